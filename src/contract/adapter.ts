@@ -1,0 +1,104 @@
+import type { Connection, ExecutionRequest, ExecutionResult } from "./execution.ts";
+import type { ExecutionEventListener } from "./events.ts";
+
+/** The few log calls an adapter needs; pino's own shape. */
+export interface AdapterLogger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** A task that a composite adapter runs through another adapter. */
+export interface ChildRequest {
+  /** The composite's own task, as in its `ExecutionRequest`. */
+  parentTaskId: string;
+  provider: string;
+  message: string;
+  /** Defaults to the parent's agent, and so to its workspace. */
+  agentId?: string;
+  systemPrompt?: string;
+  model?: string;
+  /** Capped by what is left of the parent's own time. */
+  timeoutSeconds?: number;
+  outputStrategy?: ExecutionRequest["outputStrategy"];
+  resumeToken?: string;
+  profile?: ExecutionRequest["profile"];
+  metadata?: Record<string, unknown>;
+}
+
+/** What Bridge hands to an adapter, once, before anything else. */
+export interface AdapterConfig {
+  /** The adapter's settings as Bridge's configuration parsed them; empty for adapters from outside. */
+  settings: Readonly<Record<string, unknown>>;
+  /** The environment Bridge was started with. Never hand it on whole: a runtime gets an allow-list. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** A directory that survives restarts, for state of the adapter's own. Absolute. */
+  dataDir: string;
+  logger: AdapterLogger;
+  /** Runs a child task to its end. Rejects only when the parent is not running. */
+  runChild(request: ChildRequest): Promise<ExecutionResult>;
+  /** Says that runtime processes outlived their task and were killed; Bridge counts them. */
+  onOrphansKilled(count: number): void;
+}
+
+/** One step of the preflight, in the order in which it was tried. */
+export interface PreflightStep {
+  step: string;
+  ok: boolean;
+  /** What was found, and when not ok, what the operator can do about it. */
+  detail: string;
+}
+
+/** How the runtime is. */
+export interface AdapterHealthStatus {
+  /** `degraded` runs tasks; `offline` refuses them. */
+  status: "healthy" | "degraded" | "offline";
+  connection: Connection | null;
+  /** Version of the runtime, null when unknown. */
+  version: string | null;
+  detail: string | null;
+  preflight: PreflightStep[];
+}
+
+/** What the adapter can do. Informs clients and decides `capability_missing`; routes are decided by the guards. */
+export interface GatewayCapabilities {
+  streaming: boolean;
+  sessionResume: boolean;
+  fileIo: boolean;
+  mcpServers: boolean;
+  /** Takes tools declared in the dispatch. */
+  tools: boolean;
+  /** The runtime is held to the profile by more than good will. */
+  sandboxing: boolean;
+  costTracking: boolean;
+  management: boolean;
+  /** Can put a tool call on hold until somebody answers. */
+  approvals: boolean;
+  cancellation: boolean;
+  /** Output strategies it can serve. */
+  outputStrategies: readonly ("stream" | "file" | "structured")[];
+}
+
+/** Everything an adapter must be: it runs the task and returns a result. */
+export interface ExecutionAdapter {
+  /** Its name in a dispatch. */
+  readonly provider: string;
+  initialize(config: AdapterConfig): Promise<void>;
+  /** Cancels what runs and resolves when it is gone. */
+  shutdown(): Promise<void>;
+  /** Answers within 15 s, without side effects. */
+  checkHealth(): Promise<AdapterHealthStatus>;
+  capabilities(): GatewayCapabilities;
+  /** Resolves when the runtime is really gone. Expected failures are results; it throws only for bugs. */
+  execute(request: ExecutionRequest): Promise<ExecutionResult>;
+  /** `taskHandle` is the request's `taskId`; true means that cancellation has started. */
+  cancel(taskHandle: string): Promise<boolean>;
+  onEvent?(listener: ExecutionEventListener): void;
+  offEvent?(listener: ExecutionEventListener): void;
+}
+
+/** What the module of an adapter exports. */
+export interface AdapterModule {
+  createAdapter(): ExecutionAdapter;
+}

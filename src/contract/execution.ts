@@ -1,0 +1,125 @@
+import { z } from "zod";
+
+/** How an adapter reaches its runtime right now. */
+export const connections = ["acp", "cli", "api", "http-api", "mcp", "native-dispatch", "in-process"] as const;
+export type Connection = (typeof connections)[number];
+
+/** Every way a task can fail: one closed list, extended only here. */
+export const taskErrorCodes = [
+  "adapter_offline",
+  "adapter_error",
+  "authentication_required",
+  "user_action_required",
+  "rate_limited",
+  "model_error",
+  "timeout",
+  "idle_timeout",
+  "cancelled",
+  "output_limit",
+  "output_invalid",
+  "runtime_crashed",
+  "spawn_failed",
+  "bridge_restarted",
+  "bridge_shutdown",
+  "max_turns",
+  "budget_exceeded",
+] as const;
+export const taskErrorCodeSchema = z.enum(taskErrorCodes);
+export type TaskErrorCode = z.infer<typeof taskErrorCodeSchema>;
+
+const jsonObject = z.record(z.string(), z.unknown());
+
+/** One tool in the only form adapters see; `inputSchema` is a JSON Schema of an object. */
+export interface NormalizedTool {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+}
+
+/** An MCP server that the runtime may use during the task. */
+export type McpServerSpec =
+  | { name: string; transport: "stdio"; command: string; args?: string[] | undefined; env?: Record<string, string> | undefined }
+  | { name: string; transport: "http" | "sse"; url: string; headers?: Record<string, string> | undefined };
+
+/** How the result is captured: the text, a file inside the workspace, or JSON that fits a schema. */
+export type OutputStrategy =
+  | { type: "stream" }
+  | { type: "file"; path: string }
+  | { type: "structured"; schema: Record<string, unknown> };
+
+/** May the task change project state? */
+export type Profile = "inspect" | "modify";
+
+/** What happens when the runtime asks before a tool call. */
+export type ApprovalPolicy = "ask" | "deny" | "allow";
+
+/** One task, fully assembled: everything an adapter needs, and nothing it has to look up. All directories exist. */
+export interface ExecutionRequest {
+  /** Unique among all tasks of this Bridge; every event and `cancel()` names it. */
+  taskId: string;
+  parentTaskId?: string;
+  agentId: string;
+  /** The work: message, labelled stdin, output instructions. Data, never a command line. */
+  message: string;
+  systemPrompt?: string;
+  model?: string;
+  tools?: NormalizedTool[];
+  mcpServers?: McpServerSpec[];
+  /** Wall time in seconds, from the start of the task. Bridge itself cancels at the end of it. */
+  timeoutSeconds: number;
+  outputStrategy: OutputStrategy;
+  resumeToken?: string;
+  profile: Profile;
+  approvals: ApprovalPolicy;
+  /** Opaque to Bridge; `cwd` in it has been resolved into `directories.cwd`. */
+  metadata?: Record<string, unknown>;
+  /** Input of composite adapters, as dispatched. */
+  bridgeInput?: Record<string, unknown>;
+  responderInput?: Record<string, unknown>;
+  directories: {
+    /** Root of the agent's workspace, absolute. */
+    workspace: string;
+    /** Where the task runs: the workspace or a directory inside it, absolute. */
+    cwd: string;
+    /** HOME of this tenant's agent, kept between tasks so that sessions can be resumed. */
+    home: string;
+    /** TMPDIR of this task alone, removed when it ends; never an ancestor of `home`. */
+    tmp: string;
+  };
+}
+
+/** Token counts of one task, never a session's running total. A missing number is unknown, not 0. */
+export const normalizedUsageSchema = z.object({
+  inputTokens: z.number().nonnegative().describe("All prompt tokens, cached ones included."),
+  outputTokens: z.number().nonnegative().describe("All generated tokens, thinking included."),
+  thinkingTokens: z.number().nonnegative().optional(),
+  cacheReadTokens: z.number().nonnegative().optional(),
+  cacheWriteTokens: z.number().nonnegative().optional(),
+});
+export type NormalizedUsage = z.infer<typeof normalizedUsageSchema>;
+
+/** One message of the model conversation behind a task. */
+export const conversationMessageSchema = z.object({
+  role: z.enum(["user", "assistant", "tool"]),
+  content: z.string(),
+  toolCalls: z.array(z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() })).optional(),
+  toolCallId: z.string().optional(),
+});
+export type ConversationMessage = z.infer<typeof conversationMessageSchema>;
+
+/** What a task ends with. An expected failure is a result with `status: "error"`, not an exception. */
+export const executionResultSchema = z.object({
+  status: z.enum(["ok", "error"]),
+  output: z.string().optional(),
+  outputs: jsonObject.optional(),
+  durationMs: z.number().nonnegative(),
+  usage: normalizedUsageSchema.optional(),
+  costUsd: z.number().nonnegative().optional(),
+  model: z.string().optional(),
+  resumeToken: z.string().optional(),
+  conversationMessages: z.array(conversationMessageSchema).optional(),
+  errorCode: taskErrorCodeSchema.optional(),
+  error: z.string().optional(),
+  connection: z.enum(connections),
+});
+export type ExecutionResult = z.infer<typeof executionResultSchema>;

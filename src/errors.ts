@@ -1,0 +1,59 @@
+/** Every way a request can be refused at the door: one closed list, extended only here. */
+export const errorCodes = {
+  invalid_request: { httpStatus: 400, title: "Invalid request" },
+  unauthenticated: { httpStatus: 401, title: "Unauthenticated" },
+  scope_missing: { httpStatus: 403, title: "Scope missing" },
+  not_found: { httpStatus: 404, title: "Not found" },
+  not_supported: { httpStatus: 404, title: "Not supported" },
+  method_not_allowed: { httpStatus: 405, title: "Method not allowed" },
+  not_acceptable: { httpStatus: 406, title: "Not acceptable" },
+  too_slow: { httpStatus: 408, title: "Request too slow" },
+  task_conflict: { httpStatus: 409, title: "Task conflict" },
+  already_decided: { httpStatus: 409, title: "Already decided" },
+  already_delivered: { httpStatus: 409, title: "Already delivered" },
+  invalid_state: { httpStatus: 409, title: "Invalid state" },
+  stale_write: { httpStatus: 409, title: "Stale write" },
+  too_large: { httpStatus: 413, title: "Too large" },
+  unsupported_media_type: { httpStatus: 415, title: "Unsupported media type" },
+  unknown_provider: { httpStatus: 422, title: "Unknown provider" },
+  capability_missing: { httpStatus: 422, title: "Capability missing" },
+  callback_url_refused: { httpStatus: 422, title: "Callback URL refused" },
+  mcp_refused: { httpStatus: 422, title: "MCP server refused" },
+  profile_conflict: { httpStatus: 422, title: "Profile conflict" },
+  resume_unknown: { httpStatus: 422, title: "Resume token unknown" },
+  too_many_requests: { httpStatus: 429, title: "Too many requests" },
+  headers_too_large: { httpStatus: 431, title: "Headers too large" },
+  internal_error: { httpStatus: 500, title: "Internal error" },
+  queue_full: { httpStatus: 503, title: "Queue full" },
+  adapter_offline: { httpStatus: 503, title: "Adapter offline" },
+  draining: { httpStatus: 503, title: "Draining" },
+  overloaded: { httpStatus: 503, title: "Overloaded" },
+  storage_unavailable: { httpStatus: 503, title: "Storage unavailable" },
+} as const;
+export type ErrorCode = keyof typeof errorCodes;
+
+/** What is wrong with one field: its dotted path and how to mend it. */
+export interface FieldError {
+  path: string;
+  message: string;
+}
+
+/** A refusal that a client may see, word for word. Never carries a path, a stack or SQL. */
+export class BridgeError extends Error {
+  override readonly name = "BridgeError";
+  readonly code: ErrorCode;
+  readonly errors: readonly FieldError[];
+  /** Whole seconds after which another try makes sense; every 503 has it. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(code: ErrorCode, detail: string, options: { errors?: readonly FieldError[]; retryAfterSeconds?: number; cause?: unknown } = {}) {
+    super(detail, { cause: options.cause });
+    this.code = code;
+    this.errors = options.errors ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds ?? (errorCodes[code].httpStatus === 503 ? 5 : null);
+  }
+
+  get httpStatus(): number {
+    return errorCodes[this.code].httpStatus;
+  }
+}

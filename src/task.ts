@@ -1,0 +1,56 @@
+import type { ExecutionResult } from "#contract";
+
+/** The states of a task; timeout, restart and the like are `failed` with an error code. */
+export const taskStates = ["queued", "running", "completed", "failed", "cancelled"] as const;
+export type TaskState = (typeof taskStates)[number];
+
+/** States in which a task has ended, for good. */
+export type FinalState = Exclude<TaskState, "queued" | "running">;
+
+/** The one table of legal moves; SQL repeats it in its guards and CHECK constraints. */
+export const legalMoves: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  queued: ["running", "failed", "cancelled"],
+  // Back to the queue once at most, after an interruption, when the dispatch asked for it.
+  running: ["completed", "failed", "cancelled", "queued"],
+  completed: [],
+  failed: [],
+  cancelled: [],
+};
+
+/** Has the task ended? */
+export const isFinal = (state: TaskState): state is FinalState => legalMoves[state].length === 0;
+
+/** Who a task is, without what it does: enough to name it in an event. */
+export interface TaskIdentity {
+  /** The row's own number: internal, never on the wire, unique over all tenants. */
+  seq: number;
+  tenant: string;
+  /** As the caller knows it: unique within the tenant. */
+  taskId: string;
+  parentTaskId: string | null;
+  agentId: string;
+  provider: string;
+}
+
+/** The stored unit of work. Times are milliseconds since the epoch. `Request` is what the dispatch asked for. */
+export interface Task<Request = unknown> extends TaskIdentity {
+  state: TaskState;
+  parentSeq: number | null;
+  request: Request;
+  /** SHA-256 (hex) of the canonical request body: tells a repeat from a conflict. */
+  fingerprint: string;
+  traceparent: string | null;
+  /** How often the task went back to the queue after an interruption. */
+  restarts: number;
+  createdAt: number;
+  startedAt: number | null;
+  finishedAt: number | null;
+  result: ExecutionResult | null;
+}
+
+/**
+ * The task's id in the eyes of adapters and their runtimes, unique over all tenants.
+ * The default tenant, the only one of most installations, keeps the plain id.
+ */
+export const taskHandle = (task: Pick<TaskIdentity, "tenant" | "taskId">): string =>
+  task.tenant === "default" ? task.taskId : `${task.tenant}/${task.taskId}`;
