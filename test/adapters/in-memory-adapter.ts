@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import type { AdapterEvent, AdapterEventType, ExecutionAdapter, ExecutionEventListener, ExecutionRequest, ExecutionResult, GatewayCapabilities } from "#contract";
+
+/** Emits one event of the task that runs. Nothing is checked, so that a test can also misbehave. */
+export type Emit = <T extends AdapterEventType>(type: T, data: Extract<AdapterEvent, { type: T }>["data"]) => void;
+
+/** What the runtime does with a task: emits, watches the signal, returns what differs from a plain success. */
+export type Run = (request: ExecutionRequest, emit: Emit, signal: AbortSignal) => Promise<Partial<ExecutionResult>>;
+
+export interface InMemoryAdapterOptions {
+  /** Default: says the message back in several deltas. */
+  run?: Run;
+  capabilities?: Partial<GatewayCapabilities>;
+  provider?: string;
+}
+
+/** An adapter whose runtime is a function: scriptable, in-process, streaming. What `run` throws is thrown, unless it was cancelled. */
+export function createInMemoryAdapter(options: InMemoryAdapterOptions = {}): Required<ExecutionAdapter> {
+  const { run = sayMessage, provider = "memory" } = options;
+  const listeners = new Set<ExecutionEventListener>();
+  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  let initialized = false;
+
+  const execute = async (request: ExecutionRequest): Promise<ExecutionResult> => {
+    if (!initialized) return failure("adapter_offline", "The adapter is not initialized.");
+    const startedAt = performance.now();
+    const controller = new AbortController();
+    const emit: Emit = (type, data) => {
+      const event = { type, taskId: request.taskId, data } as AdapterEvent;
+      for (const listener of listeners) listener(event);
+    };
+    const outcome = runUntilCancelled(run, request, emit, controller.signal);
+    running.set(request.taskId, { controller, done: outcome.catch(() => {}) });
+    try {
+      return { status: "ok", connection: "in-process", ...(await outcome), durationMs: performance.now() - startedAt };
+    } finally {
+      running.delete(request.taskId);
+    }
+  };
+
+  return {
+    provider,
+    async initialize() {
+      initialized = true;
+    },
+    async shutdown() {
+      initialized = false;
+      for (const { controller } of running.values()) controller.abort();
+      await Promise.all([...running.values()].map(({ done }) => done));
+    },
+    async checkHealth() {
+      const detail = initialized ? null : "The adapter is not initialized.";
+      return { status: initialized ? "healthy" : "offline", connection: initialized ? "in-process" : null, version: null, detail, preflight: [] };
+    },
+    capabilities: () => ({ ...allAbilities, ...options.capabilities }),
+    execute,
+    async cancel(taskHandle) {
+      const task = running.get(taskHandle);
+      task?.controller.abort();
+      return task !== undefined;
+    },
+    onEvent: (listener) => void listeners.add(listener),
+    offEvent: (listener) => void listeners.delete(listener),
+  };
+}
+
+/** The default runtime: the message in deltas of a few characters, and a token to go on with. */
+const sayMessage: Run = async (request, emit, signal) => {
+  for (const content of deltasOf(request.message)) {
+    signal.throwIfAborted();
+    emit("assistant.text", { content });
+    await new Promise(setImmediate);
+  }
+  return { output: request.message, resumeToken: request.resumeToken ?? randomUUID() };
+};
+
+/** Cuts a text into at most ten deltas without breaking a character. */
+export function deltasOf(text: string): string[] {
+  const characters = [...text];
+  const size = Math.max(8, Math.ceil(characters.length / 10));
+  const deltas: string[] = [];
+  for (let start = 0; start < characters.length; start += size) deltas.push(characters.slice(start, start + size).join(""));
+  return deltas;
+}
+
+async function runUntilCancelled(run: Run, request: ExecutionRequest, emit: Emit, signal: AbortSignal): Promise<Partial<ExecutionResult>> {
+  let said = "";
+  const emitAndRemember: Emit = (type, data) => {
+    if (type === "assistant.text") said += (data as { content: string }).content;
+    emit(type, data);
+  };
+  try {
+    const result = await run(request, emitAndRemember, signal);
+    return signal.aborted ? { ...result, ...failure("cancelled", "The task was cancelled.") } : result;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { ...failure("cancelled", "The task was cancelled."), output: said };
+  }
+}
+
+const failure = (errorCode: "adapter_offline" | "cancelled", error: string): ExecutionResult => ({
+  status: "error",
+  errorCode,
+  error,
+  durationMs: 0,
+  connection: "in-process",
+});
+
+const allAbilities: GatewayCapabilities = {
+  streaming: true,
+  sessionResume: true,
+  fileIo: true,
+  mcpServers: true,
+  tools: true,
+  sandboxing: false,
+  costTracking: true,
+  management: false,
+  approvals: false,
+  cancellation: true,
+  outputStrategies: ["stream", "file", "structured"],
+};
