@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { AdapterEvent, AdapterEventType, ExecutionAdapter, ExecutionEventListener, ExecutionRequest, ExecutionResult, GatewayCapabilities } from "#contract";
 
+type EventData = { [E in AdapterEvent as E["type"]]: E["data"] };
+
 /** Emits one event of the task that runs. Nothing is checked, so that a test can also misbehave. */
-export type Emit = <T extends AdapterEventType>(type: T, data: Extract<AdapterEvent, { type: T }>["data"]) => void;
+export type Emit = <T extends AdapterEventType>(type: T, data: EventData[T]) => void;
 
 /** What the runtime does with a task: emits, watches the signal, returns what differs from a plain success. */
 export type Run = (request: ExecutionRequest, emit: Emit, signal: AbortSignal) => Promise<Partial<ExecutionResult>>;
