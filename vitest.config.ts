@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    // Two test files at once keep a small machine responsive enough for tests that measure time.
+    maxWorkers: 2,
+    // Many tests start real processes; on a busy machine that alone can take seconds.
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    restoreMocks: true,
+    unstubEnvs: true,
+  },
+});
