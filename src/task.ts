@@ -1,4 +1,4 @@
-import type { ExecutionResult } from "#contract";
+import type { ApprovalPolicy, ExecutionResult, McpServerSpec, NormalizedTool, OutputStrategy, Profile } from "#contract";
 
 /** The states of a task; timeout, restart and the like are `failed` with an error code. */
 export const taskStates = ["queued", "running", "completed", "failed", "cancelled"] as const;
@@ -32,11 +32,31 @@ export interface TaskIdentity {
   provider: string;
 }
 
-/** The stored unit of work. Times are milliseconds since the epoch. `Request` is what the dispatch asked for. */
-export interface Task<Request = unknown> extends TaskIdentity {
+/** What a dispatch asked for, after aliases and normalisation; a missing field means that the caller left it out. */
+export interface TaskRequest {
+  message: string;
+  stdin?: string;
+  systemPrompt?: string;
+  model?: string;
+  tools?: NormalizedTool[];
+  mcpServers?: McpServerSpec[];
+  timeoutSeconds?: number;
+  outputStrategy: OutputStrategy;
+  resumeToken?: string;
+  profile: Profile;
+  approvals: ApprovalPolicy;
+  onInterrupt: "fail" | "retry";
+  callbackUrl?: string;
+  metadata?: Record<string, unknown>;
+  bridgeInput?: Record<string, unknown>;
+  responderInput?: Record<string, unknown>;
+}
+
+/** The stored unit of work. Times are milliseconds since the epoch. */
+export interface Task extends TaskIdentity {
   state: TaskState;
   parentSeq: number | null;
-  request: Request;
+  request: TaskRequest;
   /** SHA-256 (hex) of the canonical request body: tells a repeat from a conflict. */
   fingerprint: string;
   traceparent: string | null;

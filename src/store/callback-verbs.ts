@@ -1,0 +1,122 @@
+import type { createEventVerbs } from "./event-verbs.ts";
+import { toTaskIdentity } from "./event-verbs.ts";
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+import type { Callback, CallbackState, DueCallback, Store } from "./store.ts";
+
+/** The verbs of the callback outbox. */
+export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typeof createEventVerbs>, clock: () => number) {
+  const find = (taskSeq: number): Callback | null => {
+    const row = driver.get(`${selectCallbacks} WHERE c.task = ?`, taskSeq);
+    return row === undefined ? null : toCallback(row);
+  };
+
+  return {
+    findCallback: async (taskSeq) => find(taskSeq),
+    async listCallbacks(tenant, state, page) {
+      const before = page.before ?? Number.MAX_SAFE_INTEGER;
+      const rows =
+        state === undefined
+          ? driver.all(`${selectCallbacks} WHERE c.tenant = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`, tenant, before, page.limit)
+          : driver.all(`${selectCallbacks} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`, tenant, state, before, page.limit);
+      return rows.map(toCallback);
+    },
+    /** Hops from origin to origin along the index: the cost depends on the origins, not on the callbacks that wait. */
+    async listDueOrigins() {
+      const rows = driver.all(
+        `WITH RECURSIVE waiting (origin) AS (
+           SELECT min(origin) FROM callback WHERE state = 'pending'
+           UNION ALL
+           SELECT (SELECT min(origin) FROM callback WHERE state = 'pending' AND origin > waiting.origin) FROM waiting WHERE waiting.origin IS NOT NULL)
+         SELECT origin FROM waiting WHERE origin IS NOT NULL
+           AND (SELECT min(next_at) FROM callback c WHERE c.state = 'pending' AND c.origin = waiting.origin) <= ?`,
+        clock(),
+      );
+      return rows.map((row) => String(row["origin"]));
+    },
+    listDueCallbacks: async (origin, limit) =>
+      driver
+        .all(
+          `${selectCallbacks} WHERE c.state = 'pending' AND c.origin = ? AND c.next_at <= ?
+             AND NOT EXISTS (SELECT 1 FROM callback_dedup d WHERE d.task = c.task) ORDER BY c.next_at LIMIT ?`,
+          origin,
+          clock(),
+          limit,
+        )
+        .map(toDueCallback),
+    async nextCallbackInMs() {
+      const now = clock();
+      const next = driver.get(
+        `WITH RECURSIVE waiting (origin) AS (
+           SELECT min(origin) FROM callback WHERE state = 'pending'
+           UNION ALL
+           SELECT (SELECT min(origin) FROM callback WHERE state = 'pending' AND origin > waiting.origin) FROM waiting WHERE waiting.origin IS NOT NULL)
+         SELECT min((SELECT min(next_at) FROM callback c WHERE c.state = 'pending' AND c.origin = waiting.origin AND c.next_at > ?)) AS at FROM waiting`,
+        now,
+      )?.["at"];
+      return typeof next === "number" ? next - now : null;
+    },
+    settleCallbackIfPending: (taskSeq, settlement) =>
+      driver.write(
+        () => {
+          const now = clock();
+          const row = driver.get(
+            `UPDATE callback SET state = ?, attempts = attempts + 1, next_at = ?, last_status = ?, last_error = ?, updated_at = ?,
+               body = CASE WHEN ? = 'delivered' THEN NULL ELSE body END
+             WHERE task = ? AND state = 'pending' RETURNING attempts`,
+            settlement.state,
+            settlement.nextInMs === null ? null : now + settlement.nextInMs,
+            settlement.lastStatus,
+            settlement.lastError,
+            now,
+            settlement.state,
+            taskSeq,
+          );
+          if (row === undefined) return null;
+          const callback = find(taskSeq) as Callback;
+          if (settlement.state === "delivered") driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", taskSeq, now);
+          if (settlement.event !== null) events.append(callback.task, settlement.event(callback.attempts));
+          return callback;
+        },
+        { lazy: true, patient: true },
+      ),
+    redeliverCallbackIfDead: (taskSeq) =>
+      driver.write(() => {
+        const now = clock();
+        const changed = driver.run(
+          "UPDATE callback SET state = 'pending', round_start = attempts, next_at = ?, updated_at = ? WHERE task = ? AND state = 'dead'",
+          now,
+          now,
+          taskSeq,
+        );
+        return changed === 1 ? find(taskSeq) : null;
+      }),
+  } satisfies Partial<Store>;
+}
+
+const selectCallbacks = `SELECT c.url, c.origin, c.body, c.state, c.attempts, c.round_start, c.next_at, c.last_status, c.last_error, c.updated_at,
+    t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider, t.traceparent, t.finished_at
+  FROM callback c CROSS JOIN task t ON t.seq = c.task`;
+
+function toCallback(row: Row): Callback {
+  return {
+    task: toTaskIdentity(row),
+    url: String(row["url"]),
+    state: row["state"] as CallbackState,
+    attempts: Number(row["attempts"]),
+    nextAttemptAt: row["next_at"] as number | null,
+    lastStatus: row["last_status"] as number | null,
+    lastError: row["last_error"] as string | null,
+    updatedAt: Number(row["updated_at"]),
+  };
+}
+
+function toDueCallback(row: Row): DueCallback {
+  return {
+    ...toCallback(row),
+    origin: String(row["origin"]),
+    body: String(row["body"]),
+    roundAttempts: Number(row["attempts"]) - Number(row["round_start"]),
+    traceparent: row["traceparent"] as string | null,
+    finishedAt: Number(row["finished_at"]),
+  };
+}

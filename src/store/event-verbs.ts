@@ -1,0 +1,118 @@
+import type { EventType } from "#contract";
+import type { TaskIdentity } from "../task.ts";
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+import type { EventFilter, NewEvent, Store, StoredEvent } from "./store.ts";
+
+/** How much of the log one read looks at, so that a reader of little never blocks the others. */
+const READ_STRETCH = 1000;
+
+/** The log's own part of a transaction: numbers are handed out by one counter and published after the commit. */
+export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
+  let committed = Number(driver.get("SELECT value FROM counter WHERE name = 'event'")?.["value"]);
+  let last = committed;
+  let appended: StoredEvent[] = [];
+  let publish: (events: readonly StoredEvent[]) => void = () => {};
+
+  /** Appends inside an operation that is already running. */
+  function append(task: TaskIdentity, event: NewEvent): void {
+    last += 1;
+    const at = clock();
+    driver.run("INSERT INTO event (number, task, type, at, data) VALUES (?, ?, ?, ?, ?)", last, task.seq, event.type, at, event.data);
+    appended.push({ number: last, task, type: event.type, at, data: event.data });
+  }
+
+  const hooks = {
+    beforeCommit(): void {
+      if (last !== committed) driver.run("UPDATE counter SET value = ? WHERE name = 'event'", last);
+    },
+    afterCommit(): void {
+      committed = last;
+      const events = appended;
+      appended = [];
+      if (events.length > 0) publish(events);
+    },
+    afterRollback(): void {
+      last = committed;
+      appended = [];
+    },
+    mark(): { undo(): void } {
+      const [number, count] = [last, appended.length];
+      return {
+        undo() {
+          last = number;
+          appended.length = count;
+        },
+      };
+    },
+  };
+
+  const verbs = {
+    lastEventNumber: () => committed,
+    onEvents(listener) {
+      publish = listener;
+    },
+    appendEventsIfRunning: (task, events) =>
+      driver.write(
+        () => {
+          if (driver.get("SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running'", task.seq) === undefined) return false;
+          for (const event of events) append(task, event);
+          return true;
+        },
+        { lazy: true, patient: true },
+      ),
+    async readEvents(after, filter) {
+      const through = Math.min(after + READ_STRETCH, committed);
+      const { sql, parameters } = filterSql(filter);
+      const rows = driver.all(`${selectEvents} WHERE e.number > ? AND e.number <= ? AND ${sql} ORDER BY e.number`, after, through, ...parameters);
+      return { events: rows.map(toStoredEvent), through };
+    },
+    readTaskEvents: async (taskSeq, after, limit, { callbacks }) =>
+      driver
+        .all(
+          `${selectEvents} WHERE e.task = ? AND e.number > ? ${callbacks ? "" : "AND e.type NOT LIKE 'callback.%'"} ORDER BY e.number LIMIT ?`,
+          taskSeq,
+          after,
+          limit,
+        )
+        .map(toStoredEvent),
+    oldestEventNumber: async () => (driver.get("SELECT min(number) AS number FROM event")?.["number"] as number | null) ?? null,
+    lastProgressAt: async (taskSeq) =>
+      (driver.get("SELECT at FROM event WHERE task = ? AND type NOT LIKE 'callback.%' ORDER BY number DESC LIMIT 1", taskSeq)?.["at"] as number | undefined) ?? null,
+  } satisfies Partial<Store>;
+
+  return { append, hooks, verbs };
+}
+
+const selectEvents = `SELECT e.number, e.type, e.at, e.data, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider
+  FROM event e CROSS JOIN task t ON t.seq = e.task`;
+
+function filterSql(filter: EventFilter): { sql: string; parameters: string[] } {
+  const terms = ["t.tenant = ?"];
+  const parameters = [filter.tenant];
+  for (const [column, value] of [["t.id", filter.taskId], ["t.agent_id", filter.agentId], ["t.provider", filter.provider]] as const) {
+    if (value === undefined) continue;
+    terms.push(`${column} = ?`);
+    parameters.push(value);
+  }
+  if (filter.types !== undefined) {
+    terms.push(`e.type IN (${filter.types.map(() => "?").join(", ")})`);
+    parameters.push(...filter.types);
+  }
+  return { sql: terms.join(" AND "), parameters };
+}
+
+function toStoredEvent(row: Row): StoredEvent {
+  return { number: Number(row["number"]), task: toTaskIdentity(row), type: row["type"] as EventType, at: Number(row["at"]), data: String(row["data"]) };
+}
+
+/** The identity columns of a task row, as every join selects them. */
+export function toTaskIdentity(row: Row): TaskIdentity {
+  return {
+    seq: Number(row["seq"]),
+    tenant: String(row["tenant"]),
+    taskId: String(row["id"]),
+    parentTaskId: row["parent_id"] as string | null,
+    agentId: String(row["agent_id"]),
+    provider: String(row["provider"]),
+  };
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import { createCallbackVerbs } from "./callback-verbs.ts";
+import { createEventVerbs } from "./event-verbs.ts";
+import { createRetentionVerbs } from "./retention-verbs.ts";
+import { type DriverHooks, openSqlite } from "./sqlite-driver.ts";
+import type { Store } from "./store.ts";
+import { createTaskVerbs } from "./task-verbs.ts";
+
+/** What a store may be given; `clock` is for tests of schedules. */
+export interface StoreOptions {
+  file: string;
+  clock?: () => number;
+  /** The disk failed: work of Bridge's own waits for it. */
+  onFault?: (error: unknown) => void;
+}
+
+/** Opens the store in a SQLite file that no other process holds. */
+export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreOptions): Store {
+  let events: ReturnType<typeof createEventVerbs> | undefined;
+  const hooks: DriverHooks = {
+    beforeCommit: () => events?.hooks.beforeCommit(),
+    afterCommit: () => events?.hooks.afterCommit(),
+    afterRollback: () => events?.hooks.afterRollback(),
+    mark: () => events?.hooks.mark() ?? { undo() {} },
+    onFault,
+  };
+  const driver = openSqlite(file, hooks);
+  events = createEventVerbs(driver, clock);
+
+  driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
+  const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
+
+  return {
+    epoch,
+    ...events.verbs,
+    ...createTaskVerbs(driver, events, clock),
+    ...createCallbackVerbs(driver, events, clock),
+    ...createRetentionVerbs(driver, clock),
+    checkWritable: () =>
+      driver.write(() => {
+        driver.run("INSERT INTO meta (name, value) VALUES ('checked', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", String(clock()));
+      }),
+    close: () => driver.close(),
+  };
+}

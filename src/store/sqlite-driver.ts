@@ -1,0 +1,207 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import SqliteDatabase, { type Database, type Statement } from "better-sqlite3";
+import { BridgeError } from "../errors.ts";
+import { migrate } from "./migrate.ts";
+
+type Parameter = string | number | null;
+/** A row as SQLite gives it. */
+export type Row = Record<string, string | number | null>;
+
+/** How a write behaves; see `SqliteDriver.write`. */
+export interface WriteOptions {
+  /** Nobody waits for it: it rides the next commit, at most 10 ms later. */
+  lazy?: boolean;
+  /** Work of Bridge's own: on a fault of the disk it waits for the disk, in order, instead of failing. */
+  patient?: boolean;
+}
+
+/** The seam between the verbs of the store and one engine. */
+export interface SqliteDriver {
+  /** Runs `operation` in the next group commit; resolves after COMMIT. It may run twice, so it must do nothing but SQL. */
+  write<T>(operation: () => T, options?: WriteOptions): Promise<T>;
+  get(sql: string, ...parameters: Parameter[]): Row | undefined;
+  all(sql: string, ...parameters: Parameter[]): Row[];
+  run(sql: string, ...parameters: Parameter[]): number;
+  close(): Promise<void>;
+}
+
+/** What the owner of a driver is told. */
+export interface DriverHooks {
+  /** The last thing in each transaction. */
+  beforeCommit(): void;
+  /** The transaction is durable. */
+  afterCommit(): void;
+  /** What the transaction did is gone; whole operations will run again. */
+  afterRollback(): void;
+  /** A single operation is about to run, and `undo` to be called should it alone fail. */
+  mark(): { undo(): void };
+  /** The disk, not the code, failed. */
+  onFault(error: unknown): void;
+}
+
+const LAZY_DELAY_MS = 10;
+const FAULT_RETRY_MS = 500;
+
+interface Entry {
+  operation: () => unknown;
+  patient: boolean;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Opens the database file, alone: a second process on it is refused. Everything written in one event-loop turn shares one commit. */
+export function openSqlite(file: string, hooks: DriverHooks): SqliteDriver {
+  mkdirSync(path.dirname(file), { recursive: true });
+  const releaseLock = lockAlone(`${file}.lock`);
+  let database: Database;
+  try {
+    database = openDatabase(file);
+  } catch (error) {
+    releaseLock();
+    throw error;
+  }
+  const statements = new Map<string, Statement>();
+  const prepare = (sql: string): Statement => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = database.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  const begin = prepare("BEGIN IMMEDIATE");
+  const commit = prepare("COMMIT");
+
+  let queue: Entry[] = [];
+  let immediate: NodeJS.Immediate | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let closed = false;
+
+  function schedule(lazy: boolean, delayMs = LAZY_DELAY_MS): void {
+    if (immediate !== null) return;
+    if (!lazy) immediate = setImmediate(flush);
+    else timer ??= setTimeout(flush, delayMs);
+  }
+
+  function flush(): void {
+    if (immediate !== null) clearImmediate(immediate);
+    if (timer !== null) clearTimeout(timer);
+    immediate = null;
+    timer = null;
+    const batch = queue;
+    queue = [];
+    if (batch.length === 0) return;
+    try {
+      const results = transact(() => batch.map((entry) => entry.operation()));
+      hooks.afterCommit();
+      for (const [index, entry] of batch.entries()) entry.resolve(results[index]);
+    } catch (error) {
+      if (isStorageFault(error)) waitForDisk(batch, error);
+      else runSingly(batch);
+    }
+  }
+
+  function transact<T>(work: () => T): T {
+    begin.run();
+    try {
+      const result = work();
+      hooks.beforeCommit();
+      commit.run();
+      return result;
+    } catch (error) {
+      // A full disk may have rolled back already.
+      if (database.inTransaction) database.exec("ROLLBACK");
+      hooks.afterRollback();
+      throw error;
+    }
+  }
+
+  /** One operation of the batch is faulty: run each behind a savepoint of its own, so that only the faulty one fails. */
+  function runSingly(batch: readonly Entry[]): void {
+    try {
+      const settlements = transact(() => batch.map(runBehindSavepoint));
+      hooks.afterCommit();
+      for (const settle of settlements) settle();
+    } catch (error) {
+      waitForDisk(batch, error);
+    }
+  }
+
+  function runBehindSavepoint(entry: Entry): () => void {
+    const { undo } = hooks.mark();
+    database.exec("SAVEPOINT operation");
+    try {
+      const result = entry.operation();
+      database.exec("RELEASE operation");
+      return () => entry.resolve(result);
+    } catch (error) {
+      if (isStorageFault(error)) throw error;
+      database.exec("ROLLBACK TO operation; RELEASE operation");
+      undo();
+      return () => entry.reject(error);
+    }
+  }
+
+  function waitForDisk(batch: readonly Entry[], error: unknown): void {
+    hooks.onFault(error);
+    const refusal = new BridgeError("storage_unavailable", "Bridge cannot write to its database at the moment.", { cause: error });
+    for (const entry of batch) if (!entry.patient || closed) entry.reject(refusal);
+    queue = [...batch.filter((entry) => entry.patient && !closed), ...queue];
+    if (queue.length > 0) schedule(true, FAULT_RETRY_MS);
+  }
+
+  return {
+    write<T>(operation: () => T, { lazy = false, patient = false }: WriteOptions = {}): Promise<T> {
+      if (closed) return Promise.reject(new BridgeError("storage_unavailable", "Bridge is stopping."));
+      return new Promise<T>((resolve, reject) => {
+        queue.push({ operation, patient, resolve: resolve as (value: unknown) => void, reject });
+        schedule(lazy);
+      });
+    },
+    get: (sql, ...parameters) => prepare(sql).get(...parameters) as Row | undefined,
+    all: (sql, ...parameters) => prepare(sql).all(...parameters) as Row[],
+    run: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
+    async close() {
+      if (closed) return;
+      flush();
+      closed = true;
+      flush();
+      database.close();
+      releaseLock();
+    },
+  };
+}
+
+function openDatabase(file: string): Database {
+  const database = new SqliteDatabase(file);
+  try {
+    database.pragma("journal_mode = WAL");
+    // On every open: the driver falls back to NORMAL when it reopens a WAL database, and NORMAL can lose what was acknowledged.
+    database.pragma("synchronous = FULL");
+    database.pragma("foreign_keys = ON");
+    if (Number(database.pragma("synchronous", { simple: true })) !== 2) throw new Error("The database does not accept synchronous=FULL.");
+    migrate(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Holds an exclusive transaction on a file beside the database: the kernel lets go of it even after kill -9. */
+function lockAlone(file: string): () => void {
+  const lock = new SqliteDatabase(file, { timeout: 2000 });
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    throw new Error(`Another process owns the database: ${file} is locked. Stop the other Bridge, or give this one its own BRIDGE_DATA_DIR.`, { cause: error });
+  }
+  return () => lock.close();
+}
+
+const faultCodes = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|READONLY|NOMEM|CANTOPEN|CORRUPT|NOTADB|PROTOCOL)/;
+
+function isStorageFault(error: unknown): boolean {
+  return error instanceof Error && "code" in error && faultCodes.test(String(error.code));
+}

@@ -1,0 +1,171 @@
+import type { EventType, ExecutionResult } from "#contract";
+import type { FinalState, Task, TaskIdentity, TaskRequest, TaskState } from "../task.ts";
+
+/** A task about to be stored. */
+export interface NewTask {
+  tenant: string;
+  taskId: string;
+  parent: TaskIdentity | null;
+  agentId: string;
+  provider: string;
+  request: TaskRequest;
+  fingerprint: string;
+  traceparent: string | null;
+}
+
+/** An event as it is stored: `data` is JSON text, made once and sent as it is. `at` is in ms since the epoch. */
+export interface StoredEvent {
+  number: number;
+  task: TaskIdentity;
+  type: EventType;
+  at: number;
+  data: string;
+}
+
+/** An event about to be appended; `data` is JSON text. */
+export interface NewEvent {
+  type: EventType;
+  data: string;
+}
+
+/** The callback that a finished task owes; `body` holds the exact bytes of every attempt. */
+export interface NewCallback {
+  url: string;
+  /** scheme://host:port, the unit of fairness between receivers. */
+  origin: string;
+  body: string;
+}
+
+/** How a task ends: everything that is written in one transaction. */
+export interface Finish {
+  state: FinalState;
+  result: ExecutionResult;
+  event: NewEvent;
+  /** Built inside the transaction, because the body tells `finishedAt`. */
+  callback: ((finishedAt: number) => NewCallback) | null;
+}
+
+export const callbackStates = ["pending", "delivered", "dead"] as const;
+export type CallbackState = (typeof callbackStates)[number];
+
+/** A task's callback as operators see it. Times are ms since the epoch. */
+export interface Callback {
+  task: TaskIdentity;
+  url: string;
+  state: CallbackState;
+  /** POSTs made, over all rounds. */
+  attempts: number;
+  nextAttemptAt: number | null;
+  lastStatus: number | null;
+  lastError: string | null;
+  updatedAt: number;
+}
+
+/** A callback that is due, with all that a POST needs. */
+export interface DueCallback extends Callback {
+  origin: string;
+  body: string;
+  /** POSTs made in this round: the place in the schedule. */
+  roundAttempts: number;
+  traceparent: string | null;
+  finishedAt: number;
+}
+
+/** How one attempt settled the row. `nextInMs` null with state `pending` is not legal. */
+export interface CallbackSettlement {
+  state: CallbackState;
+  nextInMs: number | null;
+  lastStatus: number | null;
+  lastError: string | null;
+  /** `callback.delivered` or `callback.dead`; null while pending. */
+  event: ((attempts: number) => NewEvent) | null;
+}
+
+/** A keyset page, newest first: rows before `before` (exclusive). */
+export interface Page {
+  before: number | null;
+  limit: number;
+}
+
+/** Which tasks a list shows; undefined means any. */
+export interface TaskFilter {
+  tenant: string;
+  state?: TaskState | undefined;
+  provider?: string | undefined;
+  agentId?: string | undefined;
+  parentTaskId?: string | undefined;
+}
+
+/** Which events a reader sees; undefined means any. */
+export interface EventFilter {
+  tenant: string;
+  taskId?: string | undefined;
+  agentId?: string | undefined;
+  provider?: string | undefined;
+  types?: readonly EventType[] | undefined;
+}
+
+/**
+ * Bridge's memory. Verbs carry their guard in their name; zero rows changed is an answer (null or false), not an error.
+ * Writes resolve after they are durable. Times are the store's own.
+ */
+export interface Store {
+  /** Made once with the database; the first half of every event id. Letters and digits only. */
+  readonly epoch: string;
+  /** Number of the last committed event; 0 when there is none. */
+  lastEventNumber(): number;
+  /** Called after each commit with its events, in number order. One listener only: the event log. */
+  onEvents(listener: (events: readonly StoredEvent[]) => void): void;
+
+  /** Inserts, or finds the task that has this id already. */
+  insertTaskIfAbsent(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
+  findTask(tenant: string, taskId: string): Promise<Task | null>;
+  listTasks(filter: TaskFilter, page: Page): Promise<Task[]>;
+  /** Tasks not ended yet, oldest first: what a restart has to deal with. */
+  listUnfinishedTasks(): Promise<Task[]>;
+  /** Children of a task that have not ended. */
+  listUnfinishedChildren(parentSeq: number): Promise<Task[]>;
+  /** Starts the oldest queued task of the provider whose resume token is not in use; appends its first event. */
+  startNextTaskIfQueued(provider: string): Promise<Task | null>;
+  /** Once per task: false when it is not running or went back before. */
+  requeueTaskIfRunning(seq: number): Promise<boolean>;
+  finishTaskIfQueued(seq: number, finish: Finish): Promise<Task | null>;
+  finishTaskIfRunning(seq: number, finish: Finish): Promise<Task | null>;
+  isResumeTokenKnown(key: { tenant: string; provider: string; agentId: string; token: string }): Promise<boolean>;
+
+  /** Appends to a running task's story; false when it has ended. Rides the next commit. */
+  appendEventsIfRunning(task: TaskIdentity, events: readonly NewEvent[]): Promise<boolean>;
+  /**
+   * Events after a number that pass the filter, oldest first. Looks at a bounded stretch of the log, so `events` may be empty
+   * before the end: go on from `through`.
+   */
+  readEvents(after: number, filter: EventFilter): Promise<{ events: StoredEvent[]; through: number }>;
+  /** A task's own events, oldest first, callback events left out on request. */
+  readTaskEvents(taskSeq: number, after: number, limit: number, options: { callbacks: boolean }): Promise<StoredEvent[]>;
+  /** Number of the oldest event kept, null when there is none. */
+  oldestEventNumber(): Promise<number | null>;
+  /** Time of the task's last event of its own (not of its callback). */
+  lastProgressAt(taskSeq: number): Promise<number | null>;
+
+  findCallback(taskSeq: number): Promise<Callback | null>;
+  listCallbacks(tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]>;
+  /** Origins that have a due callback. */
+  listDueOrigins(): Promise<string[]>;
+  /** Due callbacks of one origin, the longest due first. */
+  listDueCallbacks(origin: string, limit: number): Promise<DueCallback[]>;
+  /** Milliseconds until the next callback that is not due yet, null when there is none. */
+  nextCallbackInMs(): Promise<number | null>;
+  /** Counts one POST and settles the row; null when it is not pending any more. Rides the next commit. */
+  settleCallbackIfPending(taskSeq: number, settlement: CallbackSettlement): Promise<Callback | null>;
+  /** A dead callback gets a new round of attempts. */
+  redeliverCallbackIfDead(taskSeq: number): Promise<Callback | null>;
+
+  /** Deletes one slice of what ended before the age; answers how many rows went. The log keeps no holes: only its oldest part goes. */
+  prune(olderThanMs: number, limit: number): Promise<number>;
+  /** Proves that a write reaches the disk. */
+  checkWritable(): Promise<void>;
+  /** Counts of queued tasks by provider, for counters kept in memory. */
+  countQueuedTasks(): Promise<Map<string, number>>;
+  /** Writes what is waiting and lets go of the file. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,152 @@
+import type { ExecutionResult } from "#contract";
+import type { Task, TaskState } from "../task.ts";
+import { createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+import type { Finish, Store, TaskFilter } from "./store.ts";
+
+/** The verbs that move a task through its states; each guard is part of its SQL. */
+export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof createEventVerbs>, clock: () => number) {
+  const find = (tenant: string, taskId: string): Task | null => toTask(driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId));
+
+  /** The first line of a task's story, told once: a second start says that it goes on. */
+  function appendStart(task: Task): void {
+    if (task.restarts === 0) events.append(task, { type: "execution.started", data: JSON.stringify({ agentId: task.agentId }) });
+    else events.append(task, { type: "execution.progress", data: JSON.stringify({ restarted: true }) });
+  }
+
+  function finishIf(state: "queued" | "running", seq: number, finish: Finish): Task | null {
+    const now = clock();
+    const task = toTask(
+      driver.get(
+        "UPDATE task SET state = ?, finished_at = ?, result = ? WHERE seq = ? AND state = ? RETURNING *",
+        finish.state,
+        now,
+        JSON.stringify(finish.result),
+        seq,
+        state,
+      ),
+    );
+    if (task === null) return null;
+    if (state === "queued" && task.restarts === 0) appendStart(task);
+    events.append(task, finish.event);
+    if (finish.callback !== null) {
+      const { url, origin, body } = finish.callback(now);
+      driver.run(
+        `INSERT INTO callback (task, tenant, url, origin, body, state, next_at, updated_at) VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)
+         ON CONFLICT (task) DO NOTHING`,
+        seq,
+        task.tenant,
+        url,
+        origin,
+        body,
+        now,
+        now,
+      );
+    }
+    if (finish.result.resumeToken !== undefined) {
+      driver.run(
+        `INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (tenant, provider, agent_id, token) DO UPDATE SET used_at = excluded.used_at`,
+        task.tenant,
+        task.provider,
+        task.agentId,
+        finish.result.resumeToken,
+        now,
+      );
+    }
+    return task;
+  }
+
+  return {
+    insertTaskIfAbsent: (task) =>
+      driver.write(() => {
+        const inserted = toTask(
+          driver.get(
+            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, request, fingerprint, traceparent, resume_token, created_at)
+             VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *`,
+            task.tenant,
+            task.taskId,
+            task.parent?.seq ?? null,
+            task.parent?.taskId ?? null,
+            task.agentId,
+            task.provider,
+            JSON.stringify(task.request),
+            task.fingerprint,
+            task.traceparent,
+            task.request.resumeToken ?? null,
+            clock(),
+          ),
+        );
+        if (inserted !== null) return { task: inserted, inserted: true };
+        return { task: find(task.tenant, task.taskId) as Task, inserted: false };
+      }),
+    findTask: async (tenant, taskId) => find(tenant, taskId),
+    async listTasks(filter, page) {
+      const { sql, parameters } = filterSql(filter);
+      const rows = driver.all(`SELECT * FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`, ...parameters, page.before ?? Number.MAX_SAFE_INTEGER, page.limit);
+      return rows.map((row) => toTask(row) as Task);
+    },
+    listUnfinishedTasks: async () =>
+      driver
+        .all("SELECT * FROM task WHERE state = 'queued' UNION ALL SELECT * FROM task WHERE state = 'running' ORDER BY seq")
+        .map((row) => toTask(row) as Task),
+    listUnfinishedChildren: async (parentSeq) =>
+      driver.all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq).map((row) => toTask(row) as Task),
+    startNextTaskIfQueued: (provider) =>
+      driver.write(
+        () => {
+          const task = toTask(
+            driver.get(
+              `WITH next AS MATERIALIZED (
+                 SELECT q.seq FROM task q WHERE q.provider = ? AND q.state = 'queued' AND (q.resume_token IS NULL OR NOT EXISTS (
+                   SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
+                     AND r.tenant = q.tenant AND r.agent_id = q.agent_id))
+                 ORDER BY q.seq LIMIT 1)
+               UPDATE task SET state = 'running', started_at = ? WHERE seq IN (SELECT seq FROM next) AND state = 'queued' RETURNING *`,
+              provider,
+              clock(),
+            ),
+          );
+          if (task !== null) appendStart(task);
+          return task;
+        },
+        { patient: true },
+      ),
+    requeueTaskIfRunning: (seq) =>
+      driver.write(
+        () => driver.run("UPDATE task SET state = 'queued', started_at = NULL, restarts = 1 WHERE seq = ? AND state = 'running' AND restarts = 0", seq) === 1,
+        { patient: true },
+      ),
+    finishTaskIfQueued: (seq, finish) => driver.write(() => finishIf("queued", seq, finish), { patient: true }),
+    finishTaskIfRunning: (seq, finish) => driver.write(() => finishIf("running", seq, finish), { patient: true }),
+    isResumeTokenKnown: async ({ tenant, provider, agentId, token }) =>
+      driver.get("SELECT 1 AS known FROM resume_token WHERE tenant = ? AND provider = ? AND agent_id = ? AND token = ?", tenant, provider, agentId, token) !== undefined,
+    async countQueuedTasks() {
+      const rows = driver.all("SELECT provider, count(*) AS count FROM task WHERE state = 'queued' GROUP BY provider");
+      return new Map(rows.map((row) => [String(row["provider"]), Number(row["count"])]));
+    },
+  } satisfies Partial<Store>;
+}
+
+function filterSql(filter: TaskFilter): { sql: string; parameters: string[] } {
+  const columns = { tenant: filter.tenant, state: filter.state, provider: filter.provider, agent_id: filter.agentId, parent_id: filter.parentTaskId };
+  const used = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { sql: used.map(([column]) => `${column} = ?`).join(" AND "), parameters: used.map(([, value]) => value) };
+}
+
+function toTask(row: Row | undefined): Task | null {
+  if (row === undefined) return null;
+  return {
+    ...toTaskIdentity(row),
+    state: row["state"] as TaskState,
+    parentSeq: row["parent_seq"] as number | null,
+    request: JSON.parse(String(row["request"])) as Task["request"],
+    fingerprint: String(row["fingerprint"]),
+    traceparent: row["traceparent"] as string | null,
+    restarts: Number(row["restarts"]),
+    createdAt: Number(row["created_at"]),
+    startedAt: row["started_at"] as number | null,
+    finishedAt: row["finished_at"] as number | null,
+    result: row["result"] === null ? null : (JSON.parse(String(row["result"])) as ExecutionResult),
+  };
+}
