@@ -121,12 +121,14 @@ export interface Store {
   insertTaskIfAbsent(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
   findTask(tenant: string, taskId: string): Promise<Task | null>;
   listTasks(filter: TaskFilter, page: Page): Promise<Task[]>;
-  /** Tasks not ended yet, oldest first: what a restart has to deal with. */
-  listUnfinishedTasks(): Promise<Task[]>;
+  /** What a stop of Bridge cut off, oldest first: running tasks, and queued ones whose parent was running. */
+  listInterruptedTasks(): Promise<Task[]>;
+  /** The oldest queued task of a provider. */
+  findQueuedTask(provider: string): Promise<Task | null>;
   /** Children of a task that have not ended. */
   listUnfinishedChildren(parentSeq: number): Promise<Task[]>;
   /** Starts the oldest queued task of the provider whose resume token is not in use; appends its first event. */
-  startNextTaskIfQueued(provider: string): Promise<Task | null>;
+  startNextTaskIfQueued(provider: string, options: { childrenOnly: boolean }): Promise<Task | null>;
   /** Once per task: false when it is not running or went back before. */
   requeueTaskIfRunning(seq: number): Promise<boolean>;
   finishTaskIfQueued(seq: number, finish: Finish): Promise<Task | null>;

@@ -86,24 +86,30 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
       const rows = driver.all(`SELECT * FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`, ...parameters, page.before ?? Number.MAX_SAFE_INTEGER, page.limit);
       return rows.map((row) => toTask(row) as Task);
     },
-    listUnfinishedTasks: async () =>
+    listInterruptedTasks: async () =>
       driver
-        .all("SELECT * FROM task WHERE state = 'queued' UNION ALL SELECT * FROM task WHERE state = 'running' ORDER BY seq")
+        .all(
+          `SELECT * FROM task WHERE state = 'running'
+           UNION ALL SELECT * FROM task WHERE state = 'queued' AND parent_seq IS NOT NULL ORDER BY seq`,
+        )
         .map((row) => toTask(row) as Task),
+    findQueuedTask: async (provider) => toTask(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' ORDER BY seq LIMIT 1", provider)),
     listUnfinishedChildren: async (parentSeq) =>
       driver.all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq).map((row) => toTask(row) as Task),
-    startNextTaskIfQueued: (provider) =>
+    startNextTaskIfQueued: (provider, { childrenOnly }) =>
       driver.write(
         () => {
           const task = toTask(
             driver.get(
               `WITH next AS MATERIALIZED (
-                 SELECT q.seq FROM task q WHERE q.provider = ? AND q.state = 'queued' AND (q.resume_token IS NULL OR NOT EXISTS (
+                 SELECT q.seq FROM task q WHERE q.provider = ? AND q.state = 'queued' AND (? = 0 OR q.parent_seq IS NOT NULL)
+                   AND (q.resume_token IS NULL OR NOT EXISTS (
                    SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
                      AND r.tenant = q.tenant AND r.agent_id = q.agent_id))
                  ORDER BY q.seq LIMIT 1)
                UPDATE task SET state = 'running', started_at = ? WHERE seq IN (SELECT seq FROM next) AND state = 'queued' RETURNING *`,
               provider,
+              childrenOnly ? 1 : 0,
               clock(),
             ),
           );
