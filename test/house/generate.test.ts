@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { parseEnv } from "node:util";
+import { expect, test } from "vitest";
+import { renderEnvironmentExample, renderSettingsTable } from "../../scripts/render-settings.ts";
+import { loadConfig, settings } from "../../src/config.ts";
+
+const repository = path.resolve(import.meta.dirname, "../..");
+
+test("every setting is explained once, in the example file and in the table", () => {
+  const names = Object.keys(settings);
+  const inExample = renderEnvironmentExample()
+    .match(/^#[A-Z_]+(?==)/gm)
+    ?.map((line) => line.slice(1));
+  const inTable = renderSettingsTable()
+    .match(/^\| `[A-Z_]+`/gm)
+    ?.map((cell) => cell.slice(3, -1));
+  expect(inExample).toEqual(names);
+  expect(inTable).toEqual(names);
+  expect(renderEnvironmentExample()).not.toMatch(/^# *$\n^#[A-Z_]+=/m);
+});
+
+test("the example file with every line uncommented is the configuration without it", () => {
+  const uncommented = renderEnvironmentExample().replaceAll(/^#(?=[A-Z_]+=)/gm, "");
+  const { config, warnings } = loadConfig(parseEnv(uncommented));
+  const { maxConcurrent, ...rest } = config;
+  const { maxConcurrent: byDefault, ...defaults } = loadConfig({}).config;
+  expect(rest).toEqual(defaults);
+  expect(maxConcurrent("command")).toBe(byDefault("command"));
+  expect(warnings).toEqual([]);
+});
+
+test("the example file that is committed is the generated one", () => {
+  expect(readFileSync(path.join(repository, ".env.example"), "utf8")).toBe(renderEnvironmentExample());
+});
