@@ -1,5 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { AdapterEvent, AdapterEventType, ExecutionAdapter, ExecutionEventListener, ExecutionRequest, ExecutionResult, GatewayCapabilities } from "#contract";
+import type {
+  AdapterEvent,
+  AdapterEventType,
+  ExecutionAdapter,
+  ExecutionEventListener,
+  ExecutionRequest,
+  ExecutionResult,
+  GatewayCapabilities,
+} from "#contract";
 
 type EventData = { [E in AdapterEvent as E["type"]]: E["data"] };
 
@@ -52,7 +60,13 @@ export function createInMemoryAdapter(options: InMemoryAdapterOptions = {}): Req
     },
     async checkHealth() {
       const detail = initialized ? null : "The adapter is not initialized.";
-      return { status: initialized ? "healthy" : "offline", connection: initialized ? "in-process" : null, version: null, detail, preflight: [] };
+      return {
+        status: initialized ? "healthy" : "offline",
+        connection: initialized ? "in-process" : null,
+        version: null,
+        detail,
+        preflight: [],
+      };
     },
     capabilities: () => ({ ...allAbilities, ...options.capabilities }),
     execute,

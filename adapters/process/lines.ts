@@ -1,0 +1,56 @@
+const newline = 0x0a;
+
+/** Receives one line. `ended` is false for a last line that came without its newline. */
+export type LineListener = (line: string, ended: boolean) => void;
+
+export interface LineSplitter {
+  /** Takes the next bytes; false when the line has grown over its limit, and from then on. */
+  push(chunk: Uint8Array): boolean;
+  /** The stream is over: what is left counts as a line. */
+  end(): void;
+}
+
+/**
+ * Cuts a stream of bytes into lines of text, whatever its chunks are.
+ * It cuts bytes and decodes whole lines, so no character is ever torn; invalid UTF-8 becomes U+FFFD.
+ */
+export function createLineSplitter(maxLineBytes: number, onLine: LineListener): LineSplitter {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  let tooLong = false;
+
+  const take = (part: Uint8Array): boolean => {
+    size += part.length;
+    if (size > maxLineBytes) {
+      tooLong = true;
+      parts = [];
+    } else if (part.length > 0) {
+      parts.push(part);
+    }
+    return !tooLong;
+  };
+
+  const flush = (ended: boolean): void => {
+    const line = Buffer.concat(parts, size).toString("utf8");
+    parts = [];
+    size = 0;
+    onLine(line, ended);
+  };
+
+  return {
+    push(chunk) {
+      let start = 0;
+      while (!tooLong) {
+        const end = chunk.indexOf(newline, start);
+        if (!take(chunk.subarray(start, end === -1 ? undefined : end))) break;
+        if (end === -1) break;
+        flush(true);
+        start = end + 1;
+      }
+      return !tooLong;
+    },
+    end() {
+      if (!tooLong && size > 0) flush(false);
+    },
+  };
+}

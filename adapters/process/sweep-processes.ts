@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** The environment variable that marks every process of a task, its descendants included. */
+export const taskMarker = "BRIDGE_TASK_ID";
+
+/** How long a survivor may tidy up between SIGTERM and SIGKILL. */
+export const sweepGraceMs = 1_000;
+/** When, after SIGKILL, the sweep gives up: what lives then cannot be killed, or breeds faster than it dies. */
+const limitMs = 4_000;
+const pauseMs = 10;
+/** How many processes are looked at before other work gets its turn. */
+const sliceSize = 100;
+
+/** What a sweep has done: processes that are gone, and processes that would not die. */
+export interface Sweep {
+  killed: number;
+  left: number;
+}
+
+/** Kills what is left of one task: processes that left its process group or session are found by their marker. */
+export function sweepTask(task: { taskId: string; tmp: string; home: string; graceMs?: number }): Promise<Sweep> {
+  // The directories tell our task from one of the same name on another Bridge of this machine.
+  return sweep(({ marker, tmp, home }) => marker === task.taskId && (tmp === task.tmp || home === task.home), task.graceMs);
+}
+
+/** Kills what tasks of an earlier Bridge on this data directory have left behind. For the start, when nothing runs yet. */
+export function sweepLeftovers(options: { dataDir: string }): Promise<Sweep> {
+  const root = path.resolve(options.dataDir) + path.sep;
+  return sweep(({ marker, tmp, home }) => marker !== undefined && (tmp?.startsWith(root) === true || home?.startsWith(root) === true));
+}
+
+interface Marks {
+  marker: string | undefined;
+  tmp: string | undefined;
+  home: string | undefined;
+}
+
+interface FoundProcess {
+  pid: number;
+  /** Clock ticks since boot: with the pid, the identity of a process. */
+  startTime: string;
+}
+
+async function sweep(isOurs: (marks: Marks) => boolean, graceMs = sweepGraceMs): Promise<Sweep> {
+  const met = new Set<string>();
+  const startedAt = performance.now();
+  for (;;) {
+    const found = await findProcesses(isOurs);
+    const elapsedMs = performance.now() - startedAt;
+    const names = found.map(({ pid, startTime }) => `${pid} ${startTime}`);
+    if (found.length === 0 || elapsedMs > graceMs + limitMs) {
+      return { killed: met.size - names.filter((name) => met.has(name)).length, left: found.length };
+    }
+    for (const [index, process] of found.entries()) {
+      const name = names[index] as string;
+      if (elapsedMs > graceMs) signal(process, "SIGKILL");
+      else if (!met.has(name)) signal(process, "SIGTERM");
+      met.add(name);
+    }
+    await delay(pauseMs);
+  }
+}
+
+async function findProcesses(isOurs: (marks: Marks) => boolean): Promise<FoundProcess[]> {
+  const found: FoundProcess[] = [];
+  for (const [index, pid] of listPids().entries()) {
+    if (index % sliceSize === sliceSize - 1) await new Promise(setImmediate);
+    const marks = readMarks(pid);
+    if (marks === null || !isOurs(marks)) continue;
+    const startTime = readStartTime(pid);
+    if (startTime !== null) found.push({ pid, startTime });
+  }
+  return found;
+}
+
+/** All processes but ourselves; none where there is no /proc. */
+function listPids(): number[] {
+  const names = readProc(() => readdirSync("/proc")) ?? [];
+  return names.map(Number).filter((pid) => Number.isInteger(pid) && pid !== process.pid);
+}
+
+function readMarks(pid: number): Marks | null {
+  const environment = readProc(() => readFileSync(`/proc/${pid}/environ`, "latin1"));
+  // Latin-1 finds the marker fast; the values are UTF-8.
+  if (environment === null || !environment.includes(taskMarker)) return null;
+  const entries = Buffer.from(environment, "latin1").toString("utf8").split("\0");
+  const read = (name: string) => entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1);
+  return { marker: read(taskMarker), tmp: read("TMPDIR"), home: read("HOME") };
+}
+
+/** Field 22 of `stat`; the fields are counted from behind the name, which may hold anything. */
+function readStartTime(pid: number): string | null {
+  const stat = readProc(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
+  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+}
+
+/** The pid may have passed to a stranger since it was found: the start time tells. */
+function signal({ pid, startTime }: FoundProcess, name: NodeJS.Signals): void {
+  if (readStartTime(pid) !== startTime) return;
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!isCode(error, "ESRCH", "EPERM")) throw error;
+  }
+}
+
+/** Null when the process has ended meanwhile, belongs to another user, or there is no /proc. */
+function readProc<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (isCode(error, "ENOENT", "ESRCH", "EACCES", "EPERM", "ENOTDIR")) return null;
+    throw error;
+  }
+}
+
+const isCode = (error: unknown, ...codes: string[]): boolean => codes.includes((error as NodeJS.ErrnoException).code ?? "");

@@ -1,0 +1,194 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ProcessOptions, runProcess } from "../../../adapters/process/run-process.ts";
+
+const program = path.join(import.meta.dirname, "../../fixtures/programs/misbehaving.js");
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), "run-process-"));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+describe("output", () => {
+  test("is what the program wrote, whatever it did with its input", async () => {
+    const input = `für dich\n${"x".repeat(300_000)}`;
+    const { end, text } = await run("echo-input", { input });
+    expect(text).toBe(input);
+    expect(end).toMatchObject({ exitCode: 0, exitSignal: null, spawnError: null, limit: null, aborted: false });
+  });
+
+  test("a program may end without reading its input", async () => {
+    const { end } = await run("exit-without-reading", { input: "x".repeat(5_000_000) });
+    expect(end).toMatchObject({ exitCode: 0, spawnError: null });
+  });
+
+  test("keeps characters whole across chunks, and replaces what is none", async () => {
+    expect((await run("split-multibyte")).text).toBe("für 10 €, 👩‍🚀\n");
+    expect((await run("invalid-utf8")).text).toBe("a\ufffdb\ufffd\n\ufffd\n");
+  });
+
+  test("counts a last line without a newline", async () => {
+    expect((await run("no-newline")).lines).toEqual([
+      ["first", true],
+      ["last", false],
+    ]);
+  });
+
+  test("may be closed early: the exit still tells", async () => {
+    const { end, text } = await run("close-stdout");
+    expect(text).toBe("before\n");
+    expect(end).toMatchObject({ exitCode: 3, stderr: "still here\n" });
+  });
+
+  test("keeps the end of stderr", async () => {
+    const { end } = await run("flood-stderr");
+    expect(end.exitCode).toBe(1);
+    expect(end.stderr).toHaveLength(64 * 1024);
+    expect(end.stderr.endsWith("2999\n")).toBe(true);
+  });
+
+  test("an error of the listener stops the program and is thrown", async () => {
+    const failing = run("linger", {
+      onLine: () => {
+        throw new Error("a bug");
+      },
+    });
+    await expect(failing).rejects.toThrow("a bug");
+  });
+});
+
+describe("limits", () => {
+  test("stop a program that floods stdout", async () => {
+    const { end, text } = await run("flood-stdout", { limits: { stdoutBytes: 1_000_000 } });
+    expect(end).toMatchObject({ limit: "stdoutBytes", exitSignal: "SIGTERM" });
+    expect(text).toHaveLength(1_000_000);
+  });
+
+  test("stop a program that writes a line of 30 MB", async () => {
+    const { end, text } = await run("long-line");
+    expect(end.limit).toBe("lineBytes");
+    expect(text).toBe("");
+  });
+});
+
+describe("start", () => {
+  test.each([
+    ["a program that does not exist", { argv: ["/no/such/program"] }, /ENOENT/],
+    ["a bare name that is not on the PATH", { argv: ["no-such-program"] }, /ENOENT/],
+    ["a file that is not executable", { argv: [program] }, /EACCES/],
+    ["a directory that does not exist", { cwd: "/no/such/directory" }, /cwd|ENOENT/],
+    ["an argument that is too long", { argv: [process.execPath, "x".repeat(200_000)] }, /E2BIG/],
+    ["an argument with a NUL", { argv: [process.execPath, "a\0b"] }, /null bytes/],
+  ] as [string, Partial<ProcessOptions>, RegExp][])("tells of %s", async (_name, options, reason) => {
+    const { end } = await run("linger", options);
+    expect(end).toMatchObject({ exitCode: null, exitSignal: null });
+    expect(end.spawnError).toMatch(reason);
+  });
+
+  test("gives the program its environment, no more, and none of our files", async () => {
+    process.env["BRIDGE_SECRET_OF_THE_TEST"] = "leaked";
+    const { lines } = await run("environment", { env: { PATH: "/usr/bin:/bin", HOME: "/overridden" }, taskId: "tenant/environment" });
+    const [environment, files, cwd] = lines.map(([line]) => line);
+    expect(JSON.parse(environment ?? "").sort()).toEqual(
+      [`BRIDGE_TASK_ID=tenant/environment`, `HOME=${directory}/home`, "PATH=/usr/bin:/bin", `TMPDIR=${directory}/tmp`].sort(),
+    );
+    const pipesAndKernel = /^(socket:|pipe:|anon_inode:|\/dev\/null|\/proc\/)/;
+    expect(JSON.parse(files ?? "").filter((file: string) => !pipesAndKernel.test(file))).toEqual([]);
+    expect(cwd).toBe(directory);
+  });
+
+  test("does not happen when it was called off before", async () => {
+    const { end } = await run("linger", { signal: AbortSignal.abort() });
+    expect(end).toMatchObject({ aborted: true, exitCode: null, exitSignal: null, spawnError: null });
+  });
+});
+
+describe("stop", () => {
+  test("asks first: the program may tidy up", async () => {
+    const { end, text } = await runAndAbort("tidy-up-at-sigterm");
+    expect(end).toMatchObject({ aborted: true, exitCode: 0, exitSignal: null });
+    expect(text).toContain("tidied up\n");
+  });
+
+  test("ends a program that ignores SIGTERM", async () => {
+    const { end, text } = await runAndAbort("ignore-sigterm", { limits: { killAfterMs: 100 } });
+    expect(end).toMatchObject({ aborted: true, exitSignal: "SIGKILL" });
+    expect(text).toContain("SIGTERM ignored\n");
+  });
+
+  test("ends the whole group, a child that ignores SIGTERM too", async () => {
+    const { end, pids } = await runAndAbort("fork", { limits: { killAfterMs: 200 } }, 2);
+    expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM", orphansKilled: 1, orphansLeft: 0 });
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  test("keeps a line that was cut off in the middle", async () => {
+    expect((await runAndAbort("partial-json")).lines.at(-1)).toEqual(['{"type":"result","outp', false]);
+  });
+});
+
+describe("descendants that escape into a session of their own", () => {
+  test("do not delay the end, and are swept away", async () => {
+    const startedAt = performance.now();
+    const { end, pids } = await run("escape");
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(end).toMatchObject({ exitCode: 0, aborted: false, orphansKilled: 2, orphansLeft: 0 });
+    expect(pids).toHaveLength(1);
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  test("are swept away when they ignore SIGTERM", async () => {
+    const { end, pids } = await run("escape-stubbornly");
+    expect(end).toMatchObject({ exitCode: 0, orphansKilled: 1, orphansLeft: 0 });
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+});
+
+async function run(mode: string, options: Partial<ProcessOptions> = {}) {
+  const lines: [line: string, ended: boolean][] = [];
+  const end = await runProcess({
+    argv: [process.execPath, program, mode],
+    cwd: directory,
+    env: {},
+    taskId: mode,
+    tmp: `${directory}/tmp`,
+    home: `${directory}/home`,
+    input: "",
+    signal: new AbortController().signal,
+    ...options,
+    onLine: (line, ended) => {
+      lines.push([line, ended]);
+      options.onLine?.(line, ended);
+    },
+  });
+  const text = lines.map(([line, ended]) => line + (ended ? "\n" : "")).join("");
+  const pids = [...text.matchAll(/^ready (\d+)$/gm)].map(([, pid]) => Number(pid));
+  return { end, lines, text, pids };
+}
+
+/** Aborts as soon as so many processes have said that they are ready. */
+function runAndAbort(mode: string, options: Partial<ProcessOptions> = {}, readyCount = 1) {
+  const controller = new AbortController();
+  let ready = 0;
+  return run(mode, {
+    ...options,
+    signal: controller.signal,
+    onLine: (line) => {
+      if (line.startsWith("ready ") && ++ready === readyCount) controller.abort();
+    },
+  });
+}
+
+/** A zombie is dead: whoever inherited it has not looked yet. */
+function isAlive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat[stat.lastIndexOf(")") + 2] !== "Z";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, describe, expect, test } from "vitest";
+import { sweepLeftovers, sweepTask } from "../../../adapters/process/sweep-processes.ts";
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+const ours = { BRIDGE_TASK_ID: "sweep-test", TMPDIR: "/nowhere/data/tmp/1", HOME: "/nowhere/data/homes/1" };
+
+describe("the sweep of one task", () => {
+  const task = { taskId: "sweep-test", tmp: "/nowhere/data/tmp/1", home: "/nowhere/data/homes/1" };
+
+  test("finds processes by the marker and one of their directories", async () => {
+    const all = await Promise.all([start(ours), start({ ...ours, TMPDIR: "/elsewhere" }), start({ ...ours, HOME: "/root" })]);
+    expect(await sweepTask(task)).toEqual({ killed: 3, left: 0 });
+    expect(await Promise.all(all.map(endOf))).toEqual(["SIGTERM", "SIGTERM", "SIGTERM"]);
+  });
+
+  test.each([
+    ["another task", { ...ours, BRIDGE_TASK_ID: "sweep-test-2" }],
+    ["the same task of another Bridge", { BRIDGE_TASK_ID: "sweep-test", TMPDIR: "/other/tmp/1", HOME: "/other/homes/1" }],
+    ["no task at all", { TMPDIR: "/nowhere/data/tmp/1", HOME: "/nowhere/data/homes/1" }],
+    ["a value that only contains the marker", { TEXT: "BRIDGE_TASK_ID=sweep-test", HOME: "/nowhere/data/homes/1" }],
+  ])("leaves a process of %s alone", async (_name, environment) => {
+    const stranger = await start(environment);
+    expect(await sweepTask(task)).toEqual({ killed: 0, left: 0 });
+    expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+  });
+
+  test("kills what ignores SIGTERM, after its time to tidy up", async () => {
+    const stubborn = await start(ours, 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
+    const { killed, left } = await sweepTask({ ...task, graceMs: 100 });
+    expect({ ended: await endOf(stubborn), left }).toEqual({ ended: "SIGKILL", left: 0 });
+    expect(killed).toBeGreaterThanOrEqual(1);
+  });
+
+  test("goes on until nothing new comes up", async () => {
+    // Each generation starts the next before it dies of its SIGTERM.
+    const generation = `trap 'DEPTH=$((DEPTH + 1)); export DEPTH; [ $DEPTH -lt 4 ] && setsid sh -c "$SCRIPT" & exit' TERM; echo ready; while :; do sleep 0.02; done`;
+    await start({ ...ours, DEPTH: "0", SCRIPT: generation }, generation);
+    const { killed, left } = await sweepTask(task);
+    expect(left).toBe(0);
+    expect(killed).toBeGreaterThanOrEqual(2);
+    expect(await sweepTask(task)).toEqual({ killed: 0, left: 0 });
+  });
+});
+
+describe("the sweep at the start", () => {
+  test("finds every task of this data directory and of no other", async () => {
+    const leftovers = [await start(ours), await start({ ...ours, BRIDGE_TASK_ID: "tenant/x", HOME: "/root" })];
+    const strangers = [
+      await start({ ...ours, TMPDIR: "/nowhere/data-2/tmp/1", HOME: "/nowhere/data-2/homes/1" }),
+      await start({ TMPDIR: ours.TMPDIR, HOME: ours.HOME }),
+    ];
+    expect(await sweepLeftovers({ dataDir: "/nowhere/data" })).toEqual({ killed: 2, left: 0 });
+    expect(await Promise.all(leftovers.map(endOf))).toEqual(["SIGTERM", "SIGTERM"]);
+    expect(strangers.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null]);
+  });
+});
+
+/** A process with exactly this environment (and a PATH), in a session of its own. */
+async function start(environment: Record<string, string>, script = "echo ready; exec sleep 60"): Promise<ChildProcess> {
+  const child = spawn("sh", ["-c", script], {
+    env: { PATH: "/usr/bin:/bin", ...environment },
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  children.push(child);
+  await once(child.stdout, "data");
+  return child;
+}
+
+async function endOf(child: ChildProcess): Promise<string | number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return child.signalCode ?? child.exitCode;
+}
