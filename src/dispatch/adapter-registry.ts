@@ -1,0 +1,136 @@
+import pRetry from "p-retry";
+import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter } from "#contract";
+import { adapterEventData } from "#contract";
+import type { Logger } from "pino";
+import type { Metrics } from "../metrics.ts";
+
+/** An adapter as it was found: loaded, or the reason why not. */
+export type LoadedAdapter = { provider: string; adapter: ExecutionAdapter } | { provider: string; adapter: null; reason: string };
+
+/** Health with the time at which it was found out, in ms since the epoch; null while the first check is under way. */
+export type KnownHealth = AdapterHealthStatus & { checkedAt: number | null };
+
+/** One adapter and how it is. */
+export interface RegisteredAdapter {
+  provider: string;
+  /** Null when it could not be loaded: it is listed offline. */
+  adapter: ExecutionAdapter | null;
+  health: KnownHealth;
+}
+
+/** What the registry is made of. */
+export interface RegistryOptions {
+  loaded: readonly LoadedAdapter[];
+  configure(provider: string): AdapterConfig;
+  metrics: Metrics;
+  logger: Logger;
+  onEvent(provider: string, event: AdapterEvent): void;
+  /** The adapter has just gone offline. */
+  onOffline(provider: string): void;
+  checkIntervalMs?: number;
+}
+
+/** The adapters of this Bridge and the last answer of each about its health. */
+export interface AdapterRegistry {
+  list(): readonly RegisteredAdapter[];
+  get(provider: string): RegisteredAdapter | undefined;
+  /** Initialises every adapter and checks it for the first time; resolves when all have answered or used up their time. */
+  start(): Promise<void>;
+  /** A task failed for a reason of the runtime: look again, in the background. */
+  suspect(provider: string): void;
+  close(): Promise<void>;
+}
+
+const CHECK_INTERVAL_MS = 5 * 60_000;
+/** Adapters answer within this; one that does not is asked again later. */
+const CHECK_LIMIT_MS = 15_000;
+/** A burst of failures costs one check, not one each. */
+const SUSPECT_PAUSE_MS = 5_000;
+
+/** Keeps adapters initialised and their health known; a faulty one never stops the others. */
+export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry {
+  const { metrics, logger } = options;
+  const entries = new Map<string, RegisteredAdapter & { initialized: boolean; checking: Promise<void> | null }>();
+  for (const loaded of options.loaded) {
+    const health = loaded.adapter === null ? offline(loaded.reason) : { ...offline("The first check is under way."), status: "degraded" as const };
+    entries.set(loaded.provider, { provider: loaded.provider, adapter: loaded.adapter, health: { ...health, checkedAt: null }, initialized: false, checking: null });
+    loaded.adapter?.onEvent?.((event) => receive(loaded.provider, event));
+  }
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function receive(provider: string, event: AdapterEvent): void {
+    const schema = Object.hasOwn(adapterEventData, event?.type) ? adapterEventData[event.type] : undefined;
+    if (schema === undefined || typeof event.taskId !== "string") metrics.eventsDropped.inc({ provider, reason: "kind" });
+    else if (!schema.safeParse(event.data).success) metrics.eventsDropped.inc({ provider, reason: "data" });
+    else options.onEvent(provider, event);
+  }
+
+  function check(provider: string): Promise<void> {
+    const entry = entries.get(provider);
+    if (entry === undefined || entry.adapter === null || closed) return Promise.resolve();
+    const { adapter } = entry;
+    entry.checking ??= (async () => {
+      try {
+        if (!entry.initialized) {
+          await within(CHECK_LIMIT_MS, pRetry(() => adapter.initialize(options.configure(provider)), { retries: 2, minTimeout: 200 }));
+          entry.initialized = true;
+        }
+        remember(entry, await within(CHECK_LIMIT_MS, adapter.checkHealth()));
+      } catch (error) {
+        remember(entry, offline(error instanceof Error ? error.message : String(error)));
+      } finally {
+        entry.checking = null;
+      }
+    })();
+    return entry.checking;
+  }
+
+  function remember(entry: RegisteredAdapter, health: AdapterHealthStatus): void {
+    const before = entry.health.status;
+    entry.health = { ...health, checkedAt: Date.now() };
+    metrics.adapterUp.set({ provider: entry.provider }, { healthy: 1, degraded: 0.5, offline: 0 }[health.status]);
+    if (before !== health.status) {
+      const level = health.status === "offline" ? "warn" : "info";
+      logger[level]({ provider: entry.provider, health: health.status, detail: health.detail, version: health.version }, "adapter health");
+    }
+    if (health.status === "offline") options.onOffline(entry.provider);
+  }
+
+  return {
+    list: () => [...entries.values()],
+    get: (provider) => entries.get(provider),
+    async start() {
+      for (const entry of entries.values()) if (entry.adapter === null) remember(entry, entry.health);
+      timer = setInterval(() => {
+        for (const provider of entries.keys()) void check(provider);
+      }, options.checkIntervalMs ?? CHECK_INTERVAL_MS);
+      timer.unref();
+      await Promise.all([...entries.keys()].map(check));
+    },
+    suspect(provider) {
+      const checkedAt = entries.get(provider)?.health.checkedAt ?? 0;
+      if (Date.now() - checkedAt >= SUSPECT_PAUSE_MS) void check(provider);
+    },
+    async close() {
+      closed = true;
+      clearInterval(timer);
+      const initialized = [...entries.values()].filter((entry) => entry.initialized);
+      await Promise.allSettled(initialized.map((entry) => within(CHECK_LIMIT_MS, entry.adapter?.shutdown() ?? Promise.resolve())));
+    },
+  };
+}
+
+function offline(detail: string): AdapterHealthStatus {
+  return { status: "offline", connection: null, version: null, detail, preflight: [] };
+}
+
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`The adapter did not answer within ${limitMs / 1000} s.`)), limitMs);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

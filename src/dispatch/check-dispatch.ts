@@ -1,0 +1,68 @@
+import type { GatewayCapabilities } from "#contract";
+import type { CallbackGuard } from "../callbacks/callback-guard.ts";
+import { BridgeError, type FieldError } from "../errors.ts";
+import type { TaskRequest } from "../task.ts";
+import { checkSchema } from "./json-schema.ts";
+import { resolveDirectoryInside, resolveFileInside } from "./workspace.ts";
+
+/** What a dispatch is checked against. */
+export interface Checks {
+  provider: string;
+  capabilities: GatewayCapabilities;
+  guard: CallbackGuard;
+  mcpCommands: readonly string[];
+  workspace: string;
+}
+
+/** Refuses a dispatch that cannot be carried out as it says; nothing of it is dropped silently. */
+export function checkDispatch(request: TaskRequest, checks: Checks): void {
+  checkCapabilities(request, checks);
+  checkCallbackUrl(request, checks.guard);
+  checkMcpServers(request, checks);
+  checkOutput(request, checks.workspace);
+  const cwd = request.metadata?.["cwd"];
+  if (typeof cwd === "string") resolveDirectoryInside(checks.workspace, cwd);
+}
+
+function checkCapabilities(request: TaskRequest, { provider, capabilities }: Checks): void {
+  const wanted: [path: string, wanted: boolean, able: boolean][] = [
+    ["resumeToken", request.resumeToken !== undefined, capabilities.sessionResume],
+    ["mcpServers", (request.mcpServers?.length ?? 0) > 0, capabilities.mcpServers],
+    ["tools", (request.tools?.length ?? 0) > 0, capabilities.tools],
+    ["approvals", request.approvals === "ask", capabilities.approvals],
+    ["outputStrategy", true, capabilities.outputStrategies.includes(request.outputStrategy.type)],
+  ];
+  const errors: FieldError[] = wanted
+    .filter(([, isWanted, able]) => isWanted && !able)
+    .map(([path]) => ({ path, message: `the adapter ${provider} cannot do this; leave it out or choose another provider` }));
+  if (errors.length > 0) throw new BridgeError("capability_missing", `The adapter ${provider} lacks an ability that the dispatch asks for.`, { errors });
+}
+
+function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: CallbackGuard): void {
+  const reason = callbackUrl === undefined ? null : guard.checkUrl(callbackUrl);
+  if (reason === null) return;
+  throw new BridgeError("callback_url_refused", `The callback URL is refused: ${reason}.`, { errors: [{ path: "callbackUrl", message: reason }] });
+}
+
+function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, mcpCommands }: Checks): void {
+  const errors: FieldError[] = [];
+  for (const [index, server] of mcpServers.entries()) {
+    if (server.transport === "stdio") {
+      if (!mcpCommands.includes(server.command)) {
+        errors.push({ path: `mcpServers.${index}.command`, message: "is not one of BRIDGE_MCP_COMMANDS" });
+      }
+      continue;
+    }
+    const reason = guard.checkUrl(server.url);
+    if (reason !== null) errors.push({ path: `mcpServers.${index}.url`, message: reason });
+  }
+  if (errors.length > 0) throw new BridgeError("mcp_refused", "An MCP server of the dispatch is refused.", { errors });
+}
+
+function checkOutput({ outputStrategy }: TaskRequest, workspace: string): void {
+  if (outputStrategy.type === "file") resolveFileInside(workspace, outputStrategy.path);
+  if (outputStrategy.type !== "structured") return;
+  const fault = checkSchema(outputStrategy.schema);
+  if (fault === null) return;
+  throw new BridgeError("invalid_request", "The output schema is not a JSON Schema.", { errors: [{ path: "outputStrategy.schema", message: fault }] });
+}

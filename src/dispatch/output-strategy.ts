@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import path from "node:path";
+import type { ExecutionResult, OutputStrategy } from "#contract";
+import { checkAgainstSchema } from "./json-schema.ts";
+import { isInside } from "./workspace.ts";
+
+/** The most that a file output may hold, in bytes: it travels in the result and in the callback. */
+const FILE_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** What the runtime is told about the form of its result; undefined when its text is the result. */
+export function outputInstructions(strategy: OutputStrategy): string | undefined {
+  switch (strategy.type) {
+    case "stream":
+      return undefined;
+    case "file":
+      return `Write the result to the file ${JSON.stringify(strategy.path)}, relative to the root of the workspace.`;
+    case "structured":
+      return `End your answer with one JSON object in a \`\`\`json block that is valid against this JSON Schema:\n${JSON.stringify(strategy.schema)}`;
+  }
+}
+
+/** Gives an ok result the form that the dispatch asked for, or says why that cannot be done. */
+export function applyOutputStrategy(strategy: OutputStrategy, result: ExecutionResult, workspace: string): ExecutionResult {
+  switch (strategy.type) {
+    case "stream":
+      return result;
+    case "file":
+      return takeFile(strategy.path, result, workspace);
+    case "structured":
+      return takeObject(strategy.schema, result);
+  }
+}
+
+function takeFile(relative: string, result: ExecutionResult, workspace: string): ExecutionResult {
+  const file = path.resolve(workspace, relative);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile() !== true) return invalid(result, `The runtime did not write the file ${relative}.`);
+  if (!isInside(realpathSync(workspace), realpathSync(file))) return invalid(result, `The file ${relative} leads out of the workspace by a link.`);
+  if (stats.size > FILE_OUTPUT_LIMIT_BYTES) return { ...invalid(result, `The file ${relative} is larger than 16 MiB.`), errorCode: "output_limit" };
+  const content = readFileSync(file);
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  return { ...result, output: content.toString("utf8"), outputs: { path: relative, bytes: content.length, sha256 } };
+}
+
+/** The runtime's own structured output first, else the last JSON object of its text. */
+function takeObject(schema: Record<string, unknown>, result: ExecutionResult): ExecutionResult {
+  const candidate = result.outputs ?? lastJsonObject(result.output ?? "");
+  if (candidate === undefined) return invalid(result, "The answer holds no JSON object.");
+  const fault = checkAgainstSchema(schema, candidate);
+  return fault === null ? { ...result, outputs: candidate } : invalid(result, `The answer does not fit the schema: ${fault}.`);
+}
+
+function invalid({ outputs: _, ...result }: ExecutionResult, error: string): ExecutionResult {
+  return { ...result, status: "error", errorCode: "output_invalid", error };
+}
+
+const fence = /```(?:json|JSON)?[ \t]*\r?\n([\s\S]*?)```/g;
+/** A text without fences is searched for objects from its end; more openings than this are not tried. */
+const OPENING_LIMIT = 200;
+
+/** The last JSON object of a text: in a fenced block, else the whole text, else the last one inside prose. */
+export function lastJsonObject(text: string): Record<string, unknown> | undefined {
+  const fenced = [...text.matchAll(fence)].map((match) => match[1] ?? "").reverse();
+  for (const block of [...fenced, text]) {
+    const found = parseObject(block);
+    if (found !== undefined) return found;
+  }
+  const end = text.lastIndexOf("}");
+  let widest: Record<string, unknown> | undefined;
+  for (let start = text.lastIndexOf("{", end), tries = 0; start >= 0 && tries < OPENING_LIMIT; tries += 1) {
+    // The same end with an earlier opening is the enclosing object.
+    widest = parseObject(text.slice(start, end + 1)) ?? widest;
+    if (start === 0) break;
+    start = text.lastIndexOf("{", start - 1);
+  }
+  return widest;
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,196 @@
+import type { AdapterEvent, ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
+import { executionResultSchema } from "#contract";
+import { buildCallback } from "../callbacks/callback-body.ts";
+import { encodeEventData } from "../events/encode-event-data.ts";
+import type { EventLog } from "../events/event-log.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Finish, Store } from "../store/store.ts";
+import type { FinalState, Task } from "../task.ts";
+import { assembleRequest } from "./assemble-request.ts";
+import { type Conversation, createConversation } from "./conversation.ts";
+import { applyOutputStrategy } from "./output-strategy.ts";
+import { readAgentFile, readPromptFiles } from "./prompt-files.ts";
+import type { Workspaces } from "./workspace.ts";
+
+/** Why a task is stopped before its runtime has answered. */
+export type StopCode = Extract<TaskErrorCode, "timeout" | "idle_timeout" | "cancelled" | "adapter_offline" | "bridge_shutdown">;
+
+/** What the story of a task needs of the house. */
+export interface RunSurroundings {
+  store: Store;
+  eventLog: EventLog;
+  workspaces: Workspaces;
+  metrics: Metrics;
+  adapter: ExecutionAdapter;
+  /** Seconds without an event after which a streaming runtime counts as hung; 0 is never. */
+  idleSeconds: number;
+  /** How long a stopped runtime may take to be gone before the task ends without it. */
+  stopGraceMs: number;
+  onBug(error: unknown, task: Task): void;
+}
+
+/** A task under way. */
+export interface Run {
+  readonly task: Task;
+  /** Milliseconds of wall time that are left. */
+  remainingMs(): number;
+  onEvent(event: AdapterEvent): void;
+  /** Something happened on the task's behalf: the idle clock starts anew. */
+  touch(): void;
+  /** Names the outcome, unless there is one already. */
+  stop(code: StopCode, reason: string): void;
+  /** The task as it ended; null when it went back to the queue. */
+  readonly ended: Promise<Task | null>;
+  /** The runtime is really gone: the slot is free. */
+  readonly gone: Promise<void>;
+}
+
+type Outcome = { result: ExecutionResult } | { stop: StopCode; reason: string };
+
+/** Runs one task from its start to its end. The first of result, timeout, cancel and shutdown names the outcome. */
+export function runTask(task: Task, surroundings: RunSurroundings): Run {
+  const { store, eventLog, workspaces, metrics, adapter } = surroundings;
+  const { provider } = task;
+  const startedAt = performance.now();
+  let timeoutMs = Number.POSITIVE_INFINITY;
+  let outcome: Outcome | undefined;
+  let request: ExecutionRequest | undefined;
+  let conversation: Conversation | undefined;
+  let wallTimer: NodeJS.Timeout | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
+  const stopped = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+
+  function stop(code: StopCode, reason: string): void {
+    if (outcome !== undefined) return;
+    outcome = { stop: code, reason };
+    stopped.resolve();
+  }
+
+  function onEvent(event: AdapterEvent): void {
+    if (outcome !== undefined) {
+      metrics.eventsDropped.inc({ provider, reason: "late" });
+      return;
+    }
+    idleTimer?.refresh();
+    conversation?.add(event);
+    eventLog.append(task, event);
+  }
+
+  async function tell(): Promise<Task | null> {
+    const execution = start();
+    const first = await Promise.race([execution, stopped.promise]);
+    clearTimeout(wallTimer);
+    clearTimeout(idleTimer);
+    if (first !== undefined) outcome ??= { result: first };
+    const final = outcome as Outcome;
+    // A stop named the outcome: what the runtime still says is counted, never delivered.
+    const partial = "stop" in final ? await stopRuntime(execution) : undefined;
+    return finish("stop" in final ? stoppedResult(final.stop, final.reason, partial) : settledResult(final.result), final);
+  }
+
+  /** Assembles the request and lets the adapter work; never rejects. `gone` follows the adapter, whatever names the outcome. */
+  async function start(): Promise<ExecutionResult> {
+    try {
+      const directories = workspaces.prepare(task, task.request.metadata?.["cwd"] as string | undefined);
+      const { workspace } = directories;
+      request = assembleRequest(task, { promptFiles: readPromptFiles(workspace), agent: readAgentFile(workspace), directories });
+    } catch (error) {
+      gone.resolve();
+      return failure("adapter_error", describeFault(error));
+    }
+    conversation = createConversation(request.message);
+    timeoutMs = request.timeoutSeconds * 1000;
+    wallTimer = setTimeout(() => stop("timeout", `The task took longer than ${timeoutMs / 1000} s.`), timeoutMs);
+    if (surroundings.idleSeconds > 0 && adapter.capabilities().streaming) {
+      const { idleSeconds } = surroundings;
+      idleTimer = setTimeout(() => stop("idle_timeout", `The runtime gave no sign of life for ${idleSeconds} s.`), idleSeconds * 1000);
+    }
+    try {
+      const result = executionResultSchema.safeParse(await adapter.execute(request));
+      if (result.success) return result.data as ExecutionResult;
+      const fault = result.error.issues[0];
+      return failure("adapter_error", `The adapter's result is not valid: ${fault?.path.join(".")}: ${fault?.message}`);
+    } catch (error) {
+      surroundings.onBug(error, task);
+      return failure("adapter_error", "The adapter failed unexpectedly; Bridge's log has the details.");
+    } finally {
+      gone.resolve();
+    }
+  }
+
+  /** Waits until the runtime is gone, so that an ended task has really ended, but not for ever. */
+  async function stopRuntime(execution: Promise<ExecutionResult>): Promise<ExecutionResult | undefined> {
+    if (request !== undefined) {
+      adapter.cancel(request.taskId).catch((error: unknown) => surroundings.onBug(error, task));
+    }
+    const limit = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => limit.resolve(undefined), surroundings.stopGraceMs);
+    const partial = await Promise.race([execution, limit.promise]);
+    clearTimeout(timer);
+    if (partial === undefined || partial.status === "ok") void execution.then(() => metrics.lateResults.inc({ provider }));
+    return partial;
+  }
+
+  function settledResult(result: ExecutionResult): ExecutionResult {
+    const workspace = request?.directories.workspace;
+    try {
+      if (result.status === "ok" && workspace !== undefined) return applyOutputStrategy(task.request.outputStrategy, result, workspace);
+    } catch (error) {
+      return failure("output_invalid", describeFault(error));
+    }
+    return result.status === "error" && result.errorCode === undefined ? { ...result, errorCode: "adapter_error" } : result;
+  }
+
+  function stoppedResult(code: StopCode, reason: string, partial: ExecutionResult | undefined): ExecutionResult {
+    const { usage, costUsd, model, resumeToken, connection } = partial ?? {};
+    const output = partial?.status === "error" ? partial.output : undefined;
+    const known = { output, usage, costUsd, model, resumeToken, connection };
+    return { ...failure(code, reason), ...(Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Partial<ExecutionResult>) };
+  }
+
+  function failure(errorCode: TaskErrorCode, error: string): ExecutionResult {
+    return { status: "error", durationMs: Math.round(performance.now() - startedAt), errorCode, error, connection: "in-process" };
+  }
+
+  async function finish(result: ExecutionResult, final: Outcome): Promise<Task | null> {
+    const interrupted = "stop" in final && final.stop === "bridge_shutdown";
+    // What the log holds back goes into the queue of the store before the end does.
+    void eventLog.settle(task);
+    if (interrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task.seq))) return null;
+    const messages = result.conversationMessages ?? conversation?.messages();
+    const told = messages === undefined || messages.length === 1 ? result : { ...result, conversationMessages: messages };
+    const ended = await store.finishTaskIfRunning(task.seq, describeEnd(task, told));
+    void gone.promise.then(() => workspaces.release(task)).catch((error: unknown) => surroundings.onBug(error, task));
+    return ended;
+  }
+
+  return {
+    task,
+    remainingMs: () => Math.max(0, timeoutMs - (performance.now() - startedAt)),
+    onEvent,
+    touch: () => idleTimer?.refresh(),
+    stop,
+    // A turn later, so that the caller knows the run before its first event.
+    ended: Promise.resolve().then(tell),
+    gone: gone.promise,
+  };
+}
+
+/** What went wrong in a workspace, without the paths that system errors carry. */
+function describeFault(error: unknown): string {
+  if (error instanceof Error && "syscall" in error && "code" in error) return `The workspace cannot be used (${String(error.code)}).`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Everything that is written when a task ends: state, terminal event, callback. */
+export function describeEnd(task: Task, result: ExecutionResult): Finish {
+  const { status, output, outputs, usage, costUsd, model, durationMs, errorCode, error } = result;
+  const state: FinalState = status === "ok" ? "completed" : errorCode === "cancelled" ? "cancelled" : "failed";
+  const event =
+    status === "ok"
+      ? ({ type: "execution.completed", data: encodeEventData({ output: output ?? null, outputs, usage, costUsd, model, durationMs }) } as const)
+      : ({ type: "execution.failed", data: encodeEventData({ error: error ?? "The task failed.", errorCode, usage, costUsd, durationMs }) } as const);
+  const callback = task.request.callbackUrl === undefined ? null : (finishedAt: number) => buildCallback(task, result, finishedAt);
+  return { state, result, event, callback };
+}

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, realpathSync, rmdirSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import type { ExecutionRequest } from "#contract";
+import { BridgeError } from "../errors.ts";
+import { type TaskIdentity, taskHandle } from "../task.ts";
+
+/** Where tasks live on disk. Names of tenants and agents are single path segments by their schemas. */
+export interface Workspaces {
+  workspaceOf(tenant: string, agentId: string): string;
+  /** Makes the directories of one task. Synchronous, because four small calls cost less than four turns through the thread pool. */
+  prepare(task: TaskIdentity, cwd: string | undefined): ExecutionRequest["directories"];
+  /** Removes the task's own temporary directory. */
+  release(task: TaskIdentity): Promise<void>;
+  /** Removes the temporary directories that a crash left behind. */
+  sweep(): Promise<void>;
+}
+
+const PRIVATE = 0o700;
+
+/** Lays out workspaces, homes and temporary directories under the two roots of the configuration. */
+export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; workspacesDir: string }): Workspaces {
+  const tmpRoot = path.join(dataDir, "tmp");
+  const workspaceOf = (tenant: string, agentId: string) => path.join(workspacesDir, tenant, agentId);
+  const homeOf = (task: TaskIdentity) => path.join(dataDir, "homes", task.tenant, task.agentId);
+  // Short and free of characters that programs stumble over, whatever the task is called.
+  const tmpOf = (task: TaskIdentity) => path.join(tmpRoot, createHash("sha256").update(taskHandle(task)).digest("hex").slice(0, 24));
+
+  return {
+    workspaceOf,
+    prepare(task, cwd) {
+      const workspace = workspaceOf(task.tenant, task.agentId);
+      const directories = { workspace, home: homeOf(task), tmp: tmpOf(task) };
+      for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true, mode: PRIVATE });
+      return { ...directories, cwd: cwd === undefined ? workspace : resolveDirectoryInside(workspace, cwd) };
+    },
+    async release(task) {
+      const directory = tmpOf(task);
+      try {
+        rmdirSync(directory);
+      } catch {
+        // Not empty: what the runtime left there goes with it.
+        await rm(directory, { recursive: true, force: true });
+      }
+    },
+    async sweep() {
+      await rm(tmpRoot, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Is `inner` the directory itself or something below it? Both absolute, links resolved. */
+export const isInside = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
+
+/** `metadata.cwd`: an existing directory inside the workspace, links followed. */
+export function resolveDirectoryInside(workspace: string, relative: string): string {
+  const refuse = (message: string): never => {
+    throw new BridgeError("invalid_request", `metadata.cwd ${message}.`, { errors: [{ path: "metadata.cwd", message }] });
+  };
+  if (path.isAbsolute(relative) || relative.includes("\0")) refuse("must be a path relative to the workspace");
+  const wanted = path.resolve(workspace, relative);
+  if (!isInside(workspace, wanted)) refuse("must lie inside the workspace");
+  if (statSync(wanted, { throwIfNoEntry: false })?.isDirectory() !== true) refuse("must be an existing directory of the workspace");
+  const real = realpathSync(wanted);
+  if (!isInside(realpathSync(workspace), real)) refuse("leads out of the workspace by a link");
+  return real;
+}
+
+/** The `path` of a file output: inside the workspace, by name and, as far as it exists, by link. */
+export function resolveFileInside(workspace: string, relative: string): string {
+  const refuse = (message: string): never => {
+    throw new BridgeError("invalid_request", `outputStrategy.path ${message}.`, { errors: [{ path: "outputStrategy.path", message }] });
+  };
+  if (path.isAbsolute(relative) || relative.includes("\0")) refuse("must be a path relative to the workspace");
+  const wanted = path.resolve(workspace, relative);
+  if (wanted === workspace || !isInside(workspace, wanted)) refuse("must name a file inside the workspace");
+  if (existsSync(workspace)) {
+    let existing = wanted;
+    while (!existsSync(existing)) existing = path.dirname(existing);
+    if (!isInside(realpathSync(workspace), realpathSync(existing))) refuse("leads out of the workspace by a link");
+  }
+  return wanted;
+}
