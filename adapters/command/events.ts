@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { type AdapterEvent, adapterEventData, type ExecutionResult, executionResultSchema, taskErrorCodeSchema } from "#contract";
+
+type WithoutTask<Event> = Event extends AdapterEvent ? Omit<Event, "taskId"> : never;
+
+/** What an adapter's event says, of whatever task. */
+export type CommandEvent = WithoutTask<AdapterEvent>;
+/** What the program's own result says; Bridge adds how long it took and over which connection. */
+export type CommandResult = Omit<ExecutionResult, "durationMs" | "connection">;
+
+/** What one line of the program means. */
+export type Meaning =
+  | { kind: "event"; event: CommandEvent }
+  | { kind: "result"; result: CommandResult }
+  /** An event that only Bridge may tell. */
+  | { kind: "dropped" }
+  | { kind: "text" };
+
+/** Reads one line of stdout. Nothing is lost: what is no well-formed event is text. */
+export function readLine(line: string): Meaning {
+  const object = parseObject(line);
+  if (object === null) return { kind: "text" };
+  const { type, ...fields } = object;
+  if (type === "result") return { kind: "result", result: readResult(fields) };
+  if (type === "execution.started" || type === "execution.completed" || type === "execution.failed") return { kind: "dropped" };
+  if (typeof type !== "string" || !Object.hasOwn(adapterEventData, type)) return { kind: "text" };
+  const data = adapterEventData[type as CommandEvent["type"]].safeParse(fields);
+  return data.success ? { kind: "event", event: { type, data: data.data } as CommandEvent } : { kind: "text" };
+}
+
+const resultFields = executionResultSchema
+  .omit({ durationMs: true, connection: true })
+  .partial()
+  .extend({ errorCode: z.string().optional() });
+
+function readResult(fields: Record<string, unknown>): CommandResult {
+  // Many languages write an absent value as null.
+  const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  const parsed = resultFields.safeParse(present);
+  if (!parsed.success) {
+    return {
+      status: "error",
+      errorCode: "adapter_error",
+      error: `The program's result line is not valid.\n${z.prettifyError(parsed.error)}`,
+    };
+  }
+  const { status, error, errorCode, ...rest } = parsed.data;
+  const failed = status === "error" || (status === undefined && (error !== undefined || errorCode !== undefined));
+  return failed ? { ...rest, status: "error", ...readError(error, errorCode) } : { ...rest, status: "ok" };
+}
+
+/** A code of the program's own is kept as text. */
+function readError(error: string | undefined, code: string | undefined): Pick<CommandResult, "error" | "errorCode"> {
+  const known = taskErrorCodeSchema.safeParse(code);
+  if (known.success) return { errorCode: known.data, error: error ?? `The program reported ${known.data}.` };
+  const text = error ?? "The program reported an error.";
+  return { errorCode: "adapter_error", error: code === undefined ? text : `${code}: ${text}` };
+}
+
+function parseObject(line: string): Record<string, unknown> | null {
+  if (!line.trimStart().startsWith("{")) return null;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}

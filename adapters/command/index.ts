@@ -1,0 +1,171 @@
+import type {
+  AdapterConfig,
+  AdapterEvent,
+  AdapterHealthStatus,
+  ExecutionAdapter,
+  ExecutionEventListener,
+  ExecutionRequest,
+  ExecutionResult,
+  GatewayCapabilities,
+  TaskErrorCode,
+} from "#contract";
+import { findProgram } from "../process/find-program.ts";
+import { type ProcessEnd, runProcess } from "../process/run-process.ts";
+import { type CommandResult, readLine } from "./events.ts";
+import { type CommandCall, commandCall, programInput } from "./request.ts";
+
+/** How long a program that has reported its result may take to exit; then it is stopped, and its result stands. */
+const exitAfterResultMs = 10_000;
+/** How much of stderr an error shows: its end. */
+const errorTailLength = 4_000;
+
+interface Ready {
+  call: CommandCall;
+  config: AdapterConfig;
+}
+
+/** Runs any program as an agent: the request by stdin, its story and its result by lines on stdout. */
+export function createAdapter(): Required<ExecutionAdapter> {
+  const listeners = new Set<ExecutionEventListener>();
+  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  let ready: Ready | null = null;
+
+  const emit: ExecutionEventListener = (event) => {
+    for (const listener of listeners) listener(event);
+  };
+
+  return {
+    provider: "command",
+
+    async initialize(config) {
+      ready = { call: commandCall(config.settings, config.env), config };
+    },
+
+    async shutdown() {
+      ready = null;
+      for (const { controller } of running.values()) controller.abort();
+      await Promise.allSettled([...running.values()].map(({ done }) => done));
+    },
+
+    checkHealth: async () => healthOf(ready?.call ?? null),
+
+    capabilities: () => capabilities,
+
+    async execute(request) {
+      if (ready === null) return failure("adapter_offline", "The command adapter is not running.");
+      const controller = new AbortController();
+      const done = runProgram(request, ready, emit, controller);
+      running.set(request.taskId, { controller, done });
+      try {
+        return await done;
+      } finally {
+        running.delete(request.taskId);
+      }
+    },
+
+    async cancel(taskHandle) {
+      const task = running.get(taskHandle);
+      task?.controller.abort();
+      return task !== undefined;
+    },
+
+    onEvent: (listener) => void listeners.add(listener),
+    offEvent: (listener) => void listeners.delete(listener),
+  };
+}
+
+async function runProgram(
+  request: ExecutionRequest,
+  { call, config }: Ready,
+  emit: ExecutionEventListener,
+  controller: AbortController,
+): Promise<ExecutionResult> {
+  const { taskId, directories } = request;
+  const startedAt = performance.now();
+  let exitTimer: NodeJS.Timeout | undefined;
+  let said = "";
+  let reported: CommandResult | null = null;
+  let dropped = 0;
+
+  const say = (content: string): void => {
+    said += content;
+    emit({ type: "assistant.text", taskId, data: { content } });
+  };
+  const report = (result: CommandResult): void => {
+    reported = result;
+    exitTimer = setTimeout(() => controller.abort(), exitAfterResultMs);
+  };
+  const onLine = (line: string, ended: boolean): void => {
+    const meaning = readLine(line);
+    if (meaning.kind === "text") say(ended ? `${line}\n` : line);
+    else if (meaning.kind === "event" && meaning.event.type === "assistant.text") say(meaning.event.data.content);
+    else if (meaning.kind === "event") emit({ ...meaning.event, taskId } as AdapterEvent);
+    // The first result decides, unless the task was cancelled before.
+    else if (meaning.kind === "result" && reported === null && !controller.signal.aborted) report(meaning.result);
+    else dropped += 1;
+  };
+
+  const end = await runProcess({
+    ...call,
+    taskId,
+    cwd: directories.cwd,
+    tmp: directories.tmp,
+    home: directories.home,
+    input: programInput(request),
+    onLine,
+    signal: controller.signal,
+  }).finally(() => clearTimeout(exitTimer));
+
+  if (dropped > 0)
+    config.logger.warn({ taskId, dropped }, "dropped lines of the program: Bridge's own events, or a result that came too late");
+  if (end.orphansLeft > 0) config.logger.warn({ taskId, processes: end.orphansLeft }, "processes of the task could not be killed");
+  if (end.orphansKilled > 0) config.onOrphansKilled(end.orphansKilled);
+  return { output: said, ...resultOf(end, reported), durationMs: performance.now() - startedAt, connection: "cli" };
+}
+
+/** What decides, in this order: that it never ran, that it went too far, what it reported, how it ended. */
+function resultOf(end: ProcessEnd, reported: CommandResult | null): CommandResult {
+  if (end.spawnError !== null) return failure("spawn_failed", `The program did not start: ${end.spawnError}`);
+  if (end.limit === "lineBytes") return failure("output_limit", "The program wrote a line of more than 8 MiB.");
+  if (end.limit === "stdoutBytes") return failure("output_limit", "The program wrote more than 32 MiB.");
+  if (reported !== null) return reported;
+  if (end.aborted) return failure("cancelled", "The task was cancelled.");
+  if (end.exitCode === 0) return { status: "ok" };
+  const how = end.exitSignal === null ? `exited with code ${end.exitCode}` : `was ended by ${end.exitSignal}`;
+  return failure("runtime_crashed", `The program ${how}. ${end.stderr.trim().slice(-errorTailLength)}`.trim());
+}
+
+function healthOf(call: CommandCall | null): AdapterHealthStatus {
+  if (call === null) return { status: "offline", connection: null, version: null, detail: "The adapter is not running.", preflight: [] };
+  const [program = ""] = call.argv;
+  const found = findProgram(program, call.env["PATH"] ?? "");
+  const ok = found !== null;
+  const detail = ok
+    ? found
+    : `${program} cannot be run. Set BRIDGE_COMMAND to a program that exists and is executable, for example ["/usr/bin/python3","/opt/agent.py"].`;
+  return {
+    status: ok ? "healthy" : "offline",
+    connection: ok ? "cli" : null,
+    version: null,
+    detail: ok ? null : detail,
+    preflight: [{ step: "primary connection", ok, detail }],
+  };
+}
+
+const failure = (errorCode: TaskErrorCode, error: string) =>
+  ({ status: "error", errorCode, error, durationMs: 0, connection: "cli" }) as const;
+
+const capabilities: GatewayCapabilities = {
+  streaming: true,
+  sessionResume: true,
+  fileIo: true,
+  mcpServers: true,
+  tools: true,
+  // The program is told the profile; nothing holds it to it.
+  sandboxing: false,
+  costTracking: true,
+  management: false,
+  approvals: false,
+  cancellation: true,
+  outputStrategies: ["stream", "file", "structured"],
+};

@@ -1,0 +1,8 @@
+import type { AdapterModule } from "#contract";
+
+export { sweepLeftovers } from "./process/sweep-processes.ts";
+
+/** The adapters that ship with Bridge, by provider; nothing of one is loaded before it is asked for. */
+export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> = {
+  command: () => import("./command/index.ts"),
+};

@@ -1,0 +1,17 @@
+import { accessSync, constants, statSync } from "node:fs";
+import path from "node:path";
+
+/** The absolute path of a program, looked up as a shell would: a bare name on the PATH, any other from our own directory; null when it cannot be run. */
+export function findProgram(program: string, pathVariable: string): string | null {
+  const directories = program.includes(path.sep) ? ["."] : pathVariable.split(path.delimiter).filter((directory) => directory !== "");
+  return directories.map((directory) => path.resolve(directory, program)).find(isExecutable) ?? null;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
