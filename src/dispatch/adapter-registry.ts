@@ -25,8 +25,8 @@ export interface RegistryOptions {
   metrics: Metrics;
   logger: Logger;
   onEvent(provider: string, event: AdapterEvent): void;
-  /** The adapter has just gone offline. */
-  onOffline(provider: string): void;
+  /** The adapter's health has just been found out, also when it is as before. */
+  onChecked(provider: string): void;
   checkIntervalMs?: number;
 }
 
@@ -94,7 +94,7 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
       const level = health.status === "offline" ? "warn" : "info";
       logger[level]({ provider: entry.provider, health: health.status, detail: health.detail, version: health.version }, "adapter health");
     }
-    if (health.status === "offline") options.onOffline(entry.provider);
+    options.onChecked(entry.provider);
   }
 
   return {

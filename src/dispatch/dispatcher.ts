@@ -52,7 +52,7 @@ export interface Load {
 
 /** Accepts tasks, runs them under their adapter's limit, and brings each to exactly one end. */
 export interface Dispatcher {
-  /** Ends what a crash cut off and starts what waits. Call it once, after the registry has started. */
+  /** Ends what a crash cut off. Call it once, before the registry starts and anything is accepted. */
   recover(): Promise<void>;
   /** Stores the task, or finds the one that has its id. Throws BridgeError. */
   accept(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }>;
@@ -63,7 +63,8 @@ export interface Dispatcher {
   /** Runs a task for another one, to its end. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
   onAdapterEvent(provider: string, event: AdapterEvent): void;
-  onAdapterOffline(provider: string): void;
+  /** The adapter's health is known: what waits for it starts, or ends when it is offline. */
+  onAdapterChecked(provider: string): void;
   load(provider: string): Load;
   readonly draining: boolean;
   /** Accepts nothing new, lets running tasks end in their time, then stops them. */
@@ -157,8 +158,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   // --- run ------------------------------------------------------------------------------------------------------------
 
-  /** Claims as many tasks as there are free slots. */
+  /** Claims as many tasks as there are free slots; none before the adapter has answered for the first time. */
   function fill(lane: Lane): void {
+    if ((registry.get(lane.provider)?.health.checkedAt ?? null) === null) return;
     const claims = Math.min(lane.maxConcurrent - lane.running, lane.queued);
     for (let claim = 0; claim < claims; claim += 1) void startNext(lane);
   }
@@ -282,10 +284,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task.seq))) lanes.of(task.provider).queued += 1;
       else await settle(await store.finishTaskIfRunning(task.seq, describeEnd(task, result)));
     }
-    for (const lane of [...lanes.all()]) {
-      if (registry.get(lane.provider)?.health.status === "offline" || registry.get(lane.provider) === undefined) await endAllQueued(lane.provider);
-      else fill(lane);
-    }
+    for (const { provider } of lanes.all()) if (registry.get(provider) === undefined) await endAllQueued(provider);
   }
 
   // --- children -------------------------------------------------------------------------------------------------------
@@ -368,7 +367,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const { parentTaskId, tenant } = run.task;
       if (parentTaskId !== null) runs.get(taskHandle({ tenant, taskId: parentTaskId }))?.touch();
     },
-    onAdapterOffline: (provider) => void endAllQueued(provider).catch((error: unknown) => logger.error({ err: error, provider }, "queued tasks could not be ended")),
+    onAdapterChecked(provider) {
+      if (registry.get(provider)?.health.status !== "offline") fill(lanes.of(provider));
+      else void endAllQueued(provider).catch((error: unknown) => logger.error({ err: error, provider }, "queued tasks could not be ended"));
+    },
     load: (provider) => {
       const { running, queued, maxConcurrent } = lanes.of(provider);
       return { running, queued, maxConcurrent };

@@ -1,0 +1,122 @@
+import { isAbsolute } from "node:path";
+import { z } from "zod";
+import { toolSchema } from "./normalise-tools.ts";
+
+/** A task's id, as a caller may choose it. */
+export const taskIdSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9_:-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 _ : -")
+  .describe("The caller's idempotency key. Absent: the Idempotency-Key header, else Bridge makes one.");
+
+const longText = (minimum: number) => characters(minimum, 1_000_000);
+/** Reaches the runtime as an argument or a header, where control characters do harm. */
+const token = (maximum: number) => characters(1, maximum).regex(/^[^\p{Cc}]*$/u, "must not contain control characters");
+const jsonObject = z.record(z.string(), z.unknown());
+const timeoutSeconds = z.number().min(1).max(86_400);
+
+const mcpServer = z.discriminatedUnion("transport", [
+  z.strictObject({
+    name: token(128),
+    transport: z.literal("stdio"),
+    command: token(4096),
+    args: z.array(withoutNul()).optional(),
+    env: z.record(z.string().regex(/^[^=\0]+$/, "must be the name of an environment variable"), withoutNul()).optional(),
+  }),
+  z.strictObject({
+    name: token(128),
+    transport: z.enum(["http", "sse"]),
+    url: absoluteUrl(),
+    headers: z
+      .record(
+        z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be the name of a header"),
+        z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "must be the value of a header"),
+      )
+      .optional(),
+  }),
+]);
+
+const outputStrategy = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("stream") }),
+  z.strictObject({ type: z.literal("file"), path: characters(1, 4096) }),
+  z.strictObject({ type: z.literal("structured"), schema: jsonObject }),
+]);
+
+const cwd = z
+  .string()
+  .refine((text) => text !== "" && !isAbsolute(text) && !text.includes("\0"), "must be a path relative to the workspace")
+  .optional();
+
+/** The body of a dispatch; unknown fields are refused, so that a typo never passes silently. */
+export const dispatchBodySchema = z
+  .strictObject({
+    taskId: taskIdSchema.optional(),
+    provider: token(128).optional().describe("Adapter. May be left out when one is loaded, or agent.json names one."),
+    agentId: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 _ -")
+      .describe("Names the workspace, and the agent on runtimes that have agents."),
+    message: longText(1).optional().describe("The work. Required, unless bridgeInput or responderInput is given."),
+    stdin: longText(0).optional().describe("Input of the work, appended in a labelled block."),
+    systemPrompt: z.string().optional(),
+    model: token(256).optional(),
+    // Checked by normaliseTools, which knows the form that the caller meant.
+    tools: z.array(z.unknown()).optional().meta({ description: "OpenAI function form, Anthropic form or MCP form.", override: { items: { $ref: "#/components/schemas/Tool" } } }),
+    mcpServers: uniqueNames(z.array(mcpServer)).optional().describe("Stdio commands only from BRIDGE_MCP_COMMANDS; URLs pass the callback guard."),
+    timeoutSeconds: timeoutSeconds.optional().describe("Counted from startedAt, approval waits excluded. Default: 600."),
+    timeout: timeoutSeconds.optional().describe("Alias of timeoutSeconds."),
+    outputStrategy: outputStrategy.optional().describe("Default: structured when outputSchema is given, else stream."),
+    outputSchema: jsonObject.optional().describe('Short for {"type": "structured", "schema": …}.'),
+    resumeToken: token(4096).optional().describe("Continues a session of the same tenant, provider and agent."),
+    profile: z.enum(["inspect", "modify"]).optional().describe("May the task change project state?"),
+    approvals: z.enum(["ask", "deny", "allow"]).optional().describe("When the runtime asks before a tool call. Default: allow under modify, deny under inspect."),
+    onInterrupt: z.enum(["fail", "retry"]).optional().describe("After a crash of Bridge. retry runs at most once more."),
+    callbackUrl: absoluteUrl().optional().describe("Receives the result. http or https, no userinfo."),
+    metadata: z.looseObject({ cwd }).optional().describe("Opaque, returned as it came. cwd: where the task runs, relative to the workspace."),
+    bridgeInput: jsonObject.optional(),
+    bridge_input: jsonObject.optional().describe("Alias of bridgeInput."),
+    responderInput: jsonObject.optional(),
+  })
+  .check((context) => {
+    const { message, bridgeInput, bridge_input: snakeBridgeInput, responderInput } = context.value;
+    if (message !== undefined || bridgeInput !== undefined || snakeBridgeInput !== undefined || responderInput !== undefined) return;
+    context.issues.push({ code: "custom", input: context.value, path: ["message"], message: "is required (string)" });
+  })
+  .meta({ id: "Dispatch" });
+export type DispatchBody = z.infer<typeof dispatchBodySchema>;
+
+/** The description of one tool; a dispatch refers to it by name. */
+export const describedToolSchema = toolSchema.meta({ id: "Tool" });
+
+/** A text measured in characters, not in UTF-16 units. */
+function characters(minimum: number, maximum: number) {
+  const fits = (text: string) => text.length >= minimum && (text.length <= maximum || countCharacters(text, maximum) <= maximum);
+  return z.string().refine(fits, `must have ${minimum} to ${maximum} characters`).meta({ minLength: minimum, maxLength: maximum });
+}
+
+/** Counts no further than it has to. */
+function countCharacters(text: string, enough: number): number {
+  let count = 0;
+  for (const _ of text) if (++count > enough) break;
+  return count;
+}
+
+function withoutNul() {
+  return z.string().refine((text) => !text.includes("\0"), "must not contain NUL");
+}
+
+function absoluteUrl() {
+  return z
+    .string()
+    .max(8192)
+    .refine((text) => !/[\p{Cc}\s]/u.test(text) && URL.canParse(text), "must be an absolute URL");
+}
+
+function uniqueNames<T extends { name: string }>(servers: z.ZodType<T[]>) {
+  return servers.check((context) => {
+    const seen = new Set<string>();
+    for (const [index, { name }] of context.value.entries()) {
+      if (seen.has(name)) context.issues.push({ code: "custom", input: name, path: [index, "name"], message: "is the name of an earlier server; names must differ" });
+      seen.add(name);
+    }
+  });
+}

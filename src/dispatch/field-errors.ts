@@ -1,0 +1,42 @@
+import type { z } from "zod";
+import type { FieldError } from "../errors.ts";
+
+/** Turns schema issues into field errors: dotted paths, an unknown key named at its own, each message with the fix. */
+export function toFieldErrors(issues: readonly z.core.$ZodIssue[], prefix: readonly PropertyKey[] = []): FieldError[] {
+  return issues.flatMap((issue) => {
+    const path = [...prefix, ...issue.path];
+    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ path: toDotted([...path, key]), message: UNKNOWN_FIELD }));
+    if (issue.code === "invalid_union") return describeUnion(issue, path);
+    return [{ path: toDotted(path), message: describe(issue) }];
+  });
+}
+
+const UNKNOWN_FIELD = "is not a known field; remove it or correct its spelling";
+
+/** `["tools", 0, "name"]` as `tools.0.name`. */
+export const toDotted = (path: readonly PropertyKey[]): string => path.map(String).join(".");
+
+function describe(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined ? `is required (${issue.expected})` : `must be ${withArticle(issue.expected)}`;
+    case "invalid_value":
+      return `must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    case "too_small":
+      return `must ${measure(issue.origin)} at least ${issue.minimum}${unit(issue.origin)}`;
+    case "too_big":
+      return `must ${measure(issue.origin)} at most ${issue.maximum}${unit(issue.origin)}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** The branch that the input is nearest to tells more than all of them. */
+function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): FieldError[] {
+  const nearest = issue.errors.toSorted((left, right) => left.length - right.length)[0];
+  return nearest === undefined ? [{ path: toDotted(path), message: issue.message }] : toFieldErrors(nearest, path);
+}
+
+const withArticle = (type: string): string => (type === "record" ? "an object" : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
+const measure = (origin: string): string => (origin === "string" ? "have" : origin === "array" ? "have" : "be");
+const unit = (origin: string): string => (origin === "string" ? " characters" : origin === "array" ? " entries" : "");

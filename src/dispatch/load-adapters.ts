@@ -1,0 +1,41 @@
+import { createRequire } from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { AdapterModule, ExecutionAdapter } from "#contract";
+import { ConfigError } from "../config.ts";
+import type { LoadedAdapter } from "./adapter-registry.ts";
+
+/** Provider to the module of its adapter; nothing loads unless asked for. */
+export type Catalogue = Readonly<Record<string, () => Promise<AdapterModule>>>;
+
+/** Loads each named adapter: from the catalogue, else as a path, else as a package. One that fails is listed with its reason. */
+export async function loadAdapters(names: readonly string[], catalogue: Catalogue): Promise<LoadedAdapter[]> {
+  const loaded = await Promise.all(names.map((name) => loadAdapter(name, catalogue)));
+  const providers = loaded.map((entry) => entry.provider);
+  const twice = providers.find((provider, index) => providers.indexOf(provider) !== index);
+  if (twice !== undefined) throw new ConfigError([`BRIDGE_ADAPTERS: two adapters call themselves ${twice}`]);
+  return loaded;
+}
+
+async function loadAdapter(name: string, catalogue: Catalogue): Promise<LoadedAdapter> {
+  try {
+    const { createAdapter } = await (Object.hasOwn(catalogue, name) ? catalogue[name]?.() : importModule(name)) as Partial<AdapterModule>;
+    if (typeof createAdapter !== "function") throw new Error("its module exports no createAdapter()");
+    const adapter = createAdapter();
+    const missing = required.filter((method) => typeof adapter[method] !== "function");
+    if (missing.length > 0) throw new Error(`it lacks ${missing.join(", ")}`);
+    if (typeof adapter.provider !== "string" || !/^[A-Za-z0-9_:.-]{1,64}$/.test(adapter.provider)) throw new Error("its provider is not a name");
+    return { provider: adapter.provider, adapter };
+  } catch (error) {
+    return { provider: name, adapter: null, reason: `The adapter ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+const required = ["initialize", "shutdown", "checkHealth", "capabilities", "execute", "cancel"] as const satisfies readonly (keyof ExecutionAdapter)[];
+
+/** Paths and packages are seen from the directory in which Bridge was started. */
+async function importModule(name: string): Promise<unknown> {
+  const isPath = /^\.{0,2}\//.test(name) || path.isAbsolute(name);
+  if (isPath) return import(pathToFileURL(path.resolve(name)).href);
+  return import(pathToFileURL(createRequire(path.resolve("package.json")).resolve(name)).href);
+}

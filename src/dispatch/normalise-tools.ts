@@ -1,0 +1,72 @@
+import { z } from "zod";
+import type { NormalizedTool } from "#contract";
+import { BridgeError, type FieldError } from "../errors.ts";
+import { toFieldErrors } from "./field-errors.ts";
+
+/** Brings tools of any of the known forms into the one form that adapters see; refuses what fits none, at its path. */
+export function normaliseTools(tools: unknown): NormalizedTool[] {
+  if (!Array.isArray(tools)) throw refuse([{ path: "tools", message: "must be an array" }]);
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  const normalised = tools.flatMap((tool: unknown, index) => {
+    const parsed = formOf(tool).safeParse(tool);
+    if (!parsed.success) {
+      errors.push(...toFieldErrors(parsed.error.issues, ["tools", index]));
+      return [];
+    }
+    const { name } = parsed.data;
+    if (seen.has(name)) errors.push({ path: `tools.${index}.name`, message: "is the name of an earlier tool; names must differ" });
+    seen.add(name);
+    return [parsed.data];
+  });
+  if (errors.length > 0) throw refuse(errors);
+  return normalised;
+}
+
+const jsonSchema = z.record(z.string(), z.unknown());
+const name = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[^\p{Cc}]*$/u, "must not contain control characters");
+const description = z.string().nullish();
+const unused = z.unknown().optional();
+
+const toTool = (tool: { name: string; description?: string | null | undefined; schema: Record<string, unknown> | null | undefined }): NormalizedTool => ({
+  name: tool.name,
+  description: tool.description ?? "",
+  inputSchema: tool.schema ?? { type: "object" },
+});
+
+/** What a function of OpenAI carries; `strict` is always there in what its own libraries write. */
+const openAiFunction = { name, description, parameters: jsonSchema.nullish(), strict: z.boolean().nullish() };
+
+/** OpenAI, Chat Completions. */
+const nestedFunctionForm = z
+  .strictObject({ type: z.literal("function"), function: z.strictObject(openAiFunction) })
+  .transform((tool) => toTool({ ...tool.function, schema: tool.function.parameters }));
+/** OpenAI, Responses. */
+const flatFunctionForm = z
+  .strictObject({ type: z.literal("function"), ...openAiFunction })
+  .transform((tool) => toTool({ ...tool, schema: tool.parameters }));
+/** Anthropic, Messages. */
+const anthropicForm = z
+  .strictObject({ type: z.literal("custom").optional(), name, description, input_schema: jsonSchema.nullish(), cache_control: unused })
+  .transform((tool) => toTool({ ...tool, schema: tool.input_schema }));
+/** MCP, as `tools/list` answers. What it tells about display and results has no use here. */
+const mcpForm = z
+  .strictObject({ name, description, inputSchema: jsonSchema.nullish(), title: unused, annotations: unused, outputSchema: unused, icons: unused, _meta: unused })
+  .transform((tool) => toTool({ ...tool, schema: tool.inputSchema }));
+
+/** The schema of a dispatch's `tools`, for the description of the API. */
+export const toolSchema = z.union([nestedFunctionForm, flatFunctionForm, anthropicForm, mcpForm]);
+
+/** Chosen by its marks, so that the error speaks of the form that the caller meant. */
+function formOf(tool: unknown): z.ZodType<NormalizedTool> {
+  const has = (key: string) => typeof tool === "object" && tool !== null && Object.hasOwn(tool, key);
+  if (has("function")) return nestedFunctionForm;
+  if (has("input_schema") || (has("type") && (tool as { type: unknown }).type === "custom")) return anthropicForm;
+  return has("type") || has("parameters") ? flatFunctionForm : mcpForm;
+}
+
+const refuse = (errors: FieldError[]): BridgeError => new BridgeError("invalid_request", "A tool of the dispatch is not valid.", { errors });
