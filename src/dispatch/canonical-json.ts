@@ -6,7 +6,9 @@ export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-  const members = entries.toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  const members = entries
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
   return `{${members.join(",")}}`;
 }
 

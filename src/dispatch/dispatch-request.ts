@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
 import type { OutputStrategy, Profile } from "#contract";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { TaskRequest } from "../task.ts";
@@ -55,7 +54,8 @@ function resolveAliases(body: DispatchBody): Fields {
   const take = (field: keyof Fields, alias: keyof DispatchBody, value: unknown) => {
     if (value === undefined) return;
     if (fields[field] === undefined) fields[field] = value;
-    else if (canonicalJson(fields[field]) !== canonicalJson(value)) errors.push({ path: alias, message: `differs from ${field}; send one of them` });
+    else if (canonicalJson(fields[field]) !== canonicalJson(value))
+      errors.push({ path: alias, message: `differs from ${field}; send one of them` });
   };
   take("timeoutSeconds", "timeout", timeout);
   take("bridgeInput", "bridge_input", snakeBridgeInput);
@@ -79,7 +79,15 @@ function toRequest(fields: Fields, defaultProfile: Profile): TaskRequest {
   const outputStrategy = fields.outputStrategy ?? { type: "stream" };
   const profile = chooseProfile(fields.profile, outputStrategy, defaultProfile);
   const approvals = fields.approvals ?? (profile === "modify" ? "allow" : "deny");
-  const request = { ...rest, message, outputStrategy, profile, approvals, onInterrupt, ...(tools === undefined ? {} : { tools: normaliseTools(tools) }) };
+  const request = {
+    ...rest,
+    message,
+    outputStrategy,
+    profile,
+    approvals,
+    onInterrupt,
+    ...(tools === undefined ? {} : { tools: normaliseTools(tools) }),
+  };
   // The schema's optional fields are absent or set, never present and undefined: they come from JSON.
   return request as TaskRequest;
 }
@@ -89,7 +97,9 @@ function chooseProfile(asked: Profile | undefined, output: OutputStrategy, fallb
   if (output.type !== "file") return asked ?? fallback;
   if (asked === "inspect") {
     const message = 'must be "modify" when the output is a file; send that, or another outputStrategy';
-    throw new BridgeError("profile_conflict", "A task that may only inspect cannot leave a file.", { errors: [{ path: "profile", message }] });
+    throw new BridgeError("profile_conflict", "A task that may only inspect cannot leave a file.", {
+      errors: [{ path: "profile", message }],
+    });
   }
   return "modify";
 }

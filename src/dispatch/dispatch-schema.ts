@@ -41,51 +41,64 @@ const outputStrategy = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("structured"), schema: jsonObject }),
 ]);
 
-const cwd = z
-  .string()
-  .refine((text) => text !== "" && !isAbsolute(text) && !text.includes("\0"), "must be a path relative to the workspace")
-  .optional();
+const metadata = jsonObject.refine(({ cwd }) => cwd === undefined || (typeof cwd === "string" && isRelativePath(cwd)), {
+  path: ["cwd"],
+  error: "must be a path relative to the workspace",
+});
+
+const fields = {
+  taskId: taskIdSchema.optional(),
+  provider: token(128).optional().describe("Adapter. May be left out when one is loaded, or agent.json names one."),
+  agentId: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 _ -")
+    .describe("Names the workspace, and the agent on runtimes that have agents."),
+  message: longText(1).optional().describe("The work. Required, unless bridgeInput or responderInput is given."),
+  stdin: longText(0).optional().describe("Input of the work, appended in a labelled block."),
+  systemPrompt: z.string().optional(),
+  model: token(256).optional(),
+  // Checked by normaliseTools, which knows the form that the caller meant.
+  tools: z.array(z.unknown()).optional(),
+  mcpServers: uniqueNames(z.array(mcpServer))
+    .optional()
+    .describe("Stdio commands only from BRIDGE_MCP_COMMANDS; URLs pass the callback guard."),
+  timeoutSeconds: timeoutSeconds.optional().describe("Counted from startedAt, approval waits excluded. Default: 600."),
+  timeout: timeoutSeconds.optional().describe("Alias of timeoutSeconds."),
+  outputStrategy: outputStrategy.optional().describe("Default: structured when outputSchema is given, else stream."),
+  outputSchema: jsonObject.optional().describe('Short for {"type": "structured", "schema": …}.'),
+  resumeToken: token(4096).optional().describe("Continues a session of the same tenant, provider and agent."),
+  profile: z.enum(["inspect", "modify"]).optional().describe("May the task change project state?"),
+  approvals: z
+    .enum(["ask", "deny", "allow"])
+    .optional()
+    .describe("When the runtime asks before a tool call. Default: allow under modify, deny under inspect."),
+  onInterrupt: z.enum(["fail", "retry"]).optional().describe("After a crash of Bridge. retry runs at most once more."),
+  callbackUrl: absoluteUrl().optional().describe("Receives the result. http or https, no userinfo."),
+  metadata: metadata.optional().describe("Opaque, returned as it came. cwd: where the task runs, relative to the workspace."),
+  bridgeInput: jsonObject.optional(),
+  bridge_input: jsonObject.optional().describe("Alias of bridgeInput."),
+  responderInput: jsonObject.optional(),
+};
 
 /** The body of a dispatch; unknown fields are refused, so that a typo never passes silently. */
-export const dispatchBodySchema = z
-  .strictObject({
-    taskId: taskIdSchema.optional(),
-    provider: token(128).optional().describe("Adapter. May be left out when one is loaded, or agent.json names one."),
-    agentId: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 _ -")
-      .describe("Names the workspace, and the agent on runtimes that have agents."),
-    message: longText(1).optional().describe("The work. Required, unless bridgeInput or responderInput is given."),
-    stdin: longText(0).optional().describe("Input of the work, appended in a labelled block."),
-    systemPrompt: z.string().optional(),
-    model: token(256).optional(),
-    // Checked by normaliseTools, which knows the form that the caller meant.
-    tools: z.array(z.unknown()).optional().meta({ description: "OpenAI function form, Anthropic form or MCP form.", override: { items: { $ref: "#/components/schemas/Tool" } } }),
-    mcpServers: uniqueNames(z.array(mcpServer)).optional().describe("Stdio commands only from BRIDGE_MCP_COMMANDS; URLs pass the callback guard."),
-    timeoutSeconds: timeoutSeconds.optional().describe("Counted from startedAt, approval waits excluded. Default: 600."),
-    timeout: timeoutSeconds.optional().describe("Alias of timeoutSeconds."),
-    outputStrategy: outputStrategy.optional().describe("Default: structured when outputSchema is given, else stream."),
-    outputSchema: jsonObject.optional().describe('Short for {"type": "structured", "schema": …}.'),
-    resumeToken: token(4096).optional().describe("Continues a session of the same tenant, provider and agent."),
-    profile: z.enum(["inspect", "modify"]).optional().describe("May the task change project state?"),
-    approvals: z.enum(["ask", "deny", "allow"]).optional().describe("When the runtime asks before a tool call. Default: allow under modify, deny under inspect."),
-    onInterrupt: z.enum(["fail", "retry"]).optional().describe("After a crash of Bridge. retry runs at most once more."),
-    callbackUrl: absoluteUrl().optional().describe("Receives the result. http or https, no userinfo."),
-    metadata: z.looseObject({ cwd }).optional().describe("Opaque, returned as it came. cwd: where the task runs, relative to the workspace."),
-    bridgeInput: jsonObject.optional(),
-    bridge_input: jsonObject.optional().describe("Alias of bridgeInput."),
-    responderInput: jsonObject.optional(),
-  })
-  .check((context) => {
-    const { message, bridgeInput, bridge_input: snakeBridgeInput, responderInput } = context.value;
-    if (message !== undefined || bridgeInput !== undefined || snakeBridgeInput !== undefined || responderInput !== undefined) return;
-    context.issues.push({ code: "custom", input: context.value, path: ["message"], message: "is required (string)" });
-  })
-  .meta({ id: "Dispatch" });
+export const dispatchBodySchema = z.strictObject(fields).refine(hasWork, {
+  path: ["message"],
+  error: "is required (string)",
+  // Told together with the other faults, not only when there are none.
+  when: ({ value }) => typeof value === "object" && value !== null,
+});
 export type DispatchBody = z.infer<typeof dispatchBodySchema>;
 
-/** The description of one tool; a dispatch refers to it by name. */
-export const describedToolSchema = toolSchema.meta({ id: "Tool" });
+/** The same for the description of the API, which spells out the forms of a tool. */
+export const describedDispatchSchema = z
+  .strictObject({ ...fields, tools: z.array(toolSchema).optional().describe("OpenAI function form, Anthropic form or MCP form.") })
+  .meta({ id: "Dispatch" });
+
+function hasWork({ message, bridgeInput, bridge_input: snakeBridgeInput, responderInput }: Record<string, unknown>): boolean {
+  return [message, bridgeInput, snakeBridgeInput, responderInput].some((work) => work !== undefined);
+}
+
+const isRelativePath = (text: string): boolean => text !== "" && !isAbsolute(text) && !text.includes("\0");
 
 /** A text measured in characters, not in UTF-16 units. */
 function characters(minimum: number, maximum: number) {
@@ -115,7 +128,13 @@ function uniqueNames<T extends { name: string }>(servers: z.ZodType<T[]>) {
   return servers.check((context) => {
     const seen = new Set<string>();
     for (const [index, { name }] of context.value.entries()) {
-      if (seen.has(name)) context.issues.push({ code: "custom", input: name, path: [index, "name"], message: "is the name of an earlier server; names must differ" });
+      if (seen.has(name))
+        context.issues.push({
+          code: "custom",
+          input: name,
+          path: [index, "name"],
+          message: "is the name of an earlier server; names must differ",
+        });
       seen.add(name);
     }
   });

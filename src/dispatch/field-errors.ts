@@ -7,6 +7,7 @@ export function toFieldErrors(issues: readonly z.core.$ZodIssue[], prefix: reado
     const path = [...prefix, ...issue.path];
     if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ path: toDotted([...path, key]), message: UNKNOWN_FIELD }));
     if (issue.code === "invalid_union") return describeUnion(issue, path);
+    if (issue.code === "invalid_key") return issue.issues.map((fault) => ({ path: toDotted(path), message: fault.message }));
     return [{ path: toDotted(path), message: describe(issue) }];
   });
 }
@@ -19,7 +20,8 @@ export const toDotted = (path: readonly PropertyKey[]): string => path.map(Strin
 function describe(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return issue.input === undefined ? `is required (${issue.expected})` : `must be ${withArticle(issue.expected)}`;
+      // The issue itself does not tell whether the field was there.
+      return issue.message.endsWith("received undefined") ? `is required (${issue.expected})` : `must be ${withArticle(issue.expected)}`;
     case "invalid_value":
       return `must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
     case "too_small":
@@ -34,7 +36,9 @@ function describe(issue: z.core.$ZodIssue): string {
 /** The branch that the input is nearest to tells more than all of them. */
 function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): FieldError[] {
   const nearest = issue.errors.toSorted((left, right) => left.length - right.length)[0];
-  return nearest === undefined ? [{ path: toDotted(path), message: issue.message }] : toFieldErrors(nearest, path);
+  if (nearest !== undefined) return toFieldErrors(nearest, path);
+  const { options = [] } = issue as { options?: readonly unknown[] };
+  return [{ path: toDotted(path), message: `must be one of ${options.map((option) => JSON.stringify(option)).join(", ")}` }];
 }
 
 const withArticle = (type: string): string => (type === "record" ? "an object" : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);

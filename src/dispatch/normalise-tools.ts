@@ -32,7 +32,11 @@ const name = z
 const description = z.string().nullish();
 const unused = z.unknown().optional();
 
-const toTool = (tool: { name: string; description?: string | null | undefined; schema: Record<string, unknown> | null | undefined }): NormalizedTool => ({
+const toTool = (tool: {
+  name: string;
+  description?: string | null | undefined;
+  schema: Record<string, unknown> | null | undefined;
+}): NormalizedTool => ({
   name: tool.name,
   description: tool.description ?? "",
   inputSchema: tool.schema ?? { type: "object" },
@@ -55,7 +59,16 @@ const anthropicForm = z
   .transform((tool) => toTool({ ...tool, schema: tool.input_schema }));
 /** MCP, as `tools/list` answers. What it tells about display and results has no use here. */
 const mcpForm = z
-  .strictObject({ name, description, inputSchema: jsonSchema.nullish(), title: unused, annotations: unused, outputSchema: unused, icons: unused, _meta: unused })
+  .strictObject({
+    name,
+    description,
+    inputSchema: jsonSchema.nullish(),
+    title: unused,
+    annotations: unused,
+    outputSchema: unused,
+    icons: unused,
+    _meta: unused,
+  })
   .transform((tool) => toTool({ ...tool, schema: tool.inputSchema }));
 
 /** The schema of a dispatch's `tools`, for the description of the API. */
@@ -69,4 +82,5 @@ function formOf(tool: unknown): z.ZodType<NormalizedTool> {
   return has("type") || has("parameters") ? flatFunctionForm : mcpForm;
 }
 
-const refuse = (errors: FieldError[]): BridgeError => new BridgeError("invalid_request", "A tool of the dispatch is not valid.", { errors });
+const refuse = (errors: FieldError[]): BridgeError =>
+  new BridgeError("invalid_request", "A tool of the dispatch is not valid.", { errors });
