@@ -1,0 +1,37 @@
+# syntax=docker/dockerfile:1
+
+# The packages of a production install. Their own Node is left out: the image brings one.
+FROM node:24-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev && rm -rf node_modules/node-linux-* node_modules/.bin/node
+
+FROM node:24-slim
+# Bridge starts agents, and agents leave children behind. An init as process 1 reaps them, however the container is started;
+# `--init` would do the same only where somebody remembers it.
+RUN apt-get update && apt-get install --yes --no-install-recommends tini && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /app
+COPY --from=packages /app/node_modules ./node_modules
+COPY package.json LICENSE ./
+COPY migrations ./migrations
+COPY src ./src
+COPY adapters ./adapters
+COPY examples/agents ./examples/agents
+
+RUN mkdir /data && chown 10001:10001 /data
+USER 10001:10001
+VOLUME /data
+
+ENV NODE_ENV=production \
+    HOME=/data \
+    BRIDGE_HOST=0.0.0.0 \
+    BRIDGE_PORT=8787 \
+    BRIDGE_DATA_DIR=/data
+EXPOSE 8787
+
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.BRIDGE_PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+
+ENTRYPOINT ["tini", "--"]
+CMD ["node", "src/main.ts"]

@@ -1,0 +1,95 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { settings } from "../../src/config.ts";
+
+const repository = path.resolve(import.meta.dirname, "../..");
+const read = (name: string): string => readFileSync(path.join(repository, name), "utf8");
+
+describe("Dockerfile", () => {
+  const instructions = read("Dockerfile")
+    .replaceAll(/\\\n\s*/g, "")
+    .split("\n")
+    .filter((line) => /^[A-Z]+ /.test(line))
+    .map((line) => ({ name: line.slice(0, line.indexOf(" ")), rest: line.slice(line.indexOf(" ") + 1).trim() }));
+  const all = (name: string): string[] => instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
+  const copied = all("COPY")
+    .filter((rest) => !rest.startsWith("--from="))
+    .flatMap((rest) => rest.split(/\s+/).slice(0, -1));
+
+  test("copies only what exists and what .dockerignore lets through", () => {
+    const allowed = read(".dockerignore")
+      .split("\n")
+      .filter((line) => line.startsWith("!"))
+      .map((line) => line.slice(1));
+    expect(copied.length).toBeGreaterThan(5);
+    expect(copied.filter((name) => !existsSync(path.join(repository, name)))).toEqual([]);
+    expect(copied.filter((name) => !allowed.some((entry) => name === entry || name.startsWith(`${entry}/`)))).toEqual([]);
+    expect(allowed.filter((name) => !existsSync(path.join(repository, name)))).toEqual([]);
+  });
+
+  test("starts a file that is in the image, under an init", () => {
+    const command = JSON.parse(all("CMD").at(-1) ?? "") as string[];
+    expect(command[0]).toBe("node");
+    expect(statSync(path.join(repository, command[1] ?? "")).isFile()).toBe(true);
+    expect(copied.some((name) => command[1]?.startsWith(`${name}/`))).toBe(true);
+    expect(JSON.parse(all("ENTRYPOINT")[0] ?? "")).toEqual(["tini", "--"]);
+  });
+
+  test("runs the Node of the lock file's major without root and without development tools", () => {
+    expect(all("FROM").map((rest) => rest.split(" ")[0])).toEqual(["node:24-slim", "node:24-slim"]);
+    expect(all("USER").at(-1)).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    expect(all("RUN").find((rest) => rest.includes("npm ci"))).toContain("--omit=dev");
+    expect(all("RUN").join("\n")).not.toMatch(/build-essential|python|gcc|make\b/);
+    expect(all("HEALTHCHECK")[0]).toContain("/healthz");
+  });
+
+  test("names settings that exist", () => {
+    const named = all("ENV").flatMap((rest) => [...rest.matchAll(/(BRIDGE_[A-Z_]+)=/g)].map(([, name]) => name));
+    expect(named).toEqual(["BRIDGE_HOST", "BRIDGE_PORT", "BRIDGE_DATA_DIR"]);
+    expect(named.filter((name) => !Object.hasOwn(settings, name ?? ""))).toEqual([]);
+  });
+});
+
+describe("docker-compose.yml", () => {
+  const text = read("docker-compose.yml");
+  const { services, volumes } = parse(text) as {
+    services: Record<
+      string,
+      {
+        build: string;
+        environment: Record<string, string | number>;
+        volumes: string[];
+        healthcheck: { test: string[] };
+        stop_grace_period: string;
+      }
+    >;
+    volumes: Record<string, unknown>;
+  };
+  const bridge = services["bridge"];
+
+  test("builds this repository and keeps the data in a declared volume", () => {
+    expect(existsSync(path.join(repository, bridge?.build ?? "missing", "Dockerfile"))).toBe(true);
+    const [volume, directory] = bridge?.volumes[0]?.split(":") ?? [];
+    expect(Object.keys(volumes)).toContain(volume);
+    expect(directory).toBe(/BRIDGE_DATA_DIR=(\S+)/.exec(read("Dockerfile"))?.[1]);
+  });
+
+  test("names settings that exist, and demands a token", () => {
+    const commented = [...text.matchAll(/# (BRIDGE_[A-Z_]+):/g)].map(([, name]) => name ?? "");
+    const named = [...Object.keys(bridge?.environment ?? {}), ...commented];
+    expect(named).toContain("BRIDGE_CALLBACK_ALLOW");
+    expect(named.filter((name) => !Object.hasOwn(settings, name))).toEqual([]);
+    expect(bridge?.environment["BRIDGE_GATEWAY_TOKEN_HASH"]).toMatch(/^\$\{BRIDGE_GATEWAY_TOKEN_HASH:\?/);
+  });
+
+  test("gives Bridge longer to stop than its tasks get to end", () => {
+    expect(Number.parseInt(bridge?.stop_grace_period ?? "", 10)).toBeGreaterThan(Number(bridge?.environment["BRIDGE_DRAIN_SECONDS"]));
+  });
+
+  test("asks for health as the image does", () => {
+    expect(bridge?.healthcheck.test.slice(0, 3)).toEqual(["CMD", "node", "-e"]);
+    expect(bridge?.healthcheck.test[3]).toContain("/healthz");
+  });
+});
