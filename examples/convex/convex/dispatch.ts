@@ -1,0 +1,15 @@
+import { v } from "convex/values";
+import { internalAction } from "./_generated/server";
+
+/** Hands work to Bridge; the result comes to `/bridge/callback`. The same `taskId` twice is one task. */
+export const dispatch = internalAction({
+  args: { taskId: v.string(), agentId: v.string(), message: v.string() },
+  handler: async (_context, { taskId, agentId, message }) => {
+    const response = await fetch(`${process.env.BRIDGE_URL}/api/v2/dispatch`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${process.env.BRIDGE_TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ taskId, agentId, message, callbackUrl: `${process.env.CONVEX_SITE_URL}/bridge/callback` }),
+    });
+    if (response.status !== 202) throw new Error(`Bridge refused ${taskId}: ${response.status} ${await response.text()}`);
+  },
+});
