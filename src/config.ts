@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import path from "node:path";
 import { z } from "zod";
+import { ConfigError } from "./errors.ts";
 
-/** Scopes a token can carry. */
-export const scopes = ["dispatch", "read", "approve", "manage", "metrics"] as const;
-export type Scope = (typeof scopes)[number];
-
-const list = z.string().transform((text) => text.split(",").map((part) => part.trim()).filter((part) => part !== ""));
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
 const integer = (min: number, max: number) =>
   z
     .string()
@@ -54,10 +56,13 @@ const perAdapter = z.string().transform((text, context) => {
   return { fallback: fallback ?? 4, limits };
 });
 
-const secret = z.string().regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, "must be whsec_ followed by base64").refine((text) => {
-  const size = Buffer.from(text.slice("whsec_".length), "base64").length;
-  return size >= 24 && size <= 64;
-}, "must hold 24 to 64 bytes");
+const secret = z
+  .string()
+  .regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, "must be whsec_ followed by base64")
+  .refine((text) => {
+    const size = Buffer.from(text.slice("whsec_".length), "base64").length;
+    return size >= 24 && size <= 64;
+  }, "must hold 24 to 64 bytes");
 
 /**
  * Every setting, in the order in which `.env.example` and the README show them.
@@ -65,42 +70,76 @@ const secret = z.string().regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, "must be whsec_ 
  */
 export const settings = {
   BRIDGE_HOST: z.string().min(1).default("127.0.0.1").describe("Address to listen on. Any other than loopback needs a token."),
-  BRIDGE_PORT: integer(0, 65_535).default(8787).describe("Port to listen on; 0 takes any free one. The chosen address is the first log line."),
+  BRIDGE_PORT: integer(0, 65_535)
+    .default(8787)
+    .describe("Port to listen on; 0 takes any free one. The chosen address is the first log line."),
   BRIDGE_DATA_DIR: z.string().min(1).default("./data").describe("Directory of everything that must survive a restart."),
   BRIDGE_DATABASE_URL: z
     .string()
     .regex(/^sqlite:.+/, "must begin with sqlite: followed by a file name")
     .optional()
     .describe("Database. Default: sqlite:<data dir>/bridge.db"),
-  BRIDGE_WORKSPACES_DIR: z.string().min(1).optional().describe("Where agents' workspaces lie, as <dir>/<tenant>/<agentId>. Default: <data dir>/workspaces"),
-  BRIDGE_ADAPTERS: list.optional().describe("Adapters to load, comma-separated: catalogue names, paths or packages that export createAdapter. Default: command"),
+  BRIDGE_WORKSPACES_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Where agents' workspaces lie, as <dir>/<tenant>/<agentId>. Default: <data dir>/workspaces"),
+  BRIDGE_ADAPTERS: list
+    .optional()
+    .describe("Adapters to load, comma-separated: catalogue names, paths or packages that export createAdapter. Default: command"),
   GATEWAY_PROVIDER: z.string().min(1).optional().describe("Alias of BRIDGE_ADAPTERS for a single adapter."),
-  BRIDGE_MAX_CONCURRENT: perAdapter.default({ fallback: 4, limits: new Map() }).describe("Running tasks per adapter; name=n,name=n for single ones. Default: 4"),
+  BRIDGE_MAX_CONCURRENT: perAdapter
+    .default({ fallback: 4, limits: new Map() })
+    .describe("Running tasks per adapter; name=n,name=n for single ones. Default: 4"),
   BRIDGE_QUEUE_LIMIT: integer(1, 10_000_000).default(10_000).describe("Queued tasks in all; one more is answered 503 queue_full."),
   BRIDGE_BODY_LIMIT: bytes.default(8 * 1024 ** 2).describe("Largest request body. Default: 8 MiB"),
-  BRIDGE_DEFAULT_PROFILE: z.enum(["inspect", "modify"]).default("inspect").describe("Profile of a dispatch that names none: inspect or modify."),
+  BRIDGE_DEFAULT_PROFILE: z
+    .enum(["inspect", "modify"])
+    .default("inspect")
+    .describe("Profile of a dispatch that names none: inspect or modify."),
   BRIDGE_GATEWAY_TOKEN_HASH: list
-    .pipe(z.array(z.string().regex(/^[0-9a-fA-F]{64}$/, "must be SHA-256 in hex (64 characters)").transform((hash) => hash.toLowerCase())))
+    .pipe(
+      z.array(
+        z
+          .string()
+          .regex(/^[0-9a-fA-F]{64}$/, "must be SHA-256 in hex (64 characters)")
+          .transform((hash) => hash.toLowerCase()),
+      ),
+    )
     .optional()
     .describe("SHA-256 (hex) of a token for tenant default with all scopes; several, comma-separated, for rotation."),
-  BRIDGE_TOKENS_FILE: z.string().min(1).optional().describe("JSON file of tokens: [{name, tenant, sha256, scopes, expiresAt?}]. Re-read on change."),
+  BRIDGE_TOKENS_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("JSON file of tokens: [{name, tenant, sha256, scopes, expiresAt?}]. Re-read on change."),
   BRIDGE_RATE_LIMIT: integer(1, 1_000_000).optional().describe("POST requests per minute and token. Default: off"),
   BRIDGE_CALLBACK_RETRIES: integer(0, 20).default(3).describe("Retries of a callback after the first attempt."),
-  BRIDGE_CALLBACK_BACKOFF_MS: integer(1, 3_600_000).default(1000).describe("Delay before the first retry, in ms; each further one is five times longer."),
-  BRIDGE_CALLBACK_SECRETS: list.pipe(z.array(secret)).optional().describe("whsec_… secrets that sign callbacks, comma-separated; all sign (rotation). None: unsigned."),
+  BRIDGE_CALLBACK_BACKOFF_MS: integer(1, 3_600_000)
+    .default(1000)
+    .describe("Delay before the first retry, in ms; each further one is five times longer."),
+  BRIDGE_CALLBACK_SECRETS: list
+    .pipe(z.array(secret))
+    .optional()
+    .describe("whsec_… secrets that sign callbacks, comma-separated; all sign (rotation). None: unsigned."),
   BRIDGE_CALLBACK_ALLOW: list
     .pipe(z.array(z.string().refine(isAllowEntry, "must be a host, *.suffix or CIDR")))
     .default([])
     .describe("Hosts, *.suffixes and CIDRs that callbacks may reach although they are not public, comma-separated."),
   BRIDGE_RETENTION_DAYS: integer(1, 3650).default(7).describe("Days that ended tasks and their events are kept."),
   BRIDGE_DRAIN_SECONDS: integer(0, 3600).default(30).describe("Seconds that running tasks get to end after SIGTERM."),
-  BRIDGE_IDLE_SECONDS: integer(0, 86_400).default(300).describe("Seconds without an event after which a streaming runtime counts as hung; 0 turns it off."),
+  BRIDGE_IDLE_SECONDS: integer(0, 86_400)
+    .default(300)
+    .describe("Seconds without an event after which a streaming runtime counts as hung; 0 turns it off."),
   BRIDGE_APPROVAL_SECONDS: integer(1, 86_400).default(300).describe("Seconds that an approval waits before it counts as rejected."),
-  BRIDGE_COMMAND: argv.optional().describe('Program of the command adapter, a JSON array. Default: the example agent in examples/agents/'),
+  BRIDGE_COMMAND: argv.optional().describe("Program of the command adapter, a JSON array. Default: the example agent in examples/agents/"),
   BRIDGE_COMMAND_ENV: list.default([]).describe("Names of environment variables that the command adapter's program gets, comma-separated."),
   BRIDGE_MCP_COMMANDS: list.default([]).describe("Commands that a dispatch may name in a stdio MCP server, comma-separated."),
   BRIDGE_METRICS_PUBLIC: flag.default(false).describe("Serve /metrics without a token."),
-  BRIDGE_LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info").describe("Least important log line that is written."),
+  BRIDGE_LOG_LEVEL: z
+    .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
+    .default("info")
+    .describe("Least important log line that is written."),
 } as const;
 
 /** Settings whose value may come from a file named by `<NAME>_FILE` instead. */
@@ -135,16 +174,6 @@ export interface Config {
   adapterSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** Everything that is wrong with the configuration, one line a fault. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  readonly faults: readonly string[];
-  constructor(faults: readonly string[]) {
-    super(`The configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
-    this.faults = faults;
-  }
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the configuration from an environment; reports every fault at once, and unknown `BRIDGE_*` names as warnings. */
@@ -156,13 +185,23 @@ export function loadConfig(environment: Environment): { config: Config; warnings
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path[0]?.toString()}: ${issue.message}`));
 
   const aliased = env["GATEWAY_PROVIDER"];
-  const adapters = aliased === undefined ? (env["BRIDGE_ADAPTERS"] ?? "command").split(",").map((name) => name.trim()).filter(Boolean) : [aliased.trim()];
+  const adapters =
+    aliased === undefined
+      ? (env["BRIDGE_ADAPTERS"] ?? "command")
+          .split(",")
+          .map((name) => name.trim())
+          .filter(Boolean)
+      : [aliased.trim()];
   if (aliased !== undefined && env["BRIDGE_ADAPTERS"] !== undefined && env["BRIDGE_ADAPTERS"].trim() !== aliased.trim()) {
     faults.push("GATEWAY_PROVIDER: differs from BRIDGE_ADAPTERS; set one of them");
   }
   if (adapters.length === 0) faults.push("BRIDGE_ADAPTERS: must name at least one adapter");
   for (const name of new Set(adapters.filter((adapter, index) => adapters.indexOf(adapter) !== index))) {
     faults.push(`BRIDGE_ADAPTERS: names ${name} twice`);
+  }
+  const hasTokens = /[^,\s]/.test(env["BRIDGE_GATEWAY_TOKEN_HASH"] ?? "") || env["BRIDGE_TOKENS_FILE"] !== undefined;
+  if (!hasTokens && !isLoopback(env["BRIDGE_HOST"] ?? "localhost")) {
+    faults.push("BRIDGE_HOST: any other than a loopback address needs a token; set BRIDGE_GATEWAY_TOKEN_HASH or BRIDGE_TOKENS_FILE");
   }
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
 
@@ -201,7 +240,8 @@ export function loadConfig(environment: Environment): { config: Config; warnings
 }
 
 /** Is it a loopback address or name? Only there may Bridge make its own token. */
-export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
 
 function isAllowEntry(entry: string): boolean {
   const [address, bits, ...rest] = entry.split("/");
@@ -217,7 +257,9 @@ function readSecretFiles(env: Record<string, string | undefined>, faults: string
     if (file === undefined) continue;
     if (env[name] !== undefined) faults.push(`${name}_FILE: ${name} is set too; set one of them`);
     try {
-      found[name] = readFileSync(file, "utf8").trim().replaceAll(/\s*\n\s*/g, ",");
+      found[name] = readFileSync(file, "utf8")
+        .trim()
+        .replaceAll(/\s*\n\s*/g, ",");
     } catch {
       faults.push(`${name}_FILE: the file cannot be read`);
     }

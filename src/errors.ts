@@ -46,7 +46,11 @@ export class BridgeError extends Error {
   /** Whole seconds after which another try makes sense; every 503 has it. */
   readonly retryAfterSeconds: number | null;
 
-  constructor(code: ErrorCode, detail: string, options: { errors?: readonly FieldError[]; retryAfterSeconds?: number; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: { errors?: readonly FieldError[]; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
     super(detail, { cause: options.cause });
     this.code = code;
     this.errors = options.errors ?? [];
@@ -55,5 +59,15 @@ export class BridgeError extends Error {
 
   get httpStatus(): number {
     return errorCodes[this.code].httpStatus;
+  }
+}
+
+/** Everything that is wrong with the configuration, one line a fault. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(`The configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+    this.faults = faults;
   }
 }

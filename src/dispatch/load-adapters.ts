@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AdapterModule, ExecutionAdapter } from "#contract";
-import { ConfigError } from "../config.ts";
+import { ConfigError } from "../errors.ts";
 import type { LoadedAdapter } from "./adapter-registry.ts";
 
 /** Provider to the module of its adapter; nothing loads unless asked for. */
@@ -19,19 +19,31 @@ export async function loadAdapters(names: readonly string[], catalogue: Catalogu
 
 async function loadAdapter(name: string, catalogue: Catalogue): Promise<LoadedAdapter> {
   try {
-    const { createAdapter } = await (Object.hasOwn(catalogue, name) ? catalogue[name]?.() : importModule(name)) as Partial<AdapterModule>;
+    const { createAdapter } = (await (Object.hasOwn(catalogue, name) ? catalogue[name]?.() : importModule(name))) as Partial<AdapterModule>;
     if (typeof createAdapter !== "function") throw new Error("its module exports no createAdapter()");
     const adapter = createAdapter();
     const missing = required.filter((method) => typeof adapter[method] !== "function");
     if (missing.length > 0) throw new Error(`it lacks ${missing.join(", ")}`);
-    if (typeof adapter.provider !== "string" || !/^[A-Za-z0-9_:.-]{1,64}$/.test(adapter.provider)) throw new Error("its provider is not a name");
+    if (typeof adapter.provider !== "string" || !/^[A-Za-z0-9_:.-]{1,64}$/.test(adapter.provider))
+      throw new Error("its provider is not a name");
     return { provider: adapter.provider, adapter };
   } catch (error) {
-    return { provider: name, adapter: null, reason: `The adapter ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      provider: name,
+      adapter: null,
+      reason: `The adapter ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }
 
-const required = ["initialize", "shutdown", "checkHealth", "capabilities", "execute", "cancel"] as const satisfies readonly (keyof ExecutionAdapter)[];
+const required = [
+  "initialize",
+  "shutdown",
+  "checkHealth",
+  "capabilities",
+  "execute",
+  "cancel",
+] as const satisfies readonly (keyof ExecutionAdapter)[];
 
 /** Paths and packages are seen from the directory in which Bridge was started. */
 async function importModule(name: string): Promise<unknown> {

@@ -1,0 +1,26 @@
+/** Scopes a token can carry. */
+export const scopes = ["dispatch", "read", "approve", "manage", "metrics"] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Who a token speaks for. */
+export interface Principal {
+  /** Unique among the tokens; what rate limits count by and logs show. */
+  name: string;
+  tenant: string;
+  scopes: ReadonlySet<Scope>;
+  /** In ms since the epoch; null when it never expires. */
+  expiresAt: number | null;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set in `onRequest` on every route that is not public. */
+    principal: Principal;
+  }
+  interface FastifyContextConfig {
+    /** What the caller's token must carry. */
+    scope?: Scope;
+    /** Open to everybody. */
+    public?: boolean;
+  }
+}
