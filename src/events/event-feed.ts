@@ -1,0 +1,62 @@
+import type { EventType } from "#contract";
+import type { EventFilter, Store, StoredEvent } from "../store/store.ts";
+import type { Task } from "../task.ts";
+
+export type { EventFilter, StoredEvent } from "../store/store.ts";
+/** What feeds and their followers need of the store. */
+export type EventStore = Pick<Store, "epoch" | "lastEventNumber" | "readEvents" | "readTaskEvents" | "oldestEventNumber">;
+
+/** The part of the log that one reader may see, from the past into the present. */
+export interface EventFeed {
+  /** One page of stored events after a number, oldest first. The page may be empty before the end: go on from `through`. */
+  read(after: number): Promise<{ events: StoredEvent[]; through: number }>;
+  /** Does a new event belong to it? */
+  matches(event: StoredEvent): boolean;
+  /** The oldest number kept, null when there is none; and the number from which on nothing of this feed is missing. */
+  kept(): Promise<{ oldest: number | null; completeFrom: number }>;
+}
+
+/** The whole log of a tenant, filtered. */
+export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed {
+  const types = filter.types && new Set(filter.types);
+  return {
+    read: (after) => store.readEvents(after, filter),
+    matches: ({ task, type }) =>
+      task.tenant === filter.tenant &&
+      (filter.taskId === undefined || task.taskId === filter.taskId) &&
+      (filter.agentId === undefined || task.agentId === filter.agentId) &&
+      (filter.provider === undefined || task.provider === filter.provider) &&
+      (types === undefined || types.has(type)),
+    async kept() {
+      const oldest = await store.oldestEventNumber();
+      return { oldest, completeFrom: oldest ?? store.lastEventNumber() + 1 };
+    },
+  };
+}
+
+const TASK_PAGE = 200;
+
+/** The story of one task, from `execution.started` to its terminal event; what becomes of its callback is not part of it. */
+export function createTaskFeed(store: EventStore, { seq }: Pick<Task, "seq">): EventFeed {
+  return {
+    async read(after) {
+      const last = store.lastEventNumber();
+      const events = await store.readTaskEvents(seq, after, TASK_PAGE, { callbacks: false });
+      const lastRead = events.at(-1)?.number ?? after;
+      return { events, through: events.length === TASK_PAGE ? lastRead : Math.max(lastRead, last) };
+    },
+    matches: ({ task, type }) => task.seq === seq && isStoryEvent(type),
+    async kept() {
+      const [first] = await store.readTaskEvents(seq, 0, 1, { callbacks: false });
+      // A story that begins with its beginning lacks nothing, however much of the log is gone.
+      if (first?.type === "execution.started") return { oldest: first.number, completeFrom: 1 };
+      const oldest = (await store.oldestEventNumber()) ?? store.lastEventNumber() + 1;
+      return { oldest: first?.number ?? null, completeFrom: oldest };
+    },
+  };
+}
+
+const isStoryEvent = (type: EventType): boolean => !type.startsWith("callback.");
+
+/** Does the event end its task's story? */
+export const isTerminal = ({ type }: StoredEvent): boolean => type === "execution.completed" || type === "execution.failed";

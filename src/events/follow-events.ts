@@ -1,0 +1,65 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { EventFeed, EventStore, StoredEvent } from "./event-feed.ts";
+import type { EventId } from "./event-id.ts";
+import type { EventLog } from "./event-log.ts";
+
+/** The far end of a feed. */
+export interface EventFollower {
+  /** Events are missing here; the oldest that is kept is next. */
+  gap(oldest: number | null): void;
+  /** Stored events. False asks for a pause, until `drained`. */
+  replay(events: readonly StoredEvent[]): boolean;
+  /** Resolves when there is room again, or the follower is gone. */
+  drained(): Promise<void>;
+  /** New events, at the log's pace. */
+  live(events: readonly StoredEvent[]): void;
+}
+
+/** Where to begin: after this number; null when the follower has seen something that this log does not know. */
+export type Place = number | null;
+
+/** The place that an event id names. */
+export const placeOf = (store: EventStore, { epoch, number }: EventId): Place =>
+  epoch === store.epoch && number <= store.lastEventNumber() ? number : null;
+
+/**
+ * Brings a follower from its place in the past, page by page and at its own pace, into the present: every event of the feed
+ * once, in number order. Resolves when it is live (or gone, by `signal`); live events end with `signal`.
+ */
+export async function followEvents(
+  { store, eventLog, feed }: { store: EventStore; eventLog: EventLog; feed: EventFeed },
+  { from, follower, signal }: { from: Place; follower: EventFollower; signal: AbortSignal },
+): Promise<void> {
+  // An unknown place lies before everything, so that a gap is told.
+  let position = from ?? -1;
+  while (!signal.aborted) {
+    const page = await feed.read(position);
+    // Asked after the page was read: what is pruned from now on cannot be missing in it.
+    const { oldest, completeFrom } = await feed.kept();
+    if (signal.aborted) return;
+    if (position + 1 < completeFrom) {
+      follower.gap(oldest);
+      position = completeFrom - 1;
+      continue;
+    }
+    const hasRoom = follower.replay(page.events);
+    position = page.through;
+    if (!hasRoom) await follower.drained();
+    // In the same turn as the comparison: what is committed from here on is published to the listener.
+    else if (position >= store.lastEventNumber()) {
+      goLive(eventLog, feed, follower, signal);
+      return;
+    }
+    // A long replay must not keep the others from their turn.
+    else await nextTurn();
+  }
+}
+
+function goLive(eventLog: EventLog, feed: EventFeed, follower: EventFollower, signal: AbortSignal): void {
+  if (signal.aborted) return;
+  const unsubscribe = eventLog.subscribe((events) => {
+    const mine = events.filter((event) => feed.matches(event));
+    if (mine.length > 0) follower.live(mine);
+  });
+  signal.addEventListener("abort", unsubscribe, { once: true });
+}

@@ -1,0 +1,90 @@
+import type { FastifyPluginAsyncZodOpenApi, FastifyZodOpenApiSchema } from "fastify-zod-openapi";
+import { z } from "zod";
+import { type EventType, eventTypes } from "#contract";
+import { BridgeError } from "../errors.ts";
+import { createLogFeed, type EventStore } from "../events/event-feed.ts";
+import { placeOf } from "../events/follow-events.ts";
+import { acceptsEventStream } from "./accepts-event-stream.ts";
+import type { EventStreams } from "./event-stream.ts";
+import { readLastEventId } from "./last-event-id.ts";
+import type { Tickets } from "./tickets.ts";
+
+const name = z.string().min(1).max(128);
+
+const eventsQuery = z.strictObject({
+  taskId: name.optional().describe("Only events of this task."),
+  agentId: name.optional().describe("Only events of this agent."),
+  provider: name.optional().describe("Only events of this adapter."),
+  types: z
+    .string()
+    .transform((text, context): EventType[] => {
+      const types = text.split(",").map((item) => eventTypes.find((type) => type === item));
+      if (!types.includes(undefined)) return types as EventType[];
+      context.addIssue(`must be event types separated by commas: ${eventTypes.join(", ")}`);
+      return z.NEVER;
+    })
+    .optional()
+    .describe("Only events of these types, separated by commas."),
+  lastEventId: z.string().optional().describe("Id of the last event seen, where the Last-Event-ID header cannot be sent; the header wins."),
+  ticket: z.string().optional().describe("A single-use ticket in place of the token, for browsers."),
+});
+
+/** The stream of all events of a tenant, and the tickets that open it to browsers. */
+export function eventRoutes({
+  store,
+  eventStreams,
+  tickets,
+}: {
+  store: EventStore;
+  eventStreams: EventStreams;
+  tickets: Tickets;
+}): FastifyPluginAsyncZodOpenApi {
+  return async (app) => {
+    app.get(
+      "/api/events",
+      {
+        config: { scope: "read" },
+        exposeHeadRoute: false,
+        sse: { kind: "only", heartbeat: false },
+        schema: {
+          tags: ["events"],
+          summary: "Stream events",
+          description: "Server-sent events, live from now, or after the event that Last-Event-ID names.",
+          querystring: eventsQuery,
+          response: { 200: { description: "Never ends by itself.", content: { "text/event-stream": { schema: z.string() } } } },
+        } satisfies FastifyZodOpenApiSchema,
+        async preHandler(request) {
+          if (!acceptsEventStream(request.headers.accept))
+            throw new BridgeError("not_acceptable", "This is an event stream: accept text/event-stream.");
+        },
+      },
+      async (request, reply) => {
+        const { taskId, agentId, provider, types, lastEventId } = request.query;
+        const last = readLastEventId(request, { name: "lastEventId", value: lastEventId });
+        eventStreams.open(request, reply, {
+          feed: createLogFeed(store, { tenant: request.principal.tenant, taskId, agentId, provider, types }),
+          from: last === null ? store.lastEventNumber() : placeOf(store, last),
+        });
+      },
+    );
+
+    app.post(
+      "/api/v2/events/ticket",
+      {
+        config: { scope: "read" },
+        schema: {
+          tags: ["events"],
+          summary: "Make a ticket for an event stream",
+          description: "Good once, within 60 seconds, as ?ticket= of /api/events and /ws/bridge.",
+          body: z.strictObject({}).optional(),
+          response: { 201: z.object({ ticket: z.string(), expiresAt: z.iso.datetime() }) },
+        } satisfies FastifyZodOpenApiSchema,
+      },
+      async (request, reply) => {
+        const { ticket, expiresAt } = tickets.mint(request.principal);
+        reply.code(201).header("Cache-Control", "no-store");
+        return { ticket, expiresAt: new Date(expiresAt).toISOString() };
+      },
+    );
+  };
+}

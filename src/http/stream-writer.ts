@@ -1,0 +1,85 @@
+import type { ServerResponse } from "node:http";
+
+/** What may wait for one reader, beyond what its connection has taken. */
+export const MAX_WAITING_BYTES = 1024 * 1024;
+export const MAX_WAITING_EVENTS = 1000;
+
+/** Writes a stream to one reader, within bounds. */
+export interface StreamWriter {
+  /** Writes at the reader's own pace. False: wait for `drained` before the next. */
+  write(chunk: string | Buffer): boolean;
+  /** Resolves when the reader can take more, or is gone. */
+  drained(): Promise<void>;
+  /** Writes without waiting, all frames at once. False, and nothing written, when too much waits already. */
+  writeLive(frames: readonly Buffer[]): boolean;
+  /** Ends cleanly, once. */
+  end(lastChunk?: string): void;
+  /** Resolves when everything has been handed to the connection and ended; after the grace the connection is cut. */
+  finished(graceMs: number): Promise<void>;
+}
+
+/** Creates the writer of an answer whose headers have been sent. A comment goes out after `heartbeatMs` of silence. */
+export function createStreamWriter(raw: ServerResponse, { heartbeatMs }: { heartbeatMs: number }): StreamWriter {
+  let waitingBytes = 0;
+  let waitingEvents = 0;
+  const heartbeat = setTimeout(beat, heartbeatMs).unref();
+  raw.once("close", () => clearTimeout(heartbeat));
+
+  function beat(): void {
+    // A reader that does not take what is there needs no more of it.
+    if (!raw.writableNeedDrain && isOpen()) raw.write(": heartbeat\n\n");
+    heartbeat.refresh();
+  }
+
+  function write(chunk: string | Buffer, onTaken?: () => void): boolean {
+    if (!isOpen()) return false;
+    heartbeat.refresh();
+    return raw.write(chunk, onTaken);
+  }
+
+  function writeLive(frames: readonly Buffer[]): boolean {
+    const count = frames.length;
+    const bytes = frames.reduce((sum, frame) => sum + frame.length, 0);
+    // One large commit alone is no sign of a slow reader: only one that still has not taken the last is behind.
+    const isBehind = waitingEvents > 0 && (waitingEvents + count > MAX_WAITING_EVENTS || waitingBytes + bytes > MAX_WAITING_BYTES);
+    if (isBehind) return false;
+    waitingEvents += count;
+    waitingBytes += bytes;
+    write(count === 1 ? (frames[0] as Buffer) : Buffer.concat(frames, bytes), () => {
+      waitingEvents -= count;
+      waitingBytes -= bytes;
+    });
+    return true;
+  }
+
+  function isOpen(): boolean {
+    return !raw.writableEnded && !raw.destroyed;
+  }
+
+  return {
+    write,
+    writeLive,
+    drained: () => (raw.writableNeedDrain ? firstOf(raw, ["drain", "close", "error"]) : Promise.resolve()),
+    end(lastChunk) {
+      if (!isOpen()) return;
+      if (lastChunk !== undefined) raw.write(lastChunk);
+      raw.end();
+    },
+    async finished(graceMs) {
+      if (raw.writableFinished || raw.destroyed) return;
+      const timer = setTimeout(() => raw.destroy(), graceMs);
+      await firstOf(raw, ["finish", "close", "error"]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function firstOf(raw: ServerResponse, events: readonly string[]): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      for (const event of events) raw.off(event, settle);
+      resolve();
+    };
+    for (const event of events) raw.on(event, settle);
+  });
+}

@@ -1,0 +1,102 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyPluginAsyncZodOpenApi, FastifyZodOpenApiSchema } from "fastify-zod-openapi";
+import { z } from "zod";
+import { eventEnvelopeSchema } from "#contract";
+import { BridgeError } from "../errors.ts";
+import { createTaskFeed, type EventStore, isTerminal } from "../events/event-feed.ts";
+import { formatEventId } from "../events/event-id.ts";
+import { placeOf } from "../events/follow-events.ts";
+import { isFinal, type Task } from "../task.ts";
+import { encodeEnvelope } from "./event-frame.ts";
+import type { EventStreams } from "./event-stream.ts";
+import { readEventId, readLastEventId } from "./last-event-id.ts";
+
+const eventId = z.string();
+const taskEventsQuery = z.strictObject({
+  after: eventId.optional().describe("Id of an event: only later ones."),
+  cursor: eventId.optional().describe("nextCursor of the page before; wins over after."),
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe("Events on one page of the list."),
+  lastEventId: eventId
+    .optional()
+    .describe("Of a stream: id of the last event seen, where the Last-Event-ID header cannot be sent; the header wins."),
+});
+type TaskEventsQuery = z.infer<typeof taskEventsQuery>;
+
+type TaskEventStore = EventStore & { findTask(tenant: string, taskId: string): Promise<Task | null> };
+
+/** One task's story: as a list, oldest first, or as a stream that ends with the task. */
+export function taskEventRoutes({
+  store,
+  eventStreams,
+}: {
+  store: TaskEventStore;
+  eventStreams: EventStreams;
+}): FastifyPluginAsyncZodOpenApi {
+  async function streamEvents(task: Task, query: TaskEventsQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const start = query.lastEventId ?? query.cursor ?? query.after;
+    const last = readLastEventId(request, { name: "lastEventId", value: start });
+    const from = last === null ? 0 : placeOf(store, last);
+    const isOver = isFinal(task.state) && (await store.readTaskEvents(task.seq, from ?? 0, 1, { callbacks: false })).length === 0;
+    // The one answer that keeps an EventSource from coming back.
+    if (isOver) await reply.code(204).send();
+    else eventStreams.open(request, reply, { feed: createTaskFeed(store, task), from, isLast: isTerminal });
+  }
+
+  async function listEvents(task: Task, query: TaskEventsQuery): Promise<string> {
+    const after = readPosition(query);
+    const events = await store.readTaskEvents(task.seq, after, query.limit + 1, { callbacks: false });
+    const page = events.slice(0, query.limit).map((event) => ({ event, id: formatEventId(store.epoch, event.number) }));
+    const nextCursor = events.length > query.limit ? page.at(-1)?.id : null;
+    // The stored JSON goes out as it is.
+    return `{"data":[${page.map(({ event, id }) => encodeEnvelope(event, id)).join(",")}],"meta":${JSON.stringify({ nextCursor })}}`;
+  }
+
+  function readPosition({ cursor, after }: TaskEventsQuery): number {
+    const [field, text] = cursor === undefined ? ["after", after] : ["cursor", cursor];
+    if (text === undefined) return 0;
+    const place = placeOf(store, readEventId(field, text));
+    if (place !== null) return place;
+    throw new BridgeError("invalid_request", "The event id is not of this log.", {
+      errors: [{ path: field, message: "names no event that this Bridge has known" }],
+    });
+  }
+
+  return async (app) => {
+    app.get(
+      "/api/v2/tasks/:taskId/events",
+      {
+        config: { scope: "read" },
+        exposeHeadRoute: false,
+        sse: { kind: "dual", heartbeat: false },
+        schema: {
+          tags: ["events"],
+          summary: "List or stream a task's events",
+          description:
+            "With `Accept: text/event-stream` the whole story, then live, ended after the terminal event; else a page, oldest first.",
+          params: z.object({ taskId: z.string() }),
+          querystring: taskEventsQuery,
+          response: {
+            200: {
+              description: "A page, or the stream.",
+              content: {
+                "application/json": {
+                  schema: z.object({ data: z.array(eventEnvelopeSchema), meta: z.object({ nextCursor: z.string().nullable() }) }),
+                },
+                "text/event-stream": { schema: z.string() },
+              },
+            },
+            204: { description: "The stream has ended before: there is nothing after this event." },
+          },
+        } satisfies FastifyZodOpenApiSchema,
+      },
+      async (request, reply) => {
+        const task = await store.findTask(request.principal.tenant, request.params.taskId);
+        if (task === null) throw new BridgeError("not_found", "There is no such task.");
+        // Set for a reader that asks for an event stream by name.
+        const wantsStream = (reply.sse as FastifyReply["sse"] | undefined) !== undefined;
+        if (wantsStream) return streamEvents(task, request.query, request, reply);
+        return reply.type("application/json").send(await listEvents(task, request.query));
+      },
+    );
+  };
+}

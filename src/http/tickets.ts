@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import { BridgeError } from "../errors.ts";
+import type { Principal } from "./principal.ts";
+
+/** How long a ticket is good for. */
+export const TICKET_LIFETIME_MS = 60_000;
+/** How many unused tickets one tenant may have. */
+export const MAX_TICKETS_PER_TENANT = 1000;
+
+/** Single-use stand-ins for a token, for browsers, which cannot send a header with a stream. */
+export interface Tickets {
+  /** A new ticket that speaks for the principal, and when it expires (ms since the epoch). Throws when the tenant holds too many. */
+  mint(principal: Principal): { ticket: string; expiresAt: number };
+  /** Whom the ticket speaks for, once; null when it is unknown, used or expired. */
+  redeem(ticket: string): Principal | null;
+}
+
+/** Creates the tickets of this process, in memory: they live for less time than a restart takes a client to notice. */
+export function createTickets({ clock = Date.now }: { clock?: () => number } = {}): Tickets {
+  const unused = new Map<string, { principal: Principal; expiresAt: number }>();
+
+  /** Tickets expire in the order in which they were minted, but for those whose token ends sooner; redeeming checks again. */
+  function forgetExpired(): void {
+    for (const [ticket, { expiresAt }] of unused) {
+      if (expiresAt > clock()) return;
+      unused.delete(ticket);
+    }
+  }
+
+  function countOf(tenant: string): number {
+    let count = 0;
+    for (const { principal } of unused.values()) if (principal.tenant === tenant) count += 1;
+    return count;
+  }
+
+  return {
+    mint(principal) {
+      forgetExpired();
+      if (countOf(principal.tenant) >= MAX_TICKETS_PER_TENANT) throw new BridgeError("overloaded", "Too many tickets wait to be used.");
+      const ticket = `tkt_${randomBytes(32).toString("base64url")}`;
+      const expiresAt = Math.min(clock() + TICKET_LIFETIME_MS, principal.expiresAt ?? Number.POSITIVE_INFINITY);
+      unused.set(ticket, { principal, expiresAt });
+      return { ticket, expiresAt };
+    },
+    redeem(ticket) {
+      const found = unused.get(ticket);
+      unused.delete(ticket);
+      return found !== undefined && found.expiresAt > clock() ? found.principal : null;
+    },
+  };
+}
+
+/** A URL for the log: a ticket in it is as good as a token for as long as it lives. */
+export const hideTicket = (url: string): string => url.replace(/([?&]ticket=)[^&#]*/gi, "$1hidden");
