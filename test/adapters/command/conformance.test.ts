@@ -1,0 +1,24 @@
+import path from "node:path";
+import { createAdapter } from "../../../adapters/command/index.ts";
+import { adapterConformance } from "../../conformance/adapter.ts";
+
+const agent = path.join(import.meta.dirname, "../../fixtures/programs/scripted-agent.js");
+const asked = (does: string, rest: object = {}) => ({ metadata: { does, ...rest } });
+
+adapterConformance("command", {
+  createAdapter,
+  config: { settings: { argv: [process.execPath, agent], env: [] } },
+  hasProcesses: true,
+  scenarios: {
+    speak: (text) => asked("speak", { text }),
+    echo: () => asked("echo-message"),
+    hang: () => asked("hang"),
+    fail: { errorCode: "rate_limited", ask: () => asked("fail", { errorCode: "rate_limited" }) },
+    useTool: () => asked("use-a-tool"),
+    resume: {
+      remember: (text) => asked("remember", { text }),
+      recall: () => asked("recall"),
+      usagePerTurn: { inputTokens: 12, outputTokens: 3 },
+    },
+  },
+});

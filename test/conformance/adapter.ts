@@ -1,0 +1,34 @@
+import { describe, test } from "vitest";
+import { type AdapterSubject, openBench } from "./adapter-bench.ts";
+import { adapterChecks, runAdapterCheck } from "./adapter-checks.ts";
+
+export type { AdapterScenarios, AdapterSubject } from "./adapter-bench.ts";
+
+/**
+ * Holds an adapter to the contract: call it in a vitest file, with a subject that says how to make the runtime do things.
+ * What the adapter does not claim is checked too: that it really does not do it.
+ * Outside of this repository vitest must transform the package: `test: { server: { deps: { inline: ["bridge-server"] } } }`.
+ */
+export function adapterConformance(name: string, subject: AdapterSubject): void {
+  describe(`${name} keeps the contract`, async () => {
+    const claims = await claimsOf(subject);
+    for (const check of adapterChecks) {
+      const claimed = check.ability === undefined || claims[check.ability];
+      const act = claimed ? check.check : check.refused;
+      if (act === undefined) continue;
+      const title = claimed ? check.name : `does not claim ${check.ability}`;
+      test(title, { timeout: 60_000 }, () => runAdapterCheck(check, act, subject));
+    }
+  });
+}
+
+/** An adapter may learn what it can do only when it meets its runtime. */
+async function claimsOf(subject: AdapterSubject) {
+  const bench = openBench(subject);
+  try {
+    await bench.initialize();
+    return bench.adapter.capabilities();
+  } finally {
+    await bench.close();
+  }
+}
