@@ -33,16 +33,18 @@ export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typ
       );
       return rows.map((row) => String(row["origin"]));
     },
-    listDueCallbacks: async (origin, limit) =>
-      driver
-        .all(
-          `${selectCallbacks} WHERE c.state = 'pending' AND c.origin = ? AND c.next_at <= ?
-             AND NOT EXISTS (SELECT 1 FROM callback_dedup d WHERE d.task = c.task) ORDER BY c.next_at LIMIT ?`,
-          origin,
-          clock(),
-          limit,
-        )
-        .map(toDueCallback),
+    /** Only the rows that go out are loaded: a body may be long, and those in hand are the longest due. */
+    async listDueCallbacks(origin, limit, inHand = new Set()) {
+      const due = driver.all(
+        `SELECT task FROM callback c WHERE state = 'pending' AND origin = ? AND next_at <= ?
+           AND NOT EXISTS (SELECT 1 FROM callback_dedup d WHERE d.task = c.task) ORDER BY next_at, task LIMIT ?`,
+        origin,
+        clock(),
+        limit + inHand.size,
+      );
+      const next = due.map((row) => Number(row["task"])).filter((seq) => !inHand.has(seq));
+      return next.slice(0, limit).map((seq) => toDueCallback(driver.get(`${selectCallbacks} WHERE c.task = ?`, seq) as Row));
+    },
     async nextCallbackInMs() {
       const now = clock();
       const next = driver.get(

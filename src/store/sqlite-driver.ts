@@ -173,7 +173,8 @@ export function openSqlite(file: string, hooks: DriverHooks): SqliteDriver {
 }
 
 function openDatabase(file: string): Database {
-  const database = new SqliteDatabase(file);
+  // Nobody else writes to it; should somebody all the same, waiting for them would stop the event loop.
+  const database = new SqliteDatabase(file, { timeout: 100 });
   try {
     database.pragma("journal_mode = WAL");
     // On every open: the driver falls back to NORMAL when it reopens a WAL database, and NORMAL can lose what was acknowledged.

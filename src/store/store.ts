@@ -153,8 +153,8 @@ export interface Store {
   listCallbacks(tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]>;
   /** Origins that have a due callback. */
   listDueOrigins(): Promise<string[]>;
-  /** Due callbacks of one origin, the longest due first. */
-  listDueCallbacks(origin: string, limit: number): Promise<DueCallback[]>;
+  /** Due callbacks of one origin, the longest due first, without those that are in hand already. */
+  listDueCallbacks(origin: string, limit: number, inHand?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;
   /** Counts one POST and settles the row; null when it is not pending any more. Rides the next commit. */

@@ -1,0 +1,392 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { EventType } from "#contract";
+import type { Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
+import type { Task } from "../../src/task.ts";
+
+/** What an engine brings to the kit: a fresh, empty store each time, and the same data opened again. */
+export interface StoreSubject {
+  /** `clock` tells the time in ms; `reopen` closes the store and opens its data anew. */
+  open(clock?: () => number): Promise<{ store: Store; reopen: () => Promise<Store>; close: () => Promise<void> }>;
+}
+
+/** A task for tests; every field may be set. */
+export function newTask(fields: Partial<NewTask> = {}): NewTask {
+  return {
+    tenant: "default",
+    taskId: "task-1",
+    parent: null,
+    agentId: "agent",
+    provider: "command",
+    request: { message: "work", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail" },
+    fingerprint: "f",
+    traceparent: null,
+    ...fields,
+  };
+}
+
+/** An end for tests; with a URL it owes a callback. */
+export function newFinish(fields: Partial<Finish> = {}, callbackUrl?: string): Finish {
+  return {
+    state: "completed",
+    result: { status: "ok", output: "done", durationMs: 5, connection: "in-process" },
+    event: { type: "execution.completed", data: '{"output":"done"}' },
+    callback: callbackUrl === undefined ? null : (finishedAt) => ({ url: callbackUrl, origin: new URL(callbackUrl).origin, body: `{"finishedAt":${finishedAt}}` }),
+    ...fields,
+  };
+}
+
+const claim = (store: Store, provider = "command") => store.startNextTaskIfQueued(provider, { childrenOnly: false });
+
+async function started(store: Store, fields: Partial<NewTask> = {}): Promise<Task> {
+  await store.insertTaskIfAbsent(newTask(fields));
+  return (await claim(store, fields.provider)) as Task;
+}
+
+/** The promises that every engine of the store keeps. */
+export function storeConformance(name: string, subject: StoreSubject): void {
+  async function open(clock?: () => number) {
+    const opened = await subject.open(clock);
+    onTestFinished(() => opened.close());
+    const published: StoredEvent[] = [];
+    opened.store.onEvents((events) => published.push(...events));
+    return { ...opened, published };
+  }
+
+  describe(`store: ${name}`, () => {
+    describe("accept", () => {
+      test("a second insert with the same id finds the first task and changes nothing", async () => {
+        const { store } = await open();
+        const first = await store.insertTaskIfAbsent(newTask());
+        const second = await store.insertTaskIfAbsent(newTask({ fingerprint: "other", agentId: "someone" }));
+        expect(first.inserted).toBe(true);
+        expect(second).toEqual({ task: first.task, inserted: false });
+      });
+
+      test("of fifty inserts at once one wins", async () => {
+        const { store } = await open();
+        const all = await Promise.all(Array.from({ length: 50 }, () => store.insertTaskIfAbsent(newTask())));
+        expect(all.filter(({ inserted }) => inserted)).toHaveLength(1);
+        expect(new Set(all.map(({ task }) => task.seq)).size).toBe(1);
+      });
+
+      test("two tenants may use the same id", async () => {
+        const { store } = await open();
+        const a = await store.insertTaskIfAbsent(newTask({ tenant: "a" }));
+        const b = await store.insertTaskIfAbsent(newTask({ tenant: "b" }));
+        expect([a.inserted, b.inserted]).toEqual([true, true]);
+        expect((await store.findTask("a", "task-1"))?.seq).toBe(a.task.seq);
+        expect(await store.findTask("c", "task-1")).toBeNull();
+      });
+
+      test("what was accepted is there after a reopen, as it was", async () => {
+        const { store, reopen } = await open();
+        const request = { ...newTask().request, message: "hällo \u0000 \ud83d\ude00", metadata: { a: [1, null] } };
+        const { task } = await store.insertTaskIfAbsent(newTask({ request }));
+        const again = await reopen();
+        expect(await again.findTask("default", "task-1")).toEqual(task);
+        expect(task.request).toEqual(request);
+        expect(again.epoch).toBe(store.epoch);
+      });
+
+      test("a faulty write fails alone, its neighbours in the same commit are kept", async () => {
+        const { store } = await open();
+        const faulty = store.insertTaskIfAbsent(newTask({ taskId: "faulty", agentId: null as unknown as string }));
+        const good = store.insertTaskIfAbsent(newTask({ taskId: "good" }));
+        await expect(faulty).rejects.toThrow();
+        expect((await good).inserted).toBe(true);
+        expect(await store.findTask("default", "faulty")).toBeNull();
+      });
+    });
+
+    describe("claim", () => {
+      test("starts the oldest task of the provider, once, and tells its first event", async () => {
+        const { store, published } = await open();
+        for (const taskId of ["a", "b"]) await store.insertTaskIfAbsent(newTask({ taskId }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "other", provider: "codex" }));
+        const claims = await Promise.all(Array.from({ length: 4 }, () => claim(store)));
+        expect(claims.map((task) => task?.taskId)).toEqual(["a", "b", undefined, undefined]);
+        expect(claims[0]).toMatchObject({ state: "running", startedAt: expect.any(Number) });
+        expect(published.map(({ type, task }) => `${type} ${task.taskId}`)).toEqual(["execution.started a", "execution.started b"]);
+      });
+
+      test("two tasks on one resume token run one after the other, others pass by", async () => {
+        const { store } = await open();
+        const request = { ...newTask().request, resumeToken: "token" };
+        await store.insertTaskIfAbsent(newTask({ taskId: "one", request }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "two", request }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "elsewhere", request, agentId: "another" }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "free" }));
+        const first = (await claim(store)) as Task;
+        expect([first.taskId, (await claim(store))?.taskId, (await claim(store))?.taskId, await claim(store)]).toEqual(["one", "elsewhere", "free", null]);
+        await store.finishTaskIfRunning(first.seq, newFinish());
+        expect((await claim(store))?.taskId).toBe("two");
+      });
+
+      test("while draining only children start", async () => {
+        const { store } = await open();
+        const parent = await started(store);
+        await store.insertTaskIfAbsent(newTask({ taskId: "later" }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "child", parent }));
+        const child = await store.startNextTaskIfQueued("command", { childrenOnly: true });
+        expect(child).toMatchObject({ taskId: "child", parentTaskId: "task-1", parentSeq: parent.seq });
+        expect(await store.startNextTaskIfQueued("command", { childrenOnly: true })).toBeNull();
+      });
+    });
+
+    describe("end", () => {
+      test("writes state, terminal event and callback in one transaction, once", async () => {
+        const { store, published } = await open(() => 1_000);
+        const task = await started(store);
+        const ends = await Promise.all([
+          store.finishTaskIfRunning(task.seq, newFinish({}, "https://example.com/hook")),
+          store.finishTaskIfRunning(task.seq, newFinish({ state: "failed" })),
+          store.finishTaskIfQueued(task.seq, newFinish({ state: "cancelled" })),
+        ]);
+        expect(ends.map((end) => end?.state)).toEqual(["completed", undefined, undefined]);
+        expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.completed"]);
+        const due = await store.listDueCallbacks("https://example.com", 10);
+        expect(due).toMatchObject([{ body: '{"finishedAt":1000}', attempts: 0, roundAttempts: 0, state: "pending" }]);
+      });
+
+      test("a queued task that ends still tells its start first", async () => {
+        const { store, published } = await open();
+        const { task } = await store.insertTaskIfAbsent(newTask());
+        expect(await store.finishTaskIfRunning(task.seq, newFinish())).toBeNull();
+        const end = newFinish({ state: "cancelled", event: { type: "execution.failed", data: "{}" } });
+        expect(await store.finishTaskIfQueued(task.seq, end)).toMatchObject({ state: "cancelled" });
+        expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
+      });
+
+      test("a final task never moves again", async () => {
+        const { store } = await open();
+        const task = await started(store);
+        await store.finishTaskIfRunning(task.seq, newFinish());
+        expect(await store.requeueTaskIfRunning(task.seq)).toBe(false);
+        expect(await claim(store)).toBeNull();
+        expect(await store.appendEventsIfRunning(task, [{ type: "assistant.text", data: "{}" }])).toBe(false);
+        expect(await store.findTask("default", "task-1")).toMatchObject({ state: "completed", result: { output: "done" } });
+      });
+
+      test("a completed task must have started: the schema itself refuses otherwise", async () => {
+        const { store } = await open();
+        const { task } = await store.insertTaskIfAbsent(newTask());
+        await expect(store.finishTaskIfQueued(task.seq, newFinish({ state: "completed" }))).rejects.toThrow(/CHECK/);
+      });
+    });
+
+    test("a task goes back to the queue once, and its story goes on without a second start", async () => {
+      const { store, published } = await open();
+      const task = await started(store);
+      expect(await store.requeueTaskIfRunning(task.seq)).toBe(true);
+      expect(await claim(store)).toMatchObject({ restarts: 1, state: "running" });
+      expect(await store.requeueTaskIfRunning(task.seq)).toBe(false);
+      const story = published.map(({ type, data }) => `${type} ${data}`);
+      expect(story).toEqual(['execution.started {"agentId":"agent"}', 'execution.progress {"restarted":true}']);
+    });
+
+    test("a resume token is known for its tenant, provider and agent only", async () => {
+      const { store } = await open();
+      const task = await started(store);
+      await store.finishTaskIfRunning(task.seq, newFinish({ result: { status: "ok", durationMs: 1, connection: "cli", resumeToken: "r" } }));
+      const key = { tenant: "default", provider: "command", agentId: "agent", token: "r" };
+      expect(await store.isResumeTokenKnown(key)).toBe(true);
+      for (const other of [{ tenant: "b" }, { provider: "b" }, { agentId: "b" }, { token: "b" }]) {
+        expect(await store.isResumeTokenKnown({ ...key, ...other })).toBe(false);
+      }
+    });
+
+    test("a restart finds what it cut off: running tasks and queued children", async () => {
+      const { store, reopen } = await open();
+      const parent = await started(store);
+      await store.insertTaskIfAbsent(newTask({ taskId: "child", parent }));
+      await store.insertTaskIfAbsent(newTask({ taskId: "waiting" }));
+      const again = await reopen();
+      expect((await again.listInterruptedTasks()).map(({ taskId }) => taskId)).toEqual(["task-1", "child"]);
+      expect((await again.listUnfinishedChildren(parent.seq)).map(({ taskId }) => taskId)).toEqual(["child"]);
+      expect(await again.countQueuedTasks()).toEqual(new Map([["command", 2]]));
+      expect((await again.findQueuedTask("command"))?.taskId).toBe("child");
+    });
+
+    describe("events", () => {
+      test("are numbered without a gap over all tasks and a reopen, and published after their commit", async () => {
+        const { store, reopen, published } = await open();
+        const tasks = [await started(store, { taskId: "a" }), await started(store, { taskId: "b" })] as const;
+        const append = (index: number) => store.appendEventsIfRunning(tasks[index % 2 === 0 ? 0 : 1], [{ type: "assistant.text", data: `{"content":"${index}"}` }]);
+        await Promise.all(Array.from({ length: 100 }, (_, index) => append(index)));
+        expect(published.map(({ number }) => number)).toEqual(Array.from({ length: 102 }, (_, index) => index + 1));
+        const again = await reopen();
+        expect(again.lastEventNumber()).toBe(102);
+        await again.finishTaskIfRunning(tasks[0].seq, newFinish());
+        expect(again.lastEventNumber()).toBe(103);
+        expect(published).toMatchObject((await again.readEvents(0, { tenant: "default" })).events.slice(0, 102));
+      });
+
+      test("a faulty write beside them leaves no hole", async () => {
+        const { store, published } = await open();
+        const task = await started(store);
+        const faulty = store.insertTaskIfAbsent(newTask({ taskId: "x", agentId: null as unknown as string }));
+        const appended = store.appendEventsIfRunning(task, [{ type: "assistant.text", data: "{}" }]);
+        await expect(faulty).rejects.toThrow();
+        await appended;
+        await store.finishTaskIfRunning(task.seq, newFinish());
+        expect(published.map(({ number }) => number)).toEqual([1, 2, 3]);
+      });
+
+      test("filters by tenant, task, agent, provider and type, and says how far it looked", async () => {
+        const { store } = await open();
+        await started(store, { taskId: "a", agentId: "x" });
+        await started(store, { taskId: "b", tenant: "other" });
+        const codex = await started(store, { taskId: "c", provider: "codex" });
+        await store.appendEventsIfRunning(codex, [{ type: "assistant.text", data: "{}" }]);
+        const read = async (filter: { tenant?: string; taskId?: string; agentId?: string; provider?: string; types?: EventType[] }) => {
+          const { events, through } = await store.readEvents(0, { tenant: "default", ...filter });
+          expect(through).toBe(store.lastEventNumber());
+          return events.map(({ number }) => number);
+        };
+        expect(await read({})).toEqual([1, 3, 4]);
+        expect(await read({ tenant: "other" })).toEqual([2]);
+        expect(await read({ taskId: "b" })).toEqual([]);
+        expect(await read({ agentId: "x" })).toEqual([1]);
+        expect(await read({ provider: "codex" })).toEqual([3, 4]);
+        expect(await read({ types: ["assistant.text"] })).toEqual([4]);
+        expect(await read({ types: ["execution.started"], provider: "codex" })).toEqual([3]);
+      });
+
+      test("one read looks at a bounded stretch of the log, and says where to go on", async () => {
+        const { store } = await open();
+        const task = await started(store);
+        await store.appendEventsIfRunning(task, Array.from({ length: 2500 }, () => ({ type: "assistant.text" as const, data: "{}" })));
+        let [after, seen, reads] = [0, 0, 0];
+        while (after < store.lastEventNumber()) {
+          const { events, through } = await store.readEvents(after, { tenant: "default" });
+          expect(through).toBeGreaterThan(after);
+          [after, seen, reads] = [through, seen + events.length, reads + 1];
+        }
+        expect([seen, reads > 1]).toEqual([2501, true]);
+        const page = await store.readTaskEvents(task.seq, 2490, 5, { callbacks: false });
+        expect(page.map(({ number }) => number)).toEqual([2491, 2492, 2493, 2494, 2495]);
+      });
+    });
+
+    describe("callbacks", () => {
+      const again = { state: "pending", nextInMs: 1_000, lastStatus: 500, lastError: "http_500", event: null } as const;
+      const dead = { state: "dead", nextInMs: null, lastStatus: 500, lastError: "http_500", event: () => ({ type: "callback.dead", data: "{}" }) } as const;
+      const delivered = {
+        state: "delivered",
+        nextInMs: null,
+        lastStatus: 204,
+        lastError: null,
+        event: (attempts: number) => ({ type: "callback.delivered", data: JSON.stringify({ attempts }) }),
+      } as const;
+
+      async function owing(store: Store, url: string, taskId = "task-1"): Promise<Task> {
+        const task = await started(store, { taskId });
+        return (await store.finishTaskIfRunning(task.seq, newFinish({}, url))) as Task;
+      }
+
+      test("keep their place in the schedule over a reopen", async () => {
+        let now = 10_000;
+        const { store, reopen } = await open(() => now);
+        const task = await owing(store, "http://a.test/x");
+        const settled = await store.settleCallbackIfPending(task.seq, again);
+        expect(settled).toMatchObject({ state: "pending", attempts: 1, nextAttemptAt: 11_000, lastStatus: 500, lastError: "http_500" });
+        const reopened = await reopen();
+        expect(await reopened.listDueOrigins()).toEqual([]);
+        expect(await reopened.nextCallbackInMs()).toBe(1_000);
+        now = 11_000;
+        expect(await reopened.listDueOrigins()).toEqual(["http://a.test"]);
+        expect(await reopened.listDueCallbacks("http://a.test", 1)).toMatchObject([{ roundAttempts: 1, body: '{"finishedAt":10000}' }]);
+      });
+
+      test("a delivered one is final", async () => {
+        const { store, published } = await open();
+        const task = await owing(store, "http://a.test/x");
+        expect(await store.settleCallbackIfPending(task.seq, delivered)).toMatchObject({ state: "delivered", attempts: 1, nextAttemptAt: null });
+        expect(await store.settleCallbackIfPending(task.seq, again)).toBeNull();
+        expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
+        expect(await store.listDueCallbacks("http://a.test", 9)).toEqual([]);
+        expect(published.at(-1)).toMatchObject({ type: "callback.delivered", data: '{"attempts":1}' });
+      });
+
+      test("a dead one can be redelivered: a new round, the same bytes, the count goes on", async () => {
+        const { store } = await open(() => 5_000);
+        const task = await owing(store, "http://a.test/x");
+        await store.settleCallbackIfPending(task.seq, again);
+        await store.settleCallbackIfPending(task.seq, dead);
+        expect(await store.redeliverCallbackIfDead(task.seq)).toMatchObject({ state: "pending", attempts: 2, nextAttemptAt: 5_000 });
+        expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
+        expect(await store.listDueCallbacks("http://a.test", 9)).toMatchObject([{ attempts: 2, roundAttempts: 0, body: '{"finishedAt":5000}' }]);
+      });
+
+      test("are due by origin, the longest due first, and listed newest first", async () => {
+        let now = 0;
+        const { store } = await open(() => now++);
+        for (const [taskId, host] of [["1", "a"], ["2", "b"], ["3", "a"], ["4", "a"]] as const) await owing(store, `http://${host}.test/`, taskId);
+        expect(await store.listDueOrigins()).toEqual(["http://a.test", "http://b.test"]);
+        expect((await store.listDueCallbacks("http://a.test", 2)).map(({ task }) => task.taskId)).toEqual(["1", "3"]);
+        const first = await store.listCallbacks("default", undefined, { before: null, limit: 3 });
+        expect(first.map(({ task }) => task.taskId)).toEqual(["4", "3", "2"]);
+        const rest = await store.listCallbacks("default", "pending", { before: first.at(-1)?.task.seq ?? 0, limit: 3 });
+        expect(rest.map(({ task }) => task.taskId)).toEqual(["1"]);
+        expect(await store.listCallbacks("other", undefined, { before: null, limit: 3 })).toEqual([]);
+      });
+    });
+
+    test("lists tasks newest first, by keyset, for each filter", async () => {
+      const { store } = await open();
+      const parent = await started(store, { taskId: "p" });
+      await store.insertTaskIfAbsent(newTask({ taskId: "q", agentId: "x" }));
+      await store.insertTaskIfAbsent(newTask({ taskId: "c", provider: "codex", parent }));
+      await store.insertTaskIfAbsent(newTask({ taskId: "o", tenant: "other" }));
+      const ids = async (filter: object, before: number | null = null) =>
+        (await store.listTasks({ tenant: "default", ...filter }, { before, limit: 2 })).map(({ taskId }) => taskId);
+      expect(await ids({})).toEqual(["c", "q"]);
+      expect(await ids({}, parent.seq + 1)).toEqual(["p"]);
+      expect(await ids({ state: "running" })).toEqual(["p"]);
+      expect(await ids({ provider: "codex" })).toEqual(["c"]);
+      expect(await ids({ agentId: "x" })).toEqual(["q"]);
+      expect(await ids({ parentTaskId: "p" })).toEqual(["c"]);
+    });
+
+    describe("retention", () => {
+      const DAY = 86_400_000;
+
+      test("deletes old ended tasks in slices, keeps the log in one piece and its numbers going up", async () => {
+        let now = 0;
+        const { store, reopen } = await open(() => now);
+        for (const taskId of ["a", "b", "c"]) await store.finishTaskIfRunning((await started(store, { taskId })).seq, newFinish());
+        const long = await started(store, { taskId: "long" });
+        now = 8 * DAY;
+        const young = await started(store, { taskId: "young" });
+        while ((await store.prune(7 * DAY, 2)) > 0);
+        expect((await store.listTasks({ tenant: "default" }, { before: null, limit: 10 })).map(({ taskId }) => taskId)).toEqual(["young", "long"]);
+        expect(await store.oldestEventNumber()).toBe(7);
+        now = 20 * DAY;
+        for (const task of [long, young]) await store.finishTaskIfRunning(task.seq, newFinish());
+        now = 40 * DAY;
+        while ((await store.prune(7 * DAY, 100)) > 0);
+        expect(await store.oldestEventNumber()).toBeNull();
+        const again = await reopen();
+        expect(again.lastEventNumber()).toBe(10);
+        const next = await started(again, { taskId: "next" });
+        expect((await again.readTaskEvents(next.seq, 0, 1, { callbacks: true }))[0]?.number).toBe(11);
+      });
+
+      test("keeps a task whose callback is still owed", async () => {
+        let now = 0;
+        const { store } = await open(() => now);
+        await store.finishTaskIfRunning((await started(store)).seq, newFinish({}, "http://a.test/"));
+        now = 30 * DAY;
+        expect(await store.prune(7 * DAY, 100)).toBe(0);
+        expect(await store.findTask("default", "task-1")).not.toBeNull();
+      });
+    });
+
+    test("writes on request, and refuses after it was closed", async () => {
+      const { store, close } = await open();
+      await store.checkWritable();
+      await close();
+      await expect(store.insertTaskIfAbsent(newTask())).rejects.toMatchObject({ code: "storage_unavailable" });
+    });
+  });
+}
