@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { encodeEventData, MAX_EVENT_DATA_BYTES } from "../../src/events/encode-event-data.ts";
+
+const KIB = 1024;
+const bytes = (json: string): number => Buffer.byteLength(json);
+
+test("data that fits is stored as it is", () => {
+  const data = { content: 'a "quoted" line\r\nand \u0000 \u007f \u0085 \ud800 😀', list: [1, null, { deep: true }] };
+  expect(encodeEventData(data)).toBe(JSON.stringify(data));
+  const exact = { text: "x".repeat(MAX_EVENT_DATA_BYTES - '{"text":""}'.length) };
+  expect(encodeEventData(exact)).toBe(JSON.stringify(exact));
+});
+
+describe("data over 256 KiB", () => {
+  test.each([
+    ["ASCII", "x"],
+    ["two bytes", "é"],
+    ["three bytes", "漢"],
+    ["surrogate pairs", "😀"],
+    ["lone surrogates", "\ud800"],
+    ["quotes", '"'],
+    ["backslashes", "\\"],
+    ["NUL", "\u0000"],
+    ["line ends", "\r\n"],
+    ["a mixture", 'a"\\\u0001é漢😀\udc00'],
+  ])("keeps the beginning of a long string: %s", (_name, unit) => {
+    const output = unit.repeat(400 * KIB);
+    const json = encodeEventData({ toolCallId: "t1", output, isError: false });
+    const stored = JSON.parse(json) as Record<string, unknown>;
+    expect(stored).toMatchObject({ toolCallId: "t1", isError: false, truncated: true });
+    expect(output.startsWith(stored["output"] as string)).toBe(true);
+    expect(bytes(json)).toBeLessThanOrEqual(MAX_EVENT_DATA_BYTES);
+    // Nothing is wasted but, at most, one character.
+    expect(bytes(json)).toBeGreaterThan(MAX_EVENT_DATA_BYTES - 16);
+  });
+
+  test("cuts the longest strings wherever they are, and leaves the shorter ones alone", () => {
+    const medium = "m".repeat(40 * KIB);
+    const stored = JSON.parse(
+      encodeEventData({ output: { stdout: "o".repeat(500 * KIB), stderr: "e".repeat(300 * KIB), log: medium, code: 0 } }),
+    );
+    expect(stored.output.log).toBe(medium);
+    expect(stored.output.code).toBe(0);
+    expect(stored.output.stdout).toHaveLength(stored.output.stderr.length);
+    expect(stored.output.stdout.length).toBeGreaterThan(100 * KIB);
+    expect(stored.truncated).toBe(true);
+  });
+
+  test("a huge array becomes the beginning of its JSON text, small fields stay", () => {
+    const input = Array.from({ length: 200_000 }, (_, index) => index);
+    const json = encodeEventData({ toolName: "sum", input, usage: { inputTokens: 1 } });
+    const stored = JSON.parse(json);
+    expect(stored).toMatchObject({ toolName: "sum", usage: { inputTokens: 1 }, truncated: true });
+    expect(JSON.stringify(input).startsWith(stored.input)).toBe(true);
+    expect(bytes(json)).toBeLessThanOrEqual(MAX_EVENT_DATA_BYTES);
+  });
+
+  test("countless fields become the beginning of the whole JSON text", () => {
+    const data = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`field${index}`, index]));
+    const stored = JSON.parse(encodeEventData(data));
+    expect(Object.keys(stored)).toEqual(["json", "truncated"]);
+    expect(JSON.stringify(data).startsWith(stored.json)).toBe(true);
+  });
+
+  test("a huge key does too", () => {
+    const json = encodeEventData({ ["k".repeat(600 * KIB)]: "v" });
+    expect(JSON.parse(json)).toMatchObject({ truncated: true });
+    expect(bytes(json)).toBeLessThanOrEqual(MAX_EVENT_DATA_BYTES);
+  });
+
+  test("a field named truncated is not there twice", () => {
+    const json = encodeEventData({ truncated: false, output: "x".repeat(300 * KIB) });
+    expect(json.match(/"truncated"/g)).toHaveLength(1);
+    expect(JSON.parse(json).truncated).toBe(true);
+  });
+});
+
+test("data that JSON cannot express is told as far as it can be", () => {
+  const cycle: Record<string, unknown> = {};
+  cycle["self"] = cycle;
+  let deep: unknown = [];
+  for (let level = 0; level < 100_000; level += 1) deep = [deep];
+  expect(JSON.parse(encodeEventData({ toolName: "t", count: 5n, cycle, deep }))).toEqual({
+    toolName: "t",
+    count: "5",
+    cycle: "[not serializable]",
+    deep: "[not serializable]",
+    truncated: true,
+  });
+});
+
+test("any data: valid JSON, bounded, and unchanged when it fits", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 50 }),
+    fc.tuple(fc.string({ unit: "binary", minLength: 1, maxLength: 6 }), fc.nat(300 * KIB)).map(([unit, count]) => unit.repeat(count / 2)),
+  );
+  const data = fc.dictionary(fc.string({ unit: "binary" }), fc.oneof(fc.jsonValue(), text, fc.array(text, { maxLength: 3 })), {
+    maxKeys: 4,
+  });
+  fc.assert(
+    fc.property(data, (value) => {
+      const json = encodeEventData(value);
+      const whole = JSON.stringify(value);
+      expect(bytes(json)).toBeLessThanOrEqual(MAX_EVENT_DATA_BYTES);
+      if (bytes(whole) <= MAX_EVENT_DATA_BYTES) expect(json).toBe(whole);
+      else expect(JSON.parse(json)).toMatchObject({ truncated: true });
+    }),
+    { numRuns: 200 },
+  );
+});

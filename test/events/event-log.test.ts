@@ -1,0 +1,124 @@
+import { expect, test } from "vitest";
+import type { StoredEvent } from "../../src/store/store.ts";
+import { newFinish } from "../conformance/store.ts";
+import { openLog, readAll, startTask } from "./log-fixture.ts";
+
+const text = (content: string) => ({ type: "assistant.text", data: { content } }) as const;
+const progress = (data: Record<string, unknown>) => ({ type: "execution.progress", data }) as const;
+const told = (events: readonly StoredEvent[]) => events.map(({ type, data }) => [type, JSON.parse(data)]);
+
+test("text deltas that follow each other become one event, in their place among the others", async () => {
+  const { store, eventLog } = await openLog();
+  const task = await startTask(store);
+  for (const content of ["Hel", "lo", "", " \ud83d", "\ude00"]) eventLog.append(task, text(content));
+  eventLog.append(task, progress({ step: 1 }));
+  eventLog.append(task, text("bye"));
+  await eventLog.settle(task);
+  expect(told(await readAll(store)).slice(1)).toEqual([
+    ["assistant.text", { content: "Hello 😀" }],
+    ["execution.progress", { step: 1 }],
+    ["assistant.text", { content: "bye" }],
+  ]);
+});
+
+test("gathered text is published by itself, soon, and one task's text is never another's", async () => {
+  const { store, eventLog } = await openLog();
+  const [one, other] = [await startTask(store), await startTask(store)];
+  const published: StoredEvent[] = [];
+  const both = Promise.withResolvers<void>();
+  eventLog.subscribe((events) => {
+    published.push(...events);
+    if (published.length === 2) both.resolve();
+  });
+  const begun = performance.now();
+  eventLog.append(one, text("a"));
+  eventLog.append(other, text("b"));
+  eventLog.append(one, text("c"));
+  await both.promise;
+  expect(performance.now() - begun).toBeLessThan(1000);
+  expect(published.map(({ task, data }) => [task.taskId, data])).toEqual([
+    [one.taskId, '{"content":"ac"}'],
+    [other.taskId, '{"content":"b"}'],
+  ]);
+});
+
+test("a text of any length is stored in full, in pieces", async () => {
+  const { store, eventLog } = await openLog();
+  const task = await startTask(store);
+  const content = "é\u0000😀".repeat(100_000);
+  eventLog.append(task, text(content));
+  eventLog.append(task, text("end"));
+  await eventLog.settle(task);
+  const pieces = (await readAll(store)).slice(1).map(({ data }) => JSON.parse(data) as { content: string });
+  expect(pieces.length).toBeGreaterThan(10);
+  expect(pieces.map((piece) => piece.content).join("") === `${content}end`).toBe(true);
+});
+
+test("what is settled comes before the end that is written next, without waiting", async () => {
+  const { store, eventLog } = await openLog();
+  const task = await startTask(store);
+  eventLog.append(task, text("last words"));
+  void eventLog.settle(task);
+  await store.finishTaskIfRunning(task.seq, newFinish());
+  expect((await readAll(store)).map(({ type }) => type)).toEqual(["execution.started", "assistant.text", "execution.completed"]);
+});
+
+test("events of a task that has ended are counted, not stored; settling it is no error", async () => {
+  const { store, eventLog, metrics } = await openLog();
+  const task = await startTask(store);
+  await store.finishTaskIfRunning(task.seq, newFinish());
+  eventLog.append(task, text("too"));
+  eventLog.append(task, progress({ late: true }));
+  await eventLog.settle(task);
+  expect(await readAll(store)).toHaveLength(2);
+  expect((await metrics.eventsDropped.get()).values).toMatchObject([{ labels: { provider: "command", reason: "late" }, value: 2 }]);
+});
+
+test("data that throws while it is read is counted and harms nothing else", async () => {
+  const { store, eventLog, metrics } = await openLog();
+  const task = await startTask(store);
+  const hostile = Object.defineProperty({}, "trap", {
+    enumerable: true,
+    get: () => {
+      throw new Error("trap");
+    },
+  });
+  eventLog.append(task, progress(hostile));
+  eventLog.append(task, progress({ step: 2 }));
+  await eventLog.settle(task);
+  expect(told(await readAll(store)).at(-1)).toEqual(["execution.progress", { step: 2 }]);
+  expect((await metrics.eventsDropped.get()).values).toMatchObject([{ labels: { reason: "invalid" }, value: 1 }]);
+});
+
+test("a listener that throws harms neither the commit nor the other listeners", async () => {
+  const { store, eventLog } = await openLog();
+  const task = await startTask(store);
+  const heard: number[] = [];
+  eventLog.subscribe(() => {
+    throw new Error("listener");
+  });
+  const unsubscribe = eventLog.subscribe((events) => heard.push(...events.map(({ number }) => number)));
+  eventLog.append(task, progress({ step: 1 }));
+  await eventLog.settle(task);
+  unsubscribe();
+  eventLog.append(task, progress({ step: 2 }));
+  await eventLog.settle(task);
+  expect(heard).toEqual([2]);
+  expect(await readAll(store)).toHaveLength(3);
+});
+
+test("closing stores what was gathered and takes nothing more", async () => {
+  const { store, eventLog, metrics } = await openLog();
+  const task = await startTask(store);
+  eventLog.append(task, text("gathered"));
+  await eventLog.close();
+  eventLog.append(task, text("after"));
+  await eventLog.settle(task);
+  expect(told(await readAll(store)).at(-1)).toEqual(["assistant.text", { content: "gathered" }]);
+  expect((await metrics.eventsDropped.get()).values).toMatchObject([{ value: 1 }]);
+});
+
+test("ids name the log and the place in it", async () => {
+  const { store, eventLog } = await openLog();
+  expect(eventLog.formatId(7)).toBe(`${store.epoch}-7`);
+});

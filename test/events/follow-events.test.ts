@@ -1,0 +1,163 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createLogFeed, createTaskFeed, type EventFeed, type StoredEvent } from "../../src/events/event-feed.ts";
+import { followEvents, type Place, placeOf } from "../../src/events/follow-events.ts";
+import { newFinish } from "../conformance/store.ts";
+import { openLog, startTask } from "./log-fixture.ts";
+
+type Log = Awaited<ReturnType<typeof openLog>>;
+
+/** Follows and writes down what comes; `hasRoom` says how the follower takes each replayed page. */
+function follow({ store, eventLog }: Log, feed: EventFeed, from: Place, hasRoom: () => boolean = () => true) {
+  const numbers: number[] = [];
+  const gaps: (number | null)[] = [];
+  const controller = new AbortController();
+  const take = (events: readonly StoredEvent[]) => numbers.push(...events.map(({ number }) => number));
+  const follower = {
+    gap: (oldest: number | null) => void gaps.push(oldest),
+    replay: (events: readonly StoredEvent[]) => {
+      take(events);
+      return hasRoom();
+    },
+    drained: () => new Promise<void>(setImmediate),
+    live: (events: readonly StoredEvent[]) => void take(events),
+  };
+  const caughtUp = followEvents({ store, eventLog, feed }, { from, follower, signal: controller.signal });
+  return { numbers, gaps, caughtUp, stop: () => controller.abort() };
+}
+
+const range = (first: number, last: number): number[] => Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+
+test("whatever is written meanwhile, and however a follower takes its pages: every number once, in order", async () => {
+  const log = await openLog();
+  const { store, eventLog } = log;
+  const tasks = [await startTask(store), await startTask(store), await startTask(store)];
+  // An engine that answers a turn after it has read: time in which others commit.
+  const readEvents: typeof store.readEvents = async (after, filter) => {
+    const page = await store.readEvents(after, filter);
+    await nextTurn();
+    return page;
+  };
+  const feed = createLogFeed({ ...store, readEvents }, { tenant: "default" });
+  const write = fc.record({ task: fc.nat(2), count: fc.integer({ min: 1, max: 700 }), waits: fc.boolean() });
+  const reader = fc.record({ at: fc.nat(5), back: fc.nat(3000), pauses: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(write, { minLength: 1, maxLength: 5 }),
+      fc.array(reader, { minLength: 1, maxLength: 4 }),
+      async (writes, readers) => {
+        const open = (step: number) =>
+          readers
+            .filter(({ at }) => Math.min(at, writes.length) === step)
+            .map(({ back, pauses }) => {
+              const from = Math.max(0, store.lastEventNumber() - back);
+              let turn = 0;
+              return { from, ...follow(log, feed, from, () => !pauses || (turn++ & 1) === 1) };
+            });
+        const followers = open(0);
+        for (const [index, { task, count, waits }] of writes.entries()) {
+          for (let step = 0; step < count; step += 1)
+            eventLog.append(tasks[task] as (typeof tasks)[0], { type: "execution.progress", data: { step } });
+          if (waits) await eventLog.settle(tasks[task] as (typeof tasks)[0]);
+          followers.push(...open(index + 1));
+        }
+        await Promise.all(tasks.map((task) => eventLog.settle(task)));
+        await Promise.all(followers.map(({ caughtUp }) => caughtUp));
+        for (const { from, numbers, gaps, stop } of followers) {
+          stop();
+          expect(numbers).toEqual(range(from + 1, store.lastEventNumber()));
+          expect(gaps).toEqual([]);
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test("an unknown place is told as a gap, then everything kept follows", async () => {
+  const log = await openLog();
+  await startTask(log.store);
+  const { numbers, gaps, caughtUp, stop } = follow(log, createLogFeed(log.store, { tenant: "default" }), null);
+  await caughtUp;
+  stop();
+  expect([gaps, numbers]).toEqual([[1], [1]]);
+});
+
+test("a place is unknown when it is of another epoch or not reached yet", async () => {
+  const { store } = await openLog();
+  await startTask(store);
+  const { epoch } = store;
+  expect([0, 1, 2].map((number) => placeOf(store, { epoch, number }))).toEqual([0, 1, null]);
+  expect(placeOf(store, { epoch: `${epoch}x`, number: 1 })).toBeNull();
+});
+
+test("after a prune, only a place before the oldest event has a gap behind it", async () => {
+  let now = 1_000_000;
+  const log = await openLog(() => now);
+  const { store } = log;
+  for (let count = 0; count < 3; count += 1) {
+    const task = await startTask(store);
+    await store.finishTaskIfRunning(task.seq, newFinish());
+  }
+  now += 10_000;
+  const young = await startTask(store);
+  await store.prune(5000, 4);
+  const feed = createLogFeed(store, { tenant: "default" });
+  expect(await feed.kept()).toEqual({ oldest: 5, completeFrom: 5 });
+  for (const [from, gaps, first] of [
+    [0, [5], 5],
+    [3, [5], 5],
+    [4, [], 5],
+    [6, [], 7],
+    [7, [], 8],
+  ] as const) {
+    const reader = follow(log, feed, from);
+    await reader.caughtUp;
+    reader.stop();
+    expect([from, reader.gaps, reader.numbers]).toEqual([from, gaps, range(first, 7)]);
+  }
+  // The story of the young task is complete, although the beginning of the log is gone.
+  const story = follow(log, createTaskFeed(store, young), 0);
+  await story.caughtUp;
+  story.stop();
+  expect([story.gaps, story.numbers]).toEqual([[], [7]]);
+});
+
+test("a story whose beginning was pruned is told with a gap", async () => {
+  let now = 1_000_000;
+  const log = await openLog(() => now);
+  const { store, eventLog } = log;
+  const task = await startTask(store);
+  eventLog.append(task, { type: "execution.progress", data: {} });
+  await eventLog.settle(task);
+  await store.finishTaskIfRunning(task.seq, newFinish());
+  now += 10_000;
+  await store.prune(5000, 1);
+  for (const [from, gaps, numbers] of [
+    [0, [2], [2, 3]],
+    [1, [], [2, 3]],
+    [2, [], [3]],
+    [null, [2], [2, 3]],
+  ] as const) {
+    const reader = follow(log, createTaskFeed(store, task), from);
+    await reader.caughtUp;
+    reader.stop();
+    expect([from, reader.gaps, reader.numbers]).toEqual([from, gaps, numbers]);
+  }
+});
+
+test("a log that is empty after a prune has no oldest event", async () => {
+  let now = 1_000_000;
+  const log = await openLog(() => now);
+  const { store } = log;
+  const task = await startTask(store);
+  await store.finishTaskIfRunning(task.seq, newFinish());
+  now += 10_000;
+  await store.prune(5000, 10);
+  const reader = follow(log, createLogFeed(store, { tenant: "default" }), 0);
+  await reader.caughtUp;
+  await startTask(store);
+  reader.stop();
+  expect([reader.gaps, reader.numbers]).toEqual([[null], [3]]);
+});
