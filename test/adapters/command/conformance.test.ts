@@ -20,5 +20,6 @@ adapterConformance("command", {
       recall: () => asked("recall"),
       usagePerTurn: { inputTokens: 12, outputTokens: 3 },
     },
+    cost: { costUsd: 0.25, ask: () => asked("cost") },
   },
 });

@@ -1,0 +1,320 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { afterEach, describe, expect, test } from "vitest";
+import type { AdapterEvent, ExecutionAdapter, ExecutionEventListener, GatewayCapabilities, NormalizedUsage } from "#contract";
+import { createInMemoryAdapter, type Emit, type Run } from "../adapters/in-memory-adapter.ts";
+import { createScriptedRun, scriptedScenarios } from "../adapters/scripted-run.ts";
+import type { AdapterSubject } from "./adapter-bench.ts";
+import { type AdapterCheck, adapterChecks, runAdapterCheck } from "./adapter-checks.ts";
+
+/** What a planted fault changes in an adapter that otherwise keeps the contract. */
+interface Fault {
+  /** The check that must find it, and what it must say. */
+  check: string;
+  complaint: RegExp;
+  run?: (sound: Run) => Run;
+  adapter?: (sound: Required<ExecutionAdapter>) => ExecutionAdapter;
+  capabilities?: Partial<GatewayCapabilities>;
+  hasProcesses?: true;
+}
+
+const streams = "streams text that adds up to the output";
+
+const faults: Record<string, Fault> = {
+  "is up before initialize": {
+    check: "is offline before initialize, and says so",
+    complaint: /healthy/,
+    adapter: (sound) => ({ ...sound, checkHealth: createInitialized(sound).checkHealth }),
+  },
+  "stays up after shutdown": {
+    check: "is up after initialize, over a connection, and down after shutdown",
+    complaint: /offline/,
+    adapter: (sound) => ({ ...sound, shutdown: async () => {} }),
+  },
+  "has no name": {
+    check: "says who it is and what it can do",
+    complaint: /to match/,
+    adapter: (sound) => ({ ...sound, provider: "" }),
+  },
+  "claims management and has no method for it": {
+    check: "manages agents, skills or the runtime",
+    complaint: /expected false to be true/,
+    capabilities: { management: true },
+  },
+  "resolves approvals and does not claim it": {
+    check: "answers no approval of a task that it does not run",
+    complaint: /expected true to be false/,
+    adapter: (sound) => Object.assign(sound, { resolveApproval: async () => false }),
+  },
+  "tells the start itself": {
+    check: streams,
+    complaint: /may not emit/,
+    run: before((emit) => emit("execution.started" as "execution.progress", {})),
+  },
+  "tells of a task that is not its own": {
+    check: streams,
+    complaint: /belongs to no task/,
+    adapter: changingEvents((event) => ({ ...event, taskId: "another" })),
+  },
+  "emits data of the wrong form": {
+    check: streams,
+    complaint: /invalid data/,
+    adapter: changingEvents((event) => ({ ...event, data: { text: "content" } }) as unknown as AdapterEvent),
+  },
+  "goes on talking after the result": {
+    check: streams,
+    complaint: /came after the result/,
+    run: before((emit) => setImmediate(() => emit("assistant.text", { content: "by the way" }))),
+  },
+  "says less than it reports": {
+    check: streams,
+    complaint: /to be/,
+    adapter: changingEvents((event) =>
+      event.type === "assistant.text" ? { ...event, data: { content: event.data.content.slice(1) } } : event,
+    ),
+  },
+  "says all at once": {
+    check: streams,
+    complaint: /greater than 1/,
+    run: (sound) => async (request, emit, signal) => {
+      const result = await sound(request, () => {}, signal);
+      emit("assistant.text", { content: result.output ?? "" });
+      return result;
+    },
+  },
+  "emits text and does not claim to stream": {
+    check: streams,
+    complaint: /to deeply equal \[\]/,
+    capabilities: { streaming: false },
+  },
+  "returns a result of the wrong form": {
+    check: streams,
+    complaint: /costUsd/,
+    run: returning({ costUsd: -1 }),
+  },
+  "returns fields of its own": {
+    check: streams,
+    complaint: /sessionId/,
+    run: returning({ sessionId: "x" }),
+  },
+  "throws what it should return": {
+    check: "reports a failure of the runtime as a result",
+    complaint: /the model is gone/,
+    run: () => () => Promise.reject(new Error("the model is gone")),
+  },
+  "never completes a tool": {
+    check: "tells of tools: invoked, then completed, under one id",
+    complaint: /to deeply equal/,
+    run: before((emit) => emit("tool.invoked", { toolCallId: "2", toolName: "look", input: {} })),
+  },
+  "tears characters": {
+    check: "keeps every character",
+    complaint: /tears a character/,
+    run: (sound) => (request, emit, signal) =>
+      sound(
+        request,
+        (type, data) => {
+          for (const content of "content" in data ? String(data["content"]).split("") : []) emit("assistant.text", { content });
+          if (type !== "assistant.text") emit(type, data);
+        },
+        signal,
+      ),
+  },
+  "composes characters": {
+    check: "keeps every character",
+    complaint: /not what the runtime said/,
+    run: changingOutput((output) => output.normalize("NFC")),
+  },
+  "cuts long output": {
+    check: "hands on 1 MB",
+    complaint: /not what the runtime said/,
+    run: changingOutput((output) => output.slice(0, 65_536)),
+  },
+  "obeys a slash": {
+    check: "takes a message as data: a slash command",
+    complaint: /did not come back as it was/,
+    run: changingOutput((output) => output.replace(/^\//, "")),
+  },
+  "stops at a NUL": {
+    check: "takes a message as data: a NUL",
+    complaint: /did not come back as it was/,
+    run: changingOutput((output) => output.split("\0")[0] ?? ""),
+  },
+  "mixes up tasks that run at once": {
+    check: "runs four tasks at once and mixes nothing up",
+    complaint: /to deeply equal|after the result/,
+    adapter: (sound) => {
+      let latest = "";
+      const changed = changingEvents((event) => ({ ...event, taskId: latest }))(sound);
+      const execute: ExecutionAdapter["execute"] = (request) => {
+        latest = request.taskId;
+        return sound.execute(request);
+      };
+      return { ...changed, execute };
+    },
+    run:
+      (sound) =>
+      async (...task) => {
+        await new Promise(setImmediate);
+        return sound(...task);
+      },
+  },
+  "says that it cancels, and does not": {
+    check: "cancels a task that runs",
+    complaint: /execute\(\): nothing after/,
+    adapter: (sound) => ({ ...sound, cancel: async () => true }),
+  },
+  "cannot cancel at once": {
+    check: "cancels a task that has not begun its work",
+    complaint: /expected false to be true/,
+    adapter: (sound) => ({ ...sound, cancel: async () => false }),
+  },
+  "cancels what it does not run": {
+    check: "cancels nothing that it does not run: unknown or ended tasks",
+    complaint: /expected true to be false/,
+    adapter: (sound) => ({ ...sound, cancel: async (taskId) => (await sound.cancel(taskId)) || true }),
+  },
+  "cancels its neighbours too": {
+    check: "one cancelled task leaves the others alone",
+    complaint: /expected false to be true/,
+    adapter: (sound) => {
+      const known = new Set<string>();
+      return {
+        ...sound,
+        execute: (request) => sound.execute(known.add(request.taskId) && request),
+        cancel: async () => (await Promise.all([...known].map(sound.cancel))).some(Boolean),
+      };
+    },
+  },
+  "forgets its sessions": {
+    check: "goes on with a session, and counts each turn by itself",
+    complaint: /to match object/,
+    adapter: (sound) => ({ ...sound, execute: ({ resumeToken: _, ...request }) => sound.execute(request) }),
+  },
+  "tells the usage of the whole session": {
+    check: "goes on with a session, and counts each turn by itself",
+    complaint: /to deeply equal/,
+    run: (sound) => {
+      const total: NormalizedUsage = { inputTokens: 0, outputTokens: 0 };
+      return async (...task) => {
+        const { usage, ...result } = await sound(...task);
+        total.inputTokens += usage?.inputTokens ?? 0;
+        total.outputTokens += usage?.outputTokens ?? 0;
+        return { ...result, usage: { ...total } };
+      };
+    },
+  },
+  "hides what a task costs": {
+    check: "tells what a task costs",
+    complaint: /undefined|NaN/,
+    run:
+      (sound) =>
+      async (...task) => {
+        const { costUsd: _, ...result } = await sound(...task);
+        return result;
+      },
+  },
+  "goes on telling": {
+    check: "stops telling whoever stops listening",
+    complaint: /to be/,
+    adapter: (sound) => ({ ...sound, offEvent: () => {} }),
+  },
+  "leaves work running at shutdown": {
+    check: "ends what runs at shutdown",
+    complaint: /nothing after/,
+    adapter: (sound) => ({ ...sound, shutdown: async () => {} }),
+  },
+  "leaves a process behind": {
+    check: "keeps every character",
+    complaint: /is left after the result/,
+    hasProcesses: true,
+    run: (sound) => (request, emit, signal) => {
+      leftBehind.push(spawn("sleep", ["60"], { env: { PATH: process.env["PATH"], BRIDGE_TASK_ID: request.taskId }, stdio: "ignore" }));
+      return sound(request, emit, signal);
+    },
+  },
+};
+
+const leftBehind: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of leftBehind.splice(0)) child.kill("SIGKILL");
+});
+
+describe("the conformance kit of adapters", () => {
+  test.each(Object.entries(faults))("catches an adapter that %s", async (_name, fault) => {
+    const check = adapterChecks.find(({ name }) => name === fault.check);
+    if (check === undefined) throw new Error(`no check is called ${fault.check}`);
+    // The same check passes without the fault: so it is the fault that it finds.
+    await runAdapterCheck(check, actOf(check, createSubject({})), createSubject({}));
+    const subject = createSubject(fault);
+    await expect(runAdapterCheck(check, actOf(check, subject), subject)).rejects.toThrow(fault.complaint);
+  });
+
+  test("has a planted fault for every kind of promise", () => {
+    const proven = new Set(Object.values(faults).map(({ check }) => check));
+    const kindOf = (name: string) => name.split(":")[0];
+    const kinds = new Set([...proven].map(kindOf));
+    expect(adapterChecks.map(({ name }) => name).filter((name) => !kinds.has(kindOf(name)))).toEqual([]);
+  });
+});
+
+function createSubject({ run, adapter, capabilities, hasProcesses }: Partial<Fault>): AdapterSubject {
+  return {
+    createAdapter: () => {
+      const scripted = createScriptedRun({ streaming: true });
+      const sound = createInMemoryAdapter({ run: run?.(scripted) ?? scripted, ...(capabilities && { capabilities }) });
+      return adapter?.(sound) ?? sound;
+    },
+    scenarios: scriptedScenarios,
+    hasProcesses: hasProcesses ?? false,
+    patienceMs: 1_000,
+  };
+}
+
+function actOf(check: AdapterCheck, subject: AdapterSubject): AdapterCheck["check"] {
+  const claimed = check.ability === undefined || subject.createAdapter().capabilities()[check.ability];
+  const act = claimed ? check.check : check.refused;
+  if (act === undefined) throw new Error(`${check.name} has nothing to check`);
+  return act;
+}
+
+/** Does something just before the runtime answers. */
+function before(act: (emit: Emit) => unknown): (sound: Run) => Run {
+  return (sound) => (request, emit, signal) => {
+    act(emit);
+    return sound(request, emit, signal);
+  };
+}
+
+function returning(fields: object): (sound: Run) => Run {
+  return (sound) =>
+    async (...task) => ({ ...(await sound(...task)), ...fields });
+}
+
+/** Changes what is reported and says just that. */
+function changingOutput(change: (output: string) => string): (sound: Run) => Run {
+  return (sound) => async (request, emit, signal) => {
+    const result = await sound(request, () => {}, signal);
+    const output = change(result.output ?? "");
+    emit("assistant.text", { content: output });
+    return { ...result, output };
+  };
+}
+
+function changingEvents(change: (event: AdapterEvent) => AdapterEvent): (sound: Required<ExecutionAdapter>) => ExecutionAdapter {
+  return (sound) => {
+    const changing = new Map<ExecutionEventListener, ExecutionEventListener>();
+    return {
+      ...sound,
+      onEvent: (listener) => {
+        changing.set(listener, (event) => listener(change(event)));
+        sound.onEvent(changing.get(listener) ?? listener);
+      },
+      offEvent: (listener) => sound.offEvent(changing.get(listener) ?? listener),
+    };
+  };
+}
+
+/** The health of an adapter that was initialized. */
+function createInitialized(sound: ExecutionAdapter): Pick<ExecutionAdapter, "checkHealth"> {
+  return { checkHealth: async () => ({ ...(await sound.checkHealth()), status: "healthy", connection: "in-process" }) };
+}
