@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import type { ExecutionResult } from "#contract";
+import { executionResultSchema } from "#contract";
+import { buildCallback, callbackOrigin } from "../../src/callbacks/callback-body.ts";
+import type { TaskRequest } from "../../src/task.ts";
+
+const request: TaskRequest = {
+  message: "do it",
+  outputStrategy: { type: "stream" },
+  profile: "inspect",
+  approvals: "deny",
+  onInterrupt: "fail",
+  callbackUrl: "https://Receiver.example:443/hook?token=1#part",
+  metadata: { order: 7 },
+};
+const task = { taskId: "t1", agentId: "a1", provider: "memory", request };
+
+const result: Required<ExecutionResult> = {
+  connection: "cli",
+  error: "why",
+  errorCode: "timeout",
+  conversationMessages: [{ role: "user", content: "do it" }],
+  resumeToken: "again",
+  model: "m",
+  costUsd: 0.5,
+  usage: { inputTokens: 1, outputTokens: 2 },
+  durationMs: 12,
+  outputs: { path: "x" },
+  output: "\u0000 \ud800 😀",
+  status: "error",
+};
+
+describe("buildCallback", () => {
+  test("tells everything of the result, in one order whatever the order of the result", () => {
+    const { body } = buildCallback(task, result, 0);
+    expect(Object.keys(JSON.parse(body) as object)).toEqual([
+      "taskId",
+      "agentId",
+      "provider",
+      ...Object.keys(executionResultSchema.shape),
+      "metadata",
+      "finishedAt",
+    ]);
+    const reversed = Object.fromEntries(Object.entries(result).reverse()) as unknown as ExecutionResult;
+    expect(buildCallback(task, reversed, 0).body).toBe(body);
+    expect(JSON.parse(body)).toEqual({
+      taskId: "t1",
+      agentId: "a1",
+      provider: "memory",
+      ...result,
+      metadata: { order: 7 },
+      finishedAt: "1970-01-01T00:00:00.000Z",
+    });
+  });
+
+  test("what is unknown is absent", () => {
+    const { metadata: _, ...bare } = request;
+    const { body } = buildCallback({ ...task, request: bare }, { status: "ok", durationMs: 1, connection: "cli" }, 1);
+    expect(body).toBe(
+      '{"taskId":"t1","agentId":"a1","provider":"memory","status":"ok","durationMs":1,"connection":"cli","metadata":null,"finishedAt":"1970-01-01T00:00:00.001Z"}',
+    );
+  });
+
+  test("keeps the URL as it came and its origin in normal form", () => {
+    expect(buildCallback(task, result, 0)).toMatchObject({ url: request.callbackUrl, origin: "https://receiver.example" });
+  });
+
+  test("a task without a callback URL owes nothing", () => {
+    const { callbackUrl: _, ...bare } = request;
+    expect(() => buildCallback({ ...task, request: bare }, result, 0)).toThrow("no callbackUrl");
+  });
+});
+
+test.each([
+  ["https://a.example/x", "https://a.example"],
+  ["http://a.example:80/", "http://a.example"],
+  ["http://A.example:8080", "http://a.example:8080"],
+  ["https://[::1]/", "https://[::1]"],
+])("callbackOrigin(%s)", (url, origin) => expect(callbackOrigin(url)).toBe(origin));

@@ -1,0 +1,61 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { nextCallbackDelayMs } from "../../src/callbacks/callback-schedule.ts";
+
+const settings = { retries: 3, backoffMs: 1000 };
+const middle = () => 0.5;
+
+describe("nextCallbackDelayMs", () => {
+  test.each([
+    [1, 1000],
+    [2, 5000],
+    [3, 25_000],
+    [4, null],
+    [5, null],
+  ])("after %i failed POSTs: %s ms", (roundAttempts, expected) => {
+    expect(nextCallbackDelayMs(settings, { roundAttempts, retryAfterMs: null, random: middle })).toBe(expected);
+  });
+
+  test.each([
+    [0, 800],
+    [0.25, 900],
+    [0.5, 1000],
+    [1, 1200],
+  ])("a random number of %d makes the first delay %i ms", (random, expected) => {
+    expect(nextCallbackDelayMs(settings, { roundAttempts: 1, retryAfterMs: null, random: () => random })).toBe(expected);
+  });
+
+  test.each([
+    ["shorter than the delay", 10, 1000],
+    ["in between", 1700, 1700],
+    ["longer than twice the delay", 3_600_000, 2000],
+    ["nothing", 0, 1000],
+  ])("a Retry-After that is %s", (_, retryAfterMs, expected) => {
+    expect(nextCallbackDelayMs(settings, { roundAttempts: 1, retryAfterMs, random: middle })).toBe(expected);
+  });
+
+  test("without retries the first failure is the last", () => {
+    expect(nextCallbackDelayMs({ retries: 0, backoffMs: 1000 }, { roundAttempts: 1, retryAfterMs: 5000, random: middle })).toBeNull();
+  });
+
+  test("every delay is a whole number within the limits, whatever the settings", () => {
+    const inputs = fc.record({
+      retries: fc.integer({ min: 0, max: 20 }),
+      backoffMs: fc.integer({ min: 1, max: 3_600_000 }),
+      roundAttempts: fc.integer({ min: 1, max: 22 }),
+      retryAfterMs: fc.option(fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+      random: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+    });
+    fc.assert(
+      fc.property(inputs, ({ retries, backoffMs, roundAttempts, retryAfterMs, random }) => {
+        const delayMs = nextCallbackDelayMs({ retries, backoffMs }, { roundAttempts, retryAfterMs, random: () => random });
+        expect(delayMs === null).toBe(roundAttempts > retries);
+        if (delayMs === null) return;
+        const nominalMs = Math.min(backoffMs * 5 ** (roundAttempts - 1), 86_400_000);
+        expect(Number.isSafeInteger(delayMs)).toBe(true);
+        expect(delayMs).toBeGreaterThanOrEqual(Math.floor(nominalMs * 0.8));
+        expect(delayMs).toBeLessThanOrEqual(2 * nominalMs);
+      }),
+    );
+  });
+});

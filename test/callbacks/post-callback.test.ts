@@ -1,0 +1,334 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Webhook } from "standardwebhooks";
+import { Agent } from "undici";
+import { describe, expect, onTestFinished, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { createCallbackGuard, type Lookup } from "../../src/callbacks/callback-guard.ts";
+import { callbackId, type PostOptions, postCallback } from "../../src/callbacks/post-callback.ts";
+import type { DueCallback } from "../../src/store/store.ts";
+import { type Answer, findClosedPort, startReceiver, startTcpServer } from "./receiver.ts";
+
+const body = '{"taskId":"t1","output":"ü 😀 \\u0000"}';
+
+function callbackTo(url: string, changes: Partial<DueCallback> = {}): DueCallback {
+  return {
+    task: { seq: 1, tenant: "default", taskId: "t1", parentTaskId: null, agentId: "a1", provider: "memory" },
+    url,
+    origin: new URL(url).origin,
+    body,
+    state: "pending",
+    attempts: 0,
+    roundAttempts: 0,
+    nextAttemptAt: 0,
+    lastStatus: null,
+    lastError: null,
+    updatedAt: 0,
+    traceparent: null,
+    finishedAt: 0,
+    ...changes,
+  };
+}
+
+/** Makes one attempt to an allowed 127.0.0.1; everything is undone after the test. */
+async function post(url: string, options: Partial<PostOptions> & { lookup?: Lookup; callback?: Partial<DueCallback> } = {}) {
+  const { lookup, callback, ...rest } = options;
+  const guard = createCallbackGuard({ allow: ["127.0.0.1", "receiver.example"], lookup });
+  const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
+  onTestFinished(() => dispatcher.destroy());
+  const shutdown = new AbortController().signal;
+  return await postCallback(callbackTo(url, callback), { dispatcher, secrets: [], timeoutMs: 5000, shutdown, clock: Date.now, ...rest });
+}
+
+async function receive(answer?: Answer) {
+  const receiver = await startReceiver(answer);
+  onTestFinished(receiver.close);
+  return receiver;
+}
+
+async function serve(onSocket: Parameters<typeof startTcpServer>[0]) {
+  const server = await startTcpServer(onSocket);
+  onTestFinished(server.close);
+  return server;
+}
+
+describe("what is sent", () => {
+  const secrets = [24, 32].map((size) => `whsec_${Buffer.alloc(size, size).toString("base64")}`);
+
+  test("the exact bytes, with the headers of the contract and a signature for every secret", async () => {
+    const receiver = await receive();
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const result = await post(`${receiver.origin}/hook/a%20b?token=x&y#part`, { secrets, callback: { traceparent } });
+    expect(result).toMatchObject({ outcome: "delivered", status: 200, error: null });
+    const [sent] = receiver.posts;
+    expect(sent?.path).toBe("/hook/a%20b?token=x&y");
+    expect(sent?.body).toEqual(Buffer.from(body));
+    expect(sent?.headers).toMatchObject({
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(body)),
+      "user-agent": `bridge/${packageJson.version}`,
+      "idempotency-key": "t1",
+      traceparent,
+    });
+    expect(Math.abs(Number(sent?.headers["webhook-timestamp"]) - Date.now() / 1000)).toBeLessThan(5);
+    for (const secret of secrets) {
+      expect(new Webhook(secret).verify(sent?.body ?? "", sent?.headers as Record<string, string>)).toEqual(JSON.parse(body));
+    }
+  });
+
+  test("without secrets no signature, without a trace no traceparent", async () => {
+    const receiver = await receive();
+    await post(receiver.origin);
+    expect(receiver.posts[0]?.headers).not.toHaveProperty("webhook-signature");
+    expect(receiver.posts[0]?.headers).not.toHaveProperty("traceparent");
+  });
+
+  test("the id tells tenant and task, has no dot and never changes", () => {
+    expect(callbackId({ tenant: "default", taskId: "t1" })).toBe("msg_958122029fd33ca79f943896e15748eb");
+    const ids = [
+      ["a", "bc"],
+      ["ab", "c"],
+      ["a", "b:c"],
+      ["a:b", "c"],
+    ].map(([tenant, taskId]) => callbackId({ tenant: tenant as string, taskId: taskId as string }));
+    expect(new Set(ids).size).toBe(4);
+    for (const id of ids) expect(id).toMatch(/^msg_[0-9a-f]{32}$/);
+  });
+});
+
+describe("what an answer means", () => {
+  test.each([
+    [200, "delivered", null],
+    [201, "delivered", null],
+    [204, "delivered", null],
+    [299, "delivered", null],
+    [300, "failed", "redirect"],
+    [304, "failed", "redirect"],
+    [400, "failed", "http_400"],
+    [404, "failed", "http_404"],
+    [410, "gone", "http_410"],
+    [429, "failed", "http_429"],
+    [500, "failed", "http_500"],
+    [503, "failed", "http_503"],
+    [599, "failed", "http_599"],
+  ])("%i is %s (%s)", async (status, outcome, error) => {
+    const receiver = await receive((response) => response.writeHead(status).end());
+    expect(await post(receiver.origin)).toMatchObject({ outcome, status, error, retryAfterMs: null });
+  });
+
+  test.each([301, 302, 303, 307, 308])("a %i is never followed", async (status) => {
+    const inner = await receive();
+    const receiver = await receive((response) => response.writeHead(status, { location: `${inner.origin}/inner` }).end());
+    const result = await post(receiver.origin);
+    expect(result).toMatchObject({ outcome: "failed", status, error: "redirect" });
+    await result.drained;
+    expect(inner.connections()).toBe(0);
+    expect(receiver.posts).toHaveLength(1);
+  });
+
+  const now = Date.UTC(2026, 0, 1);
+  test.each([
+    ["7", 7000],
+    ["0", 0],
+    [new Date(now + 90_000).toUTCString(), 90_000],
+    [new Date(now - 90_000).toUTCString(), 0],
+    ["soon", null],
+    ["-5", 0],
+  ])("Retry-After: %s", async (header, retryAfterMs) => {
+    const receiver = await receive((response) => response.writeHead(503, { "retry-after": header }).end());
+    expect(await post(receiver.origin, { clock: () => now })).toMatchObject({ outcome: "failed", retryAfterMs });
+  });
+
+  test.each([200, 500])("a body that drips for ever changes nothing about a %i, and is cut by the deadline", async (status) => {
+    const receiver = await receive((response) => {
+      response.writeHead(status);
+      const drip = setInterval(() => response.write("."), 5);
+      response.once("close", () => clearInterval(drip));
+    });
+    const startedAt = performance.now();
+    const result = await post(receiver.origin, { timeoutMs: 300 });
+    expect(result.status).toBe(status);
+    expect(result.outcome).toBe(status === 200 ? "delivered" : "failed");
+    await result.drained;
+    expect(performance.now() - startedAt).toBeGreaterThan(250);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    await expect.poll(receiver.underWay).toBe(0);
+  });
+
+  test("an endless body is cut after 64 KiB, long before the deadline", async () => {
+    let flushed = 0;
+    const server = await serve((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      const more = () => {
+        while (!socket.destroyed && socket.write("x".repeat(16_384))) flushed += 16_384;
+      };
+      socket.on("drain", more);
+      more();
+    });
+    const startedAt = performance.now();
+    const result = await post(`http://127.0.0.1:${server.port}`, { timeoutMs: 10_000 });
+    await result.drained;
+    expect(result.outcome).toBe("delivered");
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    // What the sockets' own buffers hold comes on top of what was read.
+    expect(flushed).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  test("a reset after the headers of a 200 changes nothing", async () => {
+    const server = await serve((socket) => {
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf", () => socket.resetAndDestroy());
+      });
+    });
+    const result = await post(`http://127.0.0.1:${server.port}`);
+    await result.drained;
+    expect(result).toMatchObject({ outcome: "delivered", status: 200 });
+  });
+
+  test("a connection serves again once its answer has been read", async () => {
+    const receiver = await receive((response) => response.end("thanks"));
+    const dispatcher = new Agent({ connect: createCallbackGuard({ allow: ["127.0.0.1"] }).connector });
+    for (let count = 0; count < 3; count += 1) {
+      const result = await post(receiver.origin, { dispatcher });
+      await result.drained;
+      await nextTurn();
+    }
+    await dispatcher.destroy();
+    expect(receiver.posts).toHaveLength(3);
+    expect(receiver.connections()).toBe(1);
+  });
+});
+
+describe("no answer", () => {
+  const failed = (error: string) => ({ outcome: "failed", status: null, error, retryAfterMs: null });
+
+  test("connection refused", async () => {
+    expect(await post(`http://127.0.0.1:${await findClosedPort()}`)).toMatchObject(failed("connection_refused"));
+  });
+
+  test("reset before the headers", async () => {
+    const server = await serve((socket) => socket.once("data", () => socket.resetAndDestroy()));
+    expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("connection_reset"));
+  });
+
+  test("closed before the headers", async () => {
+    const server = await serve((socket) => socket.once("data", () => socket.end()));
+    expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("connection_reset"));
+  });
+
+  test("no HTTP at all", async () => {
+    const server = await serve((socket) => socket.once("data", () => socket.end("220 mail.example ESMTP\r\n")));
+    expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("invalid_response"));
+  });
+
+  test("headers too large", async () => {
+    const server = await serve((socket) => socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}\r\n\r\n`)));
+    expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("invalid_response"));
+  });
+
+  test("the resolver knows no such name", async () => {
+    const lookup: Lookup = () => Promise.reject(Object.assign(new Error("no"), { code: "ENOTFOUND" }));
+    expect(await post("http://receiver.example", { lookup })).toMatchObject(failed("dns_error"));
+  });
+
+  test("a refused destination", async () => {
+    expect(await post("http://10.0.0.1")).toMatchObject(failed("destination_not_allowed"));
+    expect(await post("https://receiver.example", { lookup: async () => [{ address: "169.254.169.254", family: 4 }] })).toMatchObject(
+      failed("destination_not_allowed"),
+    );
+  });
+
+  test("a certificate that nobody vouches for", async () => {
+    const pem = readFileSync(new URL("self-signed.pem", import.meta.url));
+    const server = createTlsServer({ key: pem, cert: pem }, (_, response) => response.end());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    expect(await post(`https://127.0.0.1:${(server.address() as AddressInfo).port}`)).toMatchObject(failed("tls_error"));
+  });
+
+  test("no TLS at all", async () => {
+    const receiver = await receive();
+    expect(await post(`https://127.0.0.1:${receiver.port}`)).toMatchObject(failed("tls_error"));
+  });
+
+  test("our own lack of file descriptors is no attempt", async () => {
+    const lookup: Lookup = () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" }));
+    expect(await post("http://receiver.example", { lookup })).toMatchObject({ outcome: "own_fault", status: null });
+  });
+});
+
+describe("the deadline covers", () => {
+  async function expectTimeout(url: string, lookup?: Lookup) {
+    const startedAt = performance.now();
+    const result = await post(url, { timeoutMs: 150, ...(lookup && { lookup }) });
+    expect(result).toMatchObject({ outcome: "failed", status: null, error: "timeout" });
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(145);
+    expect(performance.now() - startedAt).toBeLessThan(1500);
+  }
+
+  test("a receiver that accepts and says nothing", async () => {
+    const server = await serve(() => {});
+    await expectTimeout(`http://127.0.0.1:${server.port}`);
+  });
+
+  test("a TLS handshake that never ends", async () => {
+    const server = await serve(() => {});
+    await expectTimeout(`https://127.0.0.1:${server.port}`);
+  });
+
+  test("headers that drip", async () => {
+    const server = await serve((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n");
+      const drip = setInterval(() => socket.write("x: y\r\n"), 5);
+      socket.once("close", () => clearInterval(drip));
+    });
+    await expectTimeout(`http://127.0.0.1:${server.port}`);
+  });
+
+  test("hints without end before the answer", async () => {
+    const server = await serve((socket) => {
+      const drip = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n"), 5);
+      socket.once("close", () => clearInterval(drip));
+    });
+    await expectTimeout(`http://127.0.0.1:${server.port}`);
+  });
+
+  test("a resolver that does not answer; what it says later is not used", async () => {
+    const receiver = await receive();
+    const late = Promise.withResolvers<Awaited<ReturnType<Lookup>>>();
+    await expectTimeout(`http://receiver.example:${receiver.port}`, () => late.promise);
+    late.resolve([{ address: "127.0.0.1", family: 4 }]);
+    await expect.poll(receiver.connections).toBe(1);
+    await post(receiver.origin, { callback: { body: "{}" } });
+    expect(receiver.posts.map((received) => received.body.toString())).toEqual(["{}"]);
+  });
+});
+
+describe("shutdown", () => {
+  test("aborts the POST, and that is a fault of our own", async () => {
+    const receiver = await receive(() => controller.abort());
+    const controller = new AbortController();
+    const result = await post(receiver.origin, { shutdown: controller.signal });
+    expect(result).toMatchObject({ outcome: "own_fault", status: null, error: "shutdown" });
+    await expect.poll(receiver.underWay).toBe(0);
+  });
+
+  test("that has begun already sends nothing", async () => {
+    const receiver = await receive();
+    expect(await post(receiver.origin, { shutdown: AbortSignal.abort() })).toMatchObject({ outcome: "own_fault" });
+    expect(receiver.posts).toHaveLength(0);
+  });
+
+  test("does not undo a delivery whose body still drips", async () => {
+    const controller = new AbortController();
+    const receiver = await receive((response) => response.writeHead(200).write("."));
+    const result = await post(receiver.origin, { shutdown: controller.signal });
+    controller.abort();
+    await result.drained;
+    expect(result.outcome).toBe("delivered");
+  });
+});

@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+
+/** One POST as it arrived. */
+export interface ReceivedPost {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  at: number;
+}
+
+/** Answers one POST, or leaves it hanging. */
+export type Answer = (response: ServerResponse, request: IncomingMessage, number: number) => void;
+
+/** Starts a receiver of callbacks on a free port of 127.0.0.1 that remembers what it got. */
+export async function startReceiver(answer: Answer = (response) => response.end()) {
+  const posts: ReceivedPost[] = [];
+  let underWay = 0;
+  let mostAtOnce = 0;
+  const server = createServer(async (request, response) => {
+    underWay += 1;
+    mostAtOnce = Math.max(mostAtOnce, underWay);
+    response.once("close", () => {
+      underWay -= 1;
+    });
+    const body = await buffer(request);
+    posts.push({ path: request.url ?? "", headers: request.headers, body, at: performance.now() });
+    answer(response, request, posts.length);
+  });
+  const { port, connections, close } = await listen(server);
+  return {
+    posts,
+    port,
+    origin: `http://127.0.0.1:${port}`,
+    connections,
+    underWay: () => underWay,
+    mostAtOnce: () => mostAtOnce,
+    taskIds: () => posts.map((post) => (JSON.parse(post.body.toString()) as { taskId: string }).taskId),
+    close,
+  };
+}
+
+/** Starts a bare TCP server on a free port of 127.0.0.1. */
+export async function startTcpServer(onSocket: (socket: Socket) => void) {
+  return await listen(
+    createTcpServer((socket) => {
+      // What the other side does to the connection is the test's business, not an error of the server's.
+      socket.on("error", () => {});
+      onSocket(socket);
+    }),
+  );
+}
+
+/** A port of 127.0.0.1 on which nobody listens. */
+export async function findClosedPort(): Promise<number> {
+  const { port, close } = await startTcpServer(() => {});
+  await close();
+  return port;
+}
+
+async function listen(server: Server) {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  server.on("connection", (socket: Socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => connections,
+    async close(): Promise<void> {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      if (server.listening) await once(server, "close");
+    },
+  };
+}
