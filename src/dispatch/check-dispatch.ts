@@ -41,7 +41,7 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities }: Che
 function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: CallbackGuard): void {
   const reason = callbackUrl === undefined ? null : guard.checkUrl(callbackUrl);
   if (reason === null) return;
-  throw new BridgeError("callback_url_refused", `The callback URL is refused: ${reason}.`, { errors: [{ path: "callbackUrl", message: reason }] });
+  throw new BridgeError("callback_url_refused", `callbackUrl ${reason}.`, { errors: [{ path: "callbackUrl", message: reason }] });
 }
 
 function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, mcpCommands }: Checks): void {

@@ -162,15 +162,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function fill(lane: Lane): void {
     if ((registry.get(lane.provider)?.health.checkedAt ?? null) === null) return;
     const claims = Math.min(lane.maxConcurrent - lane.running, lane.queued);
-    for (let claim = 0; claim < claims; claim += 1) void startNext(lane);
+    for (let claim = 0; claim < claims; claim += 1) {
+      // Only a closed store ends here: what is cut off now is dealt with at the next start.
+      startNext(lane).catch((error: unknown) => logger.error({ err: error, provider: lane.provider }, "a task's story broke off"));
+    }
   }
 
   async function startNext(lane: Lane): Promise<void> {
     lane.running += 1;
-    const task = await store.startNextTaskIfQueued(lane.provider, { childrenOnly: draining }).catch((error: unknown) => {
-      logger.error({ err: error, provider: lane.provider }, "no task could be claimed");
-      return null;
-    });
+    const task = await store.startNextTaskIfQueued(lane.provider, { childrenOnly: draining });
     if (task === null) {
       // What waits in this lane waits for a resume token; the end of its holder fills the lane again.
       lane.running -= 1;

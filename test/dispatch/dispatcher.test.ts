@@ -1,0 +1,382 @@
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import type { AdapterConfig, AdapterEvent } from "#contract";
+import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
+import { caller, newDispatch, startEngine } from "./engine.ts";
+
+/** A runtime that works until it is let go or cancelled. */
+function heldRuntime() {
+  const held: { release: () => void; taskId: string }[] = [];
+  const run: Run = async (request, emit, signal) => {
+    emit("execution.progress", { step: "held" });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held.push({ release: resolve, taskId: request.taskId });
+    await Promise.race([promise, once(signal, "abort")]);
+    return { output: `did ${request.taskId}` };
+  };
+  return { run, held };
+}
+
+const count = async (metric: { get(): Promise<{ values: { value: number }[] }> }) => (await metric.get()).values.reduce((sum, { value }) => sum + value, 0);
+
+describe("a task", () => {
+  test("is accepted, run and ended, with its whole story in order", async () => {
+    const engine = await startEngine([createInMemoryAdapter()]);
+    const { task, replayed } = await engine.dispatcher.accept(newDispatch({ taskId: "t1", request: { callbackUrl: "http://127.0.0.1:9/hook" } }), caller);
+    expect({ replayed, state: task.state }).toEqual({ replayed: false, state: "queued" });
+    const ended = await engine.dispatcher.waitForEnd(task, 5_000);
+    expect(ended).toMatchObject({ state: "completed", result: { status: "ok", output: "hello" } });
+    expect(ended.result?.conversationMessages).toEqual([{ role: "user", content: "hello" }, { role: "assistant", content: "hello" }]);
+    expect(engine.storyOf("t1")).toEqual([
+      { type: "execution.started", data: { agentId: "agent" } },
+      { type: "assistant.text", data: { content: "hello" } },
+      { type: "execution.completed", data: expect.objectContaining({ output: "hello" }) },
+    ]);
+    expect(engine.callbacksDue).toEqual(["http://127.0.0.1:9"]);
+  });
+
+  test("sent twice runs once: the same request is a replay, another one a conflict", async () => {
+    const run = vi.fn<Run>(async () => ({ output: "once" }));
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    const both = await Promise.all([0, 1].map(() => engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller)));
+    expect(both.map(({ replayed }) => replayed).sort()).toEqual([false, true]);
+    await engine.dispatcher.waitForEnd(both[0]?.task as never, 5_000);
+    const later = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
+    expect(later).toMatchObject({ replayed: true, task: { state: "completed" } });
+    await expect(engine.dispatcher.accept(newDispatch({ taskId: "t1", request: { message: "other" } }), caller)).rejects.toMatchObject({ code: "task_conflict" });
+    expect(run).toHaveBeenCalledTimes(1);
+    expect(engine.dispatcher.load("memory")).toEqual({ running: 0, queued: 0, maxConcurrent: 2 });
+  });
+
+  test("waits while its adapter's slots are taken, and no adapter runs more than its limit", async () => {
+    const { run, held } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    const tasks = await Promise.all(Array.from({ length: 5 }, (_, index) => engine.dispatcher.accept(newDispatch({ taskId: `t${index}` }), caller)));
+    await vi.waitFor(() => expect(held).toHaveLength(2));
+    expect(engine.dispatcher.load("memory")).toEqual({ running: 2, queued: 3, maxConcurrent: 2 });
+    for (let done = 0; done < 5; done += 1) {
+      await vi.waitFor(() => expect(held.length).toBeGreaterThan(done));
+      expect(held.length).toBeLessThanOrEqual(done + 2);
+      held[done]?.release();
+    }
+    const ended = await Promise.all(tasks.map(({ task }) => engine.dispatcher.waitForEnd(task, 5_000)));
+    expect(ended.map(({ state }) => state)).toEqual(Array(5).fill("completed"));
+    expect(held.map(({ taskId }) => taskId)).toEqual(["t0", "t1", "t2", "t3", "t4"]);
+  });
+
+  test("that fails unexpectedly, or answers nonsense, ends as adapter_error and harms nobody", async () => {
+    const run: Run = async ({ message }) => {
+      if (message === "throw") throw new TypeError("secret detail");
+      return message === "nonsense" ? { status: "maybe" as "ok" } : { status: "error", error: "no code" };
+    };
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    for (const message of ["throw", "nonsense", "codeless"]) {
+      const { task } = await engine.dispatcher.accept(newDispatch({ request: { message } }), caller);
+      const ended = await engine.dispatcher.waitForEnd(task, 5_000);
+      expect(ended).toMatchObject({ state: "failed", result: { errorCode: "adapter_error" } });
+      expect(ended.result?.error).not.toContain("secret");
+    }
+  });
+
+  test("whose agent.json is broken says so", async () => {
+    const engine = await startEngine([createInMemoryAdapter()]);
+    const workspace = path.join(engine.dataDir, "workspaces/default/agent");
+    await mkdir(workspace, { recursive: true });
+    await writeFile(path.join(workspace, "agent.json"), '{"timeoutSeconds": "soon"}');
+    const { task } = await engine.dispatcher.accept(newDispatch(), caller);
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "failed", result: { error: expect.stringContaining("timeoutSeconds") } });
+  });
+});
+
+describe("a dispatch is refused", () => {
+  test.each([
+    ["an unknown provider", newDispatch({ provider: "nobody" }), "unknown_provider"],
+    ["a missing ability", newDispatch({ request: { approvals: "ask" } }), "capability_missing"],
+    ["a callback to a host that is not public", newDispatch({ request: { callbackUrl: "https://10.0.0.1/" } }), "callback_url_refused"],
+    ["an MCP command that nobody allowed", newDispatch({ request: { mcpServers: [{ name: "x", transport: "stdio", command: "rm" }] } }), "mcp_refused"],
+    ["an MCP server at the metadata address", newDispatch({ request: { mcpServers: [{ name: "x", transport: "http", url: "http://169.254.169.254/" }] } }), "mcp_refused"],
+    ["a resume token of somebody else", newDispatch({ request: { resumeToken: "stolen" } }), "resume_unknown"],
+    ["a directory that is not there", newDispatch({ request: { metadata: { cwd: "missing" } } }), "invalid_request"],
+    ["a file outside", newDispatch({ request: { outputStrategy: { type: "file", path: "../x" } } }), "invalid_request"],
+    ["a schema that is none", newDispatch({ request: { outputStrategy: { type: "structured", schema: { type: "objekt" } } } }), "invalid_request"],
+  ])("%s", async (_, dispatch, code) => {
+    const engine = await startEngine([createInMemoryAdapter({ capabilities: { approvals: false } })]);
+    await expect(engine.dispatcher.accept(dispatch, caller)).rejects.toMatchObject({ code });
+    expect(await engine.store.listTasks({ tenant: "default" }, { before: null, limit: 10 })).toEqual([]);
+    expect(engine.dispatcher.load("memory").queued).toBe(0);
+  });
+
+  test("when the queue is full, but a repeat is answered all the same", async () => {
+    const { run } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })], { queueLimit: 1, maxConcurrent: () => 1 });
+    for (const taskId of ["running", "queued"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
+    await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 1, queued: 1 }));
+    await expect(engine.dispatcher.accept(newDispatch({ taskId: "third" }), caller)).rejects.toMatchObject({ code: "queue_full", retryAfterSeconds: expect.any(Number) });
+    expect(await engine.dispatcher.accept(newDispatch({ taskId: "queued" }), caller)).toMatchObject({ replayed: true });
+  });
+
+  test("when several adapters are loaded and none is named, unless agent.json names one", async () => {
+    const engine = await startEngine([createInMemoryAdapter({ provider: "one" }), createInMemoryAdapter({ provider: "two" })]);
+    await expect(engine.dispatcher.accept(newDispatch(), caller)).rejects.toMatchObject({ code: "unknown_provider" });
+    const workspace = path.join(engine.dataDir, "workspaces/default/agent");
+    await mkdir(workspace, { recursive: true });
+    await writeFile(path.join(workspace, "agent.json"), '{"provider": "two"}');
+    expect((await engine.dispatcher.accept(newDispatch(), caller)).task.provider).toBe("two");
+  });
+});
+
+describe("cancel", () => {
+  test("ends a queued task at once, with start and end in its story", async () => {
+    const { run } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
+    for (const taskId of ["first", "second"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
+    expect(await engine.dispatcher.cancel("default", "second")).toMatchObject({ changed: true, task: { state: "cancelled", result: { errorCode: "cancelled" } } });
+    expect(engine.storyOf("second").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
+    expect(engine.dispatcher.load("memory").queued).toBe(0);
+    await expect(engine.dispatcher.cancel("other", "first")).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("ends a running task when its runtime is gone, and changes nothing afterwards", async () => {
+    const { run, held } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    expect(await engine.dispatcher.cancel("default", "t1")).toMatchObject({ changed: true });
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
+    expect(engine.storyOf("t1").at(-1)).toMatchObject({ type: "execution.failed", data: { errorCode: "cancelled" } });
+    expect(await engine.dispatcher.cancel("default", "t1")).toMatchObject({ changed: false, task: { state: "cancelled" } });
+  });
+
+  test("in the very turn of the dispatch still ends it", async () => {
+    const { run } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    for (let index = 0; index < 20; index += 1) {
+      const taskId = `t${index}`;
+      const { task } = await engine.dispatcher.accept(newDispatch({ taskId }), caller);
+      await engine.dispatcher.cancel("default", taskId);
+      expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled" });
+    }
+    await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0, queued: 0 }));
+  });
+
+  test("of a runtime that will not go ends the task after the grace, keeps the slot, and counts the late result", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stubborn = createInMemoryAdapter({
+      run: async (_, emit) => {
+        await promise;
+        emit("assistant.text", { content: "too late" });
+        return { output: "too late" };
+      },
+    });
+    const engine = await startEngine([{ ...stubborn, cancel: async () => true }]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
+    await vi.waitFor(() => expect(engine.dispatcher.load("memory").running).toBe(1));
+    await engine.dispatcher.cancel("default", "t1");
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled" });
+    expect(engine.dispatcher.load("memory").running).toBe(1);
+    resolve();
+    await vi.waitFor(() => expect(engine.dispatcher.load("memory").running).toBe(0));
+    expect(await count(engine.metrics.lateResults)).toBe(1);
+    expect(engine.storyOf("t1").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
+    expect((await engine.store.findTask("default", "t1"))?.result).not.toHaveProperty("output");
+    expect(engine.callbacksDue).toHaveLength(1);
+  });
+});
+
+describe("time", () => {
+  test("a task that takes too long ends as timeout", async () => {
+    const { run } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ request: { timeoutSeconds: 1 } }), caller);
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "failed", result: { errorCode: "timeout" } });
+  });
+
+  test("a runtime without a sign of life ends as idle_timeout, one that gives signs does not", async () => {
+    const run: Run = async ({ message }, emit, signal) => {
+      const signs = message === "lively" ? setInterval(() => emit("execution.progress", {}), 40) : undefined;
+      await new Promise((resolve) => {
+        setTimeout(resolve, 400);
+        signal.addEventListener("abort", resolve);
+      });
+      clearInterval(signs);
+      return { output: "alive" };
+    };
+    const engine = await startEngine([createInMemoryAdapter({ run })], { idleSeconds: 0.2 });
+    const ends = await Promise.all(
+      ["silent", "lively"].map(async (message) => {
+        const { task } = await engine.dispatcher.accept(newDispatch({ request: { message } }), caller);
+        return engine.dispatcher.waitForEnd(task, 5_000);
+      }),
+    );
+    expect(ends.map(({ result }) => result?.errorCode)).toEqual(["idle_timeout", undefined]);
+  });
+
+  test("waiting for the end stops with the time, or with the client", async () => {
+    const { run } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    const { task } = await engine.dispatcher.accept(newDispatch(), caller);
+    expect((await engine.dispatcher.waitForEnd(task, 20)).state).toBe("running");
+    expect((await engine.dispatcher.waitForEnd(task, 60_000, AbortSignal.timeout(20))).state).toBe("running");
+  });
+});
+
+describe("events", () => {
+  test("of a kind, form or task that an adapter may not tell are dropped and counted", async () => {
+    const run: Run = async (request, emit) => {
+      const raw = emit as (type: string, data: unknown) => void;
+      raw("execution.completed", { output: "forged" });
+      raw("callback.delivered", {});
+      raw("__proto__", {});
+      raw("assistant.text", { content: 5 });
+      raw("tool.invoked", { toolName: "no id" });
+      listener?.({ type: "assistant.text", taskId: "somebody-else", data: { content: "x" } });
+      emit("tool.invoked", { toolCallId: "1", toolName: "t", input: request.message });
+      return { output: "" };
+    };
+    const adapter = createInMemoryAdapter({ run });
+    let listener: ((event: AdapterEvent) => void) | undefined;
+    const engine = await startEngine([{ ...adapter, onEvent: (given) => adapter.onEvent((listener = given)) }]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
+    await engine.dispatcher.waitForEnd(task, 5_000);
+    expect(engine.storyOf("t1").map(({ type }) => type)).toEqual(["execution.started", "tool.invoked", "execution.completed"]);
+    expect(await count(engine.metrics.eventsDropped)).toBe(6);
+  });
+});
+
+describe("an adapter that is offline", () => {
+  test("refuses a dispatch before anything is stored, and ends what waits for it when it goes offline", async () => {
+    const { run, held } = heldRuntime();
+    const adapter = createInMemoryAdapter({ run });
+    let offline = false;
+    const checkHealth = async () => (offline ? { status: "offline" as const, connection: null, version: null, detail: "unplugged", preflight: [] } : adapter.checkHealth());
+    const engine = await startEngine([{ ...adapter, checkHealth }], { maxConcurrent: () => 1, checkIntervalMs: 20 });
+    await engine.dispatcher.accept(newDispatch({ taskId: "running" }), caller);
+    const { task: waiting } = await engine.dispatcher.accept(newDispatch({ taskId: "waiting" }), caller);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    offline = true;
+    expect(await engine.dispatcher.waitForEnd(waiting, 5_000)).toMatchObject({ state: "failed", result: { errorCode: "adapter_offline" } });
+    await expect(engine.dispatcher.accept(newDispatch({ taskId: "later" }), caller)).rejects.toMatchObject({ code: "adapter_offline" });
+    expect(await engine.store.findTask("default", "later")).toBeNull();
+    offline = false;
+    await vi.waitFor(async () => expect(await engine.dispatcher.accept(newDispatch({ taskId: "back" }), caller)).toMatchObject({ replayed: false }));
+  });
+
+  test("is listed with its reason when it cannot initialise, and the others serve", async () => {
+    const broken = { ...createInMemoryAdapter({ provider: "broken" }), initialize: () => Promise.reject(new Error("no key")) };
+    const engine = await startEngine([broken, createInMemoryAdapter()]);
+    expect(engine.registry.get("broken")?.health).toMatchObject({ status: "offline", detail: "no key" });
+    const { task } = await engine.dispatcher.accept(newDispatch({ provider: "memory" }), caller);
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed" });
+  });
+});
+
+describe("a restart", () => {
+  test("runs what was queued, fails what was running, and runs again what asked for it, once", async () => {
+    const { run, held } = heldRuntime();
+    const first = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 2 });
+    await first.dispatcher.accept(newDispatch({ taskId: "fails", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
+    await first.dispatcher.accept(newDispatch({ taskId: "retries", request: { onInterrupt: "retry" } }), caller);
+    await first.dispatcher.accept(newDispatch({ taskId: "waits" }), caller);
+    await vi.waitFor(() => expect(held).toHaveLength(2));
+    await first.stop();
+
+    const second = await startEngine([createInMemoryAdapter()], { dataDir: first.dataDir });
+    for (const taskId of ["retries", "waits"]) {
+      const task = await second.store.findTask("default", taskId);
+      expect(await second.dispatcher.waitForEnd(task as never, 5_000)).toMatchObject({ state: "completed" });
+    }
+    expect(await second.store.findTask("default", "fails")).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
+    expect(second.callbacksDue).toEqual(["http://127.0.0.1:9"]);
+    const seq = (await second.store.findTask("default", "retries"))?.seq ?? 0;
+    const story = (await second.store.readTaskEvents(seq, 0, 100, { callbacks: false })).map(({ type, data }) => (type === "execution.progress" ? data : type));
+    expect(story).toEqual(["execution.started", '{"step":"held"}', '{"restarted":true}', "assistant.text", "execution.completed"]);
+  });
+
+  test("ends what waits for an adapter that is no longer loaded", async () => {
+    const { run } = heldRuntime();
+    const first = await startEngine([createInMemoryAdapter({ run, provider: "gone" })], { maxConcurrent: () => 1 });
+    for (const taskId of ["a", "b"]) await first.dispatcher.accept(newDispatch({ taskId }), caller);
+    await first.stop();
+    const second = await startEngine([createInMemoryAdapter()], { dataDir: first.dataDir });
+    expect(await second.store.findTask("default", "b")).toMatchObject({ state: "failed", result: { errorCode: "adapter_offline" } });
+  });
+});
+
+describe("drain", () => {
+  test("accepts nothing new, lets running tasks end, and leaves the queue for the next start", async () => {
+    const { run, held } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, drainSeconds: 5 });
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "running" }), caller);
+    await engine.dispatcher.accept(newDispatch({ taskId: "queued" }), caller);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    const drained = engine.dispatcher.drain();
+    await expect(engine.dispatcher.accept(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({ code: "draining" });
+    expect(await engine.dispatcher.accept(newDispatch({ taskId: "queued" }), caller)).toMatchObject({ replayed: true });
+    held[0]?.release();
+    await drained;
+    expect(await engine.dispatcher.waitForEnd(task, 0)).toMatchObject({ state: "completed" });
+    expect(await engine.store.findTask("default", "queued")).toMatchObject({ state: "queued" });
+  });
+
+  test("stops what does not end in time: bridge_shutdown, or back to the queue", async () => {
+    const { run, held } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })], { drainSeconds: 0 });
+    await engine.dispatcher.accept(newDispatch({ taskId: "fails" }), caller);
+    await engine.dispatcher.accept(newDispatch({ taskId: "retries", request: { onInterrupt: "retry" } }), caller);
+    await vi.waitFor(() => expect(held).toHaveLength(2));
+    await engine.dispatcher.drain();
+    expect(await engine.store.findTask("default", "fails")).toMatchObject({ state: "failed", result: { errorCode: "bridge_shutdown" } });
+    expect(await engine.store.findTask("default", "retries")).toMatchObject({ state: "queued", restarts: 1 });
+  });
+});
+
+describe("child tasks", () => {
+  /** A composite adapter in miniature: runs its message on `memory` as a child. */
+  function composite(change: object = {}) {
+    let config: AdapterConfig | undefined;
+    const adapter = createInMemoryAdapter({
+      provider: "composite",
+      run: async (request) => {
+        const child = await config?.runChild({ parentTaskId: request.taskId, provider: "memory", message: request.message, ...change });
+        return child?.status === "ok" ? { output: `child said ${child.output}` } : { status: "error", errorCode: child?.errorCode ?? "adapter_error", error: child?.error ?? "" };
+      },
+    });
+    const initialize = async (given: AdapterConfig) => {
+      config = given;
+      await adapter.initialize(given);
+    };
+    return { ...adapter, initialize };
+  }
+
+  test("are tasks of their own, in a lane of their own", async () => {
+    const engine = await startEngine([composite(), createInMemoryAdapter()], { maxConcurrent: () => 1 });
+    const tasks = await Promise.all(["a", "b", "c"].map((taskId) => engine.dispatcher.accept(newDispatch({ taskId, provider: "composite" }), caller)));
+    for (const { task } of tasks) expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ result: { output: "child said hello" } });
+    const children = await engine.store.listTasks({ tenant: "default", parentTaskId: "a" }, { before: null, limit: 10 });
+    expect(children).toMatchObject([{ provider: "memory", state: "completed", agentId: "agent", request: { profile: "inspect" } }]);
+  });
+
+  test("go when their parent is cancelled", async () => {
+    const { run, held } = heldRuntime();
+    const engine = await startEngine([composite(), createInMemoryAdapter({ run })]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    await engine.dispatcher.cancel("default", "p");
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled" });
+    const [child] = await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 10 });
+    expect(child).toMatchObject({ state: "cancelled" });
+  });
+
+  test("cannot do more than their parent, nor wait for the slot it holds", async () => {
+    const engine = await startEngine([composite({ profile: "modify" }), createInMemoryAdapter()]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
+    await engine.dispatcher.waitForEnd(task, 5_000);
+    expect(await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 1 })).toMatchObject([{ request: { profile: "inspect" } }]);
+
+    const circular = await startEngine([composite({ provider: "composite" })]);
+    const { task: own } = await circular.dispatcher.accept(newDispatch(), caller);
+    expect(await circular.dispatcher.waitForEnd(own, 5_000)).toMatchObject({ state: "failed", result: { errorCode: "adapter_error", error: expect.stringContaining("slot") } });
+  });
+});

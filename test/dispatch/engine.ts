@@ -1,0 +1,76 @@
+import path from "node:path";
+import { pino } from "pino";
+import { onTestFinished } from "vitest";
+import type { ExecutionAdapter } from "#contract";
+import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
+import { type AdapterRegistry, createAdapterRegistry } from "../../src/dispatch/adapter-registry.ts";
+import type { ParsedDispatch } from "../../src/dispatch/dispatch-request.ts";
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from "../../src/dispatch/dispatcher.ts";
+import { createWorkspaces } from "../../src/dispatch/workspace.ts";
+import { createEventLog } from "../../src/events/event-log.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import type { StoredEvent } from "../../src/store/store.ts";
+import type { TaskRequest } from "../../src/task.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+/** Starts the engine without its doors: a real store, a real log, the given adapters. Stopped hard at the end of the test. */
+export async function startEngine(adapters: readonly ExecutionAdapter[], options: Partial<DispatcherOptions> & { dataDir?: string; checkIntervalMs?: number } = {}) {
+  const dataDir = options.dataDir ?? (await temporaryDirectory());
+  const logger = pino({ level: "silent" });
+  const metrics = createMetrics("test");
+  const store = openStore({ file: path.join(dataDir, "bridge.db") });
+  const eventLog = createEventLog({ store, metrics, logger });
+  const events: StoredEvent[] = [];
+  eventLog.subscribe((committed) => events.push(...committed));
+  const callbacksDue: string[] = [];
+  let dispatcher: Dispatcher;
+  const registry: AdapterRegistry = createAdapterRegistry({
+    loaded: adapters.map((adapter) => ({ provider: adapter.provider, adapter })),
+    configure: () => ({ settings: {}, env: {}, dataDir, logger, runChild: (request) => dispatcher.runChild(request), onOrphansKilled() {} }),
+    metrics,
+    logger,
+    onEvent: (provider, event) => dispatcher.onAdapterEvent(provider, event),
+    onChecked: (provider) => dispatcher.onAdapterChecked(provider),
+    ...(options.checkIntervalMs !== undefined && { checkIntervalMs: options.checkIntervalMs }),
+  });
+  dispatcher = createDispatcher({
+    store,
+    eventLog,
+    registry,
+    workspaces: createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") }),
+    guard: createCallbackGuard({ allow: ["127.0.0.1"] }),
+    metrics,
+    logger,
+    onCallbackDue: (origin) => callbacksDue.push(origin),
+    maxConcurrent: () => 2,
+    queueLimit: 100,
+    idleSeconds: 0,
+    drainSeconds: 0,
+    mcpCommands: ["allowed-mcp"],
+    stopGraceMs: 100,
+    ...options,
+  });
+  await dispatcher.recover();
+  await registry.start();
+  let stopped = false;
+  const stop = async () => {
+    if (stopped) return;
+    stopped = true;
+    await eventLog.close();
+    await store.close();
+    await registry.close();
+  };
+  onTestFinished(stop);
+
+  const storyOf = (taskId: string) => events.filter((event) => event.task.taskId === taskId).map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
+  return { dispatcher, registry, store, metrics, dataDir, events, storyOf, callbacksDue, stop };
+}
+
+/** A well-formed dispatch; every field of its request may be set. */
+export function newDispatch(fields: Partial<Omit<ParsedDispatch, "request">> & { request?: Partial<TaskRequest> } = {}): ParsedDispatch {
+  const request: TaskRequest = { message: "hello", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail", ...fields.request };
+  return { taskId: null, provider: null, agentId: "agent", fingerprint: JSON.stringify(request), ...fields, request };
+}
+
+export const caller = { tenant: "default", traceparent: null };
