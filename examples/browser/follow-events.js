@@ -1,0 +1,29 @@
+const types =
+  "execution.started assistant.text tool.invoked tool.completed execution.progress tool.approval_requested tool.approval_resolved";
+const endings = "execution.completed execution.failed callback.delivered callback.dead stream.gap";
+
+/** Follows Bridge's events in a browser. `mintTicket()` resolves to the answer of POST /api/v2/events/ticket. Returns a function that stops. */
+export function followEvents(url, mintTicket, onEvent, { lastEventId = "", retryDelayMs = 3000 } = {}) {
+  let source = null;
+  let stopped = false;
+  const again = () => !stopped && setTimeout(connect, retryDelayMs);
+  async function connect() {
+    const minted = await mintTicket().catch(() => null);
+    if (stopped || minted === null) return again();
+    source = new EventSource(`${url}?${new URLSearchParams({ ticket: minted.ticket, ...(lastEventId && { lastEventId }) })}`);
+    const receive = (message) => {
+      lastEventId = message.lastEventId || lastEventId;
+      onEvent(message.type, JSON.parse(message.data));
+    };
+    for (const type of `${types} ${endings}`.split(" ")) source.addEventListener(type, receive);
+    source.onerror = () => {
+      source.close(); // The browser would come back with a ticket that is used up.
+      again();
+    };
+  }
+  connect();
+  return () => {
+    stopped = true;
+    source?.close();
+  };
+}
