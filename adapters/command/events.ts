@@ -4,7 +4,7 @@ import { type AdapterEvent, adapterEventData, type ExecutionResult, executionRes
 type WithoutTask<Event> = Event extends AdapterEvent ? Omit<Event, "taskId"> : never;
 
 /** What an adapter's event says, of whatever task. */
-export type CommandEvent = WithoutTask<AdapterEvent>;
+type CommandEvent = WithoutTask<AdapterEvent>;
 /** What the program's own result says; Bridge adds how long it took and over which connection. */
 export type CommandResult = Omit<ExecutionResult, "durationMs" | "connection">;
 

@@ -10,22 +10,26 @@ import type {
   TaskErrorCode,
 } from "#contract";
 import { findProgram } from "../process/find-program.ts";
-import { type ProcessEnd, runProcess } from "../process/run-process.ts";
+import { type ProcessEnd, processLimits, runProcess } from "../process/run-process.ts";
 import { type CommandResult, readLine } from "./events.ts";
 import { type CommandCall, commandCall, programInput } from "./request.ts";
 
-/** How long a program that has reported its result may take to exit; then it is stopped, and its result stands. */
-const exitAfterResultMs = 10_000;
 /** How much of stderr an error shows: its end. */
 const errorTailLength = 4_000;
+
+export interface CommandAdapterOptions {
+  /** How long a program that has reported its result may take to exit; then it is stopped, and its result stands. */
+  exitAfterResultMs?: number;
+}
 
 interface Ready {
   call: CommandCall;
   config: AdapterConfig;
+  exitAfterResultMs: number;
 }
 
 /** Runs any program as an agent: the request by stdin, its story and its result by lines on stdout. */
-export function createAdapter(): Required<ExecutionAdapter> {
+export function createCommandAdapter({ exitAfterResultMs = 10_000 }: CommandAdapterOptions = {}): Required<ExecutionAdapter> {
   const listeners = new Set<ExecutionEventListener>();
   const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
   let ready: Ready | null = null;
@@ -38,7 +42,7 @@ export function createAdapter(): Required<ExecutionAdapter> {
     provider: "command",
 
     async initialize(config) {
-      ready = { call: commandCall(config.settings, config.env), config };
+      ready = { call: commandCall(config.settings, config.env), config, exitAfterResultMs };
     },
 
     async shutdown() {
@@ -74,9 +78,11 @@ export function createAdapter(): Required<ExecutionAdapter> {
   };
 }
 
+export { createCommandAdapter as createAdapter };
+
 async function runProgram(
   request: ExecutionRequest,
-  { call, config }: Ready,
+  { call, config, exitAfterResultMs }: Ready,
   emit: ExecutionEventListener,
   controller: AbortController,
 ): Promise<ExecutionResult> {
@@ -126,14 +132,18 @@ async function runProgram(
 /** What decides, in this order: that it never ran, that it went too far, what it reported, how it ended. */
 function resultOf(end: ProcessEnd, reported: CommandResult | null): CommandResult {
   if (end.spawnError !== null) return failure("spawn_failed", `The program did not start: ${end.spawnError}`);
-  if (end.limit === "lineBytes") return failure("output_limit", "The program wrote a line of more than 8 MiB.");
-  if (end.limit === "stdoutBytes") return failure("output_limit", "The program wrote more than 32 MiB.");
+  if (end.limit === "lineBytes")
+    return failure("output_limit", `The program wrote a line of more than ${mebibytes(processLimits.lineBytes)} MiB.`);
+  if (end.limit === "stdoutBytes")
+    return failure("output_limit", `The program wrote more than ${mebibytes(processLimits.stdoutBytes)} MiB.`);
   if (reported !== null) return reported;
   if (end.aborted) return failure("cancelled", "The task was cancelled.");
   if (end.exitCode === 0) return { status: "ok" };
   const how = end.exitSignal === null ? `exited with code ${end.exitCode}` : `was ended by ${end.exitSignal}`;
   return failure("runtime_crashed", `The program ${how}. ${end.stderr.trim().slice(-errorTailLength)}`.trim());
 }
+
+const mebibytes = (bytes: number): number => bytes / 1024 ** 2;
 
 function healthOf(call: CommandCall | null): AdapterHealthStatus {
   if (call === null) return { status: "offline", connection: null, version: null, detail: "The adapter is not running.", preflight: [] };

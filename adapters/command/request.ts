@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
 
 /** The adapter's settings: the program with its arguments, and the environment variables that it gets. */
-export const commandSettingsSchema = z.object({
+const commandSettingsSchema = z.object({
   argv: z.array(z.string()).min(1).optional(),
   env: z.array(z.string()).default([]),
 });

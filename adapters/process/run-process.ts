@@ -14,7 +14,7 @@ export const processLimits = {
   /** How long after the exit its output may still come in. */
   drainMs: 1_000,
 } as const;
-export type ProcessLimits = { readonly [Name in keyof typeof processLimits]: number };
+type ProcessLimits = { readonly [Name in keyof typeof processLimits]: number };
 
 /** What to run, as which task. */
 export interface ProcessOptions {

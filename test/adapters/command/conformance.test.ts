@@ -1,12 +1,12 @@
 import path from "node:path";
-import { createAdapter } from "../../../adapters/command/index.ts";
+import { createCommandAdapter } from "../../../adapters/command/index.ts";
 import { adapterConformance } from "../../conformance/adapter.ts";
 
 const agent = path.join(import.meta.dirname, "../../fixtures/programs/scripted-agent.js");
 const asked = (does: string, rest: object = {}) => ({ metadata: { does, ...rest } });
 
 adapterConformance("command", {
-  createAdapter,
+  createAdapter: createCommandAdapter,
   config: { settings: { argv: [process.execPath, agent], env: [] } },
   hasProcesses: true,
   scenarios: {

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { readLine } from "../../../adapters/command/events.ts";
+
+const text = { kind: "text" };
+const dropped = { kind: "dropped" };
+const event = (type: string, data: object) => ({ kind: "event", event: { type, data } });
+const result = (fields: object) => ({ kind: "result", result: fields });
+
+describe("a line is an event", () => {
+  test.each([
+    [{ type: "assistant.text", content: "hi" }, event("assistant.text", { content: "hi" })],
+    [
+      { type: "tool.invoked", toolCallId: "1", toolName: "t", input: null },
+      event("tool.invoked", { toolCallId: "1", toolName: "t", input: null }),
+    ],
+    [
+      { type: "tool.completed", toolCallId: "1", toolName: "t", output: [1], isError: true, more: 1 },
+      event("tool.completed", { toolCallId: "1", toolName: "t", output: [1], isError: true }),
+    ],
+    [{ type: "execution.progress", step: 1, of: 2 }, event("execution.progress", { step: 1, of: 2 })],
+  ])("%j", (line, meaning) => {
+    expect(readLine(JSON.stringify(line))).toEqual(meaning);
+    expect(readLine(`  ${JSON.stringify(line)}\r`)).toEqual(meaning);
+  });
+});
+
+describe("a line is text", () => {
+  test.each([
+    "",
+    "hello",
+    "{",
+    '{"type":"result","outp',
+    '{"type":"assistant.text"}',
+    '{"type":"assistant.text","content":1}',
+    '{"type":"tool.invoked","toolCallId":"1"}',
+    '{"type":"something.else","content":"x"}',
+    '{"type":"toString"}',
+    '{"type":"__proto__"}',
+    '{"type":7}',
+    '{"content":"x"}',
+    '["assistant.text"]',
+    '"result"',
+    "null",
+    '{"type":"callback.delivered","attempts":1}',
+  ])("%s", (line) => {
+    expect(readLine(line)).toEqual(text);
+  });
+});
+
+test.each(["execution.started", "execution.completed", "execution.failed"])("%s is not for a program to tell", (type) => {
+  expect(readLine(JSON.stringify({ type, error: "x" }))).toEqual(dropped);
+});
+
+describe("a result line", () => {
+  const everything = {
+    status: "ok",
+    output: "done",
+    outputs: { a: 1 },
+    usage: { inputTokens: 1, outputTokens: 2, thinkingTokens: 0 },
+    costUsd: 0.5,
+    model: "m",
+    resumeToken: "r",
+  };
+  test.each([
+    ["is complete", everything, everything],
+    ["says nothing, which is success", {}, { status: "ok" }],
+    ["has fields of its own, which are not ours", { output: "x", sessionId: "y" }, { status: "ok", output: "x" }],
+    ["has nulls, which are absent", { status: null, output: "x", usage: null, error: null }, { status: "ok", output: "x" }],
+    [
+      "fails with a known code",
+      { status: "error", errorCode: "rate_limited", error: "later" },
+      { status: "error", errorCode: "rate_limited", error: "later" },
+    ],
+    [
+      "fails with a code only",
+      { errorCode: "max_turns" },
+      { status: "error", errorCode: "max_turns", error: "The program reported max_turns." },
+    ],
+    [
+      "fails with a text only",
+      { error: "no luck", output: "half" },
+      { status: "error", errorCode: "adapter_error", error: "no luck", output: "half" },
+    ],
+    [
+      "fails with a code of its own",
+      { errorCode: "E42", error: "no luck" },
+      { status: "error", errorCode: "adapter_error", error: "E42: no luck" },
+    ],
+    ["fails without a word", { status: "error" }, { status: "error", errorCode: "adapter_error", error: "The program reported an error." }],
+  ])("%s", (_name, fields, expected) => {
+    expect(readLine(JSON.stringify({ type: "result", ...fields }))).toEqual(result(expected));
+  });
+
+  test.each([
+    ["status", { status: "fine" }],
+    ["output", { output: 1 }],
+    ["usage.inputTokens", { usage: { inputTokens: "many", outputTokens: 1 } }],
+    ["costUsd", { costUsd: -1 }],
+    ["outputs", { outputs: [1] }],
+  ])("that is not valid is an honest failure that names %s", (path, fields) => {
+    expect(readLine(JSON.stringify({ type: "result", ...fields }))).toEqual(
+      result({ status: "error", errorCode: "adapter_error", error: expect.stringContaining(path) }),
+    );
+  });
+});

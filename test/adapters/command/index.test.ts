@@ -1,0 +1,245 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { AdapterConfig, AdapterEvent, ExecutionAdapter, ExecutionRequest } from "#contract";
+import { createCommandAdapter } from "../../../adapters/command/index.ts";
+
+const misbehaving = path.join(import.meta.dirname, "../../fixtures/programs/misbehaving.js");
+let root: string;
+let adapter: Required<ExecutionAdapter>;
+let events: AdapterEvent[];
+let warnings: [fields: object, message: string][];
+let orphansKilled: number;
+
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), "command-"));
+  for (const name of ["workspace", "home", "tmp"]) await mkdir(path.join(root, name));
+  adapter = createCommandAdapter({ exitAfterResultMs: 100 });
+  events = [];
+  warnings = [];
+  orphansKilled = 0;
+  adapter.onEvent((event) => events.push(event));
+});
+afterEach(async () => {
+  await adapter.shutdown();
+  await rm(root, { recursive: true });
+});
+
+describe("a program without the protocol", () => {
+  test("what it prints is the answer", async () => {
+    await initialize(shell('printf "one\\n\\nthree"'));
+    expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "one\n\nthree", connection: "cli" });
+    expect(textOf(events)).toEqual(["one\n", "\n", "three"]);
+  });
+
+  test("gets the request on stdin, then the end of it", async () => {
+    await initialize(["cat"]);
+    const asked = request({ message: "für dich\n'; rm -rf /", metadata: { a: [1] } });
+    const { output } = await adapter.execute(asked);
+    expect(JSON.parse(output ?? "")).toEqual(asked);
+  });
+
+  test("sees the listed environment and its own directories, and runs where it was told", async () => {
+    const env = { PATH: process.env["PATH"], LANG: "C", API_KEY: "k", BRIDGE_TOKENS_FILE: "secret", TMPDIR: "/tmp" };
+    await initialize([process.execPath, misbehaving, "environment"], {
+      env,
+      settings: { argv: [process.execPath, misbehaving, "environment"], env: ["API_KEY"] },
+    });
+    const { output = "" } = await adapter.execute(request());
+    const [environment = "", , cwd] = output.split("\n");
+    expect(JSON.parse(environment).sort()).toEqual(
+      ["API_KEY=k", "BRIDGE_TASK_ID=t1", `HOME=${root}/home`, "LANG=C", `PATH=${env.PATH}`, `TMPDIR=${root}/tmp`].sort(),
+    );
+    expect(cwd).toBe(`${root}/workspace`);
+  });
+
+  test.each([
+    ["exits with a code", [process.execPath, misbehaving, "exit-with", "3"], "runtime_crashed", /exited with code 3.*the reason/],
+    ["kills itself", shell("kill -9 $$"), "runtime_crashed", /SIGKILL/],
+    ["does not exist", ["/no/such/program"], "spawn_failed", /ENOENT/],
+    ["writes an endless line", [process.execPath, misbehaving, "long-line"], "output_limit", /8 MiB/],
+    ["writes without end", [process.execPath, misbehaving, "flood-stdout"], "output_limit", /32 MiB/],
+  ])("is told apart when it %s", async (_name, argv, errorCode, error) => {
+    await initialize(argv);
+    expect(await adapter.execute(request())).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(error) });
+  });
+});
+
+describe("a result line", () => {
+  test("decides, whatever the exit code", async () => {
+    await initialize(shell(`echo working; echo '{"type":"result","output":"42","resumeToken":"r"}'; exit 7`));
+    expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "42", resumeToken: "r" });
+  });
+
+  test("stands although the program does not exit", async () => {
+    await initialize(shell(`echo '{"type":"result","output":"42"}'; exec sleep 60`));
+    expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "42" });
+  });
+
+  test("that is not valid keeps the text", async () => {
+    await initialize(shell(`echo half; echo '{"type":"result","costUsd":"much"}'`));
+    expect(await adapter.execute(request())).toMatchObject({
+      status: "error",
+      errorCode: "adapter_error",
+      error: expect.stringContaining("costUsd"),
+      output: "half\n",
+    });
+  });
+
+  test("counts once; a second one and Bridge's own events are dropped, which is said once", async () => {
+    const lines = [
+      '{"type":"execution.started"}',
+      '{"type":"result","output":"first"}',
+      '{"type":"result","output":"second"}',
+      '{"type":"execution.failed"}',
+    ];
+    await initialize(shell(`cat <<'END'\n${lines.join("\n")}\nEND`));
+    expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "first" });
+    expect(events).toEqual([]);
+    expect(warnings).toEqual([[{ taskId: "t1", dropped: 3 }, expect.any(String)]]);
+  });
+});
+
+describe("a task that is cancelled", () => {
+  test("keeps what was said, and a result that comes too late does not count", async () => {
+    await initialize(
+      shell(`trap 'echo "{\\"type\\":\\"result\\",\\"output\\":\\"late\\"}"; exit 0' TERM; echo begun; while :; do sleep 0.02; done`),
+    );
+    const running = adapter.execute(request());
+    await firstEvent();
+    expect(await adapter.cancel("t1")).toBe(true);
+    expect(await running).toMatchObject({ status: "error", errorCode: "cancelled", output: "begun\n" });
+    expect(warnings).toHaveLength(1);
+  });
+
+  test("takes its descendants along and counts those that had escaped", async () => {
+    await initialize(shell("setsid sleep 60 & echo begun; wait"));
+    const running = adapter.execute(request());
+    await firstEvent();
+    await adapter.cancel("t1");
+    expect((await running).errorCode).toBe("cancelled");
+    expect(orphansKilled).toBe(1);
+  });
+});
+
+describe("health", () => {
+  test("names the program that it will run", async () => {
+    await initialize(["sh", "-c", "true"]);
+    expect(await adapter.checkHealth()).toEqual({
+      status: "healthy",
+      connection: "cli",
+      version: null,
+      detail: null,
+      preflight: [{ step: "primary connection", ok: true, detail: expect.stringMatching(/^\/.*\/sh$/) }],
+    });
+  });
+
+  test("says what to do when the program cannot be run", async () => {
+    await initialize(["no-such-agent"]);
+    const health = await adapter.checkHealth();
+    expect(health).toMatchObject({ status: "offline", connection: null, detail: expect.stringMatching(/no-such-agent.*BRIDGE_COMMAND/) });
+    expect(health.preflight).toEqual([{ step: "primary connection", ok: false, detail: health.detail }]);
+  });
+
+  test("settings that are not valid are refused at once", async () => {
+    await expect(initialize([])).rejects.toThrow();
+    expect((await adapter.checkHealth()).status).toBe("offline");
+  });
+});
+
+describe("the example agents", () => {
+  beforeEach(async () => {
+    const workspace = path.join(root, "workspace");
+    await mkdir(path.join(workspace, "sub"));
+    await writeFile(path.join(workspace, "notes.md"), "# Notes\n\nTODO: one\nTODO: two\n");
+    await writeFile(path.join(workspace, "sub/code.js"), "let x = 1;\n");
+    await writeFile(path.join(workspace, "image.bin"), Buffer.from([1, 0, 2]));
+    await writeFile(path.join(root, "secret.txt"), "outside");
+    await symlink(path.join(root, "secret.txt"), path.join(workspace, "link.txt"));
+  });
+
+  test("file-report is the default: it reads the workspace with tools and reports", async () => {
+    await initialize(undefined);
+    const { status, output, outputs } = await adapter.execute(request({ message: "count TODO, please" }));
+    expect(status).toBe("ok");
+    expect(outputs).toMatchObject({ files: 3, complete: true, lines: 5, bytes: 43, word: "TODO", matches: 2 });
+    expect(output).toContain("| notes.md | 4 | 29 |");
+    expect(output).not.toContain("link.txt");
+    const calls = events.flatMap((event) =>
+      event.type === "tool.invoked" ? [[event.data.toolName, (event.data.input as { path: string }).path]] : [],
+    );
+    expect(calls).toEqual([
+      ["list_files", "."],
+      ["read_file", "image.bin"],
+      ["read_file", "notes.md"],
+      ["read_file", "sub/code.js"],
+    ]);
+    expect(textOf(events).join("")).toBe(output);
+    expect(textOf(events).length).toBeGreaterThan(3);
+  });
+
+  test("file-report narrows down by a pattern and gives what a schema asks for", async () => {
+    await initialize(undefined);
+    const schema = { type: "object", properties: { files: {}, lines: {} }, additionalProperties: false };
+    const { outputs } = await adapter.execute(request({ message: "only *.js", outputStrategy: { type: "structured", schema } }));
+    expect(outputs).toEqual({ files: 1, lines: 1 });
+  });
+
+  test("file-report writes its report to a file, if it may", async () => {
+    await initialize(undefined);
+    const toFile = (file: string) => ({ outputStrategy: { type: "file" as const, path: file } });
+    const { output } = await adapter.execute(request({ ...toFile("out/report.md") }));
+    expect(await readFile(path.join(root, "workspace/out/report.md"), "utf8")).toBe(output);
+    expect(await adapter.execute(request({ ...toFile("second.md"), profile: "inspect" }))).toMatchObject({
+      status: "error",
+      errorCode: "output_invalid",
+    });
+    for (const outside of ["link.txt", "../escaped.md"]) {
+      expect(await adapter.execute(request(toFile(outside)))).toMatchObject({ status: "error", errorCode: "output_invalid" });
+    }
+    expect(await readFile(path.join(root, "secret.txt"), "utf8")).toBe("outside");
+    expect((await readdir(root)).sort()).toEqual(["home", "secret.txt", "tmp", "workspace"]);
+  });
+
+  test("shell-agent needs nothing but a shell", async () => {
+    await initialize([path.resolve(import.meta.dirname, "../../../examples/agents/shell-agent.sh")]);
+    expect(await adapter.execute(request())).toMatchObject({
+      status: "ok",
+      output: expect.stringMatching(/^Hello from task t1\. In workspace there are 4 entries:\n/),
+    });
+  });
+});
+
+const shell = (script: string) => ["sh", "-c", script];
+const textOf = (all: AdapterEvent[]) => all.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : []));
+const firstEvent = () => new Promise((resolve) => adapter.onEvent(resolve));
+
+function initialize(argv: string[] | undefined, config: Partial<AdapterConfig> = {}): Promise<void> {
+  const quiet = () => {};
+  return adapter.initialize({
+    settings: { argv, env: [] },
+    env: { PATH: process.env["PATH"] },
+    dataDir: root,
+    logger: { debug: quiet, info: quiet, error: quiet, warn: (...warning) => warnings.push(warning) },
+    runChild: () => Promise.reject(new Error("a command runs no children")),
+    onOrphansKilled: (count) => {
+      orphansKilled += count;
+    },
+    ...config,
+  });
+}
+
+function request(changes: Partial<ExecutionRequest> = {}): ExecutionRequest {
+  return {
+    taskId: "t1",
+    agentId: "agent",
+    message: "go",
+    timeoutSeconds: 60,
+    outputStrategy: { type: "stream" },
+    profile: "modify",
+    approvals: "allow",
+    directories: { workspace: `${root}/workspace`, cwd: `${root}/workspace`, home: `${root}/home`, tmp: `${root}/tmp` },
+    ...changes,
+  };
+}

@@ -1,0 +1,37 @@
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { commandCall } from "../../../adapters/command/request.ts";
+
+describe("the call of a command", () => {
+  test("passes on what is listed and nothing else", () => {
+    const env = { PATH: "/bin", LANG: "de_DE.UTF-8", API_KEY: "k", HOME: "/root", BRIDGE_PORT: "1", SECRET: "s" };
+    expect(commandCall({ argv: ["agent"], env: ["API_KEY", "UNSET"] }, env).env).toEqual({
+      PATH: "/bin",
+      LANG: "de_DE.UTF-8",
+      API_KEY: "k",
+    });
+  });
+
+  test("has a PATH and a language even when Bridge has none", () => {
+    expect(commandCall({ argv: ["agent"], env: [] }, {}).env).toEqual({ PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" });
+  });
+
+  test.each([
+    ["an absolute path", ["/opt/agent", "a"], ["/opt/agent", "a"]],
+    ["a bare name, for the PATH", ["python3", "./agent.py"], ["python3", "./agent.py"]],
+    ["a relative path, from where Bridge was started", ["./agent.sh", "./a"], [path.resolve("agent.sh"), "./a"]],
+  ])("takes %s", (_name, argv, expected) => {
+    expect(commandCall({ argv, env: [] }, {}).argv).toEqual(expected);
+  });
+
+  test("is the example agent when no program is set", () => {
+    expect(commandCall({}, {}).argv).toEqual([
+      process.execPath,
+      path.resolve(import.meta.dirname, "../../../examples/agents/file-report.js"),
+    ]);
+  });
+
+  test.each([[{ argv: [] }], [{ argv: "node agent.js" }], [{ env: "PATH" }]])("refuses settings like %j", (settings) => {
+    expect(() => commandCall(settings, {})).toThrow();
+  });
+});
