@@ -114,7 +114,7 @@ describe("a task that is cancelled", () => {
   });
 
   test("takes its descendants along and counts those that had escaped", async () => {
-    await initialize(shell("setsid sleep 60 & echo begun; wait"));
+    await initialize(shell("setsid sh -c 'echo begun; exec sleep 60' & wait"));
     const running = adapter.execute(request());
     await firstEvent();
     await adapter.cancel("t1");
