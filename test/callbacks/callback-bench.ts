@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { buildCallback } from "../../src/callbacks/callback-body.ts";
+import { type CallbackWorkerOptions, createCallbackWorker } from "../../src/callbacks/callback-worker.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import type { Callback, Store, StoredEvent } from "../../src/store/store.ts";
+import type { Task } from "../../src/task.ts";
+
+/** One line that the worker logged. */
+export interface LogLine {
+  level: "info" | "warn" | "error";
+  message: string;
+  [field: string]: unknown;
+}
+
+type WorkerSettings = Partial<Omit<CallbackWorkerOptions, "config" | "store">> & { config?: Partial<CallbackWorkerOptions["config"]> };
+
+/** A store in a directory of its own and the callback worker on it; both can be stopped and started again like a process. */
+export async function createCallbackBench(settings: WorkerSettings = {}) {
+  const directory = await mkdtemp(path.join(tmpdir(), "bridge-callbacks-"));
+  const file = path.join(directory, "bridge.db");
+  const clock = settings.clock ?? Date.now;
+  const log: LogLine[] = [];
+  const events: StoredEvent[] = [];
+  const metrics = createMetrics("0.0.0-test");
+  let store = open();
+  let worker = createWorker(settings);
+  const bench = {
+    file,
+    log,
+    events,
+    metrics,
+    get store(): Store {
+      return store;
+    },
+    get worker() {
+      return worker;
+    },
+    /** Ends a task that owes a callback to the URL. */
+    async owe(
+      taskId: string,
+      callbackUrl: string,
+      details: { tenant?: string; traceparent?: string; output?: string } = {},
+    ): Promise<Task> {
+      const task = await endTask(store, taskId, callbackUrl, details);
+      worker.notify(new URL(callbackUrl).origin);
+      return task;
+    },
+    async find(task: Task): Promise<Callback> {
+      const callback = await store.findCallback(task.seq);
+      if (callback === null) throw new Error(`${task.taskId} has no callback`);
+      return callback;
+    },
+    /** Resolves with the callback once it is in the state, after so many attempts. */
+    async settled(task: Task, state: Callback["state"], attempts?: number): Promise<Callback> {
+      await expect
+        .poll(() => bench.find(task), { timeout: 10_000, interval: 5 })
+        .toMatchObject({ state, ...(attempts !== undefined && { attempts }) });
+      return await bench.find(task);
+    },
+    attempts: () => log.filter((line) => line.message === "callback attempt"),
+    /** Ends like a process that is killed: nothing more is settled. */
+    async crash(): Promise<void> {
+      await store.close();
+      await worker.close();
+    },
+    async stop(): Promise<void> {
+      await worker.close();
+      await store.close();
+    },
+    restart(changes: WorkerSettings = {}): void {
+      store = open();
+      worker = createWorker({ ...settings, ...changes });
+      worker.start();
+    },
+  };
+
+  function open(): Store {
+    const opened = openStore({ file, clock });
+    opened.onEvents((committed) => events.push(...committed));
+    return opened;
+  }
+
+  function createWorker({ config, ...rest }: WorkerSettings) {
+    const record = (level: LogLine["level"]) => (fields: unknown, message?: string) => {
+      log.push({ level, message: String(message), ...(fields as object) });
+    };
+    const logger = { info: record("info"), warn: record("warn"), error: record("error") };
+    return createCallbackWorker({
+      store,
+      metrics,
+      logger,
+      attemptTimeoutMs: 5000,
+      closeGraceMs: 50,
+      ...rest,
+      config: { retries: 3, backoffMs: 2, secrets: [], allow: ["127.0.0.1", "*.example"], ...config },
+    });
+  }
+
+  onTestFinished(async () => {
+    await worker.close();
+    await store.close();
+    await rm(directory, { recursive: true });
+  });
+  return bench;
+}
+
+async function endTask(
+  store: Store,
+  taskId: string,
+  callbackUrl: string,
+  { tenant = "default", traceparent, output = "done" }: { tenant?: string; traceparent?: string; output?: string },
+): Promise<Task> {
+  const { task } = await store.insertTaskIfAbsent({
+    tenant,
+    taskId,
+    parent: null,
+    agentId: "a1",
+    provider: "memory",
+    request: {
+      message: "do it",
+      outputStrategy: { type: "stream" },
+      profile: "inspect",
+      approvals: "deny",
+      onInterrupt: "fail",
+      callbackUrl,
+      metadata: { from: "test" },
+    },
+    fingerprint: "",
+    traceparent: traceparent ?? null,
+  });
+  const result = { status: "error", output, errorCode: "cancelled", error: "cancelled", durationMs: 1, connection: "in-process" } as const;
+  const ended = await store.finishTaskIfQueued(task.seq, {
+    state: "cancelled",
+    result,
+    event: { type: "execution.failed", data: "{}" },
+    callback: (finishedAt) => buildCallback(task, result, finishedAt),
+  });
+  if (ended === null) throw new Error(`${taskId} was not queued`);
+  return ended;
+}
