@@ -12,6 +12,12 @@ export interface Principal {
   expiresAt: number | null;
 }
 
+/** A principal and the SHA-256 of its token. */
+export interface KnownToken {
+  digest: Buffer;
+  principal: Principal;
+}
+
 declare module "fastify" {
   interface FastifyRequest {
     /** Set in `onRequest` on every route that is not public. */

@@ -1,0 +1,32 @@
+import type { Callback, Page, Store, TaskFilter } from "../store/store.ts";
+import type { Task } from "../task.ts";
+
+export type { Callback, CallbackState, Page } from "../store/store.ts";
+
+/** A task with what else its readers want to know of it. */
+export interface TaskSnapshot {
+  task: Task;
+  callback: Callback | null;
+  /** Time of its last event, in ms since the epoch. */
+  lastProgressAt: number | null;
+}
+
+/** Reads tasks for those outside, within one tenant: what belongs to another does not exist. */
+export interface TaskReader {
+  find(tenant: string, taskId: string): Promise<TaskSnapshot | null>;
+  list(filter: TaskFilter, page: Page): Promise<TaskSnapshot[]>;
+}
+
+export function createTaskReader(store: Pick<Store, "findTask" | "listTasks" | "findCallback" | "lastProgressAt">): TaskReader {
+  const look = async (task: Task): Promise<TaskSnapshot> => {
+    const [callback, lastProgressAt] = await Promise.all([store.findCallback(task.seq), store.lastProgressAt(task.seq)]);
+    return { task, callback, lastProgressAt };
+  };
+  return {
+    async find(tenant, taskId) {
+      const task = await store.findTask(tenant, taskId);
+      return task === null ? null : look(task);
+    },
+    list: async (filter, page) => Promise.all((await store.listTasks(filter, page)).map(look)),
+  };
+}

@@ -1,0 +1,42 @@
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import type { FastifyInstance } from "fastify";
+import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from "fastify-zod-openapi";
+
+/** Describes every route registered from here on, as OpenAPI 3.1 at `/openapi.json` and as a page at `/docs`. */
+export async function registerApiDocs(app: FastifyInstance, version: string): Promise<void> {
+  await app.register(fastifyZodOpenApiPlugin);
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Bridge", version, description: "One durable HTTP endpoint in front of every AI-agent runtime." },
+      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+      security: [{ token: [] }],
+    },
+    transform: fastifyZodOpenApiTransformers.transform,
+    transformObject: (described) => markOptionalBodies(fastifyZodOpenApiTransformers.transformObject(described)),
+  });
+  app.addHook("onRoute", (route) => {
+    if (route.url.startsWith("/docs")) route.config = { ...route.config, public: true };
+  });
+  await app.register(swaggerUi, { routePrefix: "/docs" });
+  app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
+}
+
+/** Every body comes out as required; the ones that are not carry a mark, which says so and does not belong on the wire. */
+function markOptionalBodies<Document>(document: Document): Document {
+  const mark = "x-fastify-zod-openapi-optional";
+  const { paths } = document as {
+    paths: Record<
+      string,
+      Record<string, { requestBody?: { required: boolean; content: Record<string, { schema: Record<string, unknown> }> } }>
+    >;
+  };
+  for (const { requestBody } of Object.values(paths).flatMap((operations) => Object.values(operations))) {
+    for (const { schema } of Object.values(requestBody?.content ?? {})) {
+      if (requestBody !== undefined && schema[mark] === true) requestBody.required = false;
+      delete schema[mark];
+    }
+  }
+  return document;
+}

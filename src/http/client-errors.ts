@@ -1,0 +1,40 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { BridgeError } from "../errors.ts";
+import { PROBLEM_TYPE, toProblem } from "./problem.ts";
+
+/** Answers what Node refuses before there is a request: malformed, oversized or much too slow HTTP. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  const answering = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage;
+  // Into the middle of an answer nothing else can be written.
+  if (error.code === "ECONNRESET" || !socket.writable || answering?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
+  const refusal = describe(error.code);
+  const requestId = randomUUID();
+  const body = JSON.stringify(toProblem(refusal, requestId));
+  const head = [
+    `HTTP/1.1 ${refusal.httpStatus} ${STATUS_CODES[refusal.httpStatus]}`,
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    "Cache-Control: no-store",
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function describe(code: string | undefined): BridgeError {
+  switch (code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new BridgeError("too_slow", "The request did not arrive in time.");
+    case "HPE_HEADER_OVERFLOW":
+      return new BridgeError("headers_too_large", "The headers of the request are too large.");
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return new BridgeError("too_large", "The chunk extensions of the body are too large.");
+    default:
+      return new BridgeError("invalid_request", "The request is not valid HTTP.");
+  }
+}

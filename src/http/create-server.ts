@@ -1,0 +1,158 @@
+import helmet from "@fastify/helmet";
+import rateLimit from "@fastify/rate-limit";
+import underPressure from "@fastify/under-pressure";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import { validatorCompiler } from "fastify-zod-openapi";
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import { BridgeError } from "../errors.ts";
+import { collectAllowedMethods } from "./allowed-methods.ts";
+import { registerApiDocs } from "./api-docs.ts";
+import { createAuthentication, type TicketDesk } from "./authenticate.ts";
+import { answerClientError } from "./client-errors.ts";
+import { handleError } from "./error-handler.ts";
+import { finishAnswersOnClose } from "./finish-answers.ts";
+import type { Principal } from "./principal.ts";
+import { chooseRequestId } from "./request-id.ts";
+import type { Tokens } from "./tokens.ts";
+
+/** How long a client may take, and Bridge with its last answers. All three of the first bound a body only together. */
+export const serverTimeouts = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  checkIntervalMs: 1_000,
+  keepAliveTimeoutMs: 72_000,
+  lastAnswersMs: 5_000,
+} as const;
+
+/** Event-loop delay, as a mean over a second, from which on new dispatches are refused. */
+const MAX_EVENT_LOOP_DELAY_MS = 500;
+
+/** What the server is made of; times and limits are there for tests. */
+export interface ServerOptions {
+  config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute">;
+  logger: Logger;
+  version: string;
+  tokens: Pick<Tokens, "find">;
+  tickets: TicketDesk;
+  timeouts?: { [Name in keyof typeof serverTimeouts]?: number };
+  maxEventLoopDelayMs?: number;
+}
+
+/** The HTTP server with everything that holds for all routes; the routes are registered on it afterwards. */
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { config, logger, tokens, tickets } = options;
+  const timeouts = { ...serverTimeouts, ...options.timeouts };
+  const app = Fastify({
+    http: {
+      headersTimeout: timeouts.headersTimeoutMs,
+      connectionsCheckingInterval: timeouts.checkIntervalMs,
+      // Node would answer that one itself, without a body.
+      requireHostHeader: false,
+    },
+    requestTimeout: timeouts.requestTimeoutMs,
+    keepAliveTimeout: timeouts.keepAliveTimeoutMs,
+    bodyLimit: config.bodyLimitBytes,
+    forceCloseConnections: true,
+    // Its answer would not be a problem; what must not happen while Bridge stops is refused by the dispatcher.
+    return503OnClosing: false,
+    // Names that poison prototypes are found, and named, where bodies are checked.
+    onProtoPoisoning: "ignore",
+    onConstructorPoisoning: "ignore",
+    routerOptions: { caseSensitive: true, maxParamLength: 200 },
+    genReqId: chooseRequestId,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
+    loggerInstance: logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
+  });
+  // Node would refuse an unknown expectation with an empty answer; the standard allows to ignore it.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+
+  app.setErrorHandler(handleError);
+  app.setValidatorCompiler(compileValidator);
+  // Answers are what the code says; that they fit their schemas is for the tests to prove, not for every request.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  acceptOnlyJson(app);
+
+  receive(app);
+  finishAnswersOnClose(app, timeouts.lastAnswersMs);
+  await app.register(helmet, { contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } });
+  app.decorateRequest("principal", null as unknown as Principal);
+  app.addHook("onRequest", createAuthentication({ tokens, tickets }));
+  await shedLoad(app, options.maxEventLoopDelayMs ?? MAX_EVENT_LOOP_DELAY_MS);
+  if (config.rateLimitPerMinute !== null) await limitRate(app, config.rateLimitPerMinute);
+  await registerApiDocs(app, options.version);
+  return app;
+}
+
+/** Fastify shows an absent body as null; to a schema it is absent. */
+const compileValidator: typeof validatorCompiler = (route) => {
+  const validate = validatorCompiler(route);
+  return route.httpPart === "body" ? (body) => validate(body ?? undefined) : validate;
+};
+
+/** What is settled before anybody asks who it is: the request's id, a sane request line, and whether there is such a route. */
+function receive(app: FastifyInstance): void {
+  const allowedMethods = collectAllowedMethods(app);
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.headers({ "x-request-id": request.id, "cache-control": "no-store" });
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
+      throw new BridgeError("invalid_request", "The request has no Host header.");
+    }
+    if (request.is404) throw describeMissingRoute(request.method, allowedMethods(request.url.split("?", 1)[0] ?? ""), reply);
+    done();
+  });
+}
+
+function describeMissingRoute(method: string, allowed: string[], reply: { header(name: string, value: string): unknown }): BridgeError {
+  if (allowed.length === 0) return new BridgeError("not_found", "There is nothing here. The routes are listed at /docs.");
+  reply.header("allow", allowed.join(", "));
+  return new BridgeError("method_not_allowed", `${method} is not possible here; ${allowed.join(", ")} is.`);
+}
+
+function acceptOnlyJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {
+    try {
+      done(null, text === "" ? undefined : JSON.parse(text as string));
+    } catch (error) {
+      done(new BridgeError("invalid_request", `The body is not valid JSON: ${(error as Error).message}.`));
+    }
+  });
+}
+
+/** Under overload new dispatches are refused; what is accepted stays visible: events, health and metrics go on. */
+async function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number): Promise<void> {
+  await app.register(underPressure, {
+    maxEventLoopDelay: maxEventLoopDelayMs,
+    pressureHandler: async (request) => {
+      if (request.routeOptions.config.shedsLoad === true) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
+    },
+  });
+}
+
+/** One allowance per token over all POST routes together; counted after the token is known. */
+async function limitRate(app: FastifyInstance, perMinute: number): Promise<void> {
+  await app.register(rateLimit, {
+    global: false,
+    max: perMinute,
+    timeWindow: 60_000,
+    keyGenerator: (request) => request.principal.name,
+    errorResponseBuilder: (_request, { ttl }) =>
+      new BridgeError("too_many_requests", `More than ${perMinute} requests in a minute.`, {
+        retryAfterSeconds: Math.max(1, Math.ceil(ttl / 1000)),
+      }),
+  });
+  const limit = app.rateLimit();
+  app.addHook("onRoute", (route) => {
+    if ([route.method].flat().includes("POST")) route.onRequest = [route.onRequest ?? [], limit].flat();
+  });
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Refused under overload. */
+    shedsLoad?: boolean;
+  }
+}

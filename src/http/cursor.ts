@@ -1,0 +1,38 @@
+import { z } from "zod";
+
+/** A place in a list: nothing about it is promised but that the list goes on from there. */
+export const encodeCursor = (key: string | number): string => Buffer.from(JSON.stringify(key)).toString("base64url");
+
+/** The row number that a cursor stands for; refused when Bridge cannot have made it. */
+const cursorSchema = z
+  .string()
+  .max(200)
+  .transform((text, context) => {
+    const key = Number(Buffer.from(text, "base64url").toString());
+    if (Number.isSafeInteger(key) && key > 0 && encodeCursor(key) === text) return key;
+    context.issues.push({ code: "custom", input: text, message: "must be a nextCursor that this list has answered" });
+    return z.NEVER;
+  });
+
+/** The query parameters that every list takes. */
+export const pageQuery = {
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, "must be a whole number from 1 to 200")
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= 200, "must be a whole number from 1 to 200")
+    .default(50)
+    .meta({ override: { type: "integer", minimum: 1, maximum: 200, default: 50 } }),
+  cursor: cursorSchema.optional().describe("`meta.nextCursor` of the page before."),
+};
+
+/** Schema of a list's answer. */
+export const listOf = <T extends z.ZodType>(item: T) =>
+  z.strictObject({ data: z.array(item), meta: z.strictObject({ nextCursor: z.string().nullable() }) });
+
+/** One page of a list; `rows` holds one more than `limit` when there is another page. */
+export function toPage<Row, View>(rows: readonly Row[], limit: number, view: (row: Row) => View, keyOf: (row: Row) => string | number) {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return { data: shown.map(view), meta: { nextCursor: rows.length > limit && last !== undefined ? encodeCursor(keyOf(last)) : null } };
+}

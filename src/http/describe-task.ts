@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { executionResultSchema } from "#contract";
+import type { TaskSnapshot } from "../dispatch/task-reader.ts";
+import { taskStates } from "../task.ts";
+import { callbackStateSchema } from "./describe-callback.ts";
+import { time, toIso, toIsoOrNull } from "./time.ts";
+
+/** A running task without an event for so long is waiting for its runtime. */
+const RUNTIME_SILENCE_MS = 30_000;
+
+const listedTask = {
+  taskId: z.string(),
+  parentTaskId: z.string().nullable(),
+  provider: z.string(),
+  agentId: z.string(),
+  state: z.enum(taskStates),
+  waitingOn: z
+    .enum(["queue", "approval", "runtime"])
+    .nullable()
+    .describe("queue while queued, approval while one waits, runtime after 30 s without an event."),
+  createdAt: time,
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  lastProgressAt: time.nullable(),
+  callback: z
+    .strictObject({
+      state: callbackStateSchema,
+      url: z.string(),
+      attempts: z.number().int(),
+      nextAttemptAt: time.nullable(),
+      lastStatus: z.number().int().nullable(),
+      lastError: z.string().nullable(),
+    })
+    .nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+};
+
+/** A task as lists show it. */
+export const listedTaskSchema = z.strictObject(listedTask).meta({ id: "ListedTask" });
+/** A task as it is shown alone, with its result. */
+export const taskSchema = z
+  .strictObject({ ...listedTask, result: executionResultSchema.meta({ id: "ExecutionResult" }).nullable() })
+  .meta({ id: "Task" });
+
+/** A task on the wire, without its result. */
+export function describeListedTask({ task, callback, lastProgressAt }: TaskSnapshot, now: number): z.infer<typeof listedTaskSchema> {
+  return {
+    taskId: task.taskId,
+    parentTaskId: task.parentTaskId,
+    provider: task.provider,
+    agentId: task.agentId,
+    state: task.state,
+    waitingOn: waitingOn({ task, lastProgressAt }, now),
+    createdAt: toIso(task.createdAt),
+    startedAt: toIsoOrNull(task.startedAt),
+    finishedAt: toIsoOrNull(task.finishedAt),
+    lastProgressAt: toIsoOrNull(lastProgressAt),
+    callback: callback === null ? null : describeDelivery(callback),
+    metadata: task.request.metadata ?? null,
+  };
+}
+
+/** A task on the wire. */
+export function describeTask(snapshot: TaskSnapshot, now: number): z.infer<typeof taskSchema> {
+  return { ...describeListedTask(snapshot, now), result: snapshot.task.result };
+}
+
+function waitingOn({ task, lastProgressAt }: Pick<TaskSnapshot, "task" | "lastProgressAt">, now: number): "queue" | "runtime" | null {
+  if (task.state === "queued") return "queue";
+  if (task.state !== "running") return null;
+  const quietSince = Math.max(lastProgressAt ?? 0, task.startedAt ?? 0);
+  return now - quietSince > RUNTIME_SILENCE_MS ? "runtime" : null;
+}
+
+function describeDelivery({ state, url, attempts, nextAttemptAt, lastStatus, lastError }: NonNullable<TaskSnapshot["callback"]>) {
+  return { state, url, attempts, nextAttemptAt: toIsoOrNull(nextAttemptAt), lastStatus, lastError };
+}

@@ -1,0 +1,126 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+import type { Profile } from "#contract";
+import type { AdapterRegistry } from "../dispatch/adapter-registry.ts";
+import { type ParsedDispatch, parseDispatch } from "../dispatch/dispatch-request.ts";
+import { describedDispatchSchema } from "../dispatch/dispatch-schema.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { TaskReader } from "../dispatch/task-reader.ts";
+import { BridgeError } from "../errors.ts";
+import type { Metrics } from "../metrics.ts";
+import { isFinal, type Task, taskStates } from "../task.ts";
+import { describeTask, taskSchema } from "./describe-task.ts";
+import { parsePreferredWait } from "./prefer.ts";
+import { problemResponses } from "./problem.ts";
+import { time, toIso } from "./time.ts";
+import { parseTraceparent } from "./traceparent.ts";
+
+/** What the route needs. */
+export interface DispatchDependencies {
+  dispatcher: Pick<Dispatcher, "accept" | "waitForEnd">;
+  registry: Pick<AdapterRegistry, "get">;
+  tasks: Pick<TaskReader, "find">;
+  metrics: Pick<Metrics, "dispatches">;
+  defaultProfile: Profile;
+}
+
+const acceptedSchema = z
+  .strictObject({ taskId: z.string(), provider: z.string(), agentId: z.string(), state: z.enum(taskStates), createdAt: time })
+  .meta({ id: "AcceptedTask" });
+
+const headers = z.object({
+  "idempotency-key": z.string().optional().describe("The taskId, when the body has none."),
+  prefer: z.string().optional().describe("`wait=N` (1 to 60): answer 200 with the task if it ends within N seconds."),
+  traceparent: z.string().optional().describe("W3C trace context, handed on to the callback."),
+});
+
+/** `POST /api/v2/dispatch`. */
+export function registerDispatchRoute(
+  app: FastifyInstance,
+  { dispatcher, registry, tasks, metrics, defaultProfile }: DispatchDependencies,
+): void {
+  async function accept(request: FastifyRequest): Promise<{ task: Task; replayed: boolean }> {
+    let parsed: ParsedDispatch | undefined;
+    try {
+      parsed = parseDispatch(request.body, { defaultProfile, idempotencyKey: headerOf(request, "idempotency-key") });
+      const accepted = await dispatcher.accept(parsed, {
+        tenant: request.principal.tenant,
+        traceparent: parseTraceparent(headerOf(request, "traceparent")),
+      });
+      metrics.dispatches.inc({ provider: accepted.task.provider, outcome: accepted.replayed ? "replayed" : "accepted" });
+      return accepted;
+    } catch (error) {
+      // A name that no adapter has is only what somebody has written: as a label it could grow without end.
+      const provider = registry.get(parsed?.provider ?? "")?.provider ?? "unknown";
+      metrics.dispatches.inc({ provider, outcome: error instanceof BridgeError ? error.code : "internal_error" });
+      throw error;
+    }
+  }
+
+  app.post(
+    "/api/v2/dispatch",
+    {
+      config: { scope: "dispatch", shedsLoad: true },
+      // Read by parseDispatch, which the other doors use too.
+      validatorCompiler: () => (value) => ({ value }),
+      schema: {
+        summary: "Dispatch a task",
+        headers,
+        body: describedDispatchSchema,
+        response: {
+          200: { description: "The task, ended within `Prefer: wait`.", content: { "application/json": { schema: taskSchema } } },
+          202: { description: "Accepted: stored, and never lost.", content: { "application/json": { schema: acceptedSchema } } },
+          ...problemResponses(
+            "invalid_request",
+            "unauthenticated",
+            "scope_missing",
+            "too_slow",
+            "task_conflict",
+            "too_large",
+            "unsupported_media_type",
+            "unknown_provider",
+            "capability_missing",
+            "callback_url_refused",
+            "mcp_refused",
+            "profile_conflict",
+            "resume_unknown",
+            "too_many_requests",
+            "queue_full",
+            "adapter_offline",
+            "draining",
+            "overloaded",
+            "storage_unavailable",
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const waitSeconds = parsePreferredWait(headerOf(request, "prefer"));
+      const { task: accepted, replayed } = await accept(request);
+      let task = accepted;
+      reply.header("location", `/api/v2/tasks/${encodeURIComponent(task.taskId)}`);
+      if (replayed) reply.header("idempotent-replayed", "true");
+      if (waitSeconds !== null) {
+        reply.header("preference-applied", `wait=${waitSeconds}`);
+        task = await dispatcher.waitForEnd(task, waitSeconds * 1000, goneSignal(reply));
+        const snapshot = isFinal(task.state) ? await tasks.find(task.tenant, task.taskId) : null;
+        if (snapshot !== null) return reply.code(200).send(describeTask(snapshot, Date.now()));
+      }
+      const { taskId, provider, agentId, state, createdAt } = task;
+      return reply.code(202).send({ taskId, provider, agentId, state, createdAt: toIso(createdAt) });
+    },
+  );
+}
+
+/** A header that may come once; several are one text, as HTTP joins them. */
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+/** Aborted when the client goes away before it is answered. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  reply.raw.once("close", () => controller.abort());
+  return controller.signal;
+}

@@ -1,0 +1,55 @@
+import type { FastifyReply } from "fastify";
+import { z } from "zod";
+import { type BridgeError, type ErrorCode, errorCodes } from "../errors.ts";
+
+export const PROBLEM_TYPE = "application/problem+json";
+
+/** Every refusal on the wire (RFC 9457). */
+export const problemSchema = z
+  .strictObject({
+    type: z.string().describe("urn:bridge:error:<code>"),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string(),
+    code: z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]),
+    requestId: z.string(),
+    errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: "Problem" });
+export type Problem = z.infer<typeof problemSchema>;
+
+/** A refusal as a client sees it. */
+export function toProblem(error: BridgeError, requestId: string): Problem {
+  const { code, httpStatus, message, errors } = error;
+  const problem: Problem = {
+    type: `urn:bridge:error:${code}`,
+    title: errorCodes[code].title,
+    status: httpStatus,
+    detail: message,
+    code,
+    requestId,
+  };
+  return errors.length === 0 ? problem : { ...problem, errors: [...errors] };
+}
+
+/** Answers a request with a refusal and the headers that go with it. */
+export function sendProblem(reply: FastifyReply, error: BridgeError): FastifyReply {
+  const requestId = reply.request.id;
+  if (error.code === "unauthenticated") reply.header("www-authenticate", "Bearer");
+  if (error.retryAfterSeconds !== null) reply.header("retry-after", String(error.retryAfterSeconds));
+  return reply
+    .code(error.httpStatus)
+    .headers({ "content-type": PROBLEM_TYPE, "cache-control": "no-store", "x-request-id": requestId })
+    .send(JSON.stringify(toProblem(error, requestId)));
+}
+
+/** The refusals that a route may answer, for the description of the API. */
+export function problemResponses(...codes: ErrorCode[]) {
+  const byStatus = Map.groupBy(codes, (code) => errorCodes[code].httpStatus);
+  return Object.fromEntries(
+    [...byStatus].map(([status, names]) => [
+      status,
+      { description: names.map((name) => `\`${name}\``).join(", "), content: { [PROBLEM_TYPE]: { schema: problemSchema } } },
+    ]),
+  );
+}

@@ -1,0 +1,111 @@
+import type { FastifyInstance } from "fastify";
+import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import { z } from "zod";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { TaskReader } from "../dispatch/task-reader.ts";
+import { BridgeError } from "../errors.ts";
+import { taskStates } from "../task.ts";
+import { listOf, pageQuery, toPage } from "./cursor.ts";
+import { describeListedTask, describeTask, listedTaskSchema, taskSchema } from "./describe-task.ts";
+import { emptyBody, noQuery } from "./empty.ts";
+import { problemResponses } from "./problem.ts";
+
+/** What the routes need. */
+export interface TaskDependencies {
+  dispatcher: Pick<Dispatcher, "cancel">;
+  tasks: TaskReader;
+}
+
+const taskParams = z.object({ taskId: z.string() });
+const listQuery = z.strictObject({
+  ...pageQuery,
+  state: z.enum(taskStates).optional(),
+  provider: z.string().optional(),
+  agentId: z.string().optional(),
+  parentTaskId: z.string().optional(),
+});
+const cancelledSchema = z.strictObject({ taskId: z.string(), state: z.enum(taskStates) });
+
+/** `GET /api/v2/tasks`, `GET /api/v2/tasks/{taskId}` and `POST /api/v2/tasks/{taskId}/cancel`. */
+export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks }: TaskDependencies): void {
+  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+
+  app.get(
+    "/api/v2/tasks",
+    {
+      config: { scope: "read" },
+      schema: {
+        summary: "List tasks, newest first",
+        querystring: listQuery,
+        response: {
+          200: {
+            description: "A page of tasks, without their results.",
+            content: { "application/json": { schema: listOf(listedTaskSchema) } },
+          },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
+        },
+      },
+    },
+    async (request) => {
+      const { limit, cursor, ...filter } = request.query;
+      const found = await tasks.list({ ...filter, tenant: request.principal.tenant }, { before: cursor ?? null, limit: limit + 1 });
+      const now = Date.now();
+      return toPage(
+        found,
+        limit,
+        (snapshot) => describeListedTask(snapshot, now),
+        ({ task }) => task.seq,
+      );
+    },
+  );
+
+  app.get(
+    "/api/v2/tasks/:taskId",
+    {
+      config: { scope: "read" },
+      schema: {
+        summary: "One task with its result",
+        params: taskParams,
+        querystring: noQuery,
+        response: {
+          200: { description: "The task.", content: { "application/json": { schema: taskSchema } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found"),
+        },
+      },
+    },
+    async (request) => {
+      const snapshot = await tasks.find(request.principal.tenant, request.params.taskId);
+      if (snapshot === null) throw new BridgeError("not_found", "There is no such task.");
+      return describeTask(snapshot, Date.now());
+    },
+  );
+
+  app.post(
+    "/api/v2/tasks/:taskId/cancel",
+    {
+      config: { scope: "dispatch" },
+      schema: {
+        summary: "Cancel a task and its child tasks",
+        params: taskParams,
+        querystring: noQuery,
+        body: emptyBody,
+        response: {
+          200: { description: "The task had ended before; nothing changed.", content: { "application/json": { schema: cancelledSchema } } },
+          202: { description: "Cancelled.", content: { "application/json": { schema: cancelledSchema } } },
+          ...problemResponses(
+            "invalid_request",
+            "unauthenticated",
+            "scope_missing",
+            "not_found",
+            "too_many_requests",
+            "storage_unavailable",
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { task, changed } = await dispatcher.cancel(request.principal.tenant, request.params.taskId);
+      return reply.code(changed ? 202 : 200).send({ taskId: task.taskId, state: task.state });
+    },
+  );
+}

@@ -1,0 +1,106 @@
+import { readFileSync, statSync } from "node:fs";
+import type { Logger } from "pino";
+import { z } from "zod";
+import { toFieldErrors } from "../dispatch/field-errors.ts";
+import { ConfigError } from "../errors.ts";
+import { type KnownToken, scopes } from "./principal.ts";
+
+/** The tokens of a file that may be edited while Bridge runs. */
+export interface TokensFile {
+  /** The last set that was valid. */
+  tokens(): readonly KnownToken[];
+  close(): void;
+}
+
+/** What the file is read with; `taken` are tokens that it must not repeat. */
+export interface TokensFileOptions {
+  file: string;
+  taken: readonly KnownToken[];
+  logger: Logger;
+  pollMs: number;
+}
+
+/**
+ * Reads the file now, and again whenever it changes. Throws ConfigError when it cannot be used at start; a bad edit later
+ * keeps the old set. Watching is a look at the file's state every second: it sees links that are swapped and network disks,
+ * which change notices do not.
+ */
+export function openTokensFile({ file, taken, logger, pollMs }: TokensFileOptions): TokensFile {
+  // The state is taken first: what is written in between is seen as a change.
+  let seen = stateOf(file);
+  let tokens = readTokens(file, taken);
+  const timer = setInterval(() => {
+    const state = stateOf(file);
+    if (state === seen) return;
+    seen = state;
+    try {
+      tokens = readTokens(file, taken);
+      logger.info({ tokens: tokens.length }, "tokens file re-read");
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      logger.error({ faults: error.faults }, "tokens file not valid: the tokens from before stay in force");
+    }
+  }, pollMs);
+  timer.unref();
+  return { tokens: () => tokens, close: () => clearInterval(timer) };
+}
+
+function stateOf(file: string): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}
+
+const schema = z.array(
+  z.strictObject({
+    name: z.string().regex(/^[\x21-\x7e]{1,128}$/, "must be 1 to 128 printable ASCII characters without spaces"),
+    // It becomes the name of a directory.
+    tenant: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 _ -"),
+    sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, "must be SHA-256 in hex (64 characters)"),
+    scopes: z.array(z.enum(scopes)).min(1),
+    expiresAt: z.iso.datetime({ offset: true, error: "must be a time such as 2030-01-31T00:00:00Z" }).optional(),
+  }),
+);
+
+function readTokens(file: string, taken: readonly KnownToken[]): KnownToken[] {
+  const entries = parse(read(file));
+  const faults: string[] = [];
+  const names = new Set<string>(taken.map((token) => token.principal.name));
+  const hashes = new Set<string>(taken.map((token) => token.digest.toString("hex")));
+  const tokens = entries.map(({ name, tenant, sha256, scopes: granted, expiresAt }, index): KnownToken => {
+    const hash = sha256.toLowerCase();
+    if (names.has(name)) faults.push(fault(`${index}.name`, `${name} is the name of another token`));
+    if (hashes.has(hash)) faults.push(fault(`${index}.sha256`, "is the hash of another token"));
+    names.add(name);
+    hashes.add(hash);
+    const principal = { name, tenant, scopes: new Set(granted), expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) };
+    return { digest: Buffer.from(hash, "hex"), principal };
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
+  return tokens;
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError([`BRIDGE_TOKENS_FILE: cannot be read (${(error as NodeJS.ErrnoException).code})`]);
+  }
+}
+
+function parse(text: string): z.infer<typeof schema> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new ConfigError([`BRIDGE_TOKENS_FILE: is not JSON (${(error as Error).message})`]);
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw new ConfigError(toFieldErrors(parsed.error.issues).map(({ path, message }) => fault(path, message)));
+  return parsed.data;
+}
+
+const fault = (path: string, message: string): string => `BRIDGE_TOKENS_FILE: ${path === "" ? "" : `${path} `}${message}`;

@@ -1,0 +1,53 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import { loadOwnToken } from "./own-token.ts";
+import { type KnownToken, type Principal, scopes } from "./principal.ts";
+import { openTokensFile, type TokensFile } from "./tokens-file.ts";
+
+/** The tokens that open the door. */
+export interface Tokens {
+  /** Whose token it is; null when it is unknown or has expired. */
+  find(token: string): Principal | null;
+  close(): void;
+}
+
+/** What the tokens come from; the rest is for tests. */
+export interface TokensOptions {
+  config: Pick<Config, "tokenHashes" | "tokensFile" | "dataDir">;
+  logger: Logger;
+  /** Shows the token that Bridge has made, the only time. */
+  announce?: (text: string) => void;
+  clock?: () => number;
+  pollMs?: number;
+}
+
+/** Loads the configured tokens; where none is configured Bridge makes its own. Throws ConfigError. */
+export function loadTokens({ config, logger, announce = writeError, clock = Date.now, pollMs = 1000 }: TokensOptions): Tokens {
+  const configured = config.tokenHashes.map((hash, index) => toKnownToken(Buffer.from(hash, "hex"), `gateway-token-${index + 1}`));
+  const file: TokensFile | null =
+    config.tokensFile === null ? null : openTokensFile({ file: config.tokensFile, taken: configured, logger, pollMs });
+  if (configured.length === 0 && file === null)
+    configured.push(toKnownToken(digestOf(loadOwnToken(config.dataDir, announce)), "own-token"));
+
+  return {
+    find(token) {
+      const digest = digestOf(token);
+      let found: Principal | null = null;
+      // Every candidate is compared, whatever came before: time must not tell which one was nearly right.
+      for (const known of [...configured, ...(file?.tokens() ?? [])]) {
+        if (timingSafeEqual(known.digest, digest)) found = known.principal;
+      }
+      return found === null || (found.expiresAt !== null && found.expiresAt <= clock()) ? null : found;
+    },
+    close: () => file?.close(),
+  };
+}
+
+const digestOf = (token: string): Buffer => createHash("sha256").update(token).digest();
+
+function toKnownToken(digest: Buffer, name: string): KnownToken {
+  return { digest, principal: { name, tenant: "default", scopes: new Set(scopes), expiresAt: null } };
+}
+
+const writeError = (text: string): void => void process.stderr.write(text);
