@@ -108,7 +108,7 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     }
     try {
       const result = executionResultSchema.safeParse(await adapter.execute(request));
-      if (result.success) return result.data as ExecutionResult;
+      if (result.success) return { ...(result.data as ExecutionResult), durationMs: Math.round(result.data.durationMs) };
       const fault = result.error.issues[0];
       return failure("adapter_error", `The adapter's result is not valid: ${fault?.path.join(".")}: ${fault?.message}`);
     } catch (error) {

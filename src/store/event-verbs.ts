@@ -14,9 +14,8 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
   let publish: (events: readonly StoredEvent[]) => void = () => {};
 
   /** Appends inside an operation that is already running. */
-  function append(task: TaskIdentity, event: NewEvent): void {
+  function append(task: TaskIdentity, event: NewEvent, at = clock()): void {
     last += 1;
-    const at = clock();
     driver.run("INSERT INTO event (number, task, type, at, data) VALUES (?, ?, ?, ?, ?)", last, task.seq, event.type, at, event.data);
     appended.push({ number: last, task, type: event.type, at, data: event.data });
   }

@@ -9,9 +9,9 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
   const find = (tenant: string, taskId: string): Task | null => toTask(driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId));
 
   /** The first line of a task's story, told once: a second start says that it goes on. */
-  function appendStart(task: Task): void {
-    if (task.restarts === 0) events.append(task, { type: "execution.started", data: JSON.stringify({ agentId: task.agentId }) });
-    else events.append(task, { type: "execution.progress", data: JSON.stringify({ restarted: true }) });
+  function appendStart(task: Task, at: number): void {
+    if (task.restarts === 0) events.append(task, { type: "execution.started", data: JSON.stringify({ agentId: task.agentId }) }, at);
+    else events.append(task, { type: "execution.progress", data: JSON.stringify({ restarted: true }) }, at);
   }
 
   function finishIf(state: "queued" | "running", seq: number, finish: Finish): Task | null {
@@ -27,8 +27,8 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
       ),
     );
     if (task === null) return null;
-    if (state === "queued" && task.restarts === 0) appendStart(task);
-    events.append(task, finish.event);
+    if (state === "queued" && task.restarts === 0) appendStart(task, now);
+    events.append(task, finish.event, now);
     if (finish.callback !== null) {
       const { url, origin, body } = finish.callback(now);
       driver.run(
@@ -99,6 +99,7 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
     startNextTaskIfQueued: (provider, { childrenOnly }) =>
       driver.write(
         () => {
+          const now = clock();
           const task = toTask(
             driver.get(
               `WITH next AS MATERIALIZED (
@@ -110,10 +111,10 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
                UPDATE task SET state = 'running', started_at = ? WHERE seq IN (SELECT seq FROM next) AND state = 'queued' RETURNING *`,
               provider,
               childrenOnly ? 1 : 0,
-              clock(),
+              now,
             ),
           );
-          if (task !== null) appendStart(task);
+          if (task !== null) appendStart(task, now);
           return task;
         },
         { patient: true },

@@ -1,0 +1,154 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { fastifySSE } from "@fastify/sse";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { catalogue, sweepLeftovers } from "../adapters/index.ts";
+import { createCallbackGuard } from "./callbacks/callback-guard.ts";
+import { createCallbackWorker } from "./callbacks/callback-worker.ts";
+import { createCallbacks } from "./callbacks/callbacks.ts";
+import type { Config } from "./config.ts";
+import { createAdapterRegistry, type LoadedAdapter } from "./dispatch/adapter-registry.ts";
+import { createDispatcher, type Dispatcher } from "./dispatch/dispatcher.ts";
+import { loadAdapters } from "./dispatch/load-adapters.ts";
+import { createTaskReader } from "./dispatch/task-reader.ts";
+import { createWorkspaces } from "./dispatch/workspace.ts";
+import { createEventLog } from "./events/event-log.ts";
+import { registerCallbackRoutes } from "./http/callbacks.ts";
+import { createServer } from "./http/create-server.ts";
+import { registerDispatchRoute } from "./http/dispatch.ts";
+import { createEventStreams } from "./http/event-stream.ts";
+import { eventRoutes } from "./http/events.ts";
+import { registerGatewayRoutes } from "./http/gateway.ts";
+import { registerHealthRoutes } from "./http/health.ts";
+import { registerMetricsRoute } from "./http/metrics.ts";
+import { taskEventRoutes } from "./http/task-events.ts";
+import { registerTaskRoutes } from "./http/tasks.ts";
+import { createTickets } from "./http/tickets.ts";
+import { loadTokens } from "./http/tokens.ts";
+import { createMetrics } from "./metrics.ts";
+import { openStore } from "./store/open-store.ts";
+import { createRetention } from "./store/retention.ts";
+import { version } from "./version.ts";
+
+/** A Bridge, put together. */
+export interface App {
+  server: FastifyInstance;
+  /** Listens, deals with what the last stop cut off, and begins to work. Resolves with the address. */
+  start(): Promise<string>;
+  /** Drains, closes every stream, and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** What only tests and benches give. */
+export interface AppOptions {
+  /** Instead of what the configuration names. */
+  adapters?: readonly LoadedAdapter[];
+  environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Puts the parts together; nothing runs before `start`. */
+export async function createApp(config: Config, logger: Logger, { adapters, environment = process.env }: AppOptions = {}): Promise<App> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const loaded = adapters ?? (await loadAdapters(config.adapters, catalogue));
+  const tokens = loadTokens({ config, logger });
+  const metrics = createMetrics(version);
+  const store = openStore({
+    file: config.databaseFile,
+    onFault(error) {
+      metrics.storageFaults.inc();
+      logger.error({ err: error }, "the database cannot be written");
+    },
+  });
+  const eventLog = createEventLog({ store, metrics, logger });
+  const workspaces = createWorkspaces(config);
+  const callbackWorker = createCallbackWorker({ store, metrics, logger, config: config.callbacks });
+
+  // The registry tells the dispatcher, and the dispatcher asks the registry.
+  let dispatcher: Dispatcher;
+  const registry = createAdapterRegistry({
+    loaded,
+    configure: (provider) => ({
+      settings: config.adapterSettings[provider] ?? {},
+      env: environment,
+      dataDir: adapterDirectory(config.dataDir, provider),
+      logger: logger.child({ provider }),
+      runChild: (request) => dispatcher.runChild(request),
+      onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
+    }),
+    metrics,
+    logger,
+    onEvent: (provider, event) => dispatcher.onAdapterEvent(provider, event),
+    onChecked: (provider) => dispatcher.onAdapterChecked(provider),
+  });
+  dispatcher = createDispatcher({
+    store,
+    eventLog,
+    registry,
+    workspaces,
+    guard: createCallbackGuard({ allow: config.callbacks.allow }),
+    metrics,
+    logger,
+    onCallbackDue: callbackWorker.notify,
+    maxConcurrent: config.maxConcurrent,
+    queueLimit: config.queueLimit,
+    idleSeconds: config.idleSeconds,
+    drainSeconds: config.drainSeconds,
+    mcpCommands: config.mcpCommands,
+  });
+
+  const tickets = createTickets();
+  // Fastify would tell the address too, before us and in prose.
+  const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
+  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets });
+  const recovered = Promise.withResolvers<void>();
+  // The port opens first, so that the address can be told first; requests wait until the past is dealt with.
+  server.addHook("onRequest", () => recovered.promise);
+  const eventStreams = createEventStreams({ store, eventLog, metrics, logger });
+  server.addHook("preClose", () => eventStreams.closeAll("shutdown"));
+  await server.register(fastifySSE);
+  const tasks = createTaskReader(store);
+  registerDispatchRoute(server, { dispatcher, registry, tasks, metrics, defaultProfile: config.defaultProfile });
+  registerTaskRoutes(server, { dispatcher, tasks });
+  await server.register(taskEventRoutes({ store, eventStreams }));
+  await server.register(eventRoutes({ store, eventStreams, tickets }));
+  registerCallbackRoutes(server, { callbacks: createCallbacks(store, callbackWorker) });
+  registerGatewayRoutes(server, { registry, dispatcher });
+  registerHealthRoutes(server, { dispatcher, registry, checkWritable: store.checkWritable });
+  registerMetricsRoute(server, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
+  await server.ready();
+
+  let retention: ReturnType<typeof createRetention> | undefined;
+  return {
+    server,
+    async start() {
+      const address = await server.listen({ host: config.host, port: config.port });
+      logger.info({ address, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir }, "listening");
+      metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
+      await workspaces.sweep();
+      await dispatcher.recover();
+      recovered.resolve();
+      callbackWorker.start();
+      retention = createRetention({ store, days: config.retentionDays, logger });
+      // In the background: a runtime that is slow to answer holds up its own tasks only.
+      void registry.start();
+      return address;
+    },
+    async close() {
+      await dispatcher.drain();
+      await server.close();
+      tokens.close();
+      await retention?.close();
+      await registry.close();
+      await callbackWorker.close();
+      await eventLog.close();
+      await store.close();
+    },
+  };
+}
+
+function adapterDirectory(dataDir: string, provider: string): string {
+  const directory = path.join(dataDir, "adapters", provider);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return directory;
+}

@@ -1,0 +1,30 @@
+import closeWithGrace from "close-with-grace";
+import { pino } from "pino";
+import { createApp } from "./app.ts";
+import { loadConfig } from "./config.ts";
+import { ConfigError } from "./errors.ts";
+
+/** Beyond the drain time: a stopped runtime's grace, the last answers, the last callbacks. */
+const CLOSE_MARGIN_MS = 30_000;
+
+try {
+  await serve();
+} catch (error) {
+  // What the operator can mend is told in words; anything else keeps its stack.
+  console.error(error instanceof ConfigError ? error.message : error);
+  process.exitCode = 1;
+}
+
+async function serve(): Promise<void> {
+  const { config, warnings } = loadConfig(process.env);
+  const logger = pino({ level: config.logLevel, redact: ["req.headers.authorization", "*.apiKey", "*.token", "env"], base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const app = await createApp(config, logger);
+  closeWithGrace({ delay: config.drainSeconds * 1000 + CLOSE_MARGIN_MS, logger: false }, async ({ signal, err }) => {
+    if (err) logger.fatal({ err }, "stopping after an unexpected error");
+    else logger.info({ signal }, "stopping");
+    await app.close();
+    logger.info("stopped");
+  });
+  await app.start();
+  for (const warning of warnings) logger.warn(warning);
+}
