@@ -34,7 +34,7 @@ const argv = z.string().transform((text, context) => {
   try {
     return z.array(z.string().min(1)).min(1).parse(JSON.parse(text));
   } catch {
-    context.addIssue('must be a JSON array of strings, for example ["node","agent.js"]');
+    context.addIssue('must be a JSON array of strings, for example ["node","/opt/agent.js"]');
     return z.NEVER;
   }
 });
