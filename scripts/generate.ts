@@ -1,9 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { renderMetricsTable } from "./render-metrics.ts";
 import { renderEnvironmentExample, renderSettingsTable } from "./render-settings.ts";
 
 const repository = path.resolve(import.meta.dirname, "..");
+
+/** Pages with generated sections: what stands between `<!-- name -->` and `<!-- /name -->`. */
+const pages: Record<string, Record<string, () => string>> = {
+  "README.md": { settings: renderSettingsTable },
+  "docs/operations.md": { settings: renderSettingsTable, metrics: renderMetricsTable },
+  "docs/events.md": { "follow-events": () => codeBlock("examples/browser/follow-events.js") },
+};
 
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const files = await generate();
@@ -12,11 +20,14 @@ else for (const [name, text] of files) writeFileSync(path.join(repository, name)
 
 /** Every generated file of the repository, by name, as it should be. */
 async function generate(): Promise<Map<string, string>> {
-  const table = renderSettingsTable();
   const generated = new Map([[".env.example", renderEnvironmentExample()]]);
-  for (const name of ["README.md", "docs/operations.md"]) {
+  for (const [name, sections] of Object.entries(pages)) {
     const page = read(name);
-    if (page !== null) generated.set(name, replaceSection(page, "settings", table));
+    if (page === null) continue;
+    generated.set(
+      name,
+      Object.entries(sections).reduce((text, [section, render]) => replaceSection(text, section, render()), page),
+    );
   }
   return generated;
 }
@@ -33,7 +44,11 @@ function read(name: string): string | null {
   return existsSync(file) ? readFileSync(file, "utf8") : null;
 }
 
-/** Replaces what stands between `<!-- name -->` and `<!-- /name -->`; a page without the markers stays as it is. */
+function codeBlock(name: string): string {
+  return `\`\`\`js\n${readFileSync(path.join(repository, name), "utf8")}\`\`\``;
+}
+
+/** A page without the markers stays as it is. */
 function replaceSection(page: string, name: string, text: string): string {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];

@@ -1,0 +1,51 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { settings } from "../../src/config.ts";
+
+const repository = path.resolve(import.meta.dirname, "../..");
+const { scripts } = JSON.parse(readFileSync(path.join(repository, "package.json"), "utf8")) as { scripts: Record<string, string> };
+const pages = ["docs", "examples", "."].flatMap((directory) =>
+  readdirSync(path.join(repository, directory), { recursive: directory !== "." })
+    .map((name) => path.join(directory, String(name)))
+    .filter((name) => name.endsWith(".md")),
+);
+
+/** Names that are no settings and may be mentioned all the same. */
+const otherNames = new Set([
+  "BRIDGE_TASK_ID", // Set by Bridge on every runtime process.
+  "BRIDGE_GATEWAY_TOKEN_HASH_FILE",
+  "BRIDGE_CALLBACK_SECRETS_FILE",
+  "BRIDGE_URL", // Settings of the Convex example.
+  "BRIDGE_TOKEN",
+]);
+
+test("there are pages to check", () => {
+  expect(pages).toEqual(
+    expect.arrayContaining(["docs/architecture.md", "docs/decisions/0001-callback-schedule-is-stored.md", "CONTRIBUTING.md"]),
+  );
+});
+
+describe.each(pages)("%s", (page) => {
+  const text = readFileSync(path.join(repository, page), "utf8");
+
+  test("links to what exists", () => {
+    const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)/g)].map(([, target]) => target ?? "");
+    expect(targets.filter((target) => !existsSync(path.resolve(repository, path.dirname(page), target)))).toEqual([]);
+  });
+
+  test("names scripts and settings that exist", () => {
+    const commands = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, name]) => name ?? "");
+    expect(commands.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+    const names = [...text.matchAll(/\b(?:BRIDGE|GATEWAY)_[A-Z_]+\b(?!\*)/g)].map(([name]) => name);
+    expect(names.filter((name) => !Object.hasOwn(settings, name) && !otherNames.has(name))).toEqual([]);
+  });
+});
+
+test("every script runs a file that exists", () => {
+  const files = Object.values(scripts).flatMap((command) =>
+    [...command.matchAll(/\b(?:src|scripts|test|bench)\/[\w/.-]+\.ts\b/g)].map(([file]) => file),
+  );
+  expect(files.length).toBeGreaterThan(5);
+  expect(files.filter((file) => !existsSync(path.join(repository, file)))).toEqual([]);
+});
