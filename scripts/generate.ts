@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { renderMetricsTable } from "./render-metrics.ts";
+import { renderOpenapi } from "./render-openapi.ts";
 import { renderEnvironmentExample, renderSettingsTable } from "./render-settings.ts";
 
 const repository = path.resolve(import.meta.dirname, "..");
@@ -20,7 +21,10 @@ else for (const [name, text] of files) writeFileSync(path.join(repository, name)
 
 /** Every generated file of the repository, by name, as it should be. */
 async function generate(): Promise<Map<string, string>> {
-  const generated = new Map([[".env.example", renderEnvironmentExample()]]);
+  const generated = new Map([
+    [".env.example", renderEnvironmentExample()],
+    ["openapi.yaml", await renderOpenapi()],
+  ]);
   for (const [name, sections] of Object.entries(pages)) {
     const page = read(name);
     if (page === null) continue;
