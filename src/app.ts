@@ -4,6 +4,7 @@ import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { catalogue, sweepLeftovers } from "../adapters/index.ts";
+import packageJson from "../package.json" with { type: "json" };
 import { createCallbackGuard } from "./callbacks/callback-guard.ts";
 import { createCallbackWorker } from "./callbacks/callback-worker.ts";
 import { createCallbacks } from "./callbacks/callbacks.ts";
@@ -29,7 +30,6 @@ import { loadTokens } from "./http/tokens.ts";
 import { createMetrics } from "./metrics.ts";
 import { openStore } from "./store/open-store.ts";
 import { createRetention } from "./store/retention.ts";
-import { version } from "./version.ts";
 
 /** A Bridge, put together. */
 export interface App {
@@ -46,6 +46,8 @@ export interface AppOptions {
   adapters?: readonly LoadedAdapter[];
   environment?: Readonly<Record<string, string | undefined>>;
 }
+
+const { version } = packageJson;
 
 /** Puts the parts together; nothing runs before `start`. */
 export async function createApp(config: Config, logger: Logger, { adapters, environment = process.env }: AppOptions = {}): Promise<App> {

@@ -17,7 +17,12 @@ try {
 
 async function serve(): Promise<void> {
   const { config, warnings } = loadConfig(process.env);
-  const logger = pino({ level: config.logLevel, redact: ["req.headers.authorization", "*.apiKey", "*.token", "env"], base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const logger = pino({
+    level: config.logLevel,
+    redact: ["req.headers.authorization", "*.apiKey", "*.token", "env"],
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+  });
   const app = await createApp(config, logger);
   closeWithGrace({ delay: config.drainSeconds * 1000 + CLOSE_MARGIN_MS, logger: false }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, "stopping after an unexpected error");

@@ -6,7 +6,12 @@ export function createMetrics(version: string) {
   const registers = [registry];
   const metrics = {
     registry,
-    dispatches: new Counter({ name: "bridge_dispatches_total", help: "Dispatches by outcome at the door.", labelNames: ["provider", "outcome"], registers }),
+    dispatches: new Counter({
+      name: "bridge_dispatches_total",
+      help: "Dispatches by outcome at the door.",
+      labelNames: ["provider", "outcome"],
+      registers,
+    }),
     executionDuration: new Histogram({
       name: "bridge_execution_duration_seconds",
       help: "From the start of a task to its end.",
@@ -14,11 +19,31 @@ export function createMetrics(version: string) {
       buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600],
       registers,
     }),
-    executionsInFlight: new Gauge({ name: "bridge_executions_in_flight", help: "Slots taken: tasks whose runtime is not gone yet.", labelNames: ["provider"], registers }),
+    executionsInFlight: new Gauge({
+      name: "bridge_executions_in_flight",
+      help: "Slots taken: tasks whose runtime is not gone yet.",
+      labelNames: ["provider"],
+      registers,
+    }),
     queued: new Gauge({ name: "bridge_tasks_queued", help: "Tasks waiting for a slot.", labelNames: ["provider"], registers }),
-    lateResults: new Counter({ name: "bridge_late_results_total", help: "Results that came after the task had ended; never delivered.", labelNames: ["provider"], registers }),
-    eventsDropped: new Counter({ name: "bridge_adapter_events_dropped_total", help: "Adapter events that were not allowed, not valid or too late.", labelNames: ["provider", "reason"], registers }),
-    callbackAttempts: new Counter({ name: "bridge_callback_attempts_total", help: "POSTs of callbacks by outcome.", labelNames: ["outcome"], registers }),
+    lateResults: new Counter({
+      name: "bridge_late_results_total",
+      help: "Results that came after the task had ended; never delivered.",
+      labelNames: ["provider"],
+      registers,
+    }),
+    eventsDropped: new Counter({
+      name: "bridge_adapter_events_dropped_total",
+      help: "Adapter events that were not allowed, not valid or too late.",
+      labelNames: ["provider", "reason"],
+      registers,
+    }),
+    callbackAttempts: new Counter({
+      name: "bridge_callback_attempts_total",
+      help: "POSTs of callbacks by outcome.",
+      labelNames: ["outcome"],
+      registers,
+    }),
     callbackDead: new Counter({ name: "bridge_callback_dead_total", help: "Callbacks given up.", registers }),
     callbackLag: new Histogram({
       name: "bridge_callback_delivery_lag_seconds",
@@ -27,11 +52,24 @@ export function createMetrics(version: string) {
       registers,
     }),
     sseClients: new Gauge({ name: "bridge_sse_clients", help: "Open event streams.", registers }),
-    sseSlowDisconnects: new Counter({ name: "bridge_sse_slow_disconnect_total", help: "Readers disconnected because they did not keep up.", registers }),
+    sseSlowDisconnects: new Counter({
+      name: "bridge_sse_slow_disconnect_total",
+      help: "Readers disconnected because they did not keep up.",
+      registers,
+    }),
     tokens: new Counter({ name: "bridge_tokens_total", help: "Model tokens of ended tasks.", labelNames: ["provider", "kind"], registers }),
-    cost: new Counter({ name: "bridge_cost_usd_total", help: "Cost of ended tasks as their runtimes told it.", labelNames: ["provider"], registers }),
+    cost: new Counter({
+      name: "bridge_cost_usd_total",
+      help: "Cost of ended tasks as their runtimes told it.",
+      labelNames: ["provider"],
+      registers,
+    }),
     adapterUp: new Gauge({ name: "bridge_adapter_up", help: "1 healthy, 0.5 degraded, 0 offline.", labelNames: ["provider"], registers }),
-    orphansKilled: new Counter({ name: "bridge_orphans_killed_total", help: "Runtime processes that outlived their task and were killed.", registers }),
+    orphansKilled: new Counter({
+      name: "bridge_orphans_killed_total",
+      help: "Runtime processes that outlived their task and were killed.",
+      registers,
+    }),
     storageFaults: new Counter({ name: "bridge_storage_faults_total", help: "Commits that the disk refused.", registers }),
     buildInfo: new Gauge({ name: "bridge_build_info", help: "Always 1; the label tells the version.", labelNames: ["version"], registers }),
   };

@@ -1,5 +1,5 @@
-import type { Connection, ExecutionRequest, ExecutionResult } from "./execution.ts";
 import type { ExecutionEventListener } from "./events.ts";
+import type { Connection, ExecutionRequest, ExecutionResult } from "./execution.ts";
 
 /** The few log calls an adapter needs; pino's own shape. */
 export interface AdapterLogger {

@@ -42,10 +42,7 @@ export type McpServerSpec =
   | { name: string; transport: "http" | "sse"; url: string; headers?: Record<string, string> | undefined };
 
 /** How the result is captured: the text, a file inside the workspace, or JSON that fits a schema. */
-export type OutputStrategy =
-  | { type: "stream" }
-  | { type: "file"; path: string }
-  | { type: "structured"; schema: Record<string, unknown> };
+export type OutputStrategy = { type: "stream" } | { type: "file"; path: string } | { type: "structured"; schema: Record<string, unknown> };
 
 /** May the task change project state? */
 export type Profile = "inspect" | "modify";

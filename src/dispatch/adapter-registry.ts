@@ -1,14 +1,14 @@
 import pRetry from "p-retry";
+import type { Logger } from "pino";
 import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter } from "#contract";
 import { adapterEventData } from "#contract";
-import type { Logger } from "pino";
 import type { Metrics } from "../metrics.ts";
 
 /** An adapter as it was found: loaded, or the reason why not. */
 export type LoadedAdapter = { provider: string; adapter: ExecutionAdapter } | { provider: string; adapter: null; reason: string };
 
 /** Health with the time at which it was found out, in ms since the epoch; null while the first check is under way. */
-export type KnownHealth = AdapterHealthStatus & { checkedAt: number | null };
+type KnownHealth = AdapterHealthStatus & { checkedAt: number | null };
 
 /** One adapter and how it is. */
 export interface RegisteredAdapter {
@@ -52,8 +52,15 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
   const { metrics, logger } = options;
   const entries = new Map<string, RegisteredAdapter & { initialized: boolean; checking: Promise<void> | null }>();
   for (const loaded of options.loaded) {
-    const health = loaded.adapter === null ? offline(loaded.reason) : { ...offline("The first check is under way."), status: "degraded" as const };
-    entries.set(loaded.provider, { provider: loaded.provider, adapter: loaded.adapter, health: { ...health, checkedAt: null }, initialized: false, checking: null });
+    const health =
+      loaded.adapter === null ? offline(loaded.reason) : { ...offline("The first check is under way."), status: "degraded" as const };
+    entries.set(loaded.provider, {
+      provider: loaded.provider,
+      adapter: loaded.adapter,
+      health: { ...health, checkedAt: null },
+      initialized: false,
+      checking: null,
+    });
     loaded.adapter?.onEvent?.((event) => receive(loaded.provider, event));
   }
   let timer: NodeJS.Timeout | undefined;
@@ -73,7 +80,10 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
     entry.checking ??= (async () => {
       try {
         if (!entry.initialized) {
-          await within(CHECK_LIMIT_MS, pRetry(() => adapter.initialize(options.configure(provider)), { retries: 2, minTimeout: 200 }));
+          await within(
+            CHECK_LIMIT_MS,
+            pRetry(() => adapter.initialize(options.configure(provider)), { retries: 2, minTimeout: 200 }),
+          );
           entry.initialized = true;
         }
         remember(entry, await within(CHECK_LIMIT_MS, adapter.checkHealth()));

@@ -4,7 +4,7 @@ import { outputInstructions } from "./output-strategy.ts";
 import type { AgentFile } from "./prompt-files.ts";
 
 /** Wall time of a task when neither the dispatch nor the agent says one, in seconds. */
-export const DEFAULT_TIMEOUT_SECONDS = 600;
+const DEFAULT_TIMEOUT_SECONDS = 600;
 
 /** Everything outside the task that shapes its request. */
 export interface Surroundings {

@@ -35,7 +35,8 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities }: Che
   const errors: FieldError[] = wanted
     .filter(([, isWanted, able]) => isWanted && !able)
     .map(([path]) => ({ path, message: `the adapter ${provider} cannot do this; leave it out or choose another provider` }));
-  if (errors.length > 0) throw new BridgeError("capability_missing", `The adapter ${provider} lacks an ability that the dispatch asks for.`, { errors });
+  if (errors.length > 0)
+    throw new BridgeError("capability_missing", `The adapter ${provider} lacks an ability that the dispatch asks for.`, { errors });
 }
 
 function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: CallbackGuard): void {
@@ -64,5 +65,7 @@ function checkOutput({ outputStrategy }: TaskRequest, workspace: string): void {
   if (outputStrategy.type !== "structured") return;
   const fault = checkSchema(outputStrategy.schema);
   if (fault === null) return;
-  throw new BridgeError("invalid_request", "The output schema is not a JSON Schema.", { errors: [{ path: "outputStrategy.schema", message: fault }] });
+  throw new BridgeError("invalid_request", "The output schema is not a JSON Schema.", {
+    errors: [{ path: "outputStrategy.schema", message: fault }],
+  });
 }

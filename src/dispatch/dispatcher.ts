@@ -38,7 +38,7 @@ export interface DispatcherOptions {
 }
 
 /** Who dispatches. */
-export interface Caller {
+interface Caller {
   tenant: string;
   traceparent: string | null;
 }
@@ -130,7 +130,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const provider = dispatch.provider ?? providerOfAgent(tenant, dispatch.agentId) ?? only;
     if (provider !== undefined && names.includes(provider)) return provider;
     const message = provider === undefined ? "is needed, because several adapters are loaded" : "is not a loaded adapter";
-    throw new BridgeError("unknown_provider", `The provider ${message}. Loaded: ${names.join(", ")}.`, { errors: [{ path: "provider", message: `${message} (${names.join(", ")})` }] });
+    throw new BridgeError("unknown_provider", `The provider ${message}. Loaded: ${names.join(", ")}.`, {
+      errors: [{ path: "provider", message: `${message} (${names.join(", ")})` }],
+    });
   }
 
   function providerOfAgent(tenant: string, agentId: string): string | undefined {
@@ -148,7 +150,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       throw new BridgeError("adapter_offline", offlineText(provider), { retryAfterSeconds: 30 });
     }
     const workspace = workspaces.workspaceOf(tenant, agentId);
-    checkDispatch(request, { provider, capabilities: entry.adapter.capabilities(), guard: options.guard, mcpCommands: options.mcpCommands, workspace });
+    checkDispatch(request, {
+      provider,
+      capabilities: entry.adapter.capabilities(),
+      guard: options.guard,
+      mcpCommands: options.mcpCommands,
+      workspace,
+    });
     const token = request.resumeToken;
     if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return;
     throw new BridgeError("resume_unknown", "The resume token is not known for this provider and agent.", {
@@ -198,7 +206,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       adapter: entry.adapter,
       idleSeconds: options.idleSeconds,
       stopGraceMs: options.stopGraceMs ?? STOP_GRACE_MS,
-      onBug: (error) => logger.error({ err: error, taskId: task.taskId, tenant: task.tenant, provider: task.provider }, "an adapter broke its contract"),
+      onBug: (error) =>
+        logger.error({ err: error, taskId: task.taskId, tenant: task.tenant, provider: task.provider }, "an adapter broke its contract"),
     });
     runs.set(handle, run);
     metrics.executionsInFlight.inc({ provider: task.provider });
@@ -269,7 +278,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function drain(): Promise<void> {
     draining = true;
     const over = AbortSignal.timeout(options.drainSeconds * 1000);
-    await Promise.race([Promise.all([...runs.values()].map((run) => run.gone)), new Promise((resolve) => over.addEventListener("abort", resolve))]);
+    await Promise.race([
+      Promise.all([...runs.values()].map((run) => run.gone)),
+      new Promise((resolve) => over.addEventListener("abort", resolve)),
+    ]);
     for (const run of runs.values()) run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
     await Promise.all([...runs.values()].map((run) => run.ended));
   }
@@ -281,7 +293,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     for (const task of await store.listInterruptedTasks()) {
       const result = failedResult("bridge_restarted", "Bridge was restarted while the task ran.");
       if (task.state === "queued") await endQueued(task, result);
-      else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task.seq))) lanes.of(task.provider).queued += 1;
+      else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task.seq)))
+        lanes.of(task.provider).queued += 1;
       else await settle(await store.finishTaskIfRunning(task.seq, describeEnd(task, result)));
     }
     for (const { provider } of lanes.all()) if (registry.get(provider) === undefined) await endAllQueued(provider);
@@ -294,7 +307,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (parent === undefined) throw new Error(`No running task ${child.parentTaskId} can have a child.`);
     const { task: of } = parent;
     if (ancestorsOf(of).some((ancestor) => ancestor.provider === child.provider)) {
-      return failedResult("adapter_error", `A task of ${child.provider} cannot wait for a child of the same adapter: it may hold the slot that the child needs.`);
+      return failedResult(
+        "adapter_error",
+        `A task of ${child.provider} cannot wait for a child of the same adapter: it may hold the slot that the child needs.`,
+      );
     }
     const agentId = child.agentId ?? of.agentId;
     const request: TaskRequest = {
@@ -318,7 +334,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     const lane = lanes.of(child.provider);
     lane.queued += 1;
-    const inserting = store.insertTaskIfAbsent({ tenant: of.tenant, taskId: uuidv7(), parent: of, agentId, provider: child.provider, request, fingerprint: "", traceparent: of.traceparent });
+    const inserting = store.insertTaskIfAbsent({
+      tenant: of.tenant,
+      taskId: uuidv7(),
+      parent: of,
+      agentId,
+      provider: child.provider,
+      request,
+      fingerprint: "",
+      traceparent: of.traceparent,
+    });
     fill(lane);
     const { task } = await inserting;
     const ended = await endOf(task);

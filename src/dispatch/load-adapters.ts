@@ -19,7 +19,8 @@ export async function loadAdapters(names: readonly string[], catalogue: Catalogu
 
 async function loadAdapter(name: string, catalogue: Catalogue): Promise<LoadedAdapter> {
   try {
-    const { createAdapter } = (await (Object.hasOwn(catalogue, name) ? catalogue[name]?.() : importModule(name))) as Partial<AdapterModule>;
+    const load = Object.hasOwn(catalogue, name) ? catalogue[name] : undefined;
+    const { createAdapter } = (await (load?.() ?? importModule(name))) as Partial<AdapterModule>;
     if (typeof createAdapter !== "function") throw new Error("its module exports no createAdapter()");
     const adapter = createAdapter();
     const missing = required.filter((method) => typeof adapter[method] !== "function");

@@ -36,8 +36,10 @@ function takeFile(relative: string, result: ExecutionResult, workspace: string):
   const file = path.resolve(workspace, relative);
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return invalid(result, `The runtime did not write the file ${relative}.`);
-  if (!isInside(realpathSync(workspace), realpathSync(file))) return invalid(result, `The file ${relative} leads out of the workspace by a link.`);
-  if (stats.size > FILE_OUTPUT_LIMIT_BYTES) return { ...invalid(result, `The file ${relative} is larger than 16 MiB.`), errorCode: "output_limit" };
+  if (!isInside(realpathSync(workspace), realpathSync(file)))
+    return invalid(result, `The file ${relative} leads out of the workspace by a link.`);
+  if (stats.size > FILE_OUTPUT_LIMIT_BYTES)
+    return { ...invalid(result, `The file ${relative} is larger than 16 MiB.`), errorCode: "output_limit" };
   const content = readFileSync(file);
   const sha256 = createHash("sha256").update(content).digest("hex");
   return { ...result, output: content.toString("utf8"), outputs: { path: relative, bytes: content.length, sha256 } };

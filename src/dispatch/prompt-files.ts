@@ -5,7 +5,7 @@ import { normaliseTools } from "./normalise-tools.ts";
 import { isInside } from "./workspace.ts";
 
 /** The files of a workspace that speak for the agent, in the order in which they are put together. */
-export const promptFileNames = ["SOUL.md", "AGENTS.md", "TOOLS.md"] as const;
+const promptFileNames = ["SOUL.md", "AGENTS.md", "TOOLS.md"] as const;
 
 const FILE_LIMIT_BYTES = 1024 * 1024;
 

@@ -146,7 +146,10 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     const { usage, costUsd, model, resumeToken, connection } = partial ?? {};
     const output = partial?.status === "error" ? partial.output : undefined;
     const known = { output, usage, costUsd, model, resumeToken, connection };
-    return { ...failure(code, reason), ...(Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Partial<ExecutionResult>) };
+    return {
+      ...failure(code, reason),
+      ...(Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Partial<ExecutionResult>),
+    };
   }
 
   function failure(errorCode: TaskErrorCode, error: string): ExecutionResult {
@@ -189,8 +192,14 @@ export function describeEnd(task: Task, result: ExecutionResult): Finish {
   const state: FinalState = status === "ok" ? "completed" : errorCode === "cancelled" ? "cancelled" : "failed";
   const event =
     status === "ok"
-      ? ({ type: "execution.completed", data: encodeEventData({ output: output ?? null, outputs, usage, costUsd, model, durationMs }) } as const)
-      : ({ type: "execution.failed", data: encodeEventData({ error: error ?? "The task failed.", errorCode, usage, costUsd, durationMs }) } as const);
+      ? ({
+          type: "execution.completed",
+          data: encodeEventData({ output: output ?? null, outputs, usage, costUsd, model, durationMs }),
+        } as const)
+      : ({
+          type: "execution.failed",
+          data: encodeEventData({ error: error ?? "The task failed.", errorCode, usage, costUsd, durationMs }),
+        } as const);
   const callback = task.request.callbackUrl === undefined ? null : (finishedAt: number) => buildCallback(task, result, finishedAt);
   return { state, result, event, callback };
 }

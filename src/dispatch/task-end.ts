@@ -28,5 +28,6 @@ export function logTaskEnd(task: Task, { logger, metrics }: { logger: Logger; me
   );
   metrics.executionDuration.observe({ provider, outcome: result?.errorCode ?? "ok" }, runMs / 1000);
   if (result?.costUsd !== undefined) metrics.cost.inc({ provider }, result.costUsd);
-  for (const [kind, count] of Object.entries(result?.usage ?? {})) if (typeof count === "number") metrics.tokens.inc({ provider, kind: kind.replace(/Tokens$/, "") }, count);
+  for (const [kind, count] of Object.entries(result?.usage ?? {}))
+    if (typeof count === "number") metrics.tokens.inc({ provider, kind: kind.replace(/Tokens$/, "") }, count);
 }

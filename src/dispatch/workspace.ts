@@ -51,7 +51,8 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
 }
 
 /** Is `inner` the directory itself or something below it? Both absolute, links resolved. */
-export const isInside = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
+export const isInside = (outer: string, inner: string): boolean =>
+  inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 
 /** `metadata.cwd`: an existing directory inside the workspace, links followed. */
 export function resolveDirectoryInside(workspace: string, relative: string): string {

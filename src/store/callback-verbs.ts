@@ -17,7 +17,13 @@ export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typ
       const rows =
         state === undefined
           ? driver.all(`${selectCallbacks} WHERE c.tenant = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`, tenant, before, page.limit)
-          : driver.all(`${selectCallbacks} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`, tenant, state, before, page.limit);
+          : driver.all(
+              `${selectCallbacks} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`,
+              tenant,
+              state,
+              before,
+              page.limit,
+            );
       return rows.map(toCallback);
     },
     /** Hops from origin to origin along the index: the cost depends on the origins, not on the callbacks that wait. */
@@ -75,7 +81,8 @@ export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typ
           );
           if (row === undefined) return null;
           const callback = find(taskSeq) as Callback;
-          if (settlement.state === "delivered") driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", taskSeq, now);
+          if (settlement.state === "delivered")
+            driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", taskSeq, now);
           if (settlement.event !== null) events.append(callback.task, settlement.event(callback.attempts));
           return callback;
         },

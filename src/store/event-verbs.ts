@@ -5,6 +5,8 @@ import type { EventFilter, NewEvent, Store, StoredEvent } from "./store.ts";
 
 /** How much of the log one read looks at, so that a reader of little never blocks the others. */
 const READ_STRETCH = 1000;
+/** How much data one read brings, give or take one event: many readers may hold a page each. */
+const READ_LENGTH = 1024 * 1024;
 
 /** The log's own part of a transaction: numbers are handed out by one counter and published after the commit. */
 export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
@@ -60,10 +62,16 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
         { lazy: true, patient: true },
       ),
     async readEvents(after, filter) {
-      const through = Math.min(after + READ_STRETCH, committed);
+      const end = Math.min(after + READ_STRETCH, committed);
       const { sql, parameters } = filterSql(filter);
-      const rows = driver.all(`${selectEvents} WHERE e.number > ? AND e.number <= ? AND ${sql} ORDER BY e.number`, after, through, ...parameters);
-      return { events: rows.map(toStoredEvent), through };
+      const statement = `${selectEvents} WHERE e.number > ? AND e.number <= ? AND ${sql} ORDER BY e.number`;
+      let length = 0;
+      const isFull = (row: Row): boolean => {
+        length += String(row["data"]).length;
+        return length >= READ_LENGTH;
+      };
+      const events = driver.allUntil(isFull, statement, after, end, ...parameters).map(toStoredEvent);
+      return { events, through: length < READ_LENGTH ? end : (events.at(-1)?.number ?? end) };
     },
     readTaskEvents: async (taskSeq, after, limit, { callbacks }) =>
       driver
@@ -76,7 +84,9 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
         .map(toStoredEvent),
     oldestEventNumber: async () => (driver.get("SELECT min(number) AS number FROM event")?.["number"] as number | null) ?? null,
     lastProgressAt: async (taskSeq) =>
-      (driver.get("SELECT at FROM event WHERE task = ? AND type NOT LIKE 'callback.%' ORDER BY number DESC LIMIT 1", taskSeq)?.["at"] as number | undefined) ?? null,
+      (driver.get("SELECT at FROM event WHERE task = ? AND type NOT LIKE 'callback.%' ORDER BY number DESC LIMIT 1", taskSeq)?.["at"] as
+        | number
+        | undefined) ?? null,
   } satisfies Partial<Store>;
 
   return { append, hooks, verbs };
@@ -88,7 +98,11 @@ const selectEvents = `SELECT e.number, e.type, e.at, e.data, t.seq, t.tenant, t.
 function filterSql(filter: EventFilter): { sql: string; parameters: string[] } {
   const terms = ["t.tenant = ?"];
   const parameters = [filter.tenant];
-  for (const [column, value] of [["t.id", filter.taskId], ["t.agent_id", filter.agentId], ["t.provider", filter.provider]] as const) {
+  for (const [column, value] of [
+    ["t.id", filter.taskId],
+    ["t.agent_id", filter.agentId],
+    ["t.provider", filter.provider],
+  ] as const) {
     if (value === undefined) continue;
     terms.push(`${column} = ?`);
     parameters.push(value);
@@ -101,7 +115,13 @@ function filterSql(filter: EventFilter): { sql: string; parameters: string[] } {
 }
 
 function toStoredEvent(row: Row): StoredEvent {
-  return { number: Number(row["number"]), task: toTaskIdentity(row), type: row["type"] as EventType, at: Number(row["at"]), data: String(row["data"]) };
+  return {
+    number: Number(row["number"]),
+    task: toTaskIdentity(row),
+    type: row["type"] as EventType,
+    at: Number(row["at"]),
+    data: String(row["data"]),
+  };
 }
 
 /** The identity columns of a task row, as every join selects them. */

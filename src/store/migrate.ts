@@ -5,7 +5,9 @@ const migrationsDir = new URL("../../migrations/", import.meta.url);
 
 /** The numbered SQL files, in order; the n-th takes the schema from version n-1 to n. */
 function readMigrations(): { name: string; sql: string }[] {
-  const names = readdirSync(migrationsDir).filter((name) => name.endsWith(".sql")).sort();
+  const names = readdirSync(migrationsDir)
+    .filter((name) => name.endsWith(".sql"))
+    .sort();
   return names.map((name, index) => {
     if (Number.parseInt(name, 10) !== index + 1) throw new Error(`Migration ${name} is out of order: expected number ${index + 1}`);
     return { name, sql: readFileSync(new URL(name, migrationsDir), "utf8") };

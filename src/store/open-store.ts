@@ -38,7 +38,10 @@ export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreO
     ...createRetentionVerbs(driver, clock),
     checkWritable: () =>
       driver.write(() => {
-        driver.run("INSERT INTO meta (name, value) VALUES ('checked', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", String(clock()));
+        driver.run(
+          "INSERT INTO meta (name, value) VALUES ('checked', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+          String(clock()),
+        );
       }),
     close: () => driver.close(),
   };

@@ -7,7 +7,17 @@ const HOUR_MS = 3_600_000;
 const SLICE_ROWS = 200;
 
 /** Deletes what is older than the days, once an hour, in slices. */
-export function createRetention({ store, days, logger, everyMs = HOUR_MS }: { store: Store; days: number; logger: Logger; everyMs?: number }) {
+export function createRetention({
+  store,
+  days,
+  logger,
+  everyMs = HOUR_MS,
+}: {
+  store: Store;
+  days: number;
+  logger: Logger;
+  everyMs?: number;
+}) {
   let closed = false;
   let sweeping: Promise<void> | null = null;
 

@@ -9,7 +9,7 @@ type Parameter = string | number | null;
 export type Row = Record<string, string | number | null>;
 
 /** How a write behaves; see `SqliteDriver.write`. */
-export interface WriteOptions {
+interface WriteOptions {
   /** Nobody waits for it: it rides the next commit, at most 10 ms later. */
   lazy?: boolean;
   /** Work of Bridge's own: on a fault of the disk it waits for the disk, in order, instead of failing. */
@@ -22,6 +22,8 @@ export interface SqliteDriver {
   write<T>(operation: () => T, options?: WriteOptions): Promise<T>;
   get(sql: string, ...parameters: Parameter[]): Row | undefined;
   all(sql: string, ...parameters: Parameter[]): Row[];
+  /** The first rows, up to and with the one that is `enough`; what comes after it is not read. */
+  allUntil(enough: (row: Row) => boolean, sql: string, ...parameters: Parameter[]): Row[];
   run(sql: string, ...parameters: Parameter[]): number;
   close(): Promise<void>;
 }
@@ -160,6 +162,14 @@ export function openSqlite(file: string, hooks: DriverHooks): SqliteDriver {
     },
     get: (sql, ...parameters) => prepare(sql).get(...parameters) as Row | undefined,
     all: (sql, ...parameters) => prepare(sql).all(...parameters) as Row[],
+    allUntil(enough, sql, ...parameters) {
+      const rows: Row[] = [];
+      for (const row of prepare(sql).iterate(...parameters) as IterableIterator<Row>) {
+        rows.push(row);
+        if (enough(row)) break;
+      }
+      return rows;
+    },
     run: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
     async close() {
       if (closed) return;
@@ -196,7 +206,10 @@ function lockAlone(file: string): () => void {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();
-    throw new Error(`Another process owns the database: ${file} is locked. Stop the other Bridge, or give this one its own BRIDGE_DATA_DIR.`, { cause: error });
+    throw new Error(
+      `Another process owns the database: ${file} is locked. Stop the other Bridge, or give this one its own BRIDGE_DATA_DIR.`,
+      { cause: error },
+    );
   }
   return () => lock.close();
 }

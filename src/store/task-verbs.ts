@@ -1,12 +1,13 @@
 import type { ExecutionResult } from "#contract";
 import type { Task, TaskState } from "../task.ts";
-import { createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
+import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { Finish, Store, TaskFilter } from "./store.ts";
 
 /** The verbs that move a task through its states; each guard is part of its SQL. */
 export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof createEventVerbs>, clock: () => number) {
-  const find = (tenant: string, taskId: string): Task | null => toTask(driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId));
+  const find = (tenant: string, taskId: string): Task | null =>
+    toTask(driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId));
 
   /** The first line of a task's story, told once: a second start says that it goes on. */
   function appendStart(task: Task, at: number): void {
@@ -83,7 +84,12 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
     findTask: async (tenant, taskId) => find(tenant, taskId),
     async listTasks(filter, page) {
       const { sql, parameters } = filterSql(filter);
-      const rows = driver.all(`SELECT * FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`, ...parameters, page.before ?? Number.MAX_SAFE_INTEGER, page.limit);
+      const rows = driver.all(
+        `SELECT * FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`,
+        ...parameters,
+        page.before ?? Number.MAX_SAFE_INTEGER,
+        page.limit,
+      );
       return rows.map((row) => toTask(row) as Task);
     },
     listInterruptedTasks: async () =>
@@ -93,9 +99,12 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
            UNION ALL SELECT * FROM task WHERE state = 'queued' AND parent_seq IS NOT NULL ORDER BY seq`,
         )
         .map((row) => toTask(row) as Task),
-    findQueuedTask: async (provider) => toTask(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' ORDER BY seq LIMIT 1", provider)),
+    findQueuedTask: async (provider) =>
+      toTask(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' ORDER BY seq LIMIT 1", provider)),
     listUnfinishedChildren: async (parentSeq) =>
-      driver.all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq).map((row) => toTask(row) as Task),
+      driver
+        .all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq)
+        .map((row) => toTask(row) as Task),
     startNextTaskIfQueued: (provider, { childrenOnly }) =>
       driver.write(
         () => {
@@ -121,13 +130,23 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
       ),
     requeueTaskIfRunning: (seq) =>
       driver.write(
-        () => driver.run("UPDATE task SET state = 'queued', started_at = NULL, restarts = 1 WHERE seq = ? AND state = 'running' AND restarts = 0", seq) === 1,
+        () =>
+          driver.run(
+            "UPDATE task SET state = 'queued', started_at = NULL, restarts = 1 WHERE seq = ? AND state = 'running' AND restarts = 0",
+            seq,
+          ) === 1,
         { patient: true },
       ),
     finishTaskIfQueued: (seq, finish) => driver.write(() => finishIf("queued", seq, finish), { patient: true }),
     finishTaskIfRunning: (seq, finish) => driver.write(() => finishIf("running", seq, finish), { patient: true }),
     isResumeTokenKnown: async ({ tenant, provider, agentId, token }) =>
-      driver.get("SELECT 1 AS known FROM resume_token WHERE tenant = ? AND provider = ? AND agent_id = ? AND token = ?", tenant, provider, agentId, token) !== undefined,
+      driver.get(
+        "SELECT 1 AS known FROM resume_token WHERE tenant = ? AND provider = ? AND agent_id = ? AND token = ?",
+        tenant,
+        provider,
+        agentId,
+        token,
+      ) !== undefined,
     async countQueuedTasks() {
       const rows = driver.all("SELECT provider, count(*) AS count FROM task WHERE state = 'queued' GROUP BY provider");
       return new Map(rows.map((row) => [String(row["provider"]), Number(row["count"])]));
@@ -136,7 +155,13 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
 }
 
 function filterSql(filter: TaskFilter): { sql: string; parameters: string[] } {
-  const columns = { tenant: filter.tenant, state: filter.state, provider: filter.provider, agent_id: filter.agentId, parent_id: filter.parentTaskId };
+  const columns = {
+    tenant: filter.tenant,
+    state: filter.state,
+    provider: filter.provider,
+    agent_id: filter.agentId,
+    parent_id: filter.parentTaskId,
+  };
   const used = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return { sql: used.map(([column]) => `${column} = ?`).join(" AND "), parameters: used.map(([, value]) => value) };
 }

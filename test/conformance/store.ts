@@ -30,7 +30,10 @@ export function newFinish(fields: Partial<Finish> = {}, callbackUrl?: string): F
     state: "completed",
     result: { status: "ok", output: "done", durationMs: 5, connection: "in-process" },
     event: { type: "execution.completed", data: '{"output":"done"}' },
-    callback: callbackUrl === undefined ? null : (finishedAt) => ({ url: callbackUrl, origin: new URL(callbackUrl).origin, body: `{"finishedAt":${finishedAt}}` }),
+    callback:
+      callbackUrl === undefined
+        ? null
+        : (finishedAt) => ({ url: callbackUrl, origin: new URL(callbackUrl).origin, body: `{"finishedAt":${finishedAt}}` }),
     ...fields,
   };
 }
@@ -117,7 +120,12 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         await store.insertTaskIfAbsent(newTask({ taskId: "elsewhere", request, agentId: "another" }));
         await store.insertTaskIfAbsent(newTask({ taskId: "free" }));
         const first = (await claim(store)) as Task;
-        expect([first.taskId, (await claim(store))?.taskId, (await claim(store))?.taskId, await claim(store)]).toEqual(["one", "elsewhere", "free", null]);
+        expect([first.taskId, (await claim(store))?.taskId, (await claim(store))?.taskId, await claim(store)]).toEqual([
+          "one",
+          "elsewhere",
+          "free",
+          null,
+        ]);
         await store.finishTaskIfRunning(first.seq, newFinish());
         expect((await claim(store))?.taskId).toBe("two");
       });
@@ -187,7 +195,10 @@ export function storeConformance(name: string, subject: StoreSubject): void {
     test("a resume token is known for its tenant, provider and agent only", async () => {
       const { store } = await open();
       const task = await started(store);
-      await store.finishTaskIfRunning(task.seq, newFinish({ result: { status: "ok", durationMs: 1, connection: "cli", resumeToken: "r" } }));
+      await store.finishTaskIfRunning(
+        task.seq,
+        newFinish({ result: { status: "ok", durationMs: 1, connection: "cli", resumeToken: "r" } }),
+      );
       const key = { tenant: "default", provider: "command", agentId: "agent", token: "r" };
       expect(await store.isResumeTokenKnown(key)).toBe(true);
       for (const other of [{ tenant: "b" }, { provider: "b" }, { agentId: "b" }, { token: "b" }]) {
@@ -211,7 +222,8 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("are numbered without a gap over all tasks and a reopen, and published after their commit", async () => {
         const { store, reopen, published } = await open();
         const tasks = [await started(store, { taskId: "a" }), await started(store, { taskId: "b" })] as const;
-        const append = (index: number) => store.appendEventsIfRunning(tasks[index % 2 === 0 ? 0 : 1], [{ type: "assistant.text", data: `{"content":"${index}"}` }]);
+        const append = (index: number) =>
+          store.appendEventsIfRunning(tasks[index % 2 === 0 ? 0 : 1], [{ type: "assistant.text", data: `{"content":"${index}"}` }]);
         await Promise.all(Array.from({ length: 100 }, (_, index) => append(index)));
         expect(published.map(({ number }) => number)).toEqual(Array.from({ length: 102 }, (_, index) => index + 1));
         const again = await reopen();
@@ -255,7 +267,10 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("one read looks at a bounded stretch of the log, and says where to go on", async () => {
         const { store } = await open();
         const task = await started(store);
-        await store.appendEventsIfRunning(task, Array.from({ length: 2500 }, () => ({ type: "assistant.text" as const, data: "{}" })));
+        await store.appendEventsIfRunning(
+          task,
+          Array.from({ length: 2500 }, () => ({ type: "assistant.text" as const, data: "{}" })),
+        );
         let [after, seen, reads] = [0, 0, 0];
         while (after < store.lastEventNumber()) {
           const { events, through } = await store.readEvents(after, { tenant: "default" });
@@ -266,11 +281,35 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         const page = await store.readTaskEvents(task.seq, 2490, 5, { callbacks: false });
         expect(page.map(({ number }) => number)).toEqual([2491, 2492, 2493, 2494, 2495]);
       });
+
+      test("one read brings a bounded amount of data, however large the events are", async () => {
+        const { store } = await open();
+        const task = await started(store);
+        const data = JSON.stringify({ content: "x".repeat(250_000) });
+        await store.appendEventsIfRunning(
+          task,
+          Array.from({ length: 40 }, () => ({ type: "assistant.text" as const, data })),
+        );
+        const seen: number[] = [];
+        for (let after = 0; after < store.lastEventNumber(); ) {
+          const { events, through } = await store.readEvents(after, { tenant: "default" });
+          expect(events.length).toBeLessThan(10);
+          seen.push(...events.map(({ number }) => number));
+          after = through;
+        }
+        expect(seen).toEqual(Array.from({ length: 41 }, (_, index) => index + 1));
+      });
     });
 
     describe("callbacks", () => {
       const again = { state: "pending", nextInMs: 1_000, lastStatus: 500, lastError: "http_500", event: null } as const;
-      const dead = { state: "dead", nextInMs: null, lastStatus: 500, lastError: "http_500", event: () => ({ type: "callback.dead", data: "{}" }) } as const;
+      const dead = {
+        state: "dead",
+        nextInMs: null,
+        lastStatus: 500,
+        lastError: "http_500",
+        event: () => ({ type: "callback.dead", data: "{}" }),
+      } as const;
       const delivered = {
         state: "delivered",
         nextInMs: null,
@@ -301,7 +340,11 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("a delivered one is final", async () => {
         const { store, published } = await open();
         const task = await owing(store, "http://a.test/x");
-        expect(await store.settleCallbackIfPending(task.seq, delivered)).toMatchObject({ state: "delivered", attempts: 1, nextAttemptAt: null });
+        expect(await store.settleCallbackIfPending(task.seq, delivered)).toMatchObject({
+          state: "delivered",
+          attempts: 1,
+          nextAttemptAt: null,
+        });
         expect(await store.settleCallbackIfPending(task.seq, again)).toBeNull();
         expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
         expect(await store.listDueCallbacks("http://a.test", 9)).toEqual([]);
@@ -315,13 +358,21 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         await store.settleCallbackIfPending(task.seq, dead);
         expect(await store.redeliverCallbackIfDead(task.seq)).toMatchObject({ state: "pending", attempts: 2, nextAttemptAt: 5_000 });
         expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
-        expect(await store.listDueCallbacks("http://a.test", 9)).toMatchObject([{ attempts: 2, roundAttempts: 0, body: '{"finishedAt":5000}' }]);
+        expect(await store.listDueCallbacks("http://a.test", 9)).toMatchObject([
+          { attempts: 2, roundAttempts: 0, body: '{"finishedAt":5000}' },
+        ]);
       });
 
       test("are due by origin, the longest due first, and listed newest first", async () => {
         let now = 0;
         const { store } = await open(() => now++);
-        for (const [taskId, host] of [["1", "a"], ["2", "b"], ["3", "a"], ["4", "a"]] as const) await owing(store, `http://${host}.test/`, taskId);
+        for (const [taskId, host] of [
+          ["1", "a"],
+          ["2", "b"],
+          ["3", "a"],
+          ["4", "a"],
+        ] as const)
+          await owing(store, `http://${host}.test/`, taskId);
         expect(await store.listDueOrigins()).toEqual(["http://a.test", "http://b.test"]);
         expect((await store.listDueCallbacks("http://a.test", 2)).map(({ task }) => task.taskId)).toEqual(["1", "3"]);
         const first = await store.listCallbacks("default", undefined, { before: null, limit: 3 });
@@ -359,7 +410,10 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         now = 8 * DAY;
         const young = await started(store, { taskId: "young" });
         while ((await store.prune(7 * DAY, 2)) > 0);
-        expect((await store.listTasks({ tenant: "default" }, { before: null, limit: 10 })).map(({ taskId }) => taskId)).toEqual(["young", "long"]);
+        expect((await store.listTasks({ tenant: "default" }, { before: null, limit: 10 })).map(({ taskId }) => taskId)).toEqual([
+          "young",
+          "long",
+        ]);
         expect(await store.oldestEventNumber()).toBe(7);
         now = 20 * DAY;
         for (const task of [long, young]) await store.finishTaskIfRunning(task.seq, newFinish());

@@ -36,13 +36,22 @@ test.each([
 test.each([
   ["a message alone is left as it is", { message: "  do it " }, "  do it "],
   ["stdin comes in a labelled block", { message: "sum", stdin: "1\n2" }, "sum\n\nInput:\n<stdin>\n1\n2\n</stdin>"],
-  ["output instructions come last", { message: "m", outputStrategy: { type: "file", path: "r.md" } as const }, 'm\n\nWrite the result to the file "r.md", relative to the root of the workspace.'],
+  [
+    "output instructions come last",
+    { message: "m", outputStrategy: { type: "file", path: "r.md" } as const },
+    'm\n\nWrite the result to the file "r.md", relative to the root of the workspace.',
+  ],
 ])("message: %s", (_, request, expected) => {
   expect(assembleMessage({ outputStrategy: { type: "stream" }, ...request })).toBe(expected);
 });
 
 test("the dispatch goes before the agent's defaults, which go before Bridge's", () => {
-  const agent = { model: "agent-model", timeoutSeconds: 7, tools: [{ name: "t", description: "", inputSchema: {} }], systemPrompt: "agent" };
+  const agent = {
+    model: "agent-model",
+    timeoutSeconds: 7,
+    tools: [{ name: "t", description: "", inputSchema: {} }],
+    systemPrompt: "agent",
+  };
   const bare = assembleRequest(task(), { promptFiles: [], agent: {}, directories });
   expect(bare).toEqual({
     taskId: "t1",
@@ -54,8 +63,16 @@ test("the dispatch goes before the agent's defaults, which go before Bridge's", 
     approvals: "deny",
     directories,
   });
-  expect(assembleRequest(task(), { promptFiles: ["soul"], agent, directories })).toMatchObject({ model: "agent-model", timeoutSeconds: 7, tools: agent.tools, systemPrompt: "soul\n\nagent" });
-  expect(assembleRequest(task({ model: "mine", timeoutSeconds: 3, tools: [] }), { promptFiles: [], agent, directories })).toMatchObject({ model: "mine", timeoutSeconds: 3 });
+  expect(assembleRequest(task(), { promptFiles: ["soul"], agent, directories })).toMatchObject({
+    model: "agent-model",
+    timeoutSeconds: 7,
+    tools: agent.tools,
+    systemPrompt: "soul\n\nagent",
+  });
+  expect(assembleRequest(task({ model: "mine", timeoutSeconds: 3, tools: [] }), { promptFiles: [], agent, directories })).toMatchObject({
+    model: "mine",
+    timeoutSeconds: 3,
+  });
   expect(assembleRequest(task({ tools: [] }), { promptFiles: [], agent, directories })).not.toHaveProperty("tools");
 });
 
@@ -65,8 +82,16 @@ test("adapters know a task by a name that no other tenant can take", () => {
 });
 
 const text = (content: string): AdapterEvent => ({ type: "assistant.text", taskId: "t", data: { content } });
-const invoked = (toolCallId: string): AdapterEvent => ({ type: "tool.invoked", taskId: "t", data: { toolCallId, toolName: "read", input: { a: 1 } } });
-const completed = (toolCallId: string, output: unknown): AdapterEvent => ({ type: "tool.completed", taskId: "t", data: { toolCallId, toolName: "read", output, isError: false } });
+const invoked = (toolCallId: string): AdapterEvent => ({
+  type: "tool.invoked",
+  taskId: "t",
+  data: { toolCallId, toolName: "read", input: { a: 1 } },
+});
+const completed = (toolCallId: string, output: unknown): AdapterEvent => ({
+  type: "tool.completed",
+  taskId: "t",
+  data: { toolCallId, toolName: "read", output, isError: false },
+});
 const call = (toolCallId: string) => ({ toolCallId, toolName: "read", input: { a: 1 } });
 
 test.each<[string, AdapterEvent[], unknown[]]>([
@@ -82,7 +107,14 @@ test.each<[string, AdapterEvent[], unknown[]]>([
       { role: "assistant", content: "done" },
     ],
   ],
-  ["text right after a call begins a new message", [invoked("1"), text("meanwhile")], [{ role: "assistant", content: "", toolCalls: [call("1")] }, { role: "assistant", content: "meanwhile" }]],
+  [
+    "text right after a call begins a new message",
+    [invoked("1"), text("meanwhile")],
+    [
+      { role: "assistant", content: "", toolCalls: [call("1")] },
+      { role: "assistant", content: "meanwhile" },
+    ],
+  ],
 ])("conversation: %s", (_, events, expected) => {
   const conversation = createConversation("question");
   for (const event of events) conversation.add(event);

@@ -19,16 +19,23 @@ function heldRuntime() {
   return { run, held };
 }
 
-const count = async (metric: { get(): Promise<{ values: { value: number }[] }> }) => (await metric.get()).values.reduce((sum, { value }) => sum + value, 0);
+const count = async (metric: { get(): Promise<{ values: { value: number }[] }> }) =>
+  (await metric.get()).values.reduce((sum, { value }) => sum + value, 0);
 
 describe("a task", () => {
   test("is accepted, run and ended, with its whole story in order", async () => {
     const engine = await startEngine([createInMemoryAdapter()]);
-    const { task, replayed } = await engine.dispatcher.accept(newDispatch({ taskId: "t1", request: { callbackUrl: "http://127.0.0.1:9/hook" } }), caller);
+    const { task, replayed } = await engine.dispatcher.accept(
+      newDispatch({ taskId: "t1", request: { callbackUrl: "http://127.0.0.1:9/hook" } }),
+      caller,
+    );
     expect({ replayed, state: task.state }).toEqual({ replayed: false, state: "queued" });
     const ended = await engine.dispatcher.waitForEnd(task, 5_000);
     expect(ended).toMatchObject({ state: "completed", result: { status: "ok", output: "hello" } });
-    expect(ended.result?.conversationMessages).toEqual([{ role: "user", content: "hello" }, { role: "assistant", content: "hello" }]);
+    expect(ended.result?.conversationMessages).toEqual([
+      { role: "user", content: "hello" },
+      { role: "assistant", content: "hello" },
+    ]);
     expect(engine.storyOf("t1")).toEqual([
       { type: "execution.started", data: { agentId: "agent" } },
       { type: "assistant.text", data: { content: "hello" } },
@@ -45,7 +52,9 @@ describe("a task", () => {
     await engine.dispatcher.waitForEnd(both[0]?.task as never, 5_000);
     const later = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
     expect(later).toMatchObject({ replayed: true, task: { state: "completed" } });
-    await expect(engine.dispatcher.accept(newDispatch({ taskId: "t1", request: { message: "other" } }), caller)).rejects.toMatchObject({ code: "task_conflict" });
+    await expect(engine.dispatcher.accept(newDispatch({ taskId: "t1", request: { message: "other" } }), caller)).rejects.toMatchObject({
+      code: "task_conflict",
+    });
     expect(run).toHaveBeenCalledTimes(1);
     expect(engine.dispatcher.load("memory")).toEqual({ running: 0, queued: 0, maxConcurrent: 2 });
   });
@@ -53,7 +62,9 @@ describe("a task", () => {
   test("waits while its adapter's slots are taken, and no adapter runs more than its limit", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
-    const tasks = await Promise.all(Array.from({ length: 5 }, (_, index) => engine.dispatcher.accept(newDispatch({ taskId: `t${index}` }), caller)));
+    const tasks = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => engine.dispatcher.accept(newDispatch({ taskId: `t${index}` }), caller)),
+    );
     await vi.waitFor(() => expect(held).toHaveLength(2));
     expect(engine.dispatcher.load("memory")).toEqual({ running: 2, queued: 3, maxConcurrent: 2 });
     for (let done = 0; done < 5; done += 1) {
@@ -86,7 +97,10 @@ describe("a task", () => {
     await mkdir(workspace, { recursive: true });
     await writeFile(path.join(workspace, "agent.json"), '{"timeoutSeconds": "soon"}');
     const { task } = await engine.dispatcher.accept(newDispatch(), caller);
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "failed", result: { error: expect.stringContaining("timeoutSeconds") } });
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({
+      state: "failed",
+      result: { error: expect.stringContaining("timeoutSeconds") },
+    });
   });
 });
 
@@ -95,12 +109,24 @@ describe("a dispatch is refused", () => {
     ["an unknown provider", newDispatch({ provider: "nobody" }), "unknown_provider"],
     ["a missing ability", newDispatch({ request: { approvals: "ask" } }), "capability_missing"],
     ["a callback to a host that is not public", newDispatch({ request: { callbackUrl: "https://10.0.0.1/" } }), "callback_url_refused"],
-    ["an MCP command that nobody allowed", newDispatch({ request: { mcpServers: [{ name: "x", transport: "stdio", command: "rm" }] } }), "mcp_refused"],
-    ["an MCP server at the metadata address", newDispatch({ request: { mcpServers: [{ name: "x", transport: "http", url: "http://169.254.169.254/" }] } }), "mcp_refused"],
+    [
+      "an MCP command that nobody allowed",
+      newDispatch({ request: { mcpServers: [{ name: "x", transport: "stdio", command: "rm" }] } }),
+      "mcp_refused",
+    ],
+    [
+      "an MCP server at the metadata address",
+      newDispatch({ request: { mcpServers: [{ name: "x", transport: "http", url: "http://169.254.169.254/" }] } }),
+      "mcp_refused",
+    ],
     ["a resume token of somebody else", newDispatch({ request: { resumeToken: "stolen" } }), "resume_unknown"],
     ["a directory that is not there", newDispatch({ request: { metadata: { cwd: "missing" } } }), "invalid_request"],
     ["a file outside", newDispatch({ request: { outputStrategy: { type: "file", path: "../x" } } }), "invalid_request"],
-    ["a schema that is none", newDispatch({ request: { outputStrategy: { type: "structured", schema: { type: "objekt" } } } }), "invalid_request"],
+    [
+      "a schema that is none",
+      newDispatch({ request: { outputStrategy: { type: "structured", schema: { type: "objekt" } } } }),
+      "invalid_request",
+    ],
   ])("%s", async (_, dispatch, code) => {
     const engine = await startEngine([createInMemoryAdapter({ capabilities: { approvals: false } })]);
     await expect(engine.dispatcher.accept(dispatch, caller)).rejects.toMatchObject({ code });
@@ -113,7 +139,10 @@ describe("a dispatch is refused", () => {
     const engine = await startEngine([createInMemoryAdapter({ run })], { queueLimit: 1, maxConcurrent: () => 1 });
     for (const taskId of ["running", "queued"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 1, queued: 1 }));
-    await expect(engine.dispatcher.accept(newDispatch({ taskId: "third" }), caller)).rejects.toMatchObject({ code: "queue_full", retryAfterSeconds: expect.any(Number) });
+    await expect(engine.dispatcher.accept(newDispatch({ taskId: "third" }), caller)).rejects.toMatchObject({
+      code: "queue_full",
+      retryAfterSeconds: expect.any(Number),
+    });
     expect(await engine.dispatcher.accept(newDispatch({ taskId: "queued" }), caller)).toMatchObject({ replayed: true });
   });
 
@@ -132,7 +161,10 @@ describe("cancel", () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     for (const taskId of ["first", "second"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
-    expect(await engine.dispatcher.cancel("default", "second")).toMatchObject({ changed: true, task: { state: "cancelled", result: { errorCode: "cancelled" } } });
+    expect(await engine.dispatcher.cancel("default", "second")).toMatchObject({
+      changed: true,
+      task: { state: "cancelled", result: { errorCode: "cancelled" } },
+    });
     expect(engine.storyOf("second").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
     expect(engine.dispatcher.load("memory").queued).toBe(0);
     await expect(engine.dispatcher.cancel("other", "first")).rejects.toMatchObject({ code: "not_found" });
@@ -237,7 +269,11 @@ describe("events", () => {
     };
     const adapter = createInMemoryAdapter({ run });
     let listener: ((event: AdapterEvent) => void) | undefined;
-    const engine = await startEngine([{ ...adapter, onEvent: (given) => adapter.onEvent((listener = given)) }]);
+    const onEvent = (given: typeof listener & {}) => {
+      listener = given;
+      adapter.onEvent(given);
+    };
+    const engine = await startEngine([{ ...adapter, onEvent }]);
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
     await engine.dispatcher.waitForEnd(task, 5_000);
     expect(engine.storyOf("t1").map(({ type }) => type)).toEqual(["execution.started", "tool.invoked", "execution.completed"]);
@@ -250,7 +286,8 @@ describe("an adapter that is offline", () => {
     const { run, held } = heldRuntime();
     const adapter = createInMemoryAdapter({ run });
     let offline = false;
-    const checkHealth = async () => (offline ? { status: "offline" as const, connection: null, version: null, detail: "unplugged", preflight: [] } : adapter.checkHealth());
+    const checkHealth = async () =>
+      offline ? { status: "offline" as const, connection: null, version: null, detail: "unplugged", preflight: [] } : adapter.checkHealth();
     const engine = await startEngine([{ ...adapter, checkHealth }], { maxConcurrent: () => 1, checkIntervalMs: 20 });
     await engine.dispatcher.accept(newDispatch({ taskId: "running" }), caller);
     const { task: waiting } = await engine.dispatcher.accept(newDispatch({ taskId: "waiting" }), caller);
@@ -260,7 +297,9 @@ describe("an adapter that is offline", () => {
     await expect(engine.dispatcher.accept(newDispatch({ taskId: "later" }), caller)).rejects.toMatchObject({ code: "adapter_offline" });
     expect(await engine.store.findTask("default", "later")).toBeNull();
     offline = false;
-    await vi.waitFor(async () => expect(await engine.dispatcher.accept(newDispatch({ taskId: "back" }), caller)).toMatchObject({ replayed: false }));
+    await vi.waitFor(async () =>
+      expect(await engine.dispatcher.accept(newDispatch({ taskId: "back" }), caller)).toMatchObject({ replayed: false }),
+    );
   });
 
   test("is listed with its reason when it cannot initialise, and the others serve", async () => {
@@ -290,7 +329,9 @@ describe("a restart", () => {
     expect(await second.store.findTask("default", "fails")).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
     expect(second.callbacksDue).toEqual(["http://127.0.0.1:9"]);
     const seq = (await second.store.findTask("default", "retries"))?.seq ?? 0;
-    const story = (await second.store.readTaskEvents(seq, 0, 100, { callbacks: false })).map(({ type, data }) => (type === "execution.progress" ? data : type));
+    const story = (await second.store.readTaskEvents(seq, 0, 100, { callbacks: false })).map(({ type, data }) =>
+      type === "execution.progress" ? data : type,
+    );
     expect(story).toEqual(["execution.started", '{"step":"held"}', '{"restarted":true}', "assistant.text", "execution.completed"]);
   });
 
@@ -340,7 +381,9 @@ describe("child tasks", () => {
       provider: "composite",
       run: async (request) => {
         const child = await config?.runChild({ parentTaskId: request.taskId, provider: "memory", message: request.message, ...change });
-        return child?.status === "ok" ? { output: `child said ${child.output}` } : { status: "error", errorCode: child?.errorCode ?? "adapter_error", error: child?.error ?? "" };
+        return child?.status === "ok"
+          ? { output: `child said ${child.output}` }
+          : { status: "error", errorCode: child?.errorCode ?? "adapter_error", error: child?.error ?? "" };
       },
     });
     const initialize = async (given: AdapterConfig) => {
@@ -352,8 +395,11 @@ describe("child tasks", () => {
 
   test("are tasks of their own, in a lane of their own", async () => {
     const engine = await startEngine([composite(), createInMemoryAdapter()], { maxConcurrent: () => 1 });
-    const tasks = await Promise.all(["a", "b", "c"].map((taskId) => engine.dispatcher.accept(newDispatch({ taskId, provider: "composite" }), caller)));
-    for (const { task } of tasks) expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ result: { output: "child said hello" } });
+    const tasks = await Promise.all(
+      ["a", "b", "c"].map((taskId) => engine.dispatcher.accept(newDispatch({ taskId, provider: "composite" }), caller)),
+    );
+    for (const { task } of tasks)
+      expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ result: { output: "child said hello" } });
     const children = await engine.store.listTasks({ tenant: "default", parentTaskId: "a" }, { before: null, limit: 10 });
     expect(children).toMatchObject([{ provider: "memory", state: "completed", agentId: "agent", request: { profile: "inspect" } }]);
   });
@@ -373,10 +419,15 @@ describe("child tasks", () => {
     const engine = await startEngine([composite({ profile: "modify" }), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await engine.dispatcher.waitForEnd(task, 5_000);
-    expect(await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 1 })).toMatchObject([{ request: { profile: "inspect" } }]);
+    expect(await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 1 })).toMatchObject([
+      { request: { profile: "inspect" } },
+    ]);
 
     const circular = await startEngine([composite({ provider: "composite" })]);
     const { task: own } = await circular.dispatcher.accept(newDispatch(), caller);
-    expect(await circular.dispatcher.waitForEnd(own, 5_000)).toMatchObject({ state: "failed", result: { errorCode: "adapter_error", error: expect.stringContaining("slot") } });
+    expect(await circular.dispatcher.waitForEnd(own, 5_000)).toMatchObject({
+      state: "failed",
+      result: { errorCode: "adapter_error", error: expect.stringContaining("slot") },
+    });
   });
 });

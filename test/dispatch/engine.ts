@@ -15,7 +15,10 @@ import type { TaskRequest } from "../../src/task.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
 /** Starts the engine without its doors: a real store, a real log, the given adapters. Stopped hard at the end of the test. */
-export async function startEngine(adapters: readonly ExecutionAdapter[], options: Partial<DispatcherOptions> & { dataDir?: string; checkIntervalMs?: number } = {}) {
+export async function startEngine(
+  adapters: readonly ExecutionAdapter[],
+  options: Partial<DispatcherOptions> & { dataDir?: string; checkIntervalMs?: number } = {},
+) {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const logger = pino({ level: "silent" });
   const metrics = createMetrics("test");
@@ -27,7 +30,14 @@ export async function startEngine(adapters: readonly ExecutionAdapter[], options
   let dispatcher: Dispatcher;
   const registry: AdapterRegistry = createAdapterRegistry({
     loaded: adapters.map((adapter) => ({ provider: adapter.provider, adapter })),
-    configure: () => ({ settings: {}, env: {}, dataDir, logger, runChild: (request) => dispatcher.runChild(request), onOrphansKilled() {} }),
+    configure: () => ({
+      settings: {},
+      env: {},
+      dataDir,
+      logger,
+      runChild: (request) => dispatcher.runChild(request),
+      onOrphansKilled() {},
+    }),
     metrics,
     logger,
     onEvent: (provider, event) => dispatcher.onAdapterEvent(provider, event),
@@ -63,13 +73,23 @@ export async function startEngine(adapters: readonly ExecutionAdapter[], options
   };
   onTestFinished(stop);
 
-  const storyOf = (taskId: string) => events.filter((event) => event.task.taskId === taskId).map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
+  const storyOf = (taskId: string) =>
+    events
+      .filter((event) => event.task.taskId === taskId)
+      .map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
   return { dispatcher, registry, store, metrics, dataDir, events, storyOf, callbacksDue, stop };
 }
 
 /** A well-formed dispatch; every field of its request may be set. */
 export function newDispatch(fields: Partial<Omit<ParsedDispatch, "request">> & { request?: Partial<TaskRequest> } = {}): ParsedDispatch {
-  const request: TaskRequest = { message: "hello", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail", ...fields.request };
+  const request: TaskRequest = {
+    message: "hello",
+    outputStrategy: { type: "stream" },
+    profile: "inspect",
+    approvals: "deny",
+    onInterrupt: "fail",
+    ...fields.request,
+  };
   return { taskId: null, provider: null, agentId: "agent", fingerprint: JSON.stringify(request), ...fields, request };
 }
 

@@ -43,8 +43,21 @@ describe("structured", () => {
   test.each([
     ["the runtime's own outputs", ok({ outputs: { n: 1 }, output: '{"n": 2}' }), { status: "ok", outputs: { n: 1 } }],
     ["the text", ok({ output: 'so ```json\n{"n": 2}\n```' }), { status: "ok", outputs: { n: 2 } }],
-    ["no object", ok({ output: "sorry" }), { status: "error", errorCode: "output_invalid", output: "sorry", error: "The answer holds no JSON object." }],
-    ["an object that does not fit", ok({ output: '{"n": "x"}' }), { status: "error", errorCode: "output_invalid", output: '{"n": "x"}', error: "The answer does not fit the schema: n must be integer." }],
+    [
+      "no object",
+      ok({ output: "sorry" }),
+      { status: "error", errorCode: "output_invalid", output: "sorry", error: "The answer holds no JSON object." },
+    ],
+    [
+      "an object that does not fit",
+      ok({ output: '{"n": "x"}' }),
+      {
+        status: "error",
+        errorCode: "output_invalid",
+        output: '{"n": "x"}',
+        error: "The answer does not fit the schema: n must be integer.",
+      },
+    ],
   ])("takes %s", (_, result, expected) => {
     expect(applyOutputStrategy(strategy, result, "/nowhere")).toMatchObject(expected);
   });

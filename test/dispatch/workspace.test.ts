@@ -32,7 +32,10 @@ test.each([
 ])("metadata.cwd %j is accepted: %s", async (relative, accepted) => {
   const { workspace } = await workspaceWithLinks();
   if (accepted) expect(resolveDirectoryInside(workspace, relative).startsWith(workspace)).toBe(true);
-  else expect(() => resolveDirectoryInside(workspace, relative)).toThrow(expect.objectContaining({ code: "invalid_request", errors: [expect.objectContaining({ path: "metadata.cwd" })] }));
+  else
+    expect(() => resolveDirectoryInside(workspace, relative)).toThrow(
+      expect.objectContaining({ code: "invalid_request", errors: [expect.objectContaining({ path: "metadata.cwd" })] }),
+    );
 });
 
 test.each([
@@ -47,7 +50,10 @@ test.each([
 ])("a file output %j is accepted: %s", async (relative, accepted) => {
   const { workspace } = await workspaceWithLinks();
   if (accepted) expect(resolveFileInside(workspace, relative)).toBe(path.join(workspace, relative));
-  else expect(() => resolveFileInside(workspace, relative)).toThrow(expect.objectContaining({ errors: [expect.objectContaining({ path: "outputStrategy.path" })] }));
+  else
+    expect(() => resolveFileInside(workspace, relative)).toThrow(
+      expect.objectContaining({ errors: [expect.objectContaining({ path: "outputStrategy.path" })] }),
+    );
 });
 
 test("a task gets private directories, TMPDIR beside its home, and TMPDIR goes with the task", async () => {
@@ -68,7 +74,8 @@ test("a task gets private directories, TMPDIR beside its home, and TMPDIR goes w
 test("two tenants never share a directory", async () => {
   const dataDir = await temporaryDirectory();
   const workspaces = createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") });
-  const of = (tenant: string) => Object.values(workspaces.prepare({ seq: 1, tenant, taskId: "t", parentTaskId: null, agentId: "a", provider: "p" }, undefined));
+  const of = (tenant: string) =>
+    Object.values(workspaces.prepare({ seq: 1, tenant, taskId: "t", parentTaskId: null, agentId: "a", provider: "p" }, undefined));
   const [a, b] = [of("a"), of("b")];
   expect(a.filter((directory) => b.includes(directory))).toEqual([]);
 });
@@ -86,9 +93,24 @@ test("prompt files are read in their order, and never through a link out of the 
 test("agent.json gives defaults, and cannot widen what a task may do", async () => {
   const { workspace } = await workspaceWithLinks();
   expect(readAgentFile(workspace)).toEqual({});
-  const file = { systemPrompt: "s", model: "m", provider: "p", timeoutSeconds: 5, tools: [{ name: "t", input_schema: {} }], profile: "modify", approvals: "allow", mcpServers: [{}] };
+  const file = {
+    systemPrompt: "s",
+    model: "m",
+    provider: "p",
+    timeoutSeconds: 5,
+    tools: [{ name: "t", input_schema: {} }],
+    profile: "modify",
+    approvals: "allow",
+    mcpServers: [{}],
+  };
   await writeFile(path.join(workspace, "agent.json"), JSON.stringify(file));
-  expect(readAgentFile(workspace)).toEqual({ systemPrompt: "s", model: "m", provider: "p", timeoutSeconds: 5, tools: [{ name: "t", description: "", inputSchema: {} }] });
+  expect(readAgentFile(workspace)).toEqual({
+    systemPrompt: "s",
+    model: "m",
+    provider: "p",
+    timeoutSeconds: 5,
+    tools: [{ name: "t", description: "", inputSchema: {} }],
+  });
 });
 
 test.each([

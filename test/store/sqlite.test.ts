@@ -82,6 +82,10 @@ test("on a faulty disk a caller is refused at once, Bridge's own work waits and 
   expect(await appended).toBe(true);
   expect(await finished).toMatchObject({ state: "completed" });
   const story = await store.readTaskEvents(task.seq, 0, 10, { callbacks: true });
-  expect(story.map(({ number, type }) => [number, type])).toEqual([[1, "execution.started"], [2, "assistant.text"], [3, "execution.completed"]]);
+  expect(story.map(({ number, type }) => [number, type])).toEqual([
+    [1, "execution.started"],
+    [2, "assistant.text"],
+    [3, "execution.completed"],
+  ]);
   expect(await store.findTask("default", "refused")).toBeNull();
 }, 20_000);

@@ -32,7 +32,11 @@ function move(task: ModelTask, to: TaskState): void {
   task.state = to;
 }
 
-const command = (name: string, run: (model: Model, real: Real) => Promise<void>): Command => ({ check: () => true, run, toString: () => name });
+const command = (name: string, run: (model: Model, real: Real) => Promise<void>): Command => ({
+  check: () => true,
+  run,
+  toString: () => name,
+});
 
 const accept = (id: string): Command =>
   command(`accept ${id}`, async (model, { store }) => {
@@ -91,7 +95,13 @@ const commands = fc.commands(
   [
     taskId.map(accept),
     fc.constant(claim()),
-    fc.tuple(taskId, fc.constantFrom("queued" as const, "running" as const), fc.constantFrom("completed" as const, "failed" as const, "cancelled" as const)).map((parts) => finish(...parts)),
+    fc
+      .tuple(
+        taskId,
+        fc.constantFrom("queued" as const, "running" as const),
+        fc.constantFrom("completed" as const, "failed" as const, "cancelled" as const),
+      )
+      .map((parts) => finish(...parts)),
     taskId.map(requeue),
     taskId.map(append),
     fc.constant(reopen()),
