@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pino } from "pino";
+import { expect } from "vitest";
+import { createApp } from "../../src/app.ts";
+import { loadConfig } from "../../src/config.ts";
+import type { ErrorCode } from "../../src/errors.ts";
+import { PROBLEM_TYPE, problemSchema } from "../../src/http/problem.ts";
+import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
+
+/** Tokens of the tests: two tenants with every scope, and one token for each single scope. */
+export const tokens = {
+  alpha: { tenant: "alpha", scopes: ["dispatch", "read", "approve", "manage", "metrics"] },
+  beta: { tenant: "beta", scopes: ["dispatch", "read", "approve", "manage", "metrics"] },
+  reader: { tenant: "alpha", scopes: ["read"] },
+  dispatcher: { tenant: "alpha", scopes: ["dispatch"] },
+  scraper: { tenant: "alpha", scopes: ["metrics"] },
+  expired: { tenant: "alpha", scopes: ["read"], expiresAt: "2020-01-01T00:00:00Z" },
+} as const;
+export type TokenName = keyof typeof tokens;
+
+/** One answer, its body parsed when it is JSON. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of a body is what it asserts.
+  body: any;
+}
+
+export interface Call {
+  /** Default: alpha; null sends none. */
+  token?: TokenName | null;
+  headers?: Record<string, string>;
+  /** Sent as JSON; a string is sent as it is. */
+  body?: unknown;
+}
+
+/** A whole Bridge on a free port, with adapters whose runtimes are functions. */
+export interface Bridge {
+  url: string;
+  port: number;
+  /** Every line that was logged. */
+  log: string[];
+  /** Sends a request; whatever is refused must be a problem, with the id of its request. */
+  call(method: string, target: string, options?: Call): Promise<Answer>;
+  dispatch(body: Record<string, unknown>, options?: Omit<Call, "body">): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** The message `wait` runs until it is cancelled, `fail` fails; anything else is said back. */
+const obey: Run = async (request, emit, signal) => {
+  if (request.message === "fail") return { status: "error", errorCode: "model_error", error: "It failed." };
+  if (request.message === "wait") await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("cancelled"))));
+  emit("assistant.text", { content: request.message });
+  return { output: request.message };
+};
+
+export async function startBridge(environment: Record<string, string> = {}): Promise<Bridge> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), "bridge-http-"));
+  const tokensFile = path.join(dataDir, "tokens.json");
+  const entries = Object.entries(tokens).map(([name, entry]) => ({
+    name,
+    sha256: createHash("sha256").update(`secret-${name}`).digest("hex"),
+    ...entry,
+  }));
+  await writeFile(tokensFile, JSON.stringify(entries));
+  const { config } = loadConfig({
+    BRIDGE_PORT: "0",
+    BRIDGE_DATA_DIR: dataDir,
+    BRIDGE_TOKENS_FILE: tokensFile,
+    BRIDGE_CALLBACK_ALLOW: "127.0.0.1",
+    BRIDGE_CALLBACK_RETRIES: "0",
+    BRIDGE_DRAIN_SECONDS: "0",
+    BRIDGE_MAX_CONCURRENT: "4,narrow=1",
+    ...environment,
+  });
+  const log: string[] = [];
+  const logger = pino({ level: "trace" }, { write: (line: string) => void log.push(line) });
+  const adapters = [
+    createInMemoryAdapter({ run: obey }),
+    createInMemoryAdapter({
+      run: obey,
+      provider: "narrow",
+      capabilities: { tools: false, sessionResume: false, outputStrategies: ["stream"] },
+    }),
+  ];
+  const loaded = adapters.map((adapter) => ({ provider: adapter.provider, adapter }));
+  const app = await createApp(config, logger, {
+    adapters: [...loaded, { provider: "absent", adapter: null, reason: "It is not installed." }],
+  });
+  const url = await app.start();
+
+  const call: Bridge["call"] = async (method, target, { token = "alpha", headers = {}, body } = {}) => {
+    const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
+    const response = await fetch(url + target, {
+      method,
+      redirect: "manual",
+      ...sent,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer secret-${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
+    const answer = { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
+    if (answer.status >= 400 && method !== "HEAD") expectProblem(answer);
+    return answer;
+  };
+
+  return {
+    url,
+    port: Number(new URL(url).port),
+    log,
+    call,
+    dispatch: (body, options = {}) =>
+      call("POST", "/api/v2/dispatch", { ...options, body: { provider: "memory", agentId: "writer", message: "Hello.", ...body } }),
+    async close() {
+      await app.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Every refusal has the one shape, whatever refused. */
+export function expectProblem(answer: Pick<Answer, "status" | "headers" | "body">, code?: ErrorCode): void {
+  expect(answer.headers.get("content-type")).toMatch(new RegExp(`^${PROBLEM_TYPE.replace("+", "\\+")}(;|$)`));
+  const problem = problemSchema.parse(answer.body);
+  expect(problem.status).toBe(answer.status);
+  expect(problem.type).toBe(`urn:bridge:error:${problem.code}`);
+  expect(problem.requestId).toBe(answer.headers.get("x-request-id"));
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+  expect(answer.headers.has("retry-after")).toBe(answer.status === 503 || answer.status === 429);
+  expect(answer.headers.has("www-authenticate")).toBe(answer.status === 401);
+  if (code !== undefined) expect(problem.code).toBe(code);
+}
+
+/** Asks again until the answer is as wished; the time limit of the test is the limit. */
+export async function until<T>(ask: () => Promise<T>, isWished: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (isWished(answer)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
