@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventType } from "#contract";
-import type { Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
+import type { CallbackSettlement, Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 
 /** What an engine brings to the kit: a fresh, empty store each time, and the same data opened again. */
@@ -302,21 +302,21 @@ export function storeConformance(name: string, subject: StoreSubject): void {
     });
 
     describe("callbacks", () => {
-      const again = { state: "pending", nextInMs: 1_000, lastStatus: 500, lastError: "http_500", event: null } as const;
-      const dead = {
+      const again: CallbackSettlement = { state: "pending", nextInMs: 1_000, lastStatus: 500, lastError: "http_500", event: null };
+      const dead: CallbackSettlement = {
         state: "dead",
         nextInMs: null,
         lastStatus: 500,
         lastError: "http_500",
         event: () => ({ type: "callback.dead", data: "{}" }),
-      } as const;
-      const delivered = {
+      };
+      const delivered: CallbackSettlement = {
         state: "delivered",
         nextInMs: null,
         lastStatus: 204,
         lastError: null,
         event: (attempts: number) => ({ type: "callback.delivered", data: JSON.stringify({ attempts }) }),
-      } as const;
+      };
 
       async function owing(store: Store, url: string, taskId = "task-1"): Promise<Task> {
         const task = await started(store, { taskId });
