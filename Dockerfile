@@ -1,10 +1,10 @@
 # syntax=docker/dockerfile:1
 
-# The packages of a production install. Their own Node is left out: the image brings one.
+# The packages of a production install. The optional ones are Node itself, and the image brings one.
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev && rm -rf node_modules/node-linux-* node_modules/.bin/node
+RUN npm ci --omit=dev --omit=optional
 
 FROM node:24-slim
 # Bridge starts agents, and agents leave children behind. An init as process 1 reaps them, however the container is started;

@@ -29,6 +29,11 @@ test("Node itself comes with the installation, one release on every system that 
   }
 });
 
+test("nothing but Node is optional in production, so that an image can leave the optional packages out", () => {
+  const optional = packages.filter(([, { optional, dev }]) => optional && !dev).map(([place]) => place);
+  expect(optional.filter((place) => !place.startsWith("node_modules/node-"))).toEqual([]);
+});
+
 test("completing adds what is missing with its platform, once, beside what is there", () => {
   const incomplete: Lockfile = {
     packages: {
