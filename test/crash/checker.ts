@@ -1,0 +1,155 @@
+import { isDeepStrictEqual } from "node:util";
+import type { EventEnvelope, ExecutionResult } from "#contract";
+import { isFinal } from "../../src/task.ts";
+import type { ReceivedCallback } from "./callback-receiver.ts";
+import { eventNumber, type Follower } from "./follower.ts";
+import type { DispatchedTask } from "./orchestrator.ts";
+import type { StoredEventRow, StoredState, StoredTask } from "./stored-state.ts";
+
+/** Everything that was seen of Bridge from outside, and what it has written down. */
+export interface Evidence {
+  stored: StoredState;
+  dispatched: ReadonlyMap<string, DispatchedTask>;
+  followers: readonly Follower[];
+  callbacks: readonly ReceivedCallback[];
+  /** Order of arrival of each `callback.delivered`, by task. */
+  deliveredSeenAt: ReadonlyMap<string, number>;
+  /** How often each task's runtime started. */
+  starts: ReadonlyMap<string, number>;
+  /** Results as the API tells them. */
+  results: ReadonlyMap<string, unknown>;
+  kills: number;
+  maxConcurrent: number;
+}
+
+/** Holds the evidence against the promises; each line is one that was broken. */
+export function check(evidence: Evidence): string[] {
+  return [
+    ...checkLog(evidence.stored),
+    ...evidence.followers.flatMap((follower) => checkFollowed(follower, evidence.stored)),
+    ...checkTasks(evidence),
+    ...checkCallbacks(evidence),
+    ...checkThatItWorked(evidence),
+  ];
+}
+
+function checkLog({ integrity, events, lastNumber }: StoredState): string[] {
+  const hole = events.findIndex((event, index) => event.number !== index + 1);
+  return [
+    ...integrity.map((line) => `database: ${line}`),
+    ...(hole === -1 ? [] : [`log: after ${hole} comes ${events[hole]?.number}`]),
+    ...(events.length === lastNumber ? [] : [`log: ${events.length} events, but the counter says ${lastNumber}`]),
+  ];
+}
+
+/** The stream has told the tenant's whole log: each event once, in order, as it is stored. */
+function checkFollowed({ tenant, events }: Follower, stored: StoredState): string[] {
+  const log = stored.events.filter((event) => event.tenant === tenant);
+  const numbers = events.map(eventNumber);
+  const disorder = numbers.findIndex((number, index) => index > 0 && number <= (numbers[index - 1] as number));
+  const difference = log.findIndex((event, index) => !isSame(event, events[index]));
+  return [
+    ...(disorder === -1 ? [] : [`durability: the stream of ${tenant} told event ${numbers[disorder]} after ${numbers[disorder - 1]}`]),
+    ...(difference === -1 ? [] : [`durability: the stream of ${tenant} and the log differ from event ${log[difference]?.number} on`]),
+    ...(events.length === log.length
+      ? []
+      : [`durability: the stream of ${tenant} told ${events.length} events, the log has ${log.length}`]),
+  ];
+}
+
+const isSame = (stored: StoredEventRow, followed: EventEnvelope | undefined): boolean =>
+  followed !== undefined &&
+  eventNumber(followed) === stored.number &&
+  followed.type === stored.type &&
+  isDeepStrictEqual(followed.data, JSON.parse(stored.data));
+
+function checkTasks({ stored, dispatched, starts, results, kills, maxConcurrent }: Evidence): string[] {
+  const byKey = new Map(stored.tasks.map((task) => [task.key, task]));
+  const stories = Map.groupBy(stored.events, (event) => event.task);
+  const lost = [...dispatched].filter(([key, task]) => task.accepted && !byKey.has(key));
+  const interruptions = stored.tasks.filter((task) => task.restarts > 0 || task.result?.errorCode === "bridge_restarted").length;
+  return [
+    ...lost.map(([key]) => `durability: ${key} was accepted and is not stored`),
+    ...stored.tasks.flatMap((task) => checkTask(task, dispatched.get(task.key), starts.get(task.key) ?? 0)),
+    ...stored.tasks.flatMap((task) => checkStory(task, stories.get(task.seq) ?? [])),
+    ...stored.tasks
+      .filter((task) => !isDeepStrictEqual(results.get(task.key), task.result))
+      .map((task) => `task: the API tells another result of ${task.key} than is stored`),
+    ...(interruptions <= kills * maxConcurrent ? [] : [`task: ${interruptions} interruptions by ${kills} kills`]),
+  ];
+}
+
+function checkTask({ key, state, restarts, result }: StoredTask, dispatch: DispatchedTask | undefined, starts: number): string[] {
+  if (dispatch === undefined) return [`task: ${key} was never dispatched`];
+  const retries = dispatch.body["onInterrupt"] === "retry";
+  const kind = String(dispatch.body["message"]).split(" ", 1)[0];
+  const code = result?.errorCode ?? null;
+  const expected = [kind === "fail" ? "runtime_crashed" : null, ...(dispatch.cancelled ? ["cancelled"] : []), "bridge_restarted"];
+  return [
+    ...(isFinal(state) ? [] : [`task: ${key} is still ${state}`]),
+    ...(expected.includes(code) ? [] : [`task: ${key} (${kind}) ended ${state} ${code}: ${result?.error}`]),
+    ...(starts > (retries ? 2 : 1) ? [`task: ${key} was started ${starts} times`] : []),
+    ...(state === "completed" && starts === 0 ? [`task: ${key} completed and never ran`] : []),
+    ...(restarts > 0 && !retries ? [`task: ${key} went back to the queue unasked`] : []),
+  ];
+}
+
+/** One beginning, one end, nothing of the task's own behind it. */
+function checkStory({ key, state }: StoredTask, events: readonly StoredEventRow[]): string[] {
+  const types = events.map((event) => event.type).filter((type) => !type.startsWith("callback."));
+  const ends = types.filter((type) => type === "execution.completed" || type === "execution.failed");
+  const end = state === "completed" ? "execution.completed" : "execution.failed";
+  const outcomes = events.filter((event) => event.type.startsWith("callback."));
+  return [
+    ...(ends.length === 1 && types.at(-1) === end
+      ? []
+      : [`story: ${key} is ${state} and ends ${ends.length} times, last with ${types.at(-1)}`]),
+    ...(types.filter((type) => type === "execution.started").length === 1 && types[0] === "execution.started"
+      ? []
+      : [`story: ${key} does not begin once with its beginning`]),
+    ...(outcomes.length === 1 ? [] : [`story: ${key} tells ${outcomes.length} outcomes of its callback`]),
+  ];
+}
+
+function checkCallbacks({ stored, callbacks, deliveredSeenAt }: Evidence): string[] {
+  const byTask = Map.groupBy(callbacks, (callback) => callback.key);
+  const tasksOfId = Map.groupBy(callbacks, (callback) => callback.webhookId);
+  const known = new Set(stored.tasks.map((task) => task.key));
+  return [
+    ...stored.tasks.flatMap((task) => checkCallback(task, byTask.get(task.key) ?? [], stored.callbacks.get(task.seq)?.state)),
+    ...[...byTask.keys()]
+      .filter((key) => !known.has(key))
+      .map((key) => `durability: a callback told the end of ${key}, which is not stored`),
+    ...[...tasksOfId]
+      .filter(([, posts]) => new Set(posts.map((post) => post.key)).size > 1)
+      .map(([id]) => `callback: ${id} stands for several tasks`),
+    ...callbacks
+      .filter(({ key, order }) => order > (deliveredSeenAt.get(key) ?? Number.POSITIVE_INFINITY))
+      .map(({ key }) => `callback: ${key} was posted again after its delivery`),
+  ];
+}
+
+function checkCallback({ key, result }: StoredTask, posts: readonly ReceivedCallback[], state: string | undefined): string[] {
+  const [first] = posts;
+  if (first === undefined) return [`callback: ${key} never arrived`];
+  const { taskId, agentId, provider, metadata, finishedAt, ...told } = JSON.parse(first.body) as ExecutionResult & Record<string, unknown>;
+  return [
+    ...(posts.every((post) => post.body === first.body) ? [] : [`durability: the callback of ${key} came with several contents`]),
+    ...(posts.every((post) => post.webhookId === first.webhookId) ? [] : [`callback: ${key} came with several ids`]),
+    ...(isDeepStrictEqual(told, result) ? [] : [`durability: the callback of ${key} told another result than is stored`]),
+    ...(key.endsWith(`/${String(taskId)}`) && [agentId, provider, metadata, finishedAt].every((field) => field !== undefined)
+      ? []
+      : [`callback: ${key} is incomplete`]),
+    ...(state === "delivered" ? [] : [`callback: ${key} is ${state}`]),
+  ];
+}
+
+/** A run in which nothing happens breaks no promise, and proves nothing. */
+function checkThatItWorked({ stored, callbacks, kills }: Evidence): string[] {
+  const completed = stored.tasks.filter((task) => task.state === "completed").length;
+  return [
+    ...(stored.tasks.length >= 2 * kills ? [] : [`proof: only ${stored.tasks.length} tasks in ${kills} rounds`]),
+    ...(completed * 3 >= stored.tasks.length ? [] : [`proof: only ${completed} of ${stored.tasks.length} tasks completed`]),
+    ...(callbacks.length > stored.tasks.length ? [] : [`proof: only ${callbacks.length} callbacks for ${stored.tasks.length} tasks`]),
+  ];
+}

@@ -1,0 +1,176 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { EventEnvelope } from "#contract";
+import { type BridgeProcess, startBridge } from "./bridge-process.ts";
+import { startCallbackReceiver } from "./callback-receiver.ts";
+import { check } from "./checker.ts";
+import { createFollower } from "./follower.ts";
+import { createInstallation } from "./installation.ts";
+import { findRuntimes } from "./leftovers.ts";
+import { createMoments, type Phase } from "./moments.ts";
+import { createOrchestrator, taskKey } from "./orchestrator.ts";
+import { planRounds, type Round } from "./plan-rounds.ts";
+import { createRandom } from "./random.ts";
+import { isCalm, readResults } from "./read-api.ts";
+import { createSabotage, type Sabotage } from "./sabotage.ts";
+import { readStoredState, type StoredState, type StoredTask } from "./stored-state.ts";
+import { until } from "./until.ts";
+
+export interface CrashOptions {
+  rounds: number;
+  /** Decides what is dispatched and where each kill strikes; the operating system decides the rest. */
+  seed: number;
+  /** Takes durability away, to show that the checker sees it. */
+  sabotage?: Sabotage | undefined;
+  onRound?(line: string): void;
+}
+
+/** What a run has shown. */
+export interface CrashReport {
+  /** Broken promises; those of durability begin with `durability`. */
+  violations: string[];
+  figures: Record<string, number>;
+}
+
+const MOMENT_LIMIT_MS = 3000;
+const SETTLE_LIMIT_MS = 60_000;
+/** A task ends before the last of its processes is swept. */
+const SWEEP_LIMIT_MS = 5000;
+
+/** Kills Bridge again and again while it works, and checks at the end that nothing accepted was lost, doubled or changed. */
+export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} }: CrashOptions): Promise<CrashReport> {
+  const installation = createInstallation();
+  const { dataDir, databaseFile, tenants, environment } = installation;
+  const damage = sabotage === undefined ? () => {} : createSabotage(sabotage, databaseFile);
+  const violations: string[] = [];
+  const onViolation = (violation: string): void => void violations.push(violation);
+  const moments = createMoments();
+  const kills: Record<Phase, number> = { dispatch: 0, run: 0, callback: 0, recovery: 0 };
+  const deliveredSeenAt = new Map<string, number>();
+  let order = 0;
+  let startupMs = 1000;
+  let runtimesLeftByKills = 0;
+  let life: BridgeProcess = startBridge(environment);
+
+  const receiver = await startCallbackReceiver({ nextOrder: () => order++, onCallback: () => moments.happened("callback") });
+  // Actors have chances of their own, so that the timing of one does not change the plan of another.
+  const orchestrator = createOrchestrator({
+    random: createRandom(seed + 1),
+    tenants,
+    callbackOrigin: receiver.origin,
+    onDispatch: () => moments.happened("dispatch"),
+    onViolation,
+  });
+  const followers = tenants.map((tenant) => createFollower({ tenant, onEvent: (event) => observe(tenant.tenant, event), onViolation }));
+
+  function observe(tenant: string, { type, taskId }: EventEnvelope): void {
+    const key = taskKey(tenant, taskId);
+    if (type === "execution.completed" || type === "execution.failed") orchestrator.onEnded(key);
+    else if (type === "callback.delivered") deliveredSeenAt.set(key, order++);
+    else moments.happened("run");
+  }
+
+  async function connect(): Promise<{ address: string; ended: Promise<unknown> }> {
+    const address = await life.address;
+    const streams = followers.map((follower) => follower.follow(address));
+    await Promise.all(streams.map((stream) => stream.connected));
+    return { address, ended: Promise.all(streams.map((stream) => stream.ended)) };
+  }
+
+  async function kill(phase: Phase): Promise<void> {
+    await life.kill();
+    kills[phase] += 1;
+    violations.push(...life.errorLines.map((line) => `log: ${line}`));
+    runtimesLeftByKills += findRuntimes(dataDir).length;
+  }
+
+  /** The first life ends when its log has begun: a stream can only be resumed once it has told an event. */
+  async function begin(): Promise<void> {
+    const { address, ended } = await connect();
+    for (const tenant of tenants) await orchestrator.dispatchOne(address, tenant);
+    await until(() => followers.every((follower) => follower.events.length > 0), SETTLE_LIMIT_MS);
+    await kill("run");
+    await ended;
+  }
+
+  /** One life of work, until the kill that was planned for it. */
+  async function live(round: Round): Promise<void> {
+    const startedAt = performance.now();
+    life = startBridge(environment);
+    if (round.phase === "recovery") {
+      await delay(round.delay * startupMs);
+      await kill("recovery");
+      return;
+    }
+    const { address, ended } = await connect();
+    startupMs = performance.now() - startedAt;
+    const over = new AbortController();
+    const working = orchestrator.work(address, over.signal);
+    if (!(await moments.reach(round.phase, round.occurrence, MOMENT_LIMIT_MS)))
+      onRound(`too few moments of ${round.phase}; killed all the same`);
+    if (round.delay > 0) await delay(round.delay);
+    await kill(round.phase);
+    over.abort();
+    await Promise.all([working, ended]);
+  }
+
+  /** The last life: everything comes to its end, and Bridge to its own. */
+  async function settle(): Promise<Map<string, unknown>> {
+    life = startBridge(environment);
+    const { address, ended } = await connect();
+    await orchestrator.repeatAll(address);
+    if (!(await until(() => isCalm(address, tenants), SETTLE_LIMIT_MS)))
+      onViolation(`task: not all have ended after ${SETTLE_LIMIT_MS / 1000} s`);
+    if (!(await until(() => findRuntimes(dataDir).length === 0, SWEEP_LIMIT_MS)))
+      onViolation("process: runtimes are left after the last start");
+    const results = await readResults(address, orchestrator.tasks);
+    const exitCode = await life.stop();
+    await ended;
+    if (exitCode !== 0) onViolation(`process: Bridge stopped with code ${exitCode}`);
+    violations.push(...life.errorLines.map((line) => `log: ${line}`));
+    return results;
+  }
+
+  try {
+    await begin();
+    for (const [index, round] of planRounds(rounds, createRandom(seed)).entries()) {
+      await live(round);
+      damage();
+      const { phase, occurrence, delay: after } = round;
+      const seen = `${orchestrator.tasks.size} tasks, ${receiver.callbacks.length} callbacks, ${violations.length} violations`;
+      onRound(`round ${index + 1}: killed in ${phase} (moment ${occurrence}, +${after.toFixed(2)}); so far ${seen}`);
+    }
+    const results = await settle();
+    const stored = readStoredState(databaseFile);
+    const starts = installation.readStarts();
+    const killed = Object.values(kills).reduce((sum, count) => sum + count, 0);
+    const seen = { dispatched: orchestrator.tasks, followers, callbacks: receiver.callbacks, deliveredSeenAt, starts, results };
+    violations.push(...check({ stored, ...seen, kills: killed, maxConcurrent: installation.maxConcurrent }));
+    const figures = {
+      kills: killed,
+      ...Object.fromEntries(Object.entries(kills).map(([phase, count]) => [`kills in ${phase}`, count])),
+      ...countTasks(stored),
+      streamsResumed: followers.reduce((sum, follower) => sum + follower.resumptions, 0),
+      callbacks: receiver.callbacks.length,
+      ...orchestrator.figures,
+      runtimesLeftByKills,
+    };
+    return { violations, figures };
+  } finally {
+    await life.kill();
+    await receiver.close();
+    await installation.remove();
+  }
+}
+
+function countTasks({ tasks, events }: StoredState): Record<string, number> {
+  const count = (test: (task: StoredTask) => boolean): number => tasks.filter(test).length;
+  return {
+    tasks: tasks.length,
+    completed: count((task) => task.state === "completed"),
+    failedByRestart: count((task) => task.result?.errorCode === "bridge_restarted"),
+    failedByRuntime: count((task) => task.result?.errorCode === "runtime_crashed"),
+    cancelled: count((task) => task.state === "cancelled"),
+    retried: count((task) => task.restarts > 0),
+    events: events.length,
+  };
+}

@@ -1,0 +1,74 @@
+import { createParser } from "eventsource-parser";
+import type { EventEnvelope } from "#contract";
+import type { Tenant } from "./orchestrator.ts";
+
+/** Follows all events of one tenant, over every restart. */
+export interface Follower {
+  readonly tenant: string;
+  /** Every event in the order of arrival. */
+  readonly events: readonly EventEnvelope[];
+  /** How often the stream was taken up again. */
+  readonly resumptions: number;
+  /** Reads until Bridge is gone. `connected` resolves when the stream is open, or Bridge was gone before. */
+  follow(address: string): { connected: Promise<void>; ended: Promise<void> };
+}
+
+/** Creates a follower that has seen nothing yet. */
+export function createFollower({
+  tenant: { tenant, token },
+  onEvent,
+  onViolation,
+}: {
+  tenant: Tenant;
+  onEvent(event: EventEnvelope): void;
+  onViolation(violation: string): void;
+}): Follower {
+  const events: EventEnvelope[] = [];
+  let resumptions = 0;
+
+  async function open(address: string): Promise<Response | null> {
+    const lastId = events.at(-1)?.id;
+    if (lastId !== undefined) resumptions += 1;
+    const headers = {
+      authorization: `Bearer ${token}`,
+      accept: "text/event-stream",
+      ...(lastId !== undefined && { "last-event-id": lastId }),
+    };
+    const response = await fetch(`${address}/api/events`, { headers }).catch(() => null);
+    if (response !== null && response.status !== 200) onViolation(`events: the stream of ${tenant} was answered ${response.status}`);
+    return response;
+  }
+
+  async function read(response: Response | null): Promise<void> {
+    if (response?.status !== 200 || response.body === null) return;
+    const parser = createParser({ onEvent: ({ event, data }) => take(event, data) });
+    try {
+      for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
+    } catch {
+      // The kill cut the stream off; the next one goes on from the last whole event.
+    }
+  }
+
+  function take(type: string | undefined, data: string): void {
+    if (type === "stream.gap") onViolation(`durability: the stream of ${tenant} has a gap: ${data}`);
+    if (type === undefined || type.startsWith("stream.")) return;
+    const event = JSON.parse(data) as EventEnvelope;
+    events.push(event);
+    onEvent(event);
+  }
+
+  return {
+    tenant,
+    events,
+    get resumptions() {
+      return resumptions;
+    },
+    follow(address) {
+      const opening = open(address);
+      return { connected: opening.then(() => {}), ended: opening.then(read) };
+    },
+  };
+}
+
+/** The number in an event's id. */
+export const eventNumber = (event: EventEnvelope): number => Number(event.id.slice(event.id.indexOf("-") + 1));

@@ -1,0 +1,36 @@
+import { parseArgs } from "node:util";
+import { runCrashTest } from "./crash-run.ts";
+import { type Sabotage, sabotages } from "./sabotage.ts";
+
+const SHOWN_VIOLATIONS = 20;
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "200" },
+    seed: { type: "string", default: String(Math.trunc(Date.now() / 1000)) },
+    sabotage: { type: "string" },
+    verbose: { type: "boolean", default: false },
+  },
+});
+const rounds = Number(values.rounds);
+const seed = Number(values.seed);
+if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed)) throw new Error("--rounds and --seed are whole numbers.");
+if (values.sabotage !== undefined && !sabotages.includes(values.sabotage as Sabotage))
+  throw new Error(`--sabotage is one of ${sabotages.join(", ")}.`);
+const sabotage = values.sabotage as Sabotage | undefined;
+
+console.log(`crash test: ${rounds} rounds, seed ${seed}${sabotage === undefined ? "" : `, durability taken away (${sabotage})`}`);
+const startedAt = performance.now();
+const { violations, figures } = await runCrashTest({
+  rounds,
+  seed,
+  sabotage,
+  ...(values.verbose && { onRound: (line) => console.log(line) }),
+});
+console.log(figures);
+for (const violation of violations.slice(0, SHOWN_VIOLATIONS)) console.log(`VIOLATION ${violation}`);
+if (violations.length > SHOWN_VIOLATIONS) console.log(`… and ${violations.length - SHOWN_VIOLATIONS} more`);
+console.log(
+  `${violations.length === 0 ? "passed" : "FAILED"}: ${violations.length} violations in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
+);
+process.exitCode = violations.length === 0 ? 0 : 1;

@@ -1,0 +1,44 @@
+import { cpSync, existsSync, readFileSync, rmSync, truncateSync } from "node:fs";
+
+/** Ways to take durability away: the last commits are lost, as by a disk that lies; or an older copy comes back, as by a wrong restore. */
+export const sabotages = ["wal", "copy"] as const;
+export type Sabotage = (typeof sabotages)[number];
+
+const LOST_COMMITS = 6;
+
+/** Creates what damages the database of a Bridge that is not running. Returns what to do after each kill. */
+export function createSabotage(kind: Sabotage, databaseFile: string): () => void {
+  if (kind === "wal") return () => loseLastCommits(`${databaseFile}-wal`, LOST_COMMITS);
+  let kills = 0;
+  return () => {
+    kills += 1;
+    if (kills % 2 === 1) copyDatabase(databaseFile, `${databaseFile}.older`);
+    else copyDatabase(`${databaseFile}.older`, databaseFile);
+  };
+}
+
+function copyDatabase(from: string, to: string): void {
+  for (const suffix of ["", "-wal"]) {
+    if (existsSync(from + suffix)) cpSync(from + suffix, to + suffix);
+    else rmSync(to + suffix, { force: true });
+  }
+}
+
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+
+/** Cuts a write-ahead log before its last commits. Frames of an earlier use of the file, told by other salts, do not count. */
+function loseLastCommits(walFile: string, count: number): void {
+  if (!existsSync(walFile)) return;
+  const wal = readFileSync(walFile);
+  if (wal.length < HEADER_BYTES) return;
+  const frameBytes = FRAME_HEADER_BYTES + wal.readUInt32BE(8);
+  const salts = wal.subarray(16, 24);
+  const commits: number[] = [];
+  for (let at = HEADER_BYTES; at + frameBytes <= wal.length; at += frameBytes) {
+    if (!wal.subarray(at + 8, at + 16).equals(salts)) break;
+    // The size of the database after the commit; 0 in all frames but the last of a transaction.
+    if (wal.readUInt32BE(at + 4) !== 0) commits.push(at + frameBytes);
+  }
+  truncateSync(walFile, commits.at(-1 - count) ?? HEADER_BYTES);
+}
