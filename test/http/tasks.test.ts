@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listOf } from "../../src/http/cursor.ts";
+import { listedTaskSchema, taskSchema } from "../../src/http/describe-task.ts";
+import { type Bridge, expectProblem, startBridge, until } from "./start-bridge.ts";
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await startBridge();
+});
+afterAll(() => bridge.close());
+
+const get = (target: string) => bridge.call("GET", target);
+const waited = { headers: { prefer: "wait=20" } };
+const listSchema = listOf(listedTaskSchema);
+
+describe("one task", () => {
+  test("is shown with its result, its metadata as it came", async () => {
+    const metadata = { b: 1, a: { deep: ["é", null] } };
+    await bridge.dispatch({ taskId: "one", metadata }, waited);
+    const { status, headers, body } = await get("/api/v2/tasks/one");
+    expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect(taskSchema.parse(body)).toMatchObject({
+      parentTaskId: null,
+      provider: "memory",
+      agentId: "writer",
+      state: "completed",
+      waitingOn: null,
+      callback: null,
+    });
+    expect(JSON.stringify(body.metadata)).toBe(JSON.stringify(metadata));
+    const times = [body.createdAt, body.startedAt, body.lastProgressAt, body.finishedAt] as string[];
+    expect(times.toSorted()).toEqual(times);
+  });
+
+  test("shows a failure as a result", async () => {
+    const { body } = await bridge.dispatch({ taskId: "failing", message: "fail" }, waited);
+    expect(taskSchema.parse(body)).toMatchObject({
+      state: "failed",
+      result: { status: "error", errorCode: "model_error", error: "It failed." },
+    });
+  });
+
+  test.each(["unknown", "%00", "a%2Fb", "x".repeat(300), "..%2f..", "%F0%9F%A7%B5"])("does not exist: %s", async (taskId) => {
+    expectProblem(await get(`/api/v2/tasks/${taskId}`), "not_found");
+  });
+
+  test("waits for the queue while there is no slot", async () => {
+    await bridge.dispatch({ provider: "narrow", taskId: "holder", message: "wait" });
+    await until(
+      () => get("/api/v2/tasks/holder"),
+      ({ body }) => body.state === "running",
+    );
+    await bridge.dispatch({ provider: "narrow", taskId: "waiting" });
+    const { body } = await get("/api/v2/tasks/waiting");
+    expect(taskSchema.parse(body)).toMatchObject({ state: "queued", waitingOn: "queue", startedAt: null, result: null });
+    for (const taskId of ["waiting", "holder"]) await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`);
+  });
+});
+
+describe("cancel", () => {
+  test("ends a running task, once", async () => {
+    await bridge.dispatch({ taskId: "stopped", message: "wait" });
+    await until(
+      () => get("/api/v2/tasks/stopped"),
+      ({ body }) => body.state === "running",
+    );
+    const first = await bridge.call("POST", "/api/v2/tasks/stopped/cancel");
+    expect([first.status, first.body.taskId]).toEqual([202, "stopped"]);
+    const { body } = await until(
+      () => get("/api/v2/tasks/stopped"),
+      (answer) => answer.body.state === "cancelled",
+    );
+    expect(body.result).toMatchObject({ status: "error", errorCode: "cancelled" });
+    const second = await bridge.call("POST", "/api/v2/tasks/stopped/cancel", { body: {} });
+    expect([second.status, second.body]).toEqual([200, { taskId: "stopped", state: "cancelled" }]);
+    expect((await get("/api/v2/tasks/stopped")).body).toEqual(body);
+  });
+
+  test("changes nothing on a finished task", async () => {
+    await bridge.dispatch({ taskId: "done" }, waited);
+    const { status, body } = await bridge.call("POST", "/api/v2/tasks/done/cancel");
+    expect([status, body]).toEqual([200, { taskId: "done", state: "completed" }]);
+  });
+
+  test("refuses fields that it does not know, and tasks that do not exist", async () => {
+    const refused = await bridge.call("POST", "/api/v2/tasks/done/cancel", { body: { force: true } });
+    expectProblem(refused, "invalid_request");
+    expect(refused.body.errors.map(({ path }: { path: string }) => path)).toEqual(["force"]);
+    expectProblem(await bridge.call("POST", "/api/v2/tasks/unknown/cancel"), "not_found");
+  });
+});
+
+describe("the list", () => {
+  const agents = { agentId: "lister" };
+  beforeAll(async () => {
+    for (let number = 1; number <= 7; number += 1) {
+      await bridge.dispatch({ ...agents, taskId: `l${number}`, message: number === 4 ? "fail" : "Hi." }, waited);
+    }
+  });
+
+  const ids = (body: unknown) => listSchema.parse(body).data.map(({ taskId }) => taskId);
+
+  test("has the newest first, without results", async () => {
+    const { body } = await get("/api/v2/tasks?agentId=lister");
+    expect(ids(body)).toEqual(["l7", "l6", "l5", "l4", "l3", "l2", "l1"]);
+    expect(body.meta).toEqual({ nextCursor: null });
+    expect(body.data.every((entry: object) => !("result" in entry))).toBe(true);
+  });
+
+  test.each([1, 3, 7, 200])("comes in pages of %i without gap or repeat", async (limit) => {
+    const found: string[] = [];
+    let target = `/api/v2/tasks?agentId=lister&limit=${limit}`;
+    for (;;) {
+      const { body } = await get(target);
+      found.push(...ids(body));
+      if (body.meta.nextCursor === null) break;
+      expect(body.data).toHaveLength(limit);
+      target = `/api/v2/tasks?agentId=lister&limit=${limit}&cursor=${body.meta.nextCursor}`;
+    }
+    expect(found).toEqual(["l7", "l6", "l5", "l4", "l3", "l2", "l1"]);
+  });
+
+  test.each([
+    ["agentId=lister&state=failed", ["l4"]],
+    ["agentId=lister&provider=memory&state=completed&limit=2", ["l7", "l6"]],
+    ["agentId=lister&provider=narrow", []],
+    ["agentId=nobody", []],
+    ["parentTaskId=unknown", []],
+  ])("is filtered by %s", async (query, expected) => {
+    expect(ids((await get(`/api/v2/tasks?${query}`)).body)).toEqual(expected);
+  });
+
+  test.each([
+    ["limit=0", "limit"],
+    ["limit=201", "limit"],
+    ["limit=ten", "limit"],
+    ["limit=", "limit"],
+    ["limit=1.5", "limit"],
+    ["limit=1&limit=2", "limit"],
+    ["state=done", "state"],
+    ["state=queued&state=failed", "state"],
+    ["cursor=", "cursor"],
+    ["cursor=nonsense", "cursor"],
+    ["cursor=LTE", "cursor"],
+    ["offset=5", "offset"],
+    ["State=failed", "State"],
+  ])("refuses %s", async (query, path) => {
+    const refused = await get(`/api/v2/tasks?${query}`);
+    expectProblem(refused, "invalid_request");
+    expect(refused.body.errors.map((fault: { path: string }) => fault.path)).toEqual([path]);
+  });
+});
+
+test("HEAD answers like GET, without the body", async () => {
+  const { status, text, headers } = await bridge.call("HEAD", "/api/v2/tasks");
+  expect([status, text, headers.get("content-type")]).toEqual([200, "", "application/json; charset=utf-8"]);
+  expect((await bridge.call("HEAD", "/api/v2/tasks/unknown")).status).toBe(404);
+});

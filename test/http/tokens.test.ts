@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ConfigError } from "../../src/errors.ts";
+import { loadTokens, type TokensOptions } from "../../src/http/tokens.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+const hash = (token: string) => createHash("sha256").update(token).digest("hex");
+const entry = (name: string, fields: Record<string, unknown> = {}) => ({
+  name,
+  tenant: "team",
+  sha256: hash(name),
+  scopes: ["read"],
+  ...fields,
+});
+
+/** Loads tokens with a fast watch, and closes them with the test. */
+async function load(config: Partial<TokensOptions["config"]>, options: Partial<TokensOptions> = {}) {
+  const log: string[] = [];
+  const announced: string[] = [];
+  const dataDir = config.dataDir ?? (await temporaryDirectory());
+  const tokens = loadTokens({
+    config: { tokenHashes: [], tokensFile: null, ...config, dataDir },
+    logger: pino({}, { write: (line: string) => void log.push(line) }),
+    announce: (text) => void announced.push(text),
+    pollMs: 5,
+    ...options,
+  });
+  onTestFinished(() => tokens.close());
+  return { tokens, log, announced, dataDir };
+}
+
+async function eventually(check: () => boolean): Promise<void> {
+  while (!check()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+const faultsOf = async (act: () => Promise<unknown>): Promise<readonly string[]> => {
+  const error = await act().then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ConfigError);
+  return (error as ConfigError).faults;
+};
+
+describe("hashes of the configuration", () => {
+  test("open everything to the default tenant, each of them", async () => {
+    const { tokens, announced } = await load({ tokenHashes: [hash("old"), hash("new")] });
+    for (const token of ["old", "new"]) {
+      expect(tokens.find(token)).toMatchObject({ tenant: "default", expiresAt: null });
+      expect([...(tokens.find(token)?.scopes ?? [])]).toEqual(["dispatch", "read", "approve", "manage", "metrics"]);
+    }
+    expect(tokens.find("old")?.name).not.toBe(tokens.find("new")?.name);
+    for (const token of ["", "Old", "old ", hash("old")]) expect(tokens.find(token)).toBeNull();
+    expect(announced).toEqual([]);
+  });
+});
+
+describe("the token that Bridge makes", () => {
+  test("is shown once, kept for its owner alone, and works after a restart", async () => {
+    const first = await load({});
+    const file = path.join(first.dataDir, "token");
+    const token = (await readFile(file, "utf8")).trim();
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(token.length).toBeGreaterThanOrEqual(43);
+    expect(first.announced).toHaveLength(1);
+    expect(first.announced[0]).toContain(token);
+    expect(first.log.join("")).not.toContain(token);
+
+    const second = await load({ dataDir: first.dataDir });
+    expect(second.announced).toEqual([]);
+    expect(second.tokens.find(token)).toMatchObject({ tenant: "default" });
+    expect((await load({})).tokens.find(token)).toBeNull();
+  });
+
+  test("makes the data directory when it is missing", async () => {
+    const dataDir = path.join(await temporaryDirectory(), "deep/data");
+    await load({ dataDir });
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+  });
+
+  test("is not made when tokens are configured, even none in a file", async () => {
+    const directory = await temporaryDirectory();
+    const tokensFile = path.join(directory, "tokens.json");
+    await writeFile(tokensFile, "[]");
+    const { announced } = await load({ dataDir: directory, tokensFile });
+    expect(announced).toEqual([]);
+    await expect(stat(path.join(directory, "token"))).rejects.toThrow("ENOENT");
+  });
+
+  test("is refused when the kept file holds none or cannot be read", async () => {
+    const dataDir = await temporaryDirectory();
+    await writeFile(path.join(dataDir, "token"), "\n");
+    expect(await faultsOf(() => load({ dataDir }))).toEqual([expect.stringMatching(/^BRIDGE_DATA_DIR: .*delete it/)]);
+    await rm(path.join(dataDir, "token"));
+    await mkdir(path.join(dataDir, "token"));
+    expect(await faultsOf(() => load({ dataDir }))).toEqual([expect.stringMatching(/cannot be read/)]);
+  });
+});
+
+describe("the tokens file", () => {
+  const write = async (content: unknown, file?: string): Promise<string> => {
+    const target = file ?? path.join(await temporaryDirectory(), "tokens.json");
+    await writeFile(target, typeof content === "string" ? content : JSON.stringify(content));
+    return target;
+  };
+
+  test("gives each token its tenant and scopes, until it expires", async () => {
+    let now = Date.parse("2030-01-01T00:00:00Z");
+    const tokensFile = await write([
+      entry("ci", { tenant: "build", scopes: ["dispatch", "read"] }),
+      entry("guest", { expiresAt: "2030-01-01T02:00:00+01:00", sha256: hash("guest").toUpperCase() }),
+    ]);
+    const { tokens } = await load({ tokensFile, tokenHashes: [hash("root")] }, { clock: () => now });
+    expect(tokens.find("ci")).toEqual({ name: "ci", tenant: "build", scopes: new Set(["dispatch", "read"]), expiresAt: null });
+    expect(tokens.find("guest")?.expiresAt).toBe(Date.parse("2030-01-01T01:00:00Z"));
+    expect(tokens.find("root")?.tenant).toBe("default");
+    now = Date.parse("2030-01-01T00:59:59.999Z");
+    expect(tokens.find("guest")).not.toBeNull();
+    now = Date.parse("2030-01-01T01:00:00Z");
+    expect(tokens.find("guest")).toBeNull();
+  });
+
+  test("is read again when it changes; a bad edit keeps the old tokens and says why", async () => {
+    const tokensFile = await write([entry("one")]);
+    const { tokens, log } = await load({ tokensFile });
+    await write([entry("two")], tokensFile);
+    await eventually(() => tokens.find("two") !== null);
+    expect(tokens.find("one")).toBeNull();
+
+    await write('[{"name": "three"', tokensFile);
+    await eventually(() => log.join("").includes("is not JSON"));
+    await write([{ ...entry("three"), scopes: ["everything"] }], tokensFile);
+    await eventually(() => log.join("").includes("0.scopes.0"));
+    await rm(tokensFile);
+    await eventually(() => log.join("").includes("ENOENT"));
+    expect(tokens.find("two")).not.toBeNull();
+    expect(tokens.find("three")).toBeNull();
+
+    await write([entry("four")], tokensFile);
+    await eventually(() => tokens.find("four") !== null);
+    expect(tokens.find("two")).toBeNull();
+  });
+
+  test("is seen to change when it is replaced, or its link is turned, as orchestrators do", async () => {
+    const directory = await temporaryDirectory();
+    const [first, second, link] = ["first", "second", "link"].map((name) => path.join(directory, name)) as [string, string, string];
+    await write([entry("one")], first);
+    await write([entry("two")], second);
+    await symlink(first, link);
+    const { tokens } = await load({ tokensFile: link });
+    expect(tokens.find("one")).not.toBeNull();
+    await symlink(second, `${link}.new`);
+    await rename(`${link}.new`, link);
+    await eventually(() => tokens.find("two") !== null);
+    expect(tokens.find("one")).toBeNull();
+  });
+
+  test.each<[string, unknown, RegExp[]]>([
+    ["no JSON", "tokens", [/is not JSON/]],
+    ["no list", { name: "a" }, [/must be an array/]],
+    ["missing fields", [{}], [/0\.name is required/, /0\.tenant is required/, /0\.sha256 is required/, /0\.scopes is required/]],
+    ["an unknown field", [entry("a", { scope: "read" })], [/0\.scope is not a known field/]],
+    ["a tenant that is a path", [entry("a", { tenant: "../b" })], [/0\.tenant must be/]],
+    ["a token instead of its hash", [entry("a", { sha256: "my-token" })], [/0\.sha256 must be SHA-256/]],
+    ["no scope", [entry("a", { scopes: [] })], [/0\.scopes must have at least 1/]],
+    ["an unknown scope", [entry("a", { scopes: ["read", "root"] })], [/0\.scopes\.1 must be one of/]],
+    ["a time that is none", [entry("a", { expiresAt: "tomorrow" })], [/0\.expiresAt must be a time/]],
+    ["a name twice", [entry("a"), entry("a", { sha256: hash("b") })], [/1\.name a is the name of another token/]],
+    ["a hash twice", [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })], [/1\.sha256 is the hash of another token/]],
+    ["a hash of the configuration", [entry("a", { sha256: hash("root") })], [/0\.sha256 is the hash of another token/]],
+  ])("is refused at start with %s", async (_, content, expected) => {
+    const tokensFile = await write(content);
+    const faults = await faultsOf(() => load({ tokensFile, tokenHashes: [hash("root")] }));
+    expect(faults).toHaveLength(expected.length);
+    for (const [index, pattern] of expected.entries()) expect(faults[index]).toMatch(pattern);
+    for (const fault of faults) expect(fault).toMatch(/^BRIDGE_TOKENS_FILE: /);
+  });
+
+  test("is refused at start when it cannot be read", async () => {
+    const tokensFile = path.join(await temporaryDirectory(), "missing.json");
+    expect(await faultsOf(() => load({ tokensFile }))).toEqual(["BRIDGE_TOKENS_FILE: cannot be read (ENOENT)"]);
+  });
+});
