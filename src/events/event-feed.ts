@@ -34,7 +34,8 @@ export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed
   };
 }
 
-const TASK_PAGE = 200;
+/** Small enough that a page of the largest events is no burden. */
+const TASK_PAGE = 50;
 
 /** The story of one task, from `execution.started` to its terminal event; what becomes of its callback is not part of it. */
 export function createTaskFeed(store: EventStore, { seq }: Pick<Task, "seq">): EventFeed {

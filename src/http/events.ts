@@ -7,6 +7,7 @@ import { placeOf } from "../events/follow-events.ts";
 import { acceptsEventStream } from "./accepts-event-stream.ts";
 import type { EventStreams } from "./event-stream.ts";
 import { readLastEventId } from "./last-event-id.ts";
+import { problemResponses } from "./problem.ts";
 import type { Tickets } from "./tickets.ts";
 
 const name = z.string().min(1).max(128);
@@ -51,7 +52,10 @@ export function eventRoutes({
           summary: "Stream events",
           description: "Server-sent events, live from now, or after the event that Last-Event-ID names.",
           querystring: eventsQuery,
-          response: { 200: { description: "Never ends by itself.", content: { "text/event-stream": { schema: z.string() } } } },
+          response: {
+            200: { description: "Never ends by itself.", content: { "text/event-stream": { schema: z.string() } } },
+            ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_acceptable", "draining", "overloaded"),
+          },
         } satisfies FastifyZodOpenApiSchema,
         async preHandler(request) {
           if (!acceptsEventStream(request.headers.accept))
@@ -76,8 +80,11 @@ export function eventRoutes({
           tags: ["events"],
           summary: "Make a ticket for an event stream",
           description: "Good once, within 60 seconds, as ?ticket= of /api/events and /ws/bridge.",
-          body: z.strictObject({}).optional(),
-          response: { 201: z.object({ ticket: z.string(), expiresAt: z.iso.datetime() }) },
+          body: z.strictObject({}).nullish(),
+          response: {
+            201: z.object({ ticket: z.string(), expiresAt: z.iso.datetime() }),
+            ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "too_many_requests", "overloaded"),
+          },
         } satisfies FastifyZodOpenApiSchema,
       },
       async (request, reply) => {

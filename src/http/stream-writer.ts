@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 /** What may wait for one reader, beyond what its connection has taken. */
 export const MAX_WAITING_BYTES = 1024 * 1024;
 export const MAX_WAITING_EVENTS = 1000;
+const MAX_COPIED_BYTES = 64 * 1024;
 
 /** Writes a stream to one reader, within bounds. */
 export interface StreamWriter {
@@ -45,11 +46,22 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs }: { heart
     if (isBehind) return false;
     waitingEvents += count;
     waitingBytes += bytes;
-    write(count === 1 ? (frames[0] as Buffer) : Buffer.concat(frames, bytes), () => {
+    writeAll(frames, bytes, () => {
       waitingEvents -= count;
       waitingBytes -= bytes;
     });
     return true;
+  }
+
+  /** A few bytes are fastest copied into one piece; many are shared with the other readers, so that waiting costs them once. */
+  function writeAll(frames: readonly Buffer[], bytes: number, onTaken: () => void): void {
+    if (bytes <= MAX_COPIED_BYTES) {
+      write(Buffer.concat(frames, bytes), onTaken);
+      return;
+    }
+    raw.cork();
+    for (const [index, frame] of frames.entries()) write(frame, index === frames.length - 1 ? onTaken : undefined);
+    raw.uncork();
   }
 
   function isOpen(): boolean {

@@ -10,6 +10,7 @@ import { isFinal, type Task } from "../task.ts";
 import { encodeEnvelope } from "./event-frame.ts";
 import type { EventStreams } from "./event-stream.ts";
 import { readEventId, readLastEventId } from "./last-event-id.ts";
+import { problemResponses } from "./problem.ts";
 
 const eventId = z.string();
 const taskEventsQuery = z.strictObject({
@@ -85,6 +86,7 @@ export function taskEventRoutes({
                 "text/event-stream": { schema: z.string() },
               },
             },
+            ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found", "draining", "overloaded"),
             204: { description: "The stream has ended before: there is nothing after this event." },
           },
         } satisfies FastifyZodOpenApiSchema,

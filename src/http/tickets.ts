@@ -49,6 +49,3 @@ export function createTickets({ clock = Date.now }: { clock?: () => number } = {
     },
   };
 }
-
-/** A URL for the log: a ticket in it is as good as a token for as long as it lives. */
-export const hideTicket = (url: string): string => url.replace(/([?&]ticket=)[^&#]*/gi, "$1hidden");
