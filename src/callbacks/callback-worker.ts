@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BaseLogger } from "pino";
 import { Agent } from "undici";
 import type { Metrics } from "../metrics.ts";
@@ -109,6 +110,8 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
   }
 
   async function close(): Promise<void> {
+    // What the last tasks owe is claimed in a turn of its own: it still gets its first attempt.
+    await nextTurn();
     claims.stop();
     await claims.idle(closeGraceMs);
     shutdown.abort();

@@ -1,0 +1,81 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished } from "vitest";
+
+const repository = path.resolve(import.meta.dirname, "..");
+
+/** The real program, `node src/main.ts`, as an operator starts it. */
+export interface BridgeProgram {
+  url: string;
+  pid: number;
+  /** What it logged, parsed, in order. */
+  log: Record<string, unknown>[];
+  stderr(): string;
+  signal(name: NodeJS.Signals): void;
+  /** Resolves with the exit code, or the signal that ended it. */
+  exited: Promise<number | NodeJS.Signals>;
+  /** A request with the token that Bridge has made for itself. */
+  call(method: string, target: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** Starts it on a free port; resolves when it listens, rejects with its words when it ends before. */
+export async function startBridgeProgram(dataDir: string, environment: Record<string, string> = {}): Promise<BridgeProgram> {
+  const child = spawn(process.execPath, [path.join(repository, "src/main.ts")], {
+    cwd: dataDir,
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      BRIDGE_PORT: "0",
+      BRIDGE_DATA_DIR: dataDir,
+      BRIDGE_CALLBACK_ALLOW: "127.0.0.1",
+      ...environment,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const exited = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+  let stderr = "";
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const log: Record<string, unknown>[] = [];
+  const lines = createInterface(child.stdout);
+  lines.on("line", (line) => log.push(JSON.parse(line)));
+  await Promise.race([once(lines, "line"), exited]);
+  if (log.length === 0) throw new Error(`exit ${await exited}: ${stderr}`);
+  const url = String(log[0]?.["address"]);
+
+  return {
+    url,
+    pid: child.pid as number,
+    log,
+    stderr: () => stderr,
+    signal: (name) => void child.kill(name),
+    exited,
+    call(method, target, body, headers = {}) {
+      const token = existsSync(path.join(dataDir, "token")) ? readFileSync(path.join(dataDir, "token"), "utf8").trim() : "";
+      return fetch(new URL(target, url), {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+    },
+  };
+}
+
+/** Waits until the task is in the state, and answers it. */
+export async function taskInState(bridge: BridgeProgram, taskId: string, state: string): Promise<Record<string, unknown>> {
+  let task: Record<string, unknown> = {};
+  await expect
+    .poll(
+      async () => {
+        task = (await (await bridge.call("GET", `/api/v2/tasks/${taskId}`)).json()) as Record<string, unknown>;
+        return task["state"];
+      },
+      { timeout: 15_000, interval: 20 },
+    )
+    .toBe(state);
+  return task;
+}
