@@ -235,12 +235,17 @@ describe("a stop", () => {
   });
 
   test("lets a POST end that needs only a moment, and settles it", async () => {
-    const receiver = await receive((response) => setImmediate(() => response.end()));
+    let answer: (() => void) | undefined;
+    const receiver = await receive((response) => {
+      answer = () => response.end();
+    });
     const bench = await createCallbackBench({ closeGraceMs: 5000 });
     bench.worker.start();
     const task = await bench.owe("t1", receiver.origin);
     await expect.poll(() => receiver.posts.length).toBe(1);
-    await bench.worker.close();
+    const closed = bench.worker.close();
+    answer?.();
+    await closed;
     expect(await bench.find(task)).toMatchObject({ state: "delivered", attempts: 1 });
   });
 
