@@ -3,8 +3,8 @@ import type { TaskIdentity } from "../task.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { EventFilter, NewEvent, Store, StoredEvent } from "./store.ts";
 
-/** How much of the log one read looks at, so that a reader of little never blocks the others. */
-const READ_STRETCH = 1000;
+/** How much of the log one read looks at, so that a reader of little never blocks the others and one of much never holds much. */
+const READ_STRETCH = 250;
 /** How much data one read brings, give or take one event: many readers may hold a page each. */
 const READ_LENGTH = 1024 * 1024;
 
