@@ -1,11 +1,14 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import type { Statement, VariableDeclarator } from "@swc/core";
+import { Visitor } from "@swc/core/Visitor.js";
 import { cruise, type ICruiseResult } from "dependency-cruiser";
 import { floors } from "./floors.ts";
 
 const roots = ["src", "adapters", "packages", "scripts", "bench", "examples", "test"];
 
+teachUsing();
 const { positionals } = parseArgs({ allowPositionals: true });
 process.exitCode = await checkFloors(path.resolve(positionals[0] ?? "."));
 
@@ -44,4 +47,14 @@ async function followImports(directory: string): Promise<ICruiseResult> {
     { exportsFields: ["exports"], conditionNames: ["import", "node", "default", "types"], extensions: [".ts", ".js", ".json"] },
   );
   return typeof output === "string" ? (JSON.parse(output) as ICruiseResult) : output;
+}
+
+/** The visitor through which the cruise reads a file predates `using` and gives up on the whole house when it meets one. */
+function teachUsing(): void {
+  const { visitStatement } = Visitor.prototype;
+  Visitor.prototype.visitStatement = function (statement) {
+    const { type, decls } = statement as { type: string; decls?: VariableDeclarator[] };
+    if (type !== "UsingDeclaration" || decls === undefined) return visitStatement.call(this, statement);
+    return { ...statement, decls: this.visitVariableDeclarators(decls) } as unknown as Statement;
+  };
 }

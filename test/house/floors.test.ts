@@ -8,7 +8,7 @@ const repository = path.resolve(import.meta.dirname, "../..");
 const check = path.join(repository, "scripts/check-floors.ts");
 
 /** One file each, with one import that a rule forbids. */
-const planted: readonly { rule: string; file: string; imports: string }[] = [
+const planted: readonly { rule: string; file: string; imports: string; code?: string }[] = [
   { rule: "words-see-only-words", file: "src/task.ts", imports: "./store/store.ts" },
   { rule: "words-see-only-words", file: "src/contract/upward.ts", imports: "../config.ts" },
   { rule: "words-know-only-zod", file: "src/contract/disk.ts", imports: "node:fs" },
@@ -16,6 +16,12 @@ const planted: readonly { rule: string; file: string; imports: string }[] = [
   { rule: "metrics-see-nothing-of-ours", file: "src/metrics.ts", imports: "./errors.ts" },
   { rule: "config-sees-only-words", file: "src/config.ts", imports: "./http/tasks.ts" },
   { rule: "store-sees-only-words", file: "src/store/upward.ts", imports: "../dispatch/dispatcher.ts" },
+  {
+    rule: "store-sees-only-words",
+    file: "src/store/disposing.ts",
+    imports: "../http/tasks.ts",
+    code: 'export async function dispose() {\n  await using other = await import("../http/tasks.ts");\n  return other;\n}',
+  },
   { rule: "store-sees-only-words", file: "src/store/counting.ts", imports: "../metrics.ts" },
   { rule: "engine-sees-store-and-words", file: "src/callbacks/upward.ts", imports: "../http/tasks.ts" },
   { rule: "engine-sees-store-and-words", file: "src/events/configured.ts", imports: "../config.ts" },
@@ -84,7 +90,9 @@ describe("the check of the floors", () => {
   });
 
   test("catches every planted import by its own rule, and nothing else", async () => {
-    for (const { file, imports } of planted) await write(file, `import * as other from "${imports}";\nexport const planted = other;`);
+    for (const { file, imports, code } of planted) {
+      await write(file, code ?? `import * as other from "${imports}";\nexport const planted = other;`);
+    }
 
     const { exitCode, stderr } = await runCheck();
 
