@@ -1,7 +1,7 @@
 import type { Callback, Page, Store, TaskFilter } from "../store/store.ts";
 import type { Task } from "../task.ts";
 
-export type { Callback, CallbackState, Page } from "../store/store.ts";
+export type { Callback, Page } from "../store/store.ts";
 
 /** A task with what else its readers want to know of it. */
 export interface TaskSnapshot {
