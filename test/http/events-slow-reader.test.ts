@@ -16,11 +16,11 @@ test("a stalled reader under a flood of 50 MB is cut off within bounds, and slow
   const rounds = 50;
 
   /** A megabyte and a pulse each round: how long each was on its way to the log, and what waited for readers at most. */
-  async function publish(readers: readonly StreamReader[], rounds: number): Promise<{ latenciesMs: number[]; mostWaiting: number }> {
+  async function publish(readers: readonly StreamReader[], count: number): Promise<{ latenciesMs: number[]; mostWaiting: number }> {
     const latenciesMs: number[] = [];
     let mostWaiting = 0;
     const before = readers[0]?.envelopes().length ?? 0;
-    for (let round = 1; round <= rounds; round += 1) {
+    for (let round = 1; round <= count; round += 1) {
       const begun = performance.now();
       await Promise.all([server.progress(flood, 32, data), server.progress(pulse, 1)]);
       latenciesMs.push(performance.now() - begun);
