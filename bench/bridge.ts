@@ -1,0 +1,11 @@
+import { pino } from "pino";
+import { createApp } from "../src/app.ts";
+import { loadConfig } from "../src/config.ts";
+import { createAdapter } from "./noop-adapter.ts";
+
+/** The real Bridge with an agent that does nothing. Settings by environment; the first line on stdout tells the address. */
+const { config } = loadConfig(process.env);
+const app = await createApp(config, pino({ level: config.logLevel }), { adapters: [{ provider: "noop", adapter: createAdapter() }] });
+const address = await app.start();
+console.log(JSON.stringify({ address }));
+process.once("SIGTERM", () => void app.close());

@@ -1,0 +1,33 @@
+import type { AdapterEvent, ExecutionAdapter, ExecutionEventListener } from "#contract";
+import { runNoopAgent } from "./noop-agent.ts";
+
+/** The agent that does nothing, as an adapter: what is measured is Bridge alone. */
+export function createAdapter(): ExecutionAdapter {
+  const listeners = new Set<ExecutionEventListener>();
+  return {
+    provider: "noop",
+    async initialize() {},
+    async shutdown() {},
+    checkHealth: async () => ({ status: "healthy", connection: "in-process", version: null, detail: null, preflight: [] }),
+    capabilities: () => ({
+      streaming: true,
+      sessionResume: false,
+      fileIo: false,
+      mcpServers: false,
+      tools: false,
+      sandboxing: false,
+      costTracking: false,
+      management: false,
+      approvals: false,
+      cancellation: false,
+      outputStrategies: ["stream"],
+    }),
+    execute: ({ taskId }) =>
+      runNoopAgent((event) => {
+        for (const listener of listeners) listener({ ...event, taskId } as AdapterEvent);
+      }),
+    cancel: async () => false,
+    onEvent: (listener) => void listeners.add(listener),
+    offEvent: (listener) => void listeners.delete(listener),
+  };
+}

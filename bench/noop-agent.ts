@@ -1,0 +1,24 @@
+import type { ExecutionResult } from "#contract";
+
+/** How many events one run tells. */
+export const EVENTS_PER_TASK = 20;
+
+export type NoopEvent =
+  | { type: "tool.invoked"; data: { toolCallId: string; toolName: string; input: unknown } }
+  | { type: "tool.completed"; data: { toolCallId: string; toolName: string; output: unknown; isError: boolean } }
+  | { type: "execution.progress"; data: Record<string, unknown> };
+
+const output = "The work is done, and this is what there is to say about it. ".repeat(13);
+
+/** Does nothing, in 20 events (no text, so that none is coalesced away) and a result of about 0.9 kB: the same work for every server. */
+export async function runNoopAgent(emit: (event: NoopEvent) => void): Promise<ExecutionResult> {
+  for (let call = 0; call < 6; call += 1) {
+    const named = { toolCallId: `call-${call}`, toolName: "read_file" };
+    emit({ type: "execution.progress", data: { step: call, note: "Looking at the next file." } });
+    emit({ type: "tool.invoked", data: { ...named, input: { path: `src/part-${call}.ts` } } });
+    emit({ type: "tool.completed", data: { ...named, output: "export const answer = 42;", isError: false } });
+  }
+  emit({ type: "execution.progress", data: { step: 6, note: "Putting the answer together." } });
+  emit({ type: "execution.progress", data: { step: 7, note: "Done." } });
+  return { status: "ok", output, durationMs: 0, usage: { inputTokens: 1200, outputTokens: 300 }, model: "none", connection: "in-process" };
+}

@@ -1,0 +1,64 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { runServer, type ServerName, serverNames } from "./servers.ts";
+
+/** Where the time of a server under load goes: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 4] [--top 40]`. */
+const { values } = parseArgs({
+  options: {
+    server: { type: "string", default: "bridge" },
+    "in-flight": { type: "string", default: "256" },
+    seconds: { type: "string", default: "4" },
+    top: { type: "string", default: "40" },
+  },
+});
+if (!serverNames.includes(values.server as ServerName)) throw new Error(`--server is one of ${serverNames.join(", ")}.`);
+
+interface Profile {
+  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number }; children?: number[] }[];
+  samples: number[];
+  timeDeltas: number[];
+}
+
+const directory = mkdtempSync(path.join(tmpdir(), "bridge-profile-"));
+try {
+  const stage = { inFlight: Number(values["in-flight"]), warmMs: 1000, measureMs: Number(values.seconds) * 1000 };
+  const nodeOptions = ["--cpu-prof", `--cpu-prof-dir=${directory}`, "--cpu-prof-interval=500"];
+  const { stages } = await runServer(values.server as ServerName, [stage], { nodeOptions });
+  console.table(stages);
+  const [file] = readdirSync(directory);
+  if (file === undefined) throw new Error("The server left no profile.");
+  const profile = JSON.parse(readFileSync(path.join(directory, file), "utf8")) as Profile;
+  for (const by of ["self", "total"] as const) {
+    console.log(`\n${by} time, in % of the time that was not idle`);
+    for (const { name, part } of rank(profile, by).slice(0, Number(values.top))) console.log(`${part.toFixed(1).padStart(6)}  ${name}`);
+  }
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** Functions by the time in themselves, or in themselves and all that they call. */
+function rank({ nodes, samples, timeDeltas }: Profile, by: "self" | "total"): { name: string; part: number }[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id] as const)));
+  const times = new Map<string, number>();
+  let busy = 0;
+  for (const [index, id] of samples.entries()) {
+    const time = timeDeltas[index] ?? 0;
+    const own = nameOf(byId.get(id));
+    if (own.startsWith("(idle)") || own.startsWith("(program)")) continue;
+    busy += time;
+    const names = new Set([own]);
+    for (let at = parents.get(id); by === "total" && at !== undefined; at = parents.get(at)) names.add(nameOf(byId.get(at)));
+    for (const name of names) times.set(name, (times.get(name) ?? 0) + time);
+  }
+  return [...times].map(([name, time]) => ({ name, part: (time / busy) * 100 })).toSorted((a, b) => b.part - a.part);
+}
+
+function nameOf(node: Profile["nodes"][number] | undefined): string {
+  if (node === undefined) return "?";
+  const { functionName, url, lineNumber } = node.callFrame;
+  const place = url.startsWith("file:") ? path.relative(path.resolve(import.meta.dirname, ".."), new URL(url).pathname) : url;
+  return place === "" ? functionName : `${functionName || "(anonymous)"} ${place}:${lineNumber + 1}`;
+}
