@@ -6,15 +6,16 @@ import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError } from "../errors.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
-import type { Store } from "../store/store.ts";
-import { isFinal, type Task, type TaskRequest, taskHandle } from "../task.ts";
+import type { NewTask, Store } from "../store/store.ts";
+import { isFinal, type Task, taskHandle } from "../task.ts";
 import type { AdapterRegistry } from "./adapter-registry.ts";
-import { checkDispatch } from "./check-dispatch.ts";
+import { createAdmission, offlineText } from "./admission.ts";
+import { toTaskRequest } from "./child-request.ts";
 import type { ParsedDispatch } from "./dispatch-request.ts";
 import { createLanes, type Lane } from "./lanes.ts";
-import { readAgentFile } from "./prompt-files.ts";
 import { describeEnd, type Run, runTask, type StopCode } from "./run-task.ts";
 import { logTaskEnd } from "./task-end.ts";
+import { createTaskEnds } from "./task-ends.ts";
 import type { Workspaces } from "./workspace.ts";
 
 /** What the dispatcher works with. */
@@ -72,7 +73,6 @@ export interface Dispatcher {
 }
 
 const STOP_GRACE_MS = 15_000;
-const CHILD_TIMEOUT_SECONDS = 600;
 /** Failures that may mean that the runtime itself is in trouble. */
 const suspicious = new Set(["adapter_offline", "adapter_error", "authentication_required", "runtime_crashed", "spawn_failed"]);
 
@@ -80,41 +80,23 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, eventLog, registry, workspaces, metrics, logger } = options;
   const lanes = createLanes(options.maxConcurrent);
   const runs = new Map<string, Run>();
-  const waiters = new Map<number, Set<(task: Task) => void>>();
+  const ends = createTaskEnds(store);
+  const admission = createAdmission(options);
   let draining = false;
 
   // --- accept ---------------------------------------------------------------------------------------------------------
 
-  async function accept(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }> {
-    const known = dispatch.taskId === null ? null : await store.findTask(caller.tenant, dispatch.taskId);
+  async function accept(dispatch: ParsedDispatch, { tenant, traceparent }: Caller): Promise<{ task: Task; replayed: boolean }> {
+    const known = dispatch.taskId === null ? null : await store.findTask(tenant, dispatch.taskId);
     if (known !== null) return replay(known, dispatch);
     if (draining) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
-    const provider = chooseProvider(dispatch, caller.tenant);
     const { request, agentId, fingerprint } = dispatch;
-    await check(request, provider, { tenant: caller.tenant, agentId });
+    const provider = admission.chooseProvider(dispatch, tenant);
+    await admission.check(request, { tenant, agentId, provider });
     if (lanes.queuedInAll() >= options.queueLimit) throw new BridgeError("queue_full", "The queue is full; try again later.");
-
-    const lane = lanes.of(provider);
-    lane.queued += 1;
-    const inserting = store.insertTaskIfAbsent({
-      tenant: caller.tenant,
-      taskId: dispatch.taskId ?? uuidv7(),
-      parent: null,
-      agentId,
-      provider,
-      request,
-      fingerprint,
-      traceparent: caller.traceparent,
-    });
-    // Rides the same commit when a slot is free.
-    fill(lane);
-    const { task, inserted } = await inserting.catch((error: unknown) => {
-      lane.queued -= 1;
-      throw error;
-    });
-    if (inserted) return { task, replayed: false };
-    lane.queued -= 1;
-    return replay(task, dispatch);
+    const taskId = dispatch.taskId ?? uuidv7();
+    const { task, inserted } = await enqueue({ tenant, taskId, parent: null, agentId, provider, request, fingerprint, traceparent });
+    return inserted ? { task, replayed: false } : replay(task, dispatch);
   }
 
   function replay(task: Task, dispatch: ParsedDispatch): { task: Task; replayed: boolean } {
@@ -124,44 +106,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     });
   }
 
-  function chooseProvider(dispatch: ParsedDispatch, tenant: string): string {
-    const names = registry.list().map((entry) => entry.provider);
-    const only = names.length === 1 ? names[0] : undefined;
-    const provider = dispatch.provider ?? providerOfAgent(tenant, dispatch.agentId) ?? only;
-    if (provider !== undefined && names.includes(provider)) return provider;
-    const message = provider === undefined ? "is needed, because several adapters are loaded" : "is not a loaded adapter";
-    throw new BridgeError("unknown_provider", `The provider ${message}. Loaded: ${names.join(", ")}.`, {
-      errors: [{ path: "provider", message: `${message} (${names.join(", ")})` }],
-    });
-  }
-
-  function providerOfAgent(tenant: string, agentId: string): string | undefined {
+  /** Stores a task in the queue of its lane; where a slot is free, its start rides the same commit. */
+  async function enqueue(task: NewTask): Promise<{ task: Task; inserted: boolean }> {
+    const lane = lanes.of(task.provider);
+    lane.queued += 1;
+    const inserting = store.insertTaskIfAbsent(task);
+    fill(lane);
+    let inserted = false;
     try {
-      return readAgentFile(workspaces.workspaceOf(tenant, agentId)).provider;
-    } catch {
-      // A faulty agent.json is told by the task that reads it for its other settings.
-      return undefined;
+      const answer = await inserting;
+      inserted = answer.inserted;
+      return answer;
+    } finally {
+      if (!inserted) lane.queued -= 1;
     }
-  }
-
-  async function check(request: TaskRequest, provider: string, { tenant, agentId }: { tenant: string; agentId: string }): Promise<void> {
-    const entry = registry.get(provider);
-    if (entry === undefined || entry.adapter === null || entry.health.status === "offline") {
-      throw new BridgeError("adapter_offline", offlineText(provider), { retryAfterSeconds: 30 });
-    }
-    const workspace = workspaces.workspaceOf(tenant, agentId);
-    checkDispatch(request, {
-      provider,
-      capabilities: entry.adapter.capabilities(),
-      guard: options.guard,
-      mcpCommands: options.mcpCommands,
-      workspace,
-    });
-    const token = request.resumeToken;
-    if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return;
-    throw new BridgeError("resume_unknown", "The resume token is not known for this provider and agent.", {
-      errors: [{ path: "resumeToken", message: "was not handed out for this provider and agent, or has expired" }],
-    });
   }
 
   // --- run ------------------------------------------------------------------------------------------------------------
@@ -169,7 +127,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** Claims as many tasks as there are free slots; none before the adapter has answered for the first time. */
   function fill(lane: Lane): void {
     if ((registry.get(lane.provider)?.health.checkedAt ?? null) === null) return;
-    const claims = Math.min(lane.maxConcurrent - lane.running, lane.queued);
+    const claims = Math.min(lane.maxConcurrent - lane.running, lane.queued - lane.claiming);
     for (let claim = 0; claim < claims; claim += 1) {
       // Only a closed store ends here: what is cut off now is dealt with at the next start.
       startNext(lane).catch((error: unknown) => logger.error({ err: error, provider: lane.provider }, "a task's story broke off"));
@@ -178,7 +136,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function startNext(lane: Lane): Promise<void> {
     lane.running += 1;
+    lane.claiming += 1;
     const task = await store.startNextTaskIfQueued(lane.provider, { childrenOnly: draining });
+    lane.claiming -= 1;
     if (task === null) {
       // What waits in this lane waits for a resume token; the end of its holder fills the lane again.
       lane.running -= 1;
@@ -224,7 +184,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (task === null) return;
     logTaskEnd(task, { logger, metrics });
     if (task.request.callbackUrl !== undefined) options.onCallbackDue(new URL(task.request.callbackUrl).origin);
-    for (const resolve of waiters.get(task.seq) ?? []) resolve(task);
+    ends.announce(task);
     if (suspicious.has(task.result?.errorCode ?? "")) registry.suspect(task.provider);
     await cancelChildren(task);
   }
@@ -303,83 +263,43 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   // --- children -------------------------------------------------------------------------------------------------------
 
   async function runChild(child: ChildRequest): Promise<ExecutionResult> {
-    const parent = runs.get(child.parentTaskId);
-    if (parent === undefined) throw new Error(`No running task ${child.parentTaskId} can have a child.`);
-    const { task: of } = parent;
-    if (ancestorsOf(of).some((ancestor) => ancestor.provider === child.provider)) {
-      return failedResult(
-        "adapter_error",
-        `A task of ${child.provider} cannot wait for a child of the same adapter: it may hold the slot that the child needs.`,
-      );
+    const run = runs.get(child.parentTaskId);
+    if (run === undefined) throw new Error(`No running task ${child.parentTaskId} can have a child.`);
+    const { task: parent } = run;
+    const { tenant, traceparent } = parent;
+    const { provider, agentId = parent.agentId } = child;
+    if (ancestorsOf(parent).some((ancestor) => ancestor.provider === provider)) {
+      const error = `A task of ${provider} cannot wait for a child of the same adapter: it may hold the slot that the child needs.`;
+      return failedResult("adapter_error", error);
     }
-    const agentId = child.agentId ?? of.agentId;
-    const request: TaskRequest = {
-      message: child.message,
-      ...(child.systemPrompt !== undefined && { systemPrompt: child.systemPrompt }),
-      ...(child.model !== undefined && { model: child.model }),
-      ...(child.resumeToken !== undefined && { resumeToken: child.resumeToken }),
-      ...(child.metadata !== undefined && { metadata: child.metadata }),
-      timeoutSeconds: Math.max(1, Math.min(child.timeoutSeconds ?? CHILD_TIMEOUT_SECONDS, Math.ceil(parent.remainingMs() / 1000))),
-      outputStrategy: child.outputStrategy ?? { type: "stream" },
-      // A child may do less than its parent, never more.
-      profile: of.request.profile === "inspect" ? "inspect" : (child.profile ?? "modify"),
-      approvals: of.request.approvals,
-      onInterrupt: "fail",
-    };
+    const request = toTaskRequest(child, parent.request, run.remainingMs());
     try {
-      await check(request, child.provider, { tenant: of.tenant, agentId });
+      await admission.check(request, { tenant, agentId, provider });
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error;
       return failedResult(error.code === "adapter_offline" ? "adapter_offline" : "adapter_error", error.message);
     }
-    const lane = lanes.of(child.provider);
-    lane.queued += 1;
-    const inserting = store.insertTaskIfAbsent({
-      tenant: of.tenant,
-      taskId: uuidv7(),
-      parent: of,
-      agentId,
-      provider: child.provider,
-      request,
-      fingerprint: "",
-      traceparent: of.traceparent,
-    });
-    fill(lane);
-    const { task } = await inserting;
-    const ended = await endOf(task);
+    const { task } = await enqueue({ tenant, taskId: uuidv7(), parent, agentId, provider, request, fingerprint: "", traceparent });
+    const ended = await ends.wait(task);
     return ended.result as ExecutionResult;
   }
 
   function ancestorsOf(task: Task): Task[] {
-    const parent = task.parentTaskId === null ? undefined : runs.get(taskHandle({ tenant: task.tenant, taskId: task.parentTaskId }));
+    const parent = parentRunOf(task);
     return [task, ...(parent === undefined ? [] : ancestorsOf(parent.task))];
   }
 
-  /** Resolves with the ended task, or with the task as it was when the signal ends the wait. */
-  async function endOf(task: Task, signal?: AbortSignal): Promise<Task> {
-    const { promise, resolve } = Promise.withResolvers<Task>();
-    const waiting = waiters.get(task.seq) ?? new Set();
-    waiters.set(task.seq, waiting.add(resolve));
-    signal?.addEventListener("abort", () => resolve(task), { once: true });
-    try {
-      // It may have ended before anybody listened.
-      const now = await store.findTask(task.tenant, task.taskId);
-      return now !== null && isFinal(now.state) ? now : await promise;
-    } finally {
-      waiting.delete(resolve);
-      if (waiting.size === 0) waiters.delete(task.seq);
-    }
+  function parentRunOf({ tenant, parentTaskId }: Task): Run | undefined {
+    return parentTaskId === null ? undefined : runs.get(taskHandle({ tenant, taskId: parentTaskId }));
   }
 
   return {
     recover,
     accept,
     cancel,
-    async waitForEnd(task, timeoutMs, signal) {
-      if (isFinal(task.state)) return task;
+    waitForEnd(task, timeoutMs, signal) {
       const time = AbortSignal.timeout(timeoutMs);
-      const ended = await endOf(task, signal === undefined ? time : AbortSignal.any([time, signal]));
-      return isFinal(ended.state) ? ended : ((await store.findTask(task.tenant, task.taskId)) ?? ended);
+      return ends.wait(task, signal === undefined ? time : AbortSignal.any([time, signal]));
     },
     runChild,
     onAdapterEvent(provider, event) {
@@ -389,8 +309,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         return;
       }
       run.onEvent(event);
-      const { parentTaskId, tenant } = run.task;
-      if (parentTaskId !== null) runs.get(taskHandle({ tenant, taskId: parentTaskId }))?.touch();
+      parentRunOf(run.task)?.touch();
     },
     onAdapterChecked(provider) {
       if (registry.get(provider)?.health.status !== "offline") fill(lanes.of(provider));
@@ -406,8 +325,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     drain,
   };
 }
-
-const offlineText = (provider: string): string => `The adapter ${provider} is offline; GET /api/v2/adapters tells why.`;
 
 function failedResult(errorCode: "cancelled" | "adapter_offline" | "adapter_error" | "bridge_restarted", error: string): ExecutionResult {
   return { status: "error", durationMs: 0, errorCode, error, connection: "in-process" };

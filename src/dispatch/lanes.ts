@@ -5,6 +5,8 @@ export interface Lane {
   /** Slots taken, from the claim until the runtime is really gone. */
   running: number;
   queued: number;
+  /** Claims under way: each has a slot already, and one of the queued tasks to come. */
+  claiming: number;
 }
 
 /** The lanes of all adapters. */
@@ -22,7 +24,7 @@ export function createLanes(maxConcurrent: (provider: string) => number): Lanes 
     of(provider) {
       const known = lanes.get(provider);
       if (known !== undefined) return known;
-      const lane = { provider, maxConcurrent: maxConcurrent(provider), running: 0, queued: 0 };
+      const lane = { provider, maxConcurrent: maxConcurrent(provider), running: 0, queued: 0, claiming: 0 };
       lanes.set(provider, lane);
       return lane;
     },

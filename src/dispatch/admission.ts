@@ -1,0 +1,75 @@
+import type { CallbackGuard } from "../callbacks/callback-guard.ts";
+import { BridgeError } from "../errors.ts";
+import type { Store } from "../store/store.ts";
+import type { TaskRequest } from "../task.ts";
+import type { AdapterRegistry } from "./adapter-registry.ts";
+import { checkDispatch } from "./check-dispatch.ts";
+import type { ParsedDispatch } from "./dispatch-request.ts";
+import { readAgentFile } from "./prompt-files.ts";
+import type { Workspaces } from "./workspace.ts";
+
+/** Whose work it is, and on which adapter. */
+interface Bearer {
+  tenant: string;
+  agentId: string;
+  provider: string;
+}
+
+/** Decides whether a well-formed request can be carried out here and now. Refusals are BridgeErrors. */
+export interface Admission {
+  /** The dispatch's own provider, else the agent's, else the only one. */
+  chooseProvider(dispatch: ParsedDispatch, tenant: string): string;
+  check(request: TaskRequest, bearer: Bearer): Promise<void>;
+}
+
+/** What admission looks at. */
+export interface AdmissionOptions {
+  store: Pick<Store, "isResumeTokenKnown">;
+  registry: AdapterRegistry;
+  workspaces: Workspaces;
+  guard: CallbackGuard;
+  mcpCommands: readonly string[];
+}
+
+/** Makes the one place that says no before anything is stored. */
+export function createAdmission({ store, registry, workspaces, guard, mcpCommands }: AdmissionOptions): Admission {
+  return {
+    chooseProvider(dispatch, tenant) {
+      const names = registry.list().map((entry) => entry.provider);
+      const only = names.length === 1 ? names[0] : undefined;
+      const provider = dispatch.provider ?? providerOfAgent(workspaces.workspaceOf(tenant, dispatch.agentId)) ?? only;
+      if (provider !== undefined && names.includes(provider)) return provider;
+      const message = provider === undefined ? "is needed, because several adapters are loaded" : "is not a loaded adapter";
+      const loaded = names.join(", ");
+      throw new BridgeError("unknown_provider", `The provider ${message}. Loaded: ${loaded}.`, {
+        errors: [{ path: "provider", message: `${message} (${loaded})` }],
+      });
+    },
+
+    async check(request, { tenant, agentId, provider }) {
+      const entry = registry.get(provider);
+      if (entry === undefined || entry.adapter === null || entry.health.status === "offline") {
+        throw new BridgeError("adapter_offline", offlineText(provider), { retryAfterSeconds: 30 });
+      }
+      const workspace = workspaces.workspaceOf(tenant, agentId);
+      checkDispatch(request, { provider, capabilities: entry.adapter.capabilities(), guard, mcpCommands, workspace });
+      const token = request.resumeToken;
+      if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return;
+      throw new BridgeError("resume_unknown", "The resume token is not known for this provider and agent.", {
+        errors: [{ path: "resumeToken", message: "was not handed out for this provider and agent, or has expired" }],
+      });
+    },
+  };
+}
+
+/** What a client is told; why the adapter is offline may name paths, and is for operators to read. */
+export const offlineText = (provider: string): string => `The adapter ${provider} is offline; GET /api/v2/adapters tells why.`;
+
+function providerOfAgent(workspace: string): string | undefined {
+  try {
+    return readAgentFile(workspace).provider;
+  } catch {
+    // A faulty agent.json is told by the task that reads it for its other settings.
+    return undefined;
+  }
+}
