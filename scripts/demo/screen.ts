@@ -1,0 +1,35 @@
+import { styleText } from "node:util";
+
+/** Where the demo shows what happens: short lines, so that all of it fits one screen. */
+export interface Screen {
+  heading(text: string): void;
+  /** A line, cut to the width of the screen. */
+  line(text: string): void;
+  /** Text of any length, broken after commas. */
+  text(text: string): void;
+  /** Commands to copy: neither cut nor broken. */
+  commands(commands: readonly string[]): void;
+}
+
+const WIDTH = 100;
+
+/** Colours only on a terminal that wants them: `styleText` asks the stream and NO_COLOR. */
+export function createScreen(stream: NodeJS.WriteStream): Screen {
+  const write = (lines: readonly string[]): void => void stream.write(lines.map((line) => `${line}\n`).join(""));
+  return {
+    heading: (text) => write(["", styleText("bold", cut(text), { stream })]),
+    line: (text) => write([cut(text)]),
+    text: (text) => write(breakLines(text)),
+    commands: (commands) => write(commands.map((command) => styleText("cyan", command, { stream }))),
+  };
+}
+
+const cut = (text: string): string => (text.length <= WIDTH ? text : `${text.slice(0, WIDTH - 1)}…`);
+
+/** Continues below with a deeper indent; what has no comma to break after is cut. */
+function breakLines(text: string): string[] {
+  const comma = text.lastIndexOf(",", WIDTH - 1);
+  if (text.length <= WIDTH || comma === -1) return [cut(text)];
+  const indent = /^ */.exec(text)?.[0] ?? "";
+  return [text.slice(0, comma + 1), ...breakLines(`${indent}  ${text.slice(comma + 1)}`)];
+}

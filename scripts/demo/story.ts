@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { EventEnvelope } from "#contract";
+import { type BridgeClient, createBridgeClient } from "./bridge-client.ts";
+import { type BridgeProcess, startBridge } from "./bridge-process.ts";
+import { describeError } from "./describe-error.ts";
+import { type ReceivedCallback, type Receiver, startReceiver } from "./receiver.ts";
+import type { Screen } from "./screen.ts";
+
+const repository = path.resolve(import.meta.dirname, "../..");
+const agentId = "auditor";
+const taskId = "demo-1";
+/** What the agent works on: real files. */
+const folders = ["docs", "examples"];
+/** A healthy demo takes about two seconds; a busy machine may need a while longer to start a process. */
+const DEADLINE_MS = 60_000;
+/** Tool events that are shown before the rest of them is only counted: all must fit one screen. */
+const SHOWN_TOOL_EVENTS = 6;
+
+/** The demo from start to end: everything that it starts and writes is gone when it settles. Rejects when `stop` comes too early. */
+export async function runDemo(screen: Screen, { keep, stop }: { keep: boolean; stop: AbortSignal }): Promise<void> {
+  await using cleanup = new AsyncDisposableStack();
+  const failure = new AbortController();
+  const timer = setTimeout(() => failure.abort(new Error(`it took longer than ${DEADLINE_MS / 1000} s`)), DEADLINE_MS);
+  cleanup.defer(() => clearTimeout(timer));
+  const signal = AbortSignal.any([stop, failure.signal]);
+
+  const directory = await mkdtemp(path.join(tmpdir(), "bridge-demo-"));
+  cleanup.defer(() => rm(directory, { recursive: true, force: true }));
+  const workspace = path.join(directory, "workspaces", "default", agentId);
+  for (const folder of folders) await cp(path.join(repository, folder), path.join(workspace, folder), { recursive: true, filter: isOurs });
+
+  const secret = `whsec_${randomBytes(32).toString("base64")}`;
+  const receiver = cleanup.adopt(await startReceiver({ secret, signal }), (started) => started.close());
+  const bridge = cleanup.adopt(await startBridge({ directory, secret, signal }), (started) => started.close());
+  void bridge.ended.then(() => failure.abort(new Error("Bridge ended by itself")));
+
+  try {
+    screen.line(`Bridge ${bridge.version}: ${bridge.url}   receiver of callbacks: ${receiver.url}`);
+    screen.line(`The agent works on a copy of this repository's ${folders.join("/ and ")}/. It needs no model and no key.`);
+    await showTask(screen, createBridgeClient({ ...bridge, signal }), receiver);
+    clearTimeout(timer);
+    if (keep) await stayOpen(screen, { bridge, receiver, signal });
+    else showNext(screen);
+    if (!stop.aborted) failure.signal.throwIfAborted();
+  } catch (error) {
+    const reason = failure.signal.aborted ? failure.signal.reason : error;
+    throw new Error(`${describeError(reason)}\n\nThe last lines of Bridge:\n${bridge.lastLines()}`);
+  }
+}
+
+async function showTask(screen: Screen, client: BridgeClient, receiver: Receiver): Promise<void> {
+  const body = { taskId, agentId, message: "Count BRIDGE in *.md", callbackUrl: receiver.url };
+  const startedAt = performance.now();
+  const elapsed = (): string => `+${((performance.now() - startedAt) / 1000).toFixed(3)} s`;
+
+  screen.heading("Dispatch");
+  screen.text(`  POST /api/v2/dispatch  ${JSON.stringify(body)}`);
+  const accepted = await client.dispatch(body);
+  screen.text(`  ${elapsed()}  ${accepted.status}  ${JSON.stringify(accepted.task)}`);
+
+  screen.heading(`Events, live: GET /api/v2/tasks/${taskId}/events`);
+  const last = await showEvents(screen, client, elapsed);
+  if (last.type !== "execution.completed") throw new Error(`the task ended with ${last.type}: ${JSON.stringify(last.data)}`);
+
+  screen.heading("Callback");
+  showCallback(screen, await receiver.next(), elapsed());
+  // From the last event on: nothing can be missed between the two streams.
+  for await (const event of client.follow(`/api/events?taskId=${taskId}&types=callback.delivered,callback.dead`, last.id)) {
+    if (event.type !== "callback.delivered") throw new Error("Bridge gave the callback up");
+    screen.line(`  answered 204, and Bridge has noted it: ${event.type} ${JSON.stringify(event.data)}`);
+    break;
+  }
+
+  screen.heading("The same dispatch again");
+  const repeated = await client.dispatch(body);
+  if (!repeated.replayed) throw new Error("a repeated dispatch was taken for a new one");
+  screen.line(`  ${repeated.status}  Idempotent-Replayed: true, state ${repeated.task["state"]}: nothing runs twice`);
+}
+
+/** Shows one task's events as they come; resolves with the last one. */
+async function showEvents(screen: Screen, client: BridgeClient, elapsed: () => string): Promise<EventEnvelope> {
+  let last: EventEnvelope | null = null;
+  let toolEvents = 0;
+  for await (const event of client.follow(`/api/v2/tasks/${taskId}/events`)) {
+    last = event;
+    if (event.type.startsWith("tool.") && ++toolEvents > SHOWN_TOOL_EVENTS) continue;
+    if (toolEvents > SHOWN_TOOL_EVENTS) screen.line(`  ${elapsed()}  …    ${toolEvents - SHOWN_TOOL_EVENTS} more tool events`);
+    if (toolEvents > SHOWN_TOOL_EVENTS) toolEvents = 0;
+    screen.line(`  ${elapsed()}  #${event.id.split("-")[1]?.padEnd(3)} ${event.type.padEnd(20)} ${summarise(event)}`);
+  }
+  if (last === null) throw new Error("there were no events");
+  return last;
+}
+
+function summarise({ type, data }: EventEnvelope): string {
+  if (type === "tool.invoked") return `${data["toolName"]} ${JSON.stringify(data["input"])}`;
+  if (type === "tool.completed") return `${data["toolName"]} -> ${JSON.stringify(data["output"])}`;
+  if (type === "assistant.text") return JSON.stringify(data["content"]);
+  return JSON.stringify(data);
+}
+
+function showCallback(screen: Screen, { attempt, id, signature, body }: ReceivedCallback, at: string): void {
+  const findings = body.output?.split("\n").filter((line) => /^[^#|]/.test(line));
+  screen.line(`  ${at}  attempt ${attempt}, webhook-id ${id}`);
+  screen.line(`  signature ok, by the package standardwebhooks: ${signature}`);
+  screen.line(`  status ${body.status} in ${Math.round(body.durationMs)} ms: ${findings?.join(" ")}`);
+}
+
+function showNext(screen: Screen): void {
+  screen.heading("What to try next");
+  screen.line("  npm run demo -- --keep   the same, and Bridge stays, with commands to paste");
+  screen.line("  npm start                Bridge for real, on http://127.0.0.1:8787; then, in another terminal:");
+  screen.commands(['  curl -H "Authorization: Bearer $(cat data/token)" http://127.0.0.1:8787/api/v2/adapters']);
+}
+
+/** Leaves everything running until the signal; further callbacks are shown as they come. */
+async function stayOpen(screen: Screen, running: { bridge: BridgeProcess; receiver: Receiver; signal: AbortSignal }): Promise<void> {
+  const { bridge, receiver, signal } = running;
+  const request = JSON.stringify({ agentId, message: "Count POST in *.md", callbackUrl: receiver.url });
+  screen.heading("Bridge stays until Ctrl-C. Try in another terminal:");
+  screen.commands([
+    `export BRIDGE=${bridge.url} TOKEN=${bridge.token}`,
+    `curl -H "Authorization: Bearer $TOKEN" $BRIDGE/api/v2/tasks/${taskId}`,
+    'curl -N -H "Authorization: Bearer $TOKEN" $BRIDGE/api/events &',
+    'curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\',
+    `  -H "Prefer: wait=30" $BRIDGE/api/v2/dispatch \\`,
+    `  -d '${request}'`,
+  ]);
+  screen.line(`All routes: ${bridge.url}/docs`);
+  while (!signal.aborted) {
+    const news = await receiver.next().then(describeCallback, (error) => `refused: ${describeError(error)}`);
+    if (!signal.aborted) screen.line(`Callback ${news}`);
+  }
+}
+
+const describeCallback = ({ attempt, body }: ReceivedCallback): string =>
+  `of ${body.taskId}: attempt ${attempt}, signature ok, status ${body.status}`;
+
+/** Packages that somebody installed in an example are no part of it. */
+const isOurs = (file: string): boolean => path.basename(file) !== "node_modules";

@@ -1,0 +1,119 @@
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { execa } from "execa";
+import { Webhook } from "standardwebhooks";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { startBridge } from "../../scripts/demo/bridge-process.ts";
+import { startReceiver } from "../../scripts/demo/receiver.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+const program = path.resolve(import.meta.dirname, "../../scripts/demo.ts");
+const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+test("shows the dispatch, the events and the verified callback on one screen, and cleans up", async () => {
+  const directory = await temporaryDirectory();
+  const { exitCode, stdout, stderr } = await startDemo(directory);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  const lines = stdout.split("\n");
+  expect(lines.length).toBeLessThanOrEqual(40);
+  expect(lines.filter((line) => line.length > 100)).toEqual([]);
+
+  expect(stdout).toMatch(/POST \/api\/v2\/dispatch {2}\{"taskId":"demo-1"/);
+  expect(stdout).toMatch(/202 {2}\{"taskId":"demo-1","provider":"command","agentId":"auditor","state":"(queued|running)"/);
+  const shown = [...stdout.matchAll(/^ {2}\+\d\.\d{3} s {2}#(\d+) +(\S+)/gm)].map(([, , type]) => type);
+  expect(shown).toEqual(expect.arrayContaining(["execution.progress", "tool.invoked", "tool.completed", "assistant.text"]));
+  expect([shown[0], shown.at(-1)]).toEqual(["execution.started", "execution.completed"]);
+  expect(stdout).toMatch(/attempt 1, webhook-id msg_\w+\n {2}signature ok, .*: v1,/);
+  expect(stdout).toMatch(/status ok in \d+ ms: \d+ files, .* `BRIDGE` occurs [1-9]\d* times\./);
+  expect(stdout).toMatch(/callback\.delivered \{"attempts":1,"status":204\}/);
+  expect(stdout).toMatch(/Idempotent-Replayed: true, state completed/);
+  expect(stdout).not.toContain("\x1b");
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test("stays with --keep, prints commands that work, and stops in peace on Ctrl-C", async () => {
+  const directory = await temporaryDirectory();
+  const demo = startDemo(directory, "--keep");
+  const kept = await readUntil(demo, "/docs");
+  const [, bridge = "", token = ""] = /export BRIDGE=(\S+) TOKEN=(\S+)/.exec(kept) ?? [];
+  const call = (route: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(bridge + route, {
+      ...init,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", prefer: "wait=30" },
+    });
+
+  const [, task = ""] = /\$BRIDGE(\/api\/v2\/tasks\/\S+)/.exec(kept) ?? [];
+  expect(await (await call(task)).json()).toMatchObject({ taskId: "demo-1", state: "completed", callback: { state: "delivered" } });
+  const [, body = ""] = /-d '(.+)'/.exec(kept) ?? [];
+  const news = readUntil(demo, "status ok\n");
+  expect(await (await call("/api/v2/dispatch", { method: "POST", body })).json()).toMatchObject({ state: "completed" });
+  expect(await news).toMatch(/^Callback of [\w-]+: attempt 1, signature ok, status ok$/m);
+
+  demo.kill("SIGINT");
+  const { exitCode, stderr } = await demo;
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  expect(await readdir(directory)).toEqual([]);
+  await expect(call("/healthz")).rejects.toThrow("fetch failed");
+});
+
+test("ends with the signal's exit code and leaves nothing when it is interrupted before its end", async () => {
+  const directory = await temporaryDirectory();
+  const demo = startDemo(directory);
+  // From its first trace on, while Bridge is still starting.
+  await vi.waitFor(async () => expect(await readdir(directory)).toHaveLength(1), { interval: 5, timeout: 15_000 });
+  demo.kill("SIGINT");
+  const { exitCode } = await demo;
+  expect(exitCode).toBe(130);
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test("survives readers that go away, and cleans up", async () => {
+  const directory = await temporaryDirectory();
+  const demo = startDemo(directory);
+  demo.stdout.destroy();
+  expect((await demo).exitCode).toBe(141);
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test("refuses what it does not know, and tells its usage", async () => {
+  const { exitCode, stdout, stderr } = await startDemo(await temporaryDirectory(), "--provider", "claude");
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr).toMatch(/Unknown option '--provider'[\s\S]*Usage: npm run demo/);
+});
+
+test("says why Bridge did not start", async () => {
+  const options = { directory: await temporaryDirectory(), secret, signal: AbortSignal.timeout(20_000), settings: { BRIDGE_PORT: "many" } };
+  await expect(startBridge(options)).rejects.toThrow(/Bridge did not start:\n[\s\S]*BRIDGE_PORT: must be a whole number/);
+});
+
+test("its receiver tells a genuine callback from a forged one, and counts attempts", async () => {
+  const receiver = await startReceiver({ secret, signal: AbortSignal.timeout(20_000) });
+  onTestFinished(() => receiver.close());
+  const body = JSON.stringify({ taskId: "demo-1", status: "ok" });
+  const at = new Date();
+  const headers = {
+    "webhook-id": "msg_1",
+    "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+    "webhook-signature": new Webhook(secret).sign("msg_1", at, body),
+  };
+  const post = async (text: string): Promise<number> => (await fetch(receiver.url, { method: "POST", headers, body: text })).status;
+  expect([await post(body), await post(body.replace("ok", "error")), await post(body)]).toEqual([204, 401, 204]);
+  expect(await receiver.next()).toMatchObject({ attempt: 1, body: { status: "ok" } });
+  await expect(receiver.next()).rejects.toThrow("No matching signature");
+  expect(await receiver.next()).toMatchObject({ attempt: 2 });
+});
+
+function startDemo(directory: string, ...options: string[]) {
+  const { FORCE_COLOR: _, ...environment } = process.env;
+  // A setting that would break Bridge: the demo must not care for the surroundings.
+  const env = { ...environment, TMPDIR: directory, BRIDGE_ADAPTERS: "none-of-them" };
+  return execa(process.execPath, [program, ...options], { env, extendEnv: false, stdin: "ignore", reject: false, timeout: 60_000 });
+}
+
+/** All that the demo has written up to and with `end`, from now on. */
+async function readUntil({ stdout }: ReturnType<typeof startDemo>, end: string): Promise<string> {
+  let text = "";
+  while (!text.includes(end)) text += String((await once(stdout, "data"))[0]);
+  return text;
+}
