@@ -58,7 +58,7 @@ const perAdapter = z.string().transform((text, context) => {
 
 const secret = z
   .string()
-  .regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, "must be whsec_ followed by base64")
+  .regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, { error: "must be whsec_ followed by base64", abort: true })
   .refine((text) => {
     const size = Buffer.from(text.slice("whsec_".length), "base64").length;
     return size >= 24 && size <= 64;

@@ -63,7 +63,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     genReqId: chooseRequestId,
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
-    loggerInstance: logger as FastifyBaseLogger,
+    // What Fastify says beyond faults (that it listens, for one) is told elsewhere, in Bridge's own words.
+    loggerInstance: logger.child({}, { level: logger.isLevelEnabled("warn") ? "warn" : logger.level }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
   });
   // Node would refuse an unknown expectation with an empty answer; the standard allows to ignore it.

@@ -1,0 +1,253 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Config, loadConfig, type settings } from "../src/config.ts";
+import { ConfigError } from "../src/errors.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
+
+const hash = "a".repeat(64);
+const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const load = (environment: Record<string, string>) => loadConfig(environment).config;
+
+function faultsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+test("nothing set is the documented default", () => {
+  const { config, warnings } = loadConfig({});
+  const { maxConcurrent, ...rest } = config;
+  expect(maxConcurrent("any")).toBe(4);
+  expect(warnings).toEqual([]);
+  expect(rest).toEqual({
+    host: "127.0.0.1",
+    port: 8787,
+    dataDir: path.resolve("data"),
+    databaseFile: path.resolve("data/bridge.db"),
+    workspacesDir: path.resolve("data/workspaces"),
+    adapters: ["command"],
+    queueLimit: 10_000,
+    bodyLimitBytes: 8 * 1024 * 1024,
+    defaultProfile: "inspect",
+    tokenHashes: [],
+    tokensFile: null,
+    rateLimitPerMinute: null,
+    callbacks: { retries: 3, backoffMs: 1000, secrets: [], allow: [] },
+    retentionDays: 7,
+    drainSeconds: 30,
+    idleSeconds: 300,
+    approvalSeconds: 300,
+    mcpCommands: [],
+    metricsPublic: false,
+    logLevel: "info",
+    adapterSettings: { command: { argv: undefined, env: [] } },
+  });
+});
+
+/** Every setting: values that are read, and values that are refused. */
+const table: Record<
+  keyof typeof settings,
+  { good: readonly [value: string, read: (config: Config) => unknown, expected: unknown][]; bad: readonly string[] }
+> = {
+  BRIDGE_HOST: {
+    good: [
+      ["localhost", ({ host }) => host, "localhost"],
+      ["127.8.9.10", ({ host }) => host, "127.8.9.10"],
+      ["::1", ({ host }) => host, "::1"],
+    ],
+    bad: ["0.0.0.0", "::", "10.0.0.1", "bridge.example"],
+  },
+  BRIDGE_PORT: {
+    good: [
+      ["0", ({ port }) => port, 0],
+      ["65535", ({ port }) => port, 65_535],
+      [" 80 ", ({ port }) => port, 80],
+    ],
+    bad: ["65536", "-1", "80a", "8.5", "0x50"],
+  },
+  BRIDGE_DATA_DIR: {
+    good: [
+      [
+        "/srv/bridge",
+        ({ dataDir, databaseFile, workspacesDir }) => [dataDir, databaseFile, workspacesDir],
+        ["/srv/bridge", "/srv/bridge/bridge.db", "/srv/bridge/workspaces"],
+      ],
+    ],
+    bad: [],
+  },
+  BRIDGE_DATABASE_URL: {
+    good: [
+      ["sqlite:/var/b.db", ({ databaseFile }) => databaseFile, "/var/b.db"],
+      ["sqlite:b.db", ({ databaseFile }) => databaseFile, path.resolve("b.db")],
+    ],
+    bad: ["postgres://a", "sqlite:", "/var/b.db"],
+  },
+  BRIDGE_WORKSPACES_DIR: { good: [["/w", ({ workspacesDir }) => workspacesDir, "/w"]], bad: [] },
+  BRIDGE_ADAPTERS: {
+    good: [["codex, command,./my.ts,", ({ adapters }) => adapters, ["codex", "command", "./my.ts"]]],
+    bad: [",", "command,command"],
+  },
+  GATEWAY_PROVIDER: { good: [["codex", ({ adapters }) => adapters, ["codex"]]], bad: [] },
+  BRIDGE_MAX_CONCURRENT: {
+    good: [
+      ["8", ({ maxConcurrent }) => [maxConcurrent("a"), maxConcurrent("b")], [8, 8]],
+      ["a=2,b=10000", ({ maxConcurrent }) => [maxConcurrent("a"), maxConcurrent("b"), maxConcurrent("c")], [2, 10_000, 4]],
+      ["1, a=2", ({ maxConcurrent }) => [maxConcurrent("a"), maxConcurrent("b")], [2, 1]],
+    ],
+    bad: ["0", "a=0", "10001", "a", "a=", "=2", "1,2", "a=1,a=2", "1.5"],
+  },
+  BRIDGE_QUEUE_LIMIT: { good: [["1", ({ queueLimit }) => queueLimit, 1]], bad: ["0", "many"] },
+  BRIDGE_BODY_LIMIT: {
+    good: [
+      ["2 MiB", ({ bodyLimitBytes }) => bodyLimitBytes, 2_097_152],
+      ["1024", ({ bodyLimitBytes }) => bodyLimitBytes, 1024],
+      ["64KiB", ({ bodyLimitBytes }) => bodyLimitBytes, 65_536],
+    ],
+    bad: ["1 MB", "1", "2 GiB", "big"],
+  },
+  BRIDGE_DEFAULT_PROFILE: { good: [["modify", ({ defaultProfile }) => defaultProfile, "modify"]], bad: ["admin", "Modify"] },
+  BRIDGE_GATEWAY_TOKEN_HASH: {
+    good: [[`${hash.toUpperCase()}, ${"b".repeat(64)}`, ({ tokenHashes }) => tokenHashes, [hash, "b".repeat(64)]]],
+    bad: ["token", hash.slice(1), `${hash},x`],
+  },
+  BRIDGE_TOKENS_FILE: { good: [["tokens.json", ({ tokensFile }) => tokensFile, path.resolve("tokens.json")]], bad: [] },
+  BRIDGE_RATE_LIMIT: { good: [["60", ({ rateLimitPerMinute }) => rateLimitPerMinute, 60]], bad: ["0", "off"] },
+  BRIDGE_CALLBACK_RETRIES: {
+    good: [
+      ["0", ({ callbacks }) => callbacks.retries, 0],
+      ["20", ({ callbacks }) => callbacks.retries, 20],
+    ],
+    bad: ["21", "-1"],
+  },
+  BRIDGE_CALLBACK_BACKOFF_MS: { good: [["1", ({ callbacks }) => callbacks.backoffMs, 1]], bad: ["0", "1s"] },
+  BRIDGE_CALLBACK_SECRETS: {
+    good: [[`${secret},${secret}`, ({ callbacks }) => callbacks.secrets, [secret, secret]]],
+    bad: ["secret", "whsec_", "whsec_c2hvcnQ=", `whsec_${Buffer.alloc(65).toString("base64")}`],
+  },
+  BRIDGE_CALLBACK_ALLOW: {
+    good: [
+      [
+        "a.example, *.b.example,10.0.0.0/8,::1,fd00::/8",
+        ({ callbacks }) => callbacks.allow,
+        ["a.example", "*.b.example", "10.0.0.0/8", "::1", "fd00::/8"],
+      ],
+    ],
+    bad: ["http://a", "10.0.0.0/33", "::/129", "a b", "*", "a.example/8"],
+  },
+  BRIDGE_RETENTION_DAYS: { good: [["3650", ({ retentionDays }) => retentionDays, 3650]], bad: ["0", "3651"] },
+  BRIDGE_DRAIN_SECONDS: { good: [["0", ({ drainSeconds }) => drainSeconds, 0]], bad: ["3601"] },
+  BRIDGE_IDLE_SECONDS: { good: [["0", ({ idleSeconds }) => idleSeconds, 0]], bad: ["86401"] },
+  BRIDGE_APPROVAL_SECONDS: { good: [["1", ({ approvalSeconds }) => approvalSeconds, 1]], bad: ["0"] },
+  BRIDGE_COMMAND: {
+    good: [['["node","a b.js"]', ({ adapterSettings }) => adapterSettings["command"]?.["argv"], ["node", "a b.js"]]],
+    bad: ["node a.js", "[]", '[""]', "[1]", "{}"],
+  },
+  BRIDGE_COMMAND_ENV: {
+    good: [["HTTP_PROXY, TZ", ({ adapterSettings }) => adapterSettings["command"]?.["env"], ["HTTP_PROXY", "TZ"]]],
+    bad: [],
+  },
+  BRIDGE_MCP_COMMANDS: { good: [["npx,/opt/mcp", ({ mcpCommands }) => mcpCommands, ["npx", "/opt/mcp"]]], bad: [] },
+  BRIDGE_METRICS_PUBLIC: {
+    good: [
+      ["true", ({ metricsPublic }) => metricsPublic, true],
+      ["1", ({ metricsPublic }) => metricsPublic, true],
+      ["0", ({ metricsPublic }) => metricsPublic, false],
+    ],
+    bad: ["yes", "TRUE"],
+  },
+  BRIDGE_LOG_LEVEL: {
+    good: [
+      ["debug", ({ logLevel }) => logLevel, "debug"],
+      ["silent", ({ logLevel }) => logLevel, "silent"],
+    ],
+    bad: ["verbose"],
+  },
+};
+
+describe.each(Object.entries(table))("%s", (name, { good, bad }) => {
+  test.each(good)("reads %j", (value, read, expected) => {
+    expect(read(load({ [name]: value }))).toEqual(expected);
+  });
+
+  if (bad.length > 0) {
+    test.each(bad)("refuses %j by its name", (value) => {
+      expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: \\S`))]);
+    });
+  }
+
+  test("is as if not set when it is empty", () => {
+    const { maxConcurrent: _, ...config } = load({ [name]: "" });
+    const { maxConcurrent: __, ...defaults } = load({});
+    expect(config).toEqual(defaults);
+  });
+});
+
+test("all faults are told at once, in words", () => {
+  const environment = {
+    BRIDGE_PORT: "x",
+    BRIDGE_HOST: "0.0.0.0",
+    BRIDGE_LOG_LEVEL: "loud",
+    GATEWAY_PROVIDER: "codex",
+    BRIDGE_ADAPTERS: "claude",
+    BRIDGE_CALLBACK_SECRETS: "x",
+  };
+  const faults = faultsOf(environment);
+  expect(faults.map((fault) => fault.split(":")[0]).toSorted()).toEqual([
+    "BRIDGE_CALLBACK_SECRETS",
+    "BRIDGE_HOST",
+    "BRIDGE_LOG_LEVEL",
+    "BRIDGE_PORT",
+    "GATEWAY_PROVIDER",
+  ]);
+  expect(() => loadConfig(environment)).toThrow(/^The configuration is not valid:\n {2}BRIDGE_/);
+});
+
+test("a host that others can reach needs a token", () => {
+  for (const BRIDGE_HOST of ["0.0.0.0", "::", "192.168.1.5"]) {
+    expect(faultsOf({ BRIDGE_HOST })).toEqual([expect.stringMatching(/^BRIDGE_HOST: .*BRIDGE_GATEWAY_TOKEN_HASH or BRIDGE_TOKENS_FILE/)]);
+    expect(faultsOf({ BRIDGE_HOST, BRIDGE_GATEWAY_TOKEN_HASH: " , " })).toHaveLength(1);
+    expect(load({ BRIDGE_HOST, BRIDGE_GATEWAY_TOKEN_HASH: hash }).host).toBe(BRIDGE_HOST);
+    expect(load({ BRIDGE_HOST, BRIDGE_TOKENS_FILE: "tokens.json" }).host).toBe(BRIDGE_HOST);
+  }
+});
+
+describe("GATEWAY_PROVIDER", () => {
+  test("may repeat BRIDGE_ADAPTERS, and may not contradict it", () => {
+    expect(load({ GATEWAY_PROVIDER: "codex", BRIDGE_ADAPTERS: "codex" }).adapters).toEqual(["codex"]);
+    expect(faultsOf({ GATEWAY_PROVIDER: "codex", BRIDGE_ADAPTERS: "codex,claude" })).toEqual([
+      "GATEWAY_PROVIDER: differs from BRIDGE_ADAPTERS; set one of them",
+    ]);
+  });
+});
+
+describe("secrets from files", () => {
+  test("are read, one a line or separated by commas", async () => {
+    const file = path.join(await temporaryDirectory(), "secret");
+    await writeFile(file, `${hash}\n${"b".repeat(64)}\n`);
+    expect(load({ BRIDGE_GATEWAY_TOKEN_HASH_FILE: file }).tokenHashes).toEqual([hash, "b".repeat(64)]);
+    await writeFile(file, `${secret},${secret}\n`);
+    expect(load({ BRIDGE_CALLBACK_SECRETS_FILE: file }).callbacks.secrets).toEqual([secret, secret]);
+    expect(load({ BRIDGE_HOST: "0.0.0.0", BRIDGE_GATEWAY_TOKEN_HASH: hash, BRIDGE_CALLBACK_SECRETS_FILE: file }).host).toBe("0.0.0.0");
+  });
+
+  test("are refused when set twice or missing, without being shown", async () => {
+    const file = path.join(await temporaryDirectory(), "secret");
+    await writeFile(file, "not-a-secret");
+    expect(faultsOf({ BRIDGE_CALLBACK_SECRETS_FILE: "/nowhere" })).toEqual(["BRIDGE_CALLBACK_SECRETS_FILE: the file cannot be read"]);
+    expect(faultsOf({ BRIDGE_GATEWAY_TOKEN_HASH_FILE: file, BRIDGE_GATEWAY_TOKEN_HASH: hash })[0]).toMatch(
+      /^BRIDGE_GATEWAY_TOKEN_HASH_FILE: .*set one of them/,
+    );
+    expect(faultsOf({ BRIDGE_CALLBACK_SECRETS_FILE: file }).join("")).not.toContain("not-a-secret");
+    expect(faultsOf({ BRIDGE_CALLBACK_SECRETS: "whsec_tooshort" }).join("")).not.toContain("tooshort");
+  });
+});
+
+test("a name that Bridge does not know is a warning", () => {
+  const { warnings } = loadConfig({ BRIDGE_PROT: "80", BRIDGE_CALLBACK_SECRETS_FILE: "", PATH: "/bin", BRIDGEWATER: "x" });
+  expect(warnings).toEqual(["BRIDGE_PROT is not a setting of Bridge and is ignored"]);
+});

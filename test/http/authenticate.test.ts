@@ -1,0 +1,151 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Scope } from "../../src/http/principal.ts";
+import { type Bridge, expectProblem, startBridge, type TokenName } from "./start-bridge.ts";
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await startBridge();
+});
+afterAll(() => bridge.close());
+
+/** Every route, with what it asks of a token. */
+const routes: readonly [method: string, target: string, scope: Scope | null][] = [
+  ["POST", "/api/v2/dispatch", "dispatch"],
+  ["GET", "/api/v2/tasks", "read"],
+  ["GET", "/api/v2/tasks/t1", "read"],
+  ["POST", "/api/v2/tasks/t1/cancel", "dispatch"],
+  ["GET", "/api/v2/tasks/t1/events", "read"],
+  ["GET", "/api/events", "read"],
+  ["POST", "/api/v2/events/ticket", "read"],
+  ["GET", "/api/v2/callbacks", "read"],
+  ["POST", "/api/v2/callbacks/t1/redeliver", "dispatch"],
+  ["GET", "/api/v2/adapters", "read"],
+  ["GET", "/metrics", "metrics"],
+  ["GET", "/healthz", null],
+  ["GET", "/health", null],
+  ["GET", "/readyz", null],
+  ["GET", "/openapi.json", null],
+  ["GET", "/docs", null],
+  ["GET", "/docs/static/swagger-ui.css", null],
+];
+
+test("the table knows every route", async () => {
+  const { paths } = (await bridge.call("GET", "/openapi.json", { token: null })).body;
+  const described = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const known = routes.map(([method, target]) => `${method} ${target.replace("/t1", "/{taskId}")}`);
+  expect(described.filter((route) => !known.includes(route))).toEqual([]);
+});
+
+describe.each(routes)("%s %s", (method, target, scope) => {
+  const call = (token: TokenName | null, headers: Record<string, string> = {}) => bridge.call(method, target, { token, headers });
+
+  if (scope === null) {
+    test("is open", async () => expect((await call(null)).status).not.toBe(401));
+    return;
+  }
+
+  test("is closed to strangers", async () => {
+    expectProblem(await call(null), "unauthenticated");
+    expectProblem(await call("expired"), "unauthenticated");
+    for (const authorization of [
+      "Bearer",
+      "Bearer ",
+      "Bearer wrong",
+      "Basic c2VjcmV0LWFscGhh",
+      "secret-alpha",
+      "Bearer secret-alpha extra",
+      "Bearer secret-alphä",
+    ]) {
+      expectProblem(await call(null, { authorization: Buffer.from(authorization).toString("latin1") }), "unauthenticated");
+    }
+  });
+
+  test("is closed to a token in the query, even beside a good one", async () => {
+    for (const query of ["token=secret-alpha", "access_token=secret-alpha"]) {
+      expectProblem(await bridge.call(method, `${target}?${query}`, { token: null }), "unauthenticated");
+      expectProblem(await bridge.call(method, `${target}?${query}`), "unauthenticated");
+    }
+  });
+
+  test("asks for its scope, by name", async () => {
+    const others = (["reader", "dispatcher", "scraper"] as const).filter(
+      (name) => ({ reader: "read", dispatcher: "dispatch", scraper: "metrics" })[name] !== scope,
+    );
+    for (const token of others) {
+      const refused = await call(token);
+      expectProblem(refused, "scope_missing");
+      expect(refused.body.detail).toContain(`"${scope}"`);
+    }
+  });
+});
+
+test("the scheme's name may be written in any case", async () => {
+  for (const scheme of ["bearer", "BEARER"]) {
+    expect(
+      (await bridge.call("GET", "/api/v2/adapters", { token: null, headers: { authorization: `${scheme} secret-alpha` } })).status,
+    ).toBe(200);
+  }
+});
+
+describe("tickets", () => {
+  const mint = async () => (await bridge.call("POST", "/api/v2/events/ticket", { token: "reader" })).body.ticket as string;
+  const open = async (target: string) => {
+    const response = await fetch(bridge.url + target);
+    await response.body?.cancel();
+    return response.status;
+  };
+
+  test("open the event stream once, and nothing else", async () => {
+    const ticket = await mint();
+    for (const [method, target, scope] of routes) {
+      if (scope === null || target === "/api/events") continue;
+      expectProblem(await bridge.call(method, `${target}?ticket=${ticket}`, { token: null }), "unauthenticated");
+    }
+    expect(await open(`/api/events?ticket=${ticket}`)).toBe(200);
+    expect(await open(`/api/events?ticket=${ticket}`)).toBe(401);
+    expect(await open("/api/events?ticket=made-up")).toBe(401);
+    expect(await open(`/api/events?ticket=${await mint()}&ticket=${await mint()}`)).toBe(401);
+  });
+});
+
+test("a stranger's body is never read: the answer comes while it has hardly begun", async () => {
+  const socket = connect(bridge.port, "127.0.0.1");
+  socket.write(
+    "POST /api/v2/dispatch HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\nConnection: close\r\n\r\n{",
+  );
+  const begun = performance.now();
+  let answer = "";
+  for await (const chunk of socket) {
+    answer += chunk;
+    if (answer.includes("unauthenticated")) break;
+  }
+  expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+test("what a stranger sends is not parsed, however malformed", async () => {
+  for (const [body, type] of [
+    ["{", "application/json"],
+    ["x", "text/csv"],
+    ["x".repeat(9_000_000), "application/json"],
+  ]) {
+    const refused = await bridge.call("POST", "/api/v2/dispatch", { token: null, body, headers: { "content-type": type ?? "" } });
+    expectProblem(refused, "unauthenticated");
+  }
+});
+
+test("neither tokens nor tickets reach the log", async () => {
+  const ticket = (await bridge.call("POST", "/api/v2/events/ticket")).body.ticket as string;
+  await bridge.call("GET", `/api/v2/tasks?ticket=${ticket}`);
+  await bridge.call("GET", `/nothing?token=secret-alpha&ticket=${ticket}`);
+  await bridge.call("POST", "/api/v2/dispatch", { body: "{" });
+  const socket = connect(bridge.port, "127.0.0.1");
+  socket.end("GET /api/events?ticket=secret-ticket HTTP/9.9\r\nAuthorization: Bearer secret-alpha\r\n\r\n");
+  expect(await text(socket)).toContain("400");
+  const log = bridge.log.join("");
+  for (const secret of ["secret-", ticket]) expect(log).not.toContain(secret);
+});

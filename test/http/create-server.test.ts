@@ -1,0 +1,400 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createServer, type ServerOptions, serverTimeouts } from "../../src/http/create-server.ts";
+import { problemSchema } from "../../src/http/problem.ts";
+import { type Bridge, expectProblem, startBridge, until } from "./start-bridge.ts";
+
+const principal = { name: "tester", tenant: "default", scopes: new Set(["read", "dispatch"] as const), expiresAt: null };
+
+/** The bare server with a few routes, on a real socket. */
+async function startServer(
+  options: Partial<ServerOptions> = {},
+): Promise<{ app: FastifyInstance; port: number; url: string; log: string[] }> {
+  const log: string[] = [];
+  const app = await createServer({
+    config: { bodyLimitBytes: 1024, rateLimitPerMinute: null },
+    logger: pino({}, { write: (line: string) => void log.push(line) }),
+    version: "test",
+    tokens: { find: (token) => (token === "good" ? principal : { ...principal, name: token }) },
+    tickets: { redeem: () => null },
+    ...options,
+  });
+  app.get("/api/read", { config: { scope: "read" } }, async () => ({ ok: true }));
+  app.post("/api/echo", { config: { scope: "dispatch", shedsLoad: true } }, async (request) => ({ body: request.body ?? null }));
+  app.post("/api/other", { config: { scope: "dispatch" } }, async () => ({ ok: true }));
+  app.get("/api/broken", { config: { scope: "read" } }, async () => {
+    throw new Error("SELECT secret FROM /var/lib/bridge");
+  });
+  app.get("/api/unscoped", {}, async () => ({ ok: true }));
+  const url = await app.listen({ host: "127.0.0.1", port: 0, listenTextResolver: () => "" });
+  onTestFinished(() => app.close());
+  return { app, url, port: Number(new URL(url).port), log };
+}
+
+const send = async (url: string, init: RequestInit = {}) => {
+  const response = await fetch(url, { ...init, headers: { authorization: "Bearer good", ...(init.headers as Record<string, string>) } });
+  const body = await response.text();
+  return { status: response.status, headers: response.headers, body: body === "" ? undefined : JSON.parse(body) };
+};
+
+/** Sends bytes as they are and reads until the server closes. */
+async function sendRaw(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write(bytes, "latin1");
+  return text(socket);
+}
+
+const bodyOf = (answer: string) => problemSchema.parse(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4)));
+
+describe("a whole Bridge", () => {
+  let bridge: Bridge;
+  beforeAll(async () => {
+    bridge = await startBridge();
+  });
+  afterAll(() => bridge.close());
+
+  test.each([
+    ["POST", "/api/v2/tasks", "GET, HEAD"],
+    ["DELETE", "/api/v2/tasks/t1", "GET, HEAD"],
+    ["GET", "/api/v2/dispatch", "POST"],
+    ["PUT", "/api/v2/tasks/t1/cancel", "POST"],
+    ["OPTIONS", "/api/v2/dispatch", "POST"],
+    ["PATCH", "/healthz", "GET, HEAD"],
+    ["HEAD", "/api/events", "GET"],
+  ])("%s %s is 405, and says what is possible", async (method, target, allow) => {
+    const refused = await bridge.call(method, target, { token: null });
+    expect([refused.status, refused.headers.get("allow")]).toEqual([405, allow]);
+    if (method !== "HEAD") expectProblem(refused, "method_not_allowed");
+  });
+
+  test.each([
+    "/",
+    "/nothing",
+    "/api/v2",
+    "/api/v2/Dispatch",
+    "/api/v2/dispatch/",
+    "//api/v2/dispatch",
+    "/api/v3/dispatch",
+    "/docs/../secret",
+  ])("%s is 404, token or not", async (target) => {
+    for (const token of ["alpha", null] as const) expectProblem(await bridge.call("GET", target, { token }), "not_found");
+  });
+
+  test.each(["/%zz", "/api/v2/tasks/%", "/api/v2/tasks/%ff"])("%s is 400: no valid percent-encoding", async (target) => {
+    expectProblem(await bridge.call("GET", target), "invalid_request");
+  });
+
+  test("every answer has an id, the caller's own when it has one", async () => {
+    for (const target of ["/healthz", "/api/v2/tasks", "/nothing", "/%zz"]) {
+      const own = await bridge.call("GET", target, { headers: { "x-request-id": "my-id" } });
+      expect(own.headers.get("x-request-id")).toBe("my-id");
+      const made = await bridge.call("GET", target, { headers: { "x-request-id": "x".repeat(129) } });
+      expect(made.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  test("answers carry the headers that protect a browser, and fit the page at /docs", async () => {
+    const { headers } = await bridge.call("GET", "/docs", { token: null });
+    expect(headers.get("content-security-policy")).toContain("script-src 'self'");
+    expect(headers.get("content-security-policy")).not.toContain("upgrade-insecure-requests");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    const script = await bridge.call("GET", "/docs/static/swagger-initializer.js", { token: null });
+    expect([script.status, script.headers.get("content-type")]).toEqual([200, "application/javascript; charset=utf-8"]);
+  });
+
+  test("the description of the API is OpenAPI 3.1 without a dangling reference", async () => {
+    const { body, text: json } = await bridge.call("GET", "/openapi.json", { token: null });
+    expect(body.openapi).toBe("3.1.0");
+    const references = [...json.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name);
+    expect(references.length).toBeGreaterThan(10);
+    expect(references.filter((name) => body.components.schemas[name ?? ""] === undefined)).toEqual([]);
+    expect(json).not.toContain("x-fastify");
+    for (const [path, operations] of Object.entries(
+      body.paths as Record<string, Record<string, { summary?: string; responses: object }>>,
+    )) {
+      for (const [method, { summary, responses }] of Object.entries(operations))
+        expect([path, method, summary, Object.keys(responses)]).not.toContain(undefined);
+    }
+    expect(body.paths["/api/v2/dispatch"].post.requestBody.required).toBe(true);
+    expect(body.paths["/api/v2/tasks/{taskId}/cancel"].post.requestBody.required).toBe(false);
+  });
+});
+
+describe("bodies", () => {
+  test.each([
+    ["text/plain", "{}", 415, "unsupported_media_type"],
+    ["application/x-www-form-urlencoded", "a=1", 415, "unsupported_media_type"],
+    ["application/problem+json", "{}", 415, "unsupported_media_type"],
+    ["nonsense", "{}", 415, "unsupported_media_type"],
+    ["application/json", "{", 400, "invalid_request"],
+    ["application/json", "{} {}", 400, "invalid_request"],
+    ["application/json", `"${"x".repeat(1023)}"`, 413, "too_large"],
+  ])("%s %s is %i", async (type, body, status, code) => {
+    const { url } = await startServer();
+    const refused = await send(`${url}/api/echo`, { method: "POST", body, headers: { "content-type": type } });
+    expect(refused.status).toBe(status);
+    expectProblem(refused, code as "too_large");
+  });
+
+  test("a body that only its chunks tell to be too large is refused too", async () => {
+    const { port } = await startServer();
+    const chunk = `400\r\n${"x".repeat(1024)}\r\n`;
+    const answer = await sendRaw(
+      port,
+      `POST /api/echo HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}0\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(bodyOf(answer).code).toBe("too_large");
+  });
+
+  test("JSON in any legal dress is read; none is none", async () => {
+    const { url } = await startServer();
+    const echo = (body: string | undefined, type: string) =>
+      send(`${url}/api/echo`, { method: "POST", ...(body === undefined ? {} : { body }), headers: { "content-type": type } });
+    expect((await echo('{"a":"é"}', "application/json; charset=utf-8")).body).toEqual({ body: { a: "é" } });
+    expect((await echo(" [1] ", "Application/JSON")).body).toEqual({ body: [1] });
+    expect((await echo("", "application/json")).body).toEqual({ body: null });
+    expect((await echo(undefined, "application/json")).body).toEqual({ body: null });
+  });
+});
+
+describe("malformed HTTP", () => {
+  const get = "GET /api/read HTTP/1.1\r\nHost: a\r\n";
+  test.each<[string, string, number, string]>([
+    ["no HTTP", "hello\r\n\r\n", 400, "invalid_request"],
+    ["an unknown method", "FLY / HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid_request"],
+    ["an unknown version", "GET / HTTP/9.9\r\nHost: a\r\n\r\n", 400, "invalid_request"],
+    ["a header without a colon", `${get}nonsense\r\n\r\n`, 400, "invalid_request"],
+    ["a NUL in a header", `${get}x: a\0b\r\n\r\n`, 400, "invalid_request"],
+    ["a length that is no number", `POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n`, 400, "invalid_request"],
+    [
+      "a length and chunks",
+      `POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      400,
+      "invalid_request",
+    ],
+    ["no Host", "GET /api/read HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "invalid_request"],
+    ["headers without end", `${get}x: ${"x".repeat(70_000)}\r\n\r\n`, 431, "headers_too_large"],
+  ])("%s is a problem too", async (_, bytes, status, code) => {
+    const { port } = await startServer();
+    const answer = await sendRaw(port, bytes);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer.toLowerCase()).toContain("content-type: application/problem+json");
+    const problem = bodyOf(answer);
+    expect([problem.code, problem.status]).toEqual([code, status]);
+    expect(answer.toLowerCase()).toContain(`x-request-id: ${problem.requestId}`);
+  });
+
+  test("an expectation that nobody knows is ignored", async () => {
+    const { port } = await startServer();
+    expect(await sendRaw(port, `${get}Authorization: Bearer good\r\nExpect: miracles\r\nConnection: close\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 200 /,
+    );
+  });
+
+  test("a client that goes away in the middle of its body is nobody's error", async () => {
+    const { port, url, log } = await startServer();
+    const socket = connect(port, "127.0.0.1");
+    socket.write(
+      "POST /api/echo HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+    );
+    await once(socket, "connect");
+    expect((await send(`${url}/api/read`)).status).toBe(200);
+    socket.resetAndDestroy();
+    expect((await send(`${url}/api/read`)).status).toBe(200);
+    expect(log.join("")).toBe("");
+  });
+});
+
+test("what nobody expected is an internal error that tells nothing, and a log line that tells all", async () => {
+  const { url, log } = await startServer();
+  const { status, body, headers } = await send(`${url}/api/broken?ticket=hidden`);
+  expectProblem({ status, body, headers }, "internal_error");
+  expect(JSON.stringify(body)).not.toMatch(/SELECT|secret|var|stack/);
+  const line = JSON.parse(log.join(""));
+  expect(line).toMatchObject({
+    level: 50,
+    requestId: body.requestId,
+    method: "GET",
+    route: "/api/broken",
+    err: { message: "SELECT secret FROM /var/lib/bridge" },
+  });
+  expect(line.err.stack).toContain("create-server.test.ts");
+  expect(log.join("")).not.toContain("hidden");
+});
+
+test("nothing else of Fastify's is logged, whatever the level", async () => {
+  const lines: string[] = [];
+  const { url } = await startServer({ logger: pino({ level: "trace" }, { write: (line: string) => void lines.push(line) }) });
+  for (const target of ["/api/read", "/nothing", "/api/unscoped", "/%zz"]) await send(url + target);
+  expect(lines).toEqual([]);
+});
+
+test("a route that forgot its scope is closed", async () => {
+  const { url } = await startServer();
+  expectProblem(await send(`${url}/api/unscoped`), "scope_missing");
+});
+
+describe("slow clients", () => {
+  const timeouts = { headersTimeoutMs: 300, requestTimeoutMs: 600, checkIntervalMs: 50 };
+
+  test("are cut within the limits while good requests stay fast", async () => {
+    const { port, url } = await startServer({ timeouts });
+    const head =
+      "POST /api/echo HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n";
+    const attack = async (start: string, drip: string) => {
+      const begun = performance.now();
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {});
+      socket.write(start);
+      const timer = setInterval(() => socket.write(drip), 40);
+      const answer = await text(socket).finally(() => clearInterval(timer));
+      return { answer, tookMs: performance.now() - begun };
+    };
+    const attacks = [
+      ...Array.from({ length: 40 }, () => attack("GET / HTTP/1.1\r\n", "x: y\r\n")),
+      ...Array.from({ length: 40 }, () => attack(`${head}\r\n`, " ")),
+      ...Array.from({ length: 20 }, () => attack("", "")),
+    ];
+    const times: number[] = [];
+    let over = false;
+    const cut = Promise.all(attacks).finally(() => {
+      over = true;
+    });
+    while (!over) {
+      const begun = performance.now();
+      expect((await send(`${url}/api/read`)).status).toBe(200);
+      times.push(performance.now() - begun);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    for (const { answer, tookMs } of await cut) {
+      expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+      expect(bodyOf(answer).code).toBe("too_slow");
+      expect(tookMs).toBeLessThan(5_000);
+    }
+    expect(times.length).toBeGreaterThan(10);
+    expect(times.toSorted((left, right) => left - right)[Math.floor(times.length * 0.9)]).toBeLessThan(100);
+  });
+
+  test("production cuts headers at 10 s and bodies at 15 s", async () => {
+    const { app } = await startServer();
+    expect(serverTimeouts).toEqual({
+      headersTimeoutMs: 10_000,
+      requestTimeoutMs: 15_000,
+      checkIntervalMs: 1_000,
+      keepAliveTimeoutMs: 72_000,
+      lastAnswersMs: 5_000,
+    });
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = app.server;
+    expect({ headersTimeout, requestTimeout, keepAliveTimeout }).toEqual({
+      headersTimeout: 10_000,
+      requestTimeout: 15_000,
+      keepAliveTimeout: 72_000,
+    });
+  });
+});
+
+describe("the rate limit", () => {
+  test("counts a token's POST requests, over all routes together, and nothing else", async () => {
+    const { url } = await startServer({ config: { bodyLimitBytes: 1024, rateLimitPerMinute: 3 } });
+    const post = (route: string, token: string) => send(url + route, { method: "POST", headers: { authorization: `Bearer ${token}` } });
+    for (const route of ["/api/echo", "/api/other", "/api/echo"]) expect((await post(route, "good")).status).toBe(200);
+    for (const route of ["/api/echo", "/api/other"]) {
+      const refused = await post(route, "good");
+      expectProblem(refused, "too_many_requests");
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(60);
+    }
+    for (let index = 0; index < 10; index += 1) expect((await send(`${url}/api/read`)).status).toBe(200);
+    expect((await post("/api/echo", "another")).status).toBe(200);
+  });
+
+  test("is off unless it is set", async () => {
+    const { url } = await startServer();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => send(`${url}/api/echo`, { method: "POST" })));
+    expect(answers.every(({ status, headers }) => status === 200 && !headers.has("x-ratelimit-limit"))).toBe(true);
+  });
+});
+
+test("under overload dispatches are refused, and nothing else", async () => {
+  const { url } = await startServer({ maxEventLoopDelayMs: 20 });
+  const keepBusy = setInterval(() => {
+    for (const end = performance.now() + 60; performance.now() < end; );
+  }, 65);
+  try {
+    const refused = await until(
+      () => send(`${url}/api/echo`, { method: "POST" }),
+      ({ status }) => status !== 200,
+    );
+    expectProblem(refused, "overloaded");
+    expect((await send(`${url}/api/read`)).status).toBe(200);
+    expect((await send(`${url}/api/other`, { method: "POST" })).status).toBe(200);
+  } finally {
+    clearInterval(keepBusy);
+  }
+});
+
+describe("closing", () => {
+  test("does not wait for connections that idle", async () => {
+    const { app, url, port } = await startServer();
+    const idle = connect(port, "127.0.0.1");
+    await once(idle, "connect");
+    await send(`${url}/api/read`);
+    const begun = performance.now();
+    await app.close();
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+
+  test("lets an answer that is being made go out", async () => {
+    const slow = Promise.withResolvers<void>();
+    const entered = Promise.withResolvers<void>();
+    const { app, url } = await startServerWith("/api/slow", async () => {
+      entered.resolve();
+      await slow.promise;
+      return { ok: true };
+    });
+    const answer = send(`${url}/api/slow`);
+    await entered.promise;
+    const closed = app.close();
+    slow.resolve();
+    expect((await answer).body).toEqual({ ok: true });
+    await closed;
+  });
+
+  test("does not wait for ever for an answer that never comes", async () => {
+    const entered = Promise.withResolvers<void>();
+    const { app, url } = await startServerWith(
+      "/api/never",
+      () => {
+        entered.resolve();
+        return new Promise(() => {});
+      },
+      { timeouts: { lastAnswersMs: 100 } },
+    );
+    const answer = send(`${url}/api/never`).catch((error: unknown) => error);
+    await entered.promise;
+    await app.close();
+    expect(await answer).toBeInstanceOf(Error);
+  });
+
+  /** The server with one more route, which must be there before it listens. */
+  async function startServerWith(route: string, handler: () => Promise<unknown>, options: Partial<ServerOptions> = {}) {
+    const app = await createServer({
+      config: { bodyLimitBytes: 1024, rateLimitPerMinute: null },
+      logger: pino({ level: "silent" }),
+      version: "test",
+      tokens: { find: () => principal },
+      tickets: { redeem: () => null },
+      ...options,
+    });
+    app.get(route, { config: { scope: "read" } }, handler);
+    const url = await app.listen({ host: "127.0.0.1", port: 0 });
+    onTestFinished(() => app.close());
+    return { app, url };
+  }
+});

@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startReceiver } from "../callbacks/receiver.ts";
+import { type Bridge, expectProblem, startBridge, until } from "./start-bridge.ts";
+
+// What belongs to another tenant does not exist: each route is asked for alpha's things with beta's token.
+let bridge: Bridge;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let lastEventId = "";
+const done = randomUUID();
+const running = randomUUID();
+
+beforeAll(async () => {
+  bridge = await startBridge();
+  receiver = await startReceiver((response) => {
+    response.statusCode = 500;
+    response.end();
+  });
+  await bridge.dispatch({ taskId: done, callbackUrl: receiver.origin, agentId: "shared" });
+  await until(
+    () => bridge.call("GET", `/api/v2/tasks/${done}`),
+    ({ body }) => body.callback?.state === "dead",
+  );
+  await bridge.dispatch({ taskId: running, message: "wait", agentId: "shared" });
+  await until(
+    () => bridge.call("GET", `/api/v2/tasks/${running}`),
+    ({ body }) => body.state === "running",
+  );
+  lastEventId = (await bridge.call("GET", `/api/v2/tasks/${done}/events`)).body.data.at(-1).id;
+});
+afterAll(async () => {
+  await bridge.close();
+  await receiver.close();
+});
+
+const asBeta = (method: string, target: string, headers: Record<string, string> = {}) =>
+  bridge.call(method, target, { token: "beta", headers });
+
+test.each([
+  ["GET", () => `/api/v2/tasks/${done}`],
+  ["GET", () => `/api/v2/tasks/${running}`],
+  ["POST", () => `/api/v2/tasks/${done}/cancel`],
+  ["POST", () => `/api/v2/tasks/${running}/cancel`],
+  ["GET", () => `/api/v2/tasks/${done}/events`],
+  ["GET", () => `/api/v2/tasks/${done}/events?after=${lastEventId}`],
+  ["POST", () => `/api/v2/callbacks/${done}/redeliver`],
+  ["POST", () => `/api/v2/callbacks/${running}/redeliver`],
+])("%s of another's task is 404: %#", async (method, target) => {
+  const refused = await asBeta(method, target());
+  expectProblem(refused, "not_found");
+  const missing = await asBeta(method, target().replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, randomUUID()));
+  expect(refused.body.detail).toBe(missing.body.detail);
+});
+
+test("the stream of another's task is 404", async () => {
+  expectProblem(await asBeta("GET", `/api/v2/tasks/${done}/events`, { accept: "text/event-stream" }), "not_found");
+});
+
+test.each([
+  "/api/v2/tasks",
+  "/api/v2/tasks?agentId=shared",
+  "/api/v2/tasks?state=running",
+  "/api/v2/callbacks",
+  "/api/v2/callbacks?state=dead",
+])("%s shows nothing of another's", async (target) => {
+  expect((await asBeta("GET", target)).body).toEqual({ data: [], meta: { nextCursor: null } });
+});
+
+test("parentTaskId and a cursor of another's list lead nowhere", async () => {
+  const cursor = (await bridge.call("GET", "/api/v2/tasks?limit=1")).body.meta.nextCursor;
+  expect(cursor).toEqual(expect.any(String));
+  expect((await asBeta("GET", `/api/v2/tasks?cursor=${cursor}`)).body.data).toEqual([]);
+  expect((await asBeta("GET", `/api/v2/tasks?parentTaskId=${done}`)).body.data).toEqual([]);
+});
+
+describe("the stream of all events", () => {
+  test.each([
+    ["from the first event", () => ({ "last-event-id": lastEventId.replace(/-\d+$/, "-0") }), ""],
+    ["after another's event", () => ({ "last-event-id": lastEventId }), ""],
+    ["filtered by another's task", () => ({ "last-event-id": lastEventId.replace(/-\d+$/, "-0") }), `?taskId=${done}`],
+    ["after an unknown event", () => ({ "last-event-id": "unknown-7" }), ""],
+  ])("shows nothing of another's, %s", async (_, headers, query) => {
+    const response = await fetch(`${bridge.url}/api/events${query}`, {
+      headers: { authorization: "Bearer secret-beta", accept: "text/event-stream", ...headers() },
+    });
+    expect(response.status).toBe(200);
+    // Its own event comes after everything that it could be shown of the past.
+    const own = randomUUID();
+    await bridge.dispatch({ taskId: own, agentId: "shared" }, { token: "beta" });
+    let seen = "";
+    const wanted = query === "" ? own : "retry:";
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      seen += chunk;
+      if (seen.includes(wanted)) break;
+    }
+    expect(seen).toContain(wanted);
+    for (const foreign of [done, running]) expect(seen).not.toContain(foreign);
+  });
+});
+
+test("alpha's task went on undisturbed", async () => {
+  expect((await bridge.call("GET", `/api/v2/tasks/${running}`)).body.state).toBe("running");
+  expect((await bridge.call("GET", `/api/v2/callbacks?state=dead`)).body.data).toHaveLength(1);
+});
