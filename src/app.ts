@@ -124,7 +124,8 @@ export async function createApp(config: Config, logger: Logger, { adapters, envi
   return {
     server,
     async start() {
-      const address = await server.listen({ host: config.host, port: config.port });
+      await server.listen({ host: config.host, port: config.port });
+      const address = addressOf(server);
       logger.info({ address, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir }, "listening");
       metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
       await workspaces.sweep();
@@ -147,6 +148,13 @@ export async function createApp(config: Config, logger: Logger, { adapters, envi
       await store.close();
     },
   };
+}
+
+/** Where it really listens: Fastify itself names loopback for a host of all interfaces. */
+function addressOf(server: FastifyInstance): string {
+  const [bound] = server.addresses();
+  const host = bound?.family === "IPv6" ? `[${bound.address}]` : bound?.address;
+  return `http://${host}:${bound?.port}`;
 }
 
 function adapterDirectory(dataDir: string, provider: string): string {
