@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance } from "fastify";
@@ -152,9 +153,8 @@ export async function createApp(config: Config, logger: Logger, { adapters, envi
 
 /** Where it really listens: Fastify itself names loopback for a host of all interfaces. */
 function addressOf(server: FastifyInstance): string {
-  const [bound] = server.addresses();
-  const host = bound?.family === "IPv6" ? `[${bound.address}]` : bound?.address;
-  return `http://${host}:${bound?.port}`;
+  const { family, address, port } = server.server.address() as AddressInfo;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
 function adapterDirectory(dataDir: string, provider: string): string {
