@@ -4,16 +4,19 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { runServer, type ServerName, serverNames } from "./servers.ts";
 
-/** Where the time of a server under load goes: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 4] [--top 40]`. */
+/** Where the time of a server under load goes: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6] [--top 40]`. */
 const { values } = parseArgs({
   options: {
     server: { type: "string", default: "bridge" },
     "in-flight": { type: "string", default: "256" },
-    seconds: { type: "string", default: "4" },
+    seconds: { type: "string", default: "6" },
     top: { type: "string", default: "40" },
   },
 });
 if (!serverNames.includes(values.server as ServerName)) throw new Error(`--server is one of ${serverNames.join(", ")}.`);
+
+/** The start and the warm-up are not what is asked for. */
+const SKIPPED_MS = 3000;
 
 interface Profile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number }; children?: number[] }[];
@@ -23,7 +26,7 @@ interface Profile {
 
 const directory = mkdtempSync(path.join(tmpdir(), "bridge-profile-"));
 try {
-  const stage = { inFlight: Number(values["in-flight"]), warmMs: 1000, measureMs: Number(values.seconds) * 1000 };
+  const stage = { inFlight: Number(values["in-flight"]), warmMs: 2500, measureMs: Number(values.seconds) * 1000 };
   const nodeOptions = ["--cpu-prof", `--cpu-prof-dir=${directory}`, "--cpu-prof-interval=500"];
   const { stages } = await runServer(values.server as ServerName, [stage], { nodeOptions });
   console.table(stages);
@@ -44,8 +47,11 @@ function rank({ nodes, samples, timeDeltas }: Profile, by: "self" | "total"): { 
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id] as const)));
   const times = new Map<string, number>();
   let busy = 0;
+  let passed = 0;
   for (const [index, id] of samples.entries()) {
     const time = timeDeltas[index] ?? 0;
+    passed += time;
+    if (passed < SKIPPED_MS * 1000) continue;
     const own = nameOf(byId.get(id));
     if (own.startsWith("(idle)") || own.startsWith("(program)")) continue;
     busy += time;
