@@ -169,3 +169,24 @@ test("the queue has an end", async () => {
     await small.close();
   }
 });
+
+test("while Bridge drains nothing new is accepted, and what is known still answers", async () => {
+  const stopping = await startBridge({ BRIDGE_DRAIN_SECONDS: "30" });
+  await stopping.dispatch({ taskId: "last", message: "wait" });
+  await until(
+    () => stopping.call("GET", "/api/v2/tasks/last"),
+    ({ body }) => body.state === "running",
+  );
+  const closed = stopping.close();
+  const refused = await until(
+    () => stopping.dispatch({}),
+    ({ status }) => status !== 202,
+  );
+  expectProblem(refused, "draining");
+  expectProblem(await stopping.call("GET", "/readyz"), "draining");
+  expect((await stopping.call("GET", "/healthz")).status).toBe(200);
+  const repeat = await stopping.dispatch({ taskId: "last", message: "wait" });
+  expect([repeat.status, repeat.headers.get("idempotent-replayed")]).toEqual([202, "true"]);
+  expect((await stopping.call("POST", "/api/v2/tasks/last/cancel")).status).toBe(202);
+  await closed;
+});

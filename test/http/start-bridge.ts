@@ -9,6 +9,7 @@ import { loadConfig } from "../../src/config.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { PROBLEM_TYPE, problemSchema } from "../../src/http/problem.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
+import { createAnswerCheck } from "./answer-check.ts";
 
 /** Tokens of the tests: two tenants with every scope, and one token for each single scope. */
 export const tokens = {
@@ -44,7 +45,7 @@ export interface Bridge {
   port: number;
   /** Every line that was logged. */
   log: string[];
-  /** Sends a request; whatever is refused must be a problem, with the id of its request. */
+  /** Sends a request. Every answer must fit the description of the API; a refusal must be a problem with the id of its request. */
   call(method: string, target: string, options?: Call): Promise<Answer>;
   dispatch(body: Record<string, unknown>, options?: Omit<Call, "body">): Promise<Answer>;
   close(): Promise<void>;
@@ -92,6 +93,7 @@ export async function startBridge(environment: Record<string, string> = {}): Pro
     adapters: [...loaded, { provider: "absent", adapter: null, reason: "It is not installed." }],
   });
   const url = await app.start();
+  const checkAnswer = createAnswerCheck(JSON.parse(JSON.stringify(app.server.swagger())));
 
   const call: Bridge["call"] = async (method, target, { token = "alpha", headers = {}, body } = {}) => {
     const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
@@ -109,6 +111,7 @@ export async function startBridge(environment: Record<string, string> = {}): Pro
     const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
     const answer = { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
     if (answer.status >= 400 && method !== "HEAD") expectProblem(answer);
+    checkAnswer(method, target, answer);
     return answer;
   };
 

@@ -1,0 +1,40 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { expect } from "vitest";
+
+/** The parts of an OpenAPI document that say what a route may answer. */
+interface Description {
+  paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>>;
+  components: object;
+}
+
+/** What HTTP itself may have against any request; not repeated at every route. */
+const generic: ReadonlySet<number> = new Set([400, 408, 413, 415, 431]);
+
+/** Holds every answer against the description of the API: a documented status, and a body that fits its schema. */
+export function createAnswerCheck(description: Description) {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  const validators = new Map<object, ValidateFunction>();
+  const templates = Object.keys(description.paths).map((template) => ({
+    template,
+    pattern: new RegExp(`^${template.replaceAll(/\{[^}]+\}/g, "[^/]+")}$`),
+  }));
+
+  return (method: string, target: string, answer: { status: number; headers: Headers; body: unknown }): void => {
+    const path = target.split("?")[0] ?? "";
+    const found = templates.find(({ template }) => template === path) ?? templates.find(({ pattern }) => pattern.test(path));
+    const operation = description.paths[found?.template ?? ""]?.[method.toLowerCase()];
+    if (operation === undefined) return;
+    const response = operation.responses[answer.status];
+    if (response === undefined && generic.has(answer.status)) return;
+    const place = `${method} ${found?.template} ${answer.status}`;
+    expect(Object.keys(operation.responses), place).toContain(String(answer.status));
+    const type = answer.headers.get("content-type")?.split(";")[0] ?? "";
+    const content = response?.content?.[type];
+    expect(Object.keys(response?.content ?? {}), place).toContain(type);
+    if (content === undefined || answer.body === undefined) return;
+    const validate = validators.get(content.schema) ?? ajv.compile({ ...content.schema, components: description.components });
+    validators.set(content.schema, validate);
+    validate(answer.body);
+    expect(validate.errors, place).toBeNull();
+  };
+}

@@ -1,0 +1,35 @@
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { BridgeError, type ErrorCode, errorCodes } from "../../src/errors.ts";
+import { createServer } from "../../src/http/create-server.ts";
+import { PROBLEM_TYPE } from "../../src/http/problem.ts";
+
+test.each(Object.keys(errorCodes) as ErrorCode[])("%s goes over the wire as a problem", async (code) => {
+  const app = await createServer({
+    config: { bodyLimitBytes: 1024, rateLimitPerMinute: null },
+    logger: pino({ level: "silent" }),
+    version: "test",
+    tokens: { find: () => null },
+    tickets: { redeem: () => null },
+  });
+  app.get("/refused", { config: { public: true } }, async () => {
+    throw new BridgeError(code, "What is wrong.", { errors: [{ path: "a.0.b", message: "must be mended" }] });
+  });
+  app.get("/bare", { config: { public: true } }, async () => {
+    throw new BridgeError(code, "What is wrong.", { retryAfterSeconds: 42 });
+  });
+  const { httpStatus, title } = errorCodes[code];
+  const problem = { type: `urn:bridge:error:${code}`, title, status: httpStatus, detail: "What is wrong.", code, requestId: "my-id" };
+
+  const refused = await app.inject({ url: "/refused", headers: { "x-request-id": "my-id" } });
+  expect([refused.statusCode, refused.json()]).toEqual([
+    httpStatus,
+    { ...problem, errors: [{ path: "a.0.b", message: "must be mended" }] },
+  ]);
+  expect(refused.headers["content-type"]).toContain(PROBLEM_TYPE);
+  expect(refused.headers["retry-after"]).toBe(httpStatus === 503 ? "5" : undefined);
+
+  const bare = await app.inject({ url: "/bare", headers: { "x-request-id": "my-id" } });
+  expect([bare.json(), bare.headers["retry-after"]]).toEqual([problem, "42"]);
+  await app.close();
+});
