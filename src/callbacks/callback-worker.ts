@@ -7,6 +7,7 @@ import { createCallbackClaims } from "./callback-claims.ts";
 import { createCallbackGuard, type Lookup } from "./callback-guard.ts";
 import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
 import { type PostResult, postCallback } from "./post-callback.ts";
+import { readSigningKeys } from "./sign-callback.ts";
 
 /** The part of the configuration that is about callbacks. */
 export interface CallbackSettings extends CallbackScheduleSettings {
@@ -50,7 +51,13 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
   // An attempt has its one deadline; undici's own only measure silence.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   const shutdown = new AbortController();
-  const posting = { dispatcher, secrets: config.secrets, timeoutMs: attemptTimeoutMs, shutdown: shutdown.signal, clock };
+  const posting = {
+    dispatcher,
+    signingKeys: readSigningKeys(config.secrets),
+    timeoutMs: attemptTimeoutMs,
+    shutdown: shutdown.signal,
+    clock,
+  };
   const claims = createCallbackClaims({
     store,
     deliver,

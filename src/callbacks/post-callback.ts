@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash, type KeyObject } from "node:crypto";
 import type { Dispatcher } from "undici";
 import packageJson from "../../package.json" with { type: "json" };
 import type { DueCallback } from "../store/store.ts";
@@ -8,8 +8,8 @@ import { signCallback } from "./sign-callback.ts";
 /** What one POST needs besides the callback. */
 export interface PostOptions {
   dispatcher: Dispatcher;
-  /** `whsec_…`; none leaves the callback unsigned. */
-  secrets: readonly string[];
+  /** One signature each; none leaves the callback unsigned. */
+  signingKeys: readonly KeyObject[];
   /** One deadline over name lookup, connect, TLS, headers and body. */
   timeoutMs: number;
   /** Aborts the POST because Bridge stops. */
@@ -65,13 +65,10 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
 
 /** Same on all attempts and after a restart; a receiver deduplicates by it. */
 export function callbackId({ tenant, taskId }: { tenant: string; taskId: string }): string {
-  const digest = createHash("sha256")
-    .update(JSON.stringify([tenant, taskId]))
-    .digest("hex");
-  return `msg_${digest.slice(0, 32)}`;
+  return `msg_${hash("sha256", JSON.stringify([tenant, taskId])).slice(0, 32)}`;
 }
 
-function callbackHeaders(callback: DueCallback, body: Uint8Array, { secrets, clock }: PostOptions): Record<string, string> {
+function callbackHeaders(callback: DueCallback, body: Uint8Array, { signingKeys, clock }: PostOptions): Record<string, string> {
   const id = callbackId(callback.task);
   const timestampSeconds = Math.floor(clock() / 1000);
   return {
@@ -80,7 +77,7 @@ function callbackHeaders(callback: DueCallback, body: Uint8Array, { secrets, clo
     "idempotency-key": callback.task.taskId,
     "webhook-id": id,
     "webhook-timestamp": String(timestampSeconds),
-    ...(secrets.length > 0 && { "webhook-signature": signCallback({ id, timestampSeconds, body }, secrets) }),
+    ...(signingKeys.length > 0 && { "webhook-signature": signCallback({ id, timestampSeconds, body }, signingKeys) }),
     ...(callback.traceparent !== null && { traceparent: callback.traceparent }),
   };
 }

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { createCallbackGuard, type Lookup } from "../../src/callbacks/callback-guard.ts";
 import { callbackId, type PostOptions, postCallback } from "../../src/callbacks/post-callback.ts";
+import { readSigningKeys } from "../../src/callbacks/sign-callback.ts";
 import type { DueCallback } from "../../src/store/store.ts";
 import { type Answer, findClosedPort, startReceiver, startTcpServer } from "./receiver.ts";
 
@@ -40,7 +41,14 @@ async function post(url: string, options: Partial<PostOptions> & { lookup?: Look
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   onTestFinished(() => dispatcher.destroy());
   const shutdown = new AbortController().signal;
-  return await postCallback(callbackTo(url, callback), { dispatcher, secrets: [], timeoutMs: 5000, shutdown, clock: Date.now, ...rest });
+  return await postCallback(callbackTo(url, callback), {
+    dispatcher,
+    signingKeys: [],
+    timeoutMs: 5000,
+    shutdown,
+    clock: Date.now,
+    ...rest,
+  });
 }
 
 async function receive(answer?: Answer) {
@@ -61,7 +69,10 @@ describe("what is sent", () => {
   test("the exact bytes, with the headers of the contract and a signature for every secret", async () => {
     const receiver = await receive();
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    const result = await post(`${receiver.origin}/hook/a%20b?token=x&y#part`, { secrets, callback: { traceparent } });
+    const result = await post(`${receiver.origin}/hook/a%20b?token=x&y#part`, {
+      signingKeys: readSigningKeys(secrets),
+      callback: { traceparent },
+    });
     expect(result).toMatchObject({ outcome: "delivered", status: 200, error: null });
     const [sent] = receiver.posts;
     expect(sent?.path).toBe("/hook/a%20b?token=x&y");
