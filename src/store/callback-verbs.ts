@@ -6,7 +6,7 @@ import type { Callback, CallbackState, DueCallback, Store } from "./store.ts";
 /** The verbs of the callback outbox. */
 export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typeof createEventVerbs>, clock: () => number) {
   const find = (taskSeq: number): Callback | null => {
-    const row = driver.get(`SELECT ${callbackColumns} ${fromCallbacks} WHERE c.task = +?`, taskSeq);
+    const row = driver.get(`SELECT ${callbackColumns} ${fromCallbacks} WHERE c.task = ?`, taskSeq);
     return row === undefined ? null : toCallback(row);
   };
 
@@ -17,9 +17,9 @@ export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typ
       const select = `SELECT ${callbackColumns} ${fromCallbacks}`;
       const rows =
         state === undefined
-          ? driver.all(`${select} WHERE c.tenant = +? AND c.task < +? ORDER BY c.task DESC LIMIT ?`, tenant, before, page.limit)
+          ? driver.all(`${select} WHERE c.tenant = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`, tenant, before, page.limit)
           : driver.all(
-              `${select} WHERE c.tenant = +? AND c.state = +? AND c.task < +? ORDER BY c.task DESC LIMIT ?`,
+              `${select} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`,
               tenant,
               state,
               before,
@@ -52,7 +52,7 @@ export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typ
       const next = due.map((row) => Number(row["task"])).filter((seq) => !inHand.has(seq));
       return next
         .slice(0, limit)
-        .map((seq) => toDueCallback(driver.get(`SELECT ${dueColumns} ${fromCallbacks} WHERE c.task = +?`, seq) as Row));
+        .map((seq) => toDueCallback(driver.get(`SELECT ${dueColumns} ${fromCallbacks} WHERE c.task = ?`, seq) as Row));
     },
     async nextCallbackInMs() {
       const now = clock();
@@ -105,7 +105,6 @@ export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typ
   } satisfies Partial<Store>;
 }
 
-// SQLite plans a join anew for every value that is bound to it, which costs several times the query itself. `+?` tells it nothing to plan by.
 const fromCallbacks = "FROM callback c CROSS JOIN task t ON t.seq = c.task";
 const callbackColumns = `c.url, c.state, c.attempts, c.next_at, c.last_status, c.last_error, c.updated_at,
     t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;

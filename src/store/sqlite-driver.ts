@@ -67,7 +67,9 @@ export function openSqlite(file: string, hooks: DriverHooks): SqliteDriver {
   const prepare = (sql: string): Statement => {
     const known = statements.get(sql);
     if (known !== undefined) return known;
-    const statement = database.prepare(sql);
+    // With its statistics compiled in, SQLite plans a statement anew for every value bound to a bare `?`: a join then costs ten times
+    // its run. `+?` means the same and is not looked into.
+    const statement = database.prepare(sql.replaceAll("?", "+?"));
     statements.set(sql, statement);
     return statement;
   };
