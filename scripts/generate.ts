@@ -9,7 +9,7 @@ const repository = path.resolve(import.meta.dirname, "..");
 
 /** Pages with generated sections: what stands between `<!-- name -->` and `<!-- /name -->`. */
 const pages: Record<string, Record<string, () => string>> = {
-  "README.md": { settings: renderSettingsTable },
+  "README.md": { receiver: () => codeBlock("examples/receiver/receiver.js"), settings: renderSettingsTable },
   "docs/operations.md": { settings: renderSettingsTable, metrics: renderMetricsTable },
   "docs/events.md": { "follow-events": () => codeBlock("examples/browser/follow-events.js") },
 };

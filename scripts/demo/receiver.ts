@@ -49,7 +49,7 @@ export async function startReceiver({ secret, signal }: { secret: string; signal
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async next() {
       const { value, done } = await arrivals.next();
       if (done) throw new Error("the receiver is closed");

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { execa } from "execa";
@@ -8,7 +9,8 @@ import { startBridge } from "../../scripts/demo/bridge-process.ts";
 import { startReceiver } from "../../scripts/demo/receiver.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
-const program = path.resolve(import.meta.dirname, "../../scripts/demo.ts");
+const repository = path.resolve(import.meta.dirname, "../..");
+const program = path.join(repository, "scripts/demo.ts");
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 test("shows the dispatch, the events and the verified callback on one screen, and cleans up", async () => {
@@ -29,6 +31,7 @@ test("shows the dispatch, the events and the verified callback on one screen, an
   expect(stdout).toMatch(/callback\.delivered \{"attempts":1,"status":204\}/);
   expect(stdout).toMatch(/Idempotent-Replayed: true, state completed/);
   expect(stdout).not.toContain("\x1b");
+  expect(lines.map(shapeOf)).toEqual(expect.arrayContaining(sampleOfReadme().map(shapeOf)));
   expect(await readdir(directory)).toEqual([]);
 });
 
@@ -110,6 +113,21 @@ function startDemo(directory: string, ...options: string[]) {
   const env = { ...environment, TMPDIR: directory, BRIDGE_ADAPTERS: "none-of-them" };
   return execa(process.execPath, [program, ...options], { env, extendEnv: false, stdin: "ignore", reject: false, timeout: 60_000 });
 }
+
+function sampleOfReadme(): string[] {
+  const readme = readFileSync(path.join(repository, "README.md"), "utf8");
+  const [, sample = ""] = /<!-- demo -->\n```\n([\s\S]+)```\n<!-- \/demo -->/.exec(readme) ?? [];
+  expect(sample).not.toBe("");
+  return sample.split("\n").filter((line) => line.trim() !== "…");
+}
+
+/** A line without what differs from run to run. */
+const shapeOf = (line: string): string =>
+  line
+    .replace(/v1,\S+/, "v1,…")
+    .replaceAll(/\d+/g, "0")
+    .replaceAll(/ +/g, " ")
+    .slice(0, 60);
 
 /** All that the demo has written up to and with `end`, from now on. */
 async function readUntil({ stdout }: ReturnType<typeof startDemo>, end: string): Promise<string> {
