@@ -78,6 +78,8 @@ export interface GatewayCapabilities {
   cancellation: boolean;
   /** Output strategies it can serve. */
   outputStrategies: readonly ("stream" | "file" | "structured")[];
+  /** Inputs beside the message that it understands; absent means none. */
+  inputs?: readonly ("bridgeInput" | "responderInput")[];
 }
 
 /** Everything an adapter must be: it runs the task and returns a result. */

@@ -30,6 +30,8 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities }: Che
     ["mcpServers", (request.mcpServers?.length ?? 0) > 0, capabilities.mcpServers],
     ["tools", (request.tools?.length ?? 0) > 0, capabilities.tools],
     ["approvals", request.approvals === "ask", capabilities.approvals],
+    ["bridgeInput", request.bridgeInput !== undefined, capabilities.inputs?.includes("bridgeInput") === true],
+    ["responderInput", request.responderInput !== undefined, capabilities.inputs?.includes("responderInput") === true],
     ["outputStrategy", true, capabilities.outputStrategies.includes(request.outputStrategy.type)],
   ];
   const errors: FieldError[] = wanted

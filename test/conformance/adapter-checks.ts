@@ -77,10 +77,11 @@ export const adapterChecks: readonly AdapterCheck[] = [
   {
     name: "says who it is and what it can do",
     check: async ({ adapter }) => {
-      const { outputStrategies, ...abilities } = adapter.capabilities();
+      const { outputStrategies, inputs = [], ...abilities } = adapter.capabilities();
       expect(adapter.provider).toMatch(/^[a-z][a-z0-9-]*$/);
       for (const claimed of Object.values(abilities)) expect(claimed).toBeTypeOf("boolean");
       expect(outputStrategies).toContain("stream");
+      for (const input of inputs) expect(["bridgeInput", "responderInput"]).toContain(input);
       expect(adapter.onEvent === undefined).toBe(adapter.offEvent === undefined);
     },
   },
