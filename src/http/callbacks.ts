@@ -5,7 +5,7 @@ import type { Callbacks } from "../callbacks/callbacks.ts";
 import { listOf, pageQuery, toPage } from "./cursor.ts";
 import { callbackSchema, callbackStateSchema, describeCallback } from "./describe-callback.ts";
 import { emptyBody, noQuery } from "./empty.ts";
-import { problemResponses } from "./problem.ts";
+import { bodyRefusals, problemResponses } from "./problem.ts";
 
 /** `GET /api/v2/callbacks` and `POST /api/v2/callbacks/{taskId}/redeliver`. */
 export function registerCallbackRoutes(server: FastifyInstance, { callbacks }: { callbacks: Callbacks }): void {
@@ -43,7 +43,7 @@ export function registerCallbackRoutes(server: FastifyInstance, { callbacks }: {
         response: {
           202: { description: "Pending again.", content: { "application/json": { schema: callbackSchema } } },
           ...problemResponses(
-            "invalid_request",
+            ...bodyRefusals,
             "unauthenticated",
             "scope_missing",
             "not_found",

@@ -1,19 +1,19 @@
-import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { BridgeError } from "../errors.ts";
 import { PROBLEM_TYPE, toProblem } from "./problem.ts";
+import { chooseRequestId } from "./request-id.ts";
 
 /** Answers what Node refuses before there is a request: malformed, oversized or much too slow HTTP. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  const answering = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage;
+  const answering = (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage;
   // Into the middle of an answer nothing else can be written.
   if (error.code === "ECONNRESET" || !socket.writable || answering?.headersSent === true) {
     socket.destroy();
     return;
   }
   const refusal = describe(error.code);
-  const requestId = randomUUID();
+  const requestId = chooseRequestId(answering?.req ?? { headers: {} });
   const body = JSON.stringify(toProblem(refusal, requestId));
   const head = [
     `HTTP/1.1 ${refusal.httpStatus} ${STATUS_CODES[refusal.httpStatus]}`,

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
 import underPressure from "@fastify/under-pressure";
@@ -13,13 +14,14 @@ import { answerClientError } from "./client-errors.ts";
 import { handleError } from "./error-handler.ts";
 import { finishAnswersOnClose } from "./finish-answers.ts";
 import type { Principal } from "./principal.ts";
+import { sendProblem } from "./problem.ts";
 import { chooseRequestId } from "./request-id.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** How long a client may take, and Bridge with its last answers. All three of the first bound a body only together. */
+/** How long a client may take, and Bridge with its last answers. A body is cut at the first check after its time: within 15 s. */
 export const serverTimeouts = {
   headersTimeoutMs: 10_000,
-  requestTimeoutMs: 15_000,
+  requestTimeoutMs: 14_000,
   checkIntervalMs: 1_000,
   keepAliveTimeoutMs: 72_000,
   lastAnswersMs: 5_000,
@@ -71,6 +73,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
   app.setErrorHandler(handleError);
+  // Unknown routes are told in `receive`; this is for plugins that find nothing behind a route of theirs.
+  app.setNotFoundHandler((_request, reply) => sendProblem(reply, new BridgeError("not_found", "There is nothing here.")));
   app.setValidatorCompiler(compileValidator);
   // Answers are what the code says; that they fit their schemas is for the tests to prove, not for every request.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
@@ -114,13 +118,25 @@ function describeMissingRoute(method: string, allowed: string[], reply: { header
 
 function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
-      done(null, text === "" ? undefined : JSON.parse(text as string));
+      done(null, parseJson(bytes as Buffer, request.headers["content-encoding"]));
     } catch (error) {
-      done(new BridgeError("invalid_request", `The body is not valid JSON: ${(error as Error).message}.`));
+      done(error as Error);
     }
   });
+}
+
+/** Bytes that are no UTF-8 are refused: they would arrive as other characters than were sent. */
+function parseJson(bytes: Buffer, encoding = "identity"): unknown {
+  if (encoding.toLowerCase() !== "identity") throw new BridgeError("unsupported_media_type", "Send the body without Content-Encoding.");
+  if (!isUtf8(bytes)) throw new BridgeError("invalid_request", "The body is not valid UTF-8.");
+  if (bytes.length === 0) return undefined;
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (error) {
+    throw new BridgeError("invalid_request", `The body is not valid JSON: ${(error as Error).message}.`);
+  }
 }
 
 /** Under overload new dispatches are refused; what is accepted stays visible: events, health and metrics go on. */

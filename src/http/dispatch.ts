@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { validatorCompiler } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { Profile } from "#contract";
 import type { AdapterRegistry } from "../dispatch/adapter-registry.ts";
@@ -10,8 +11,9 @@ import { BridgeError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
 import { isFinal, type Task, taskStates } from "../task.ts";
 import { describeTask, taskSchema } from "./describe-task.ts";
+import { noQuery } from "./empty.ts";
 import { parsePreferredWait } from "./prefer.ts";
-import { problemResponses } from "./problem.ts";
+import { bodyRefusals, problemResponses } from "./problem.ts";
 import { time, toIso } from "./time.ts";
 import { parseTraceparent } from "./traceparent.ts";
 
@@ -61,23 +63,21 @@ export function registerDispatchRoute(
     "/api/v2/dispatch",
     {
       config: { scope: "dispatch", shedsLoad: true },
-      // Read by parseDispatch, which the other doors use too.
-      validatorCompiler: () => (value) => ({ value }),
+      // The body is read by parseDispatch, which the other doors use too.
+      validatorCompiler: (route) => (route.httpPart === "querystring" ? validatorCompiler(route as never) : (value) => ({ value })),
       schema: {
         summary: "Dispatch a task",
+        querystring: noQuery,
         headers,
         body: describedDispatchSchema,
         response: {
           200: { description: "The task, ended within `Prefer: wait`.", content: { "application/json": { schema: taskSchema } } },
           202: { description: "Accepted: stored, and never lost.", content: { "application/json": { schema: acceptedSchema } } },
           ...problemResponses(
-            "invalid_request",
+            ...bodyRefusals,
             "unauthenticated",
             "scope_missing",
-            "too_slow",
             "task_conflict",
-            "too_large",
-            "unsupported_media_type",
             "unknown_provider",
             "capability_missing",
             "callback_url_refused",
@@ -98,7 +98,7 @@ export function registerDispatchRoute(
       const waitSeconds = parsePreferredWait(headerOf(request, "prefer"));
       const { task: accepted, replayed } = await accept(request);
       let task = accepted;
-      reply.header("location", `/api/v2/tasks/${encodeURIComponent(task.taskId)}`);
+      reply.header("location", `/api/v2/tasks/${task.taskId}`);
       if (replayed) reply.header("idempotent-replayed", "true");
       if (waitSeconds !== null) {
         reply.header("preference-applied", `wait=${waitSeconds}`);

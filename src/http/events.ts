@@ -5,9 +5,10 @@ import { BridgeError } from "../errors.ts";
 import { createLogFeed, type EventStore } from "../events/event-feed.ts";
 import { placeOf } from "../events/follow-events.ts";
 import { acceptsEventStream } from "./accepts-event-stream.ts";
+import { emptyBody, noQuery } from "./empty.ts";
 import type { EventStreams } from "./event-stream.ts";
 import { readLastEventId } from "./last-event-id.ts";
-import { problemResponses } from "./problem.ts";
+import { bodyRefusals, problemResponses } from "./problem.ts";
 import type { Tickets } from "./tickets.ts";
 
 const name = z.string().min(1).max(128);
@@ -80,10 +81,11 @@ export function eventRoutes({
           tags: ["events"],
           summary: "Make a ticket for an event stream",
           description: "Good once, within 60 seconds, as ?ticket= of /api/events and /ws/bridge.",
-          body: z.strictObject({}).nullish(),
+          querystring: noQuery,
+          body: emptyBody,
           response: {
             201: z.object({ ticket: z.string(), expiresAt: z.iso.datetime() }),
-            ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "too_many_requests", "overloaded"),
+            ...problemResponses(...bodyRefusals, "unauthenticated", "scope_missing", "too_many_requests", "overloaded"),
           },
         } satisfies FastifyZodOpenApiSchema,
       },

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
 import { z } from "zod";
-import { connections } from "#contract";
+import { connections, type GatewayCapabilities } from "#contract";
 import type { AdapterRegistry, RegisteredAdapter } from "../dispatch/adapter-registry.ts";
 import type { Dispatcher, Load } from "../dispatch/dispatcher.ts";
-import { listOf } from "./cursor.ts";
-import { noQuery } from "./empty.ts";
+import { listOf, pageQuery, toPage } from "./cursor.ts";
 import { problemResponses } from "./problem.ts";
 import { time, toIsoOrNull } from "./time.ts";
 
@@ -40,6 +39,7 @@ const adapterSchema = z
         approvals: z.boolean(),
         cancellation: z.boolean(),
         outputStrategies: z.array(z.enum(["stream", "file", "structured"])),
+        inputs: z.array(z.enum(["bridgeInput", "responderInput"])).describe("Inputs beside the message that it understands."),
       })
       .nullable()
       .describe("Null when the adapter could not be loaded."),
@@ -56,18 +56,24 @@ export function registerGatewayRoutes(server: FastifyInstance, { registry, dispa
     {
       config: { scope: "read" },
       schema: {
-        summary: "List the adapters, how they are and what they can do",
-        querystring: noQuery,
+        summary: "List the adapters in their configured order: how they are and what they can do",
+        querystring: z.strictObject(pageQuery),
         response: {
-          200: { description: "All adapters.", content: { "application/json": { schema: listOf(adapterSchema) } } },
+          200: { description: "A page of adapters.", content: { "application/json": { schema: listOf(adapterSchema) } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
         },
       },
     },
-    async () => ({
-      data: registry.list().map((entry) => describeAdapter(entry, dispatcher.load(entry.provider))),
-      meta: { nextCursor: null },
-    }),
+    async (request) => {
+      const { limit, cursor: shown = 0 } = request.query;
+      const entries = registry.list().map((entry, index) => ({ entry, place: index + 1 }));
+      return toPage(
+        entries.slice(shown, shown + limit + 1),
+        limit,
+        ({ entry }) => describeAdapter(entry, dispatcher.load(entry.provider)),
+        ({ place }) => place,
+      );
+    },
   );
 }
 
@@ -77,9 +83,13 @@ function describeAdapter({ provider, adapter, health }: RegisteredAdapter, { run
   return {
     provider,
     health: { status, connection, version, detail, preflight, checkedAt: toIsoOrNull(checkedAt) },
-    capabilities: capabilities === null ? null : { ...capabilities, outputStrategies: [...capabilities.outputStrategies] },
+    capabilities: capabilities === null ? null : describeCapabilities(capabilities),
     running,
     queued,
     maxConcurrent,
   };
+}
+
+function describeCapabilities({ outputStrategies, inputs = [], ...abilities }: GatewayCapabilities) {
+  return { ...abilities, outputStrategies: [...outputStrategies], inputs: [...inputs] };
 }

@@ -43,6 +43,9 @@ export function sendProblem(reply: FastifyReply, error: BridgeError): FastifyRep
     .send(JSON.stringify(toProblem(error, requestId)));
 }
 
+/** What may be wrong with the body of any request that has one. */
+export const bodyRefusals = ["invalid_request", "too_slow", "too_large", "unsupported_media_type"] as const;
+
 /** The refusals that a route may answer, for the description of the API. */
 export function problemResponses(...codes: ErrorCode[]) {
   const byStatus = Map.groupBy(codes, (code) => errorCodes[code].httpStatus);

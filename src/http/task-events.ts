@@ -7,6 +7,7 @@ import { createTaskFeed, type EventStore, isTerminal } from "../events/event-fee
 import { formatEventId } from "../events/event-id.ts";
 import { placeOf } from "../events/follow-events.ts";
 import { isFinal, type Task } from "../task.ts";
+import { pageQuery } from "./cursor.ts";
 import { encodeEnvelope } from "./event-frame.ts";
 import type { EventStreams } from "./event-stream.ts";
 import { readEventId, readLastEventId } from "./last-event-id.ts";
@@ -16,7 +17,7 @@ const eventId = z.string();
 const taskEventsQuery = z.strictObject({
   after: eventId.optional().describe("Id of an event: only later ones."),
   cursor: eventId.optional().describe("nextCursor of the page before; wins over after."),
-  limit: z.coerce.number().int().min(1).max(200).default(50).describe("Events on one page of the list."),
+  limit: pageQuery.limit,
   lastEventId: eventId
     .optional()
     .describe("Of a stream: id of the last event seen, where the Last-Event-ID header cannot be sent; the header wins."),

@@ -8,7 +8,7 @@ import { taskStates } from "../task.ts";
 import { listOf, pageQuery, toPage } from "./cursor.ts";
 import { describeListedTask, describeTask, listedTaskSchema, taskSchema } from "./describe-task.ts";
 import { emptyBody, noQuery } from "./empty.ts";
-import { problemResponses } from "./problem.ts";
+import { bodyRefusals, problemResponses } from "./problem.ts";
 
 /** What the routes need. */
 export interface TaskDependencies {
@@ -92,14 +92,7 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
         response: {
           200: { description: "The task had ended before; nothing changed.", content: { "application/json": { schema: cancelledSchema } } },
           202: { description: "Cancelled.", content: { "application/json": { schema: cancelledSchema } } },
-          ...problemResponses(
-            "invalid_request",
-            "unauthenticated",
-            "scope_missing",
-            "not_found",
-            "too_many_requests",
-            "storage_unavailable",
-          ),
+          ...problemResponses(...bodyRefusals, "unauthenticated", "scope_missing", "not_found", "too_many_requests", "storage_unavailable"),
         },
       },
     },

@@ -27,7 +27,7 @@ const answer = (status: number, body: unknown, type = "application/json; charset
 test.each([
   ["/things/1?x=y", answer(200, { id: "1" })],
   ["/things/1", answer(404, {}, "application/problem+json")],
-  ["/things/1", answer(413, {}, "application/problem+json")],
+  ["/things/1", answer(431, {}, "application/problem+json")],
   ["/things/latest", answer(200, undefined, "text/plain")],
   ["/elsewhere", answer(500, {})],
 ])("%s passes: %#", (target, given) => {

@@ -8,7 +8,7 @@ interface Description {
 }
 
 /** What HTTP itself may have against any request; not repeated at every route. */
-const generic: ReadonlySet<number> = new Set([400, 408, 413, 415, 431]);
+const generic: ReadonlySet<number> = new Set([400, 431]);
 
 /** Holds every answer against the description of the API: a documented status, and a body that fits its schema. */
 export function createAnswerCheck(description: Description) {

@@ -112,6 +112,18 @@ describe("tickets", () => {
   });
 });
 
+test("a ticket is minted without parameters and fields", async () => {
+  for (const [target, body, path] of [
+    ["/api/v2/events/ticket?seconds=600", undefined, "seconds"],
+    ["/api/v2/events/ticket", { seconds: 600 }, "seconds"],
+  ] as const) {
+    const refused = await bridge.call("POST", target, { body });
+    expectProblem(refused, "invalid_request");
+    expect(refused.body.errors.map((fault: { path: string }) => fault.path)).toEqual([path]);
+  }
+  for (const body of [undefined, {}]) expect((await bridge.call("POST", "/api/v2/events/ticket", { body })).status).toBe(201);
+});
+
 test("a stranger's body is never read: the answer comes while it has hardly begun", async () => {
   const socket = connect(bridge.port, "127.0.0.1");
   socket.write(

@@ -29,7 +29,7 @@ describe("accepting", () => {
       createdAt: expect.any(String),
     });
     expect(new Date(body.createdAt).toISOString()).toBe(body.createdAt);
-    expect(headers.get("location")).toBe("/api/v2/tasks/order%3A1");
+    expect(headers.get("location")).toBe("/api/v2/tasks/order:1");
     expect(headers.has("idempotent-replayed")).toBe(false);
     const found = await bridge.call("GET", headers.get("location") ?? "");
     expect(found.body.taskId).toBe("order:1");
@@ -108,10 +108,28 @@ describe("Prefer: wait", () => {
   });
 });
 
+test("knows no parameters in its URL", async () => {
+  const body = { provider: "memory", agentId: "writer", message: "Hello.", taskId: "parametered" };
+  const refused = await bridge.call("POST", "/api/v2/dispatch?dryRun=true&message=x", { body });
+  expectProblem(refused, "invalid_request");
+  expect(refused.body.errors.map((fault: { path: string }) => fault.path)).toEqual(["dryRun", "message"]);
+  expectProblem(await task("parametered"), "not_found");
+});
+
 test.each([
   ["unknown_provider", 422, { provider: "nobody" }, "provider"],
   ["capability_missing", 422, { provider: "narrow", tools: [{ name: "a" }], resumeToken: "x" }, "resumeToken"],
   ["capability_missing", 422, { approvals: "ask" }, "approvals"],
+  [
+    "capability_missing",
+    422,
+    { provider: "narrow", mcpServers: [{ name: "a", transport: "http", url: "https://a.example/" }] },
+    "mcpServers",
+  ],
+  ["capability_missing", 422, { provider: "narrow", outputSchema: { type: "object" } }, "outputStrategy"],
+  ["capability_missing", 422, { message: undefined, bridgeInput: {} }, "bridgeInput"],
+  ["capability_missing", 422, { bridge_input: { a: 1 } }, "bridgeInput"],
+  ["capability_missing", 422, { message: undefined, responderInput: {} }, "responderInput"],
   ["callback_url_refused", 422, { callbackUrl: "ftp://example.com/" }, "callbackUrl"],
   ["callback_url_refused", 422, { callbackUrl: "https://user:password@example.com/" }, "callbackUrl"],
   ["callback_url_refused", 422, { callbackUrl: "http://169.254.169.254/latest" }, "callbackUrl"],

@@ -17,7 +17,7 @@ test("lists every adapter with its health, abilities and load, also one that cou
   expect(body.data.map(({ provider }: { provider: string }) => provider)).toEqual(["memory", "narrow", "absent"]);
   expect(body.data[1]).toMatchObject({
     health: { status: "healthy", connection: "in-process", version: null, detail: null, preflight: [] },
-    capabilities: { streaming: true, tools: false, sessionResume: false, outputStrategies: ["stream"] },
+    capabilities: { streaming: true, tools: false, sessionResume: false, outputStrategies: ["stream"], inputs: [] },
     running: 0,
     queued: 0,
     maxConcurrent: 1,
@@ -41,6 +41,19 @@ test("counts what runs and what waits", async () => {
   expect((await bridge.call("GET", "/metrics")).text).toContain('bridge_tasks_queued{provider="narrow"} 1');
 });
 
-test("takes no parameters", async () => {
-  expectProblem(await bridge.call("GET", "/api/v2/adapters?provider=memory"), "invalid_request");
+test("comes in pages like every list, in the configured order", async () => {
+  const found: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { body } = await bridge.call("GET", `/api/v2/adapters?limit=2${cursor && `&cursor=${cursor}`}`);
+    found.push(...body.data.map(({ provider }: { provider: string }) => provider));
+    cursor = body.meta.nextCursor;
+  }
+  expect(found).toEqual(["memory", "narrow", "absent"]);
+  expect((await bridge.call("GET", "/api/v2/adapters?limit=3")).body.meta).toEqual({ nextCursor: null });
+});
+
+test.each(["provider=memory", "limit=0", "limit=201", "cursor=x"])("refuses ?%s", async (query) => {
+  const refused = await bridge.call("GET", `/api/v2/adapters?${query}`);
+  expectProblem(refused, "invalid_request");
+  expect(refused.body.errors.map((fault: { path: string }) => fault.path)).toEqual([query.split("=")[0]]);
 });

@@ -39,6 +39,30 @@ describe("a running Bridge", () => {
     expect(text).not.toContain("made-up");
   });
 
+  test("/metrics has every series that dashboards are built on, each explained", async () => {
+    const { text } = await bridge.call("GET", "/metrics", { token: "scraper" });
+    const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
+    expect(Object.fromEntries(types)).toMatchObject({
+      bridge_dispatches_total: "counter",
+      bridge_execution_duration_seconds: "histogram",
+      bridge_executions_in_flight: "gauge",
+      bridge_callback_attempts_total: "counter",
+      bridge_callback_dead_total: "counter",
+      bridge_callback_delivery_lag_seconds: "histogram",
+      bridge_sse_clients: "gauge",
+      bridge_sse_slow_disconnect_total: "counter",
+      bridge_tokens_total: "counter",
+      bridge_cost_usd_total: "counter",
+      bridge_adapter_up: "gauge",
+      bridge_orphans_killed_total: "counter",
+      bridge_build_info: "gauge",
+    });
+    for (const name of types.keys()) {
+      expect(name).toMatch(/^bridge_/);
+      expect(text).toMatch(new RegExp(`^# HELP ${name} \\S`, "m"));
+    }
+  });
+
   test("/metrics can be opened to everybody", async () => {
     const open = await startBridge({ BRIDGE_METRICS_PUBLIC: "true" });
     expect((await open.call("GET", "/metrics", { token: null })).status).toBe(200);

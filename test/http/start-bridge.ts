@@ -85,7 +85,7 @@ export async function startBridge(environment: Record<string, string> = {}): Pro
     createInMemoryAdapter({
       run: obey,
       provider: "narrow",
-      capabilities: { tools: false, sessionResume: false, outputStrategies: ["stream"] },
+      capabilities: { tools: false, sessionResume: false, mcpServers: false, outputStrategies: ["stream"] },
     }),
   ];
   const loaded = adapters.map((adapter) => ({ provider: adapter.provider, adapter }));
