@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { createApp } from "./app.ts";
@@ -16,6 +17,8 @@ try {
 }
 
 async function serve(): Promise<void> {
+  // What the environment says already goes before the file.
+  if (existsSync(".env")) process.loadEnvFile();
   const { config, warnings } = loadConfig(process.env);
   const logger = pino({
     level: config.logLevel,
