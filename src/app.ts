@@ -129,7 +129,8 @@ export async function createApp(config: Config, logger: Logger, { adapters, envi
       const address = addressOf(server);
       logger.info({ address, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir }, "listening");
       metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
-      await workspaces.sweep();
+      for (const error of await workspaces.sweep())
+        logger.error({ err: error }, "a temporary directory of an earlier task cannot be removed");
       await dispatcher.recover();
       recovered.resolve();
       callbackWorker.start();

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, realpathSync, rmdirSync, statSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
 import { BridgeError } from "../errors.ts";
 import { type TaskIdentity, taskHandle } from "../task.ts";
+import { removeTree } from "./remove-tree.ts";
 
 /** Where tasks live on disk. Names of tenants and agents are single path segments by their schemas. */
 export interface Workspaces {
@@ -13,8 +14,8 @@ export interface Workspaces {
   prepare(task: TaskIdentity, cwd: string | undefined): ExecutionRequest["directories"];
   /** Removes the task's own temporary directory. */
   release(task: TaskIdentity): Promise<void>;
-  /** Removes the temporary directories that a crash left behind. */
-  sweep(): Promise<void>;
+  /** Removes the temporary directories that a crash left behind; answers why those that stay cannot be removed. */
+  sweep(): Promise<unknown[]>;
 }
 
 const PRIVATE = 0o700;
@@ -41,11 +42,15 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
         rmdirSync(directory);
       } catch {
         // Not empty: what the runtime left there goes with it.
-        await rm(directory, { recursive: true, force: true });
+        await removeTree(directory);
       }
     },
     async sweep() {
-      await rm(tmpRoot, { recursive: true, force: true });
+      const faults: unknown[] = [];
+      for (const name of existsSync(tmpRoot) ? await readdir(tmpRoot) : []) {
+        await removeTree(path.join(tmpRoot, name)).catch((error: unknown) => faults.push(error));
+      }
+      return faults;
     },
   };
 }
