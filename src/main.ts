@@ -5,15 +5,16 @@ import { createApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
 import { ConfigError } from "./errors.ts";
 
-/** Beyond the drain time: a stopped runtime's grace, the last answers, the last callbacks. */
-const CLOSE_MARGIN_MS = 30_000;
+/** Beyond the drain time: a stopped runtime's grace (15 s), its adapter's shutdown (15 s), the last answers (7 s), the last callbacks (4 s). */
+const CLOSE_MARGIN_MS = 45_000;
 
 try {
   await serve();
 } catch (error) {
   // What the operator can mend is told in words; anything else keeps its stack.
   console.error(error instanceof ConfigError ? error.message : error);
-  process.exitCode = 1;
+  // Not by an exit code alone: a start that fails halfway has the port open already, and would hold it without serving.
+  process.exit(1);
 }
 
 async function serve(): Promise<void> {

@@ -4,8 +4,10 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
+import SqliteDatabase from "better-sqlite3";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { migrate } from "../src/store/migrate.ts";
 import { startBridgeProgram, taskInState } from "./bridge-program.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
@@ -75,6 +77,20 @@ describe("the start", () => {
     const first = await startBridgeProgram(dataDir);
     await expect(startBridgeProgram(dataDir)).rejects.toThrow(/exit 1.*Another process owns the database/s);
     expect((await first.call("GET", "/api/v2/tasks")).status).toBe(200);
+  });
+
+  test("that fails halfway ends the program, and frees the port", async () => {
+    const dataDir = await temporaryDirectory();
+    const database = new SqliteDatabase(path.join(dataDir, "bridge.db"));
+    migrate(database);
+    database.exec(
+      `INSERT INTO task (tenant, id, agent_id, provider, state, request, fingerprint, created_at, started_at)
+       VALUES ('default', 'torn', 'a', 'command', 'running', 'not JSON', '', 0, 0)`,
+    );
+    database.close();
+    const bridge = await startBridgeProgram(dataDir);
+    expect(await bridge.exited).toBe(1);
+    expect(bridge.stderr()).toContain("SyntaxError");
   });
 
   test("loads an adapter from a path, and lists one that cannot be loaded with its reason", async () => {
