@@ -21,6 +21,8 @@ CREATE TABLE task (
   agent_id       TEXT    NOT NULL,
   provider       TEXT    NOT NULL,
   state          TEXT    NOT NULL CHECK (state IN ('queued', 'running', 'completed', 'failed', 'cancelled')),
+  -- Before the long columns, so that a list reads it without reading them.
+  metadata       TEXT,
   request        TEXT    NOT NULL,
   fingerprint    TEXT    NOT NULL,
   traceparent    TEXT,

@@ -68,6 +68,11 @@ export interface Task extends TaskIdentity {
   result: ExecutionResult | null;
 }
 
+/** A task as lists show it: without what may be long. */
+export interface ListedTask extends TaskIdentity, Pick<Task, "state" | "createdAt" | "startedAt" | "finishedAt"> {
+  metadata: Record<string, unknown> | null;
+}
+
 /**
  * The task's id in the eyes of adapters and their runtimes, unique over all tenants.
  * The default tenant, the only one of most installations, keeps the plain id.

@@ -1,11 +1,11 @@
 import type { Callback, Page, Store, TaskFilter } from "../store/store.ts";
-import type { Task } from "../task.ts";
+import type { ListedTask, Task } from "../task.ts";
 
 export type { Callback, Page } from "../store/store.ts";
 
 /** A task with what else its readers want to know of it. */
-export interface TaskSnapshot {
-  task: Task;
+export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
+  task: Shown;
   callback: Callback | null;
   /** Time of its last event, in ms since the epoch. */
   lastProgressAt: number | null;
@@ -14,11 +14,11 @@ export interface TaskSnapshot {
 /** Reads tasks for those outside, within one tenant: what belongs to another does not exist. */
 export interface TaskReader {
   find(tenant: string, taskId: string): Promise<TaskSnapshot | null>;
-  list(filter: TaskFilter, page: Page): Promise<TaskSnapshot[]>;
+  list(filter: TaskFilter, page: Page): Promise<TaskSnapshot<ListedTask>[]>;
 }
 
 export function createTaskReader(store: Pick<Store, "findTask" | "listTasks" | "findCallback" | "lastProgressAt">): TaskReader {
-  const look = async (task: Task): Promise<TaskSnapshot> => {
+  const look = async <Shown extends ListedTask | Task>(task: Shown): Promise<TaskSnapshot<Shown>> => {
     const [callback, lastProgressAt] = await Promise.all([store.findCallback(task.seq), store.lastProgressAt(task.seq)]);
     return { task, callback, lastProgressAt };
   };

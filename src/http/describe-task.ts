@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { executionResultSchema } from "#contract";
 import type { TaskSnapshot } from "../dispatch/task-reader.ts";
-import { taskStates } from "../task.ts";
+import { type ListedTask, taskStates } from "../task.ts";
 import { callbackStateSchema } from "./describe-callback.ts";
 import { time, toIso, toIsoOrNull } from "./time.ts";
 
@@ -43,7 +43,10 @@ export const taskSchema = z
   .meta({ id: "Task" });
 
 /** A task on the wire, without its result. */
-export function describeListedTask({ task, callback, lastProgressAt }: TaskSnapshot, now: number): z.infer<typeof listedTaskSchema> {
+export function describeListedTask(
+  { task, callback, lastProgressAt }: TaskSnapshot<ListedTask>,
+  now: number,
+): z.infer<typeof listedTaskSchema> {
   return {
     taskId: task.taskId,
     parentTaskId: task.parentTaskId,
@@ -56,16 +59,21 @@ export function describeListedTask({ task, callback, lastProgressAt }: TaskSnaps
     finishedAt: toIsoOrNull(task.finishedAt),
     lastProgressAt: toIsoOrNull(lastProgressAt),
     callback: callback === null ? null : describeDelivery(callback),
-    metadata: task.request.metadata ?? null,
+    metadata: task.metadata,
   };
 }
 
 /** A task on the wire. */
 export function describeTask(snapshot: TaskSnapshot, now: number): z.infer<typeof taskSchema> {
-  return { ...describeListedTask(snapshot, now), result: snapshot.task.result };
+  const { task } = snapshot;
+  const listed = { ...snapshot, task: { ...task, metadata: task.request.metadata ?? null } };
+  return { ...describeListedTask(listed, now), result: task.result };
 }
 
-function waitingOn({ task, lastProgressAt }: Pick<TaskSnapshot, "task" | "lastProgressAt">, now: number): "queue" | "runtime" | null {
+function waitingOn(
+  { task, lastProgressAt }: Pick<TaskSnapshot<ListedTask>, "task" | "lastProgressAt">,
+  now: number,
+): "queue" | "runtime" | null {
   if (task.state === "queued") return "queue";
   if (task.state !== "running") return null;
   const quietSince = Math.max(lastProgressAt ?? 0, task.startedAt ?? 0);

@@ -1,5 +1,5 @@
 import type { EventType, ExecutionResult } from "#contract";
-import type { FinalState, Task, TaskIdentity, TaskRequest, TaskState } from "../task.ts";
+import type { FinalState, ListedTask, Task, TaskIdentity, TaskRequest, TaskState } from "../task.ts";
 
 /** A task about to be stored. */
 export interface NewTask {
@@ -120,7 +120,8 @@ export interface Store {
   /** Inserts, or finds the task that has this id already. */
   insertTaskIfAbsent(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
   findTask(tenant: string, taskId: string): Promise<Task | null>;
-  listTasks(filter: TaskFilter, page: Page): Promise<Task[]>;
+  /** A page costs the same whatever its tasks were given and have said: requests and results are not read. */
+  listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
   /** What a stop of Bridge cut off, oldest first: running tasks, and queued ones whose parent was running. */
   listInterruptedTasks(): Promise<Task[]>;
   /** The oldest queued task of a provider. */

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from "#contract";
-import type { Task, TaskState } from "../task.ts";
+import type { ListedTask, Task, TaskState } from "../task.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { Finish, Store, TaskFilter } from "./store.ts";
@@ -61,17 +61,19 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
   return {
     insertTaskIfAbsent: (task) =>
       driver.write(() => {
+        const { metadata, ...request } = task.request;
         const inserted = toTask(
           driver.get(
-            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, request, fingerprint, traceparent, resume_token, created_at)
-             VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *`,
+            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, metadata, request, fingerprint, traceparent, resume_token, created_at)
+             VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *`,
             task.tenant,
             task.taskId,
             task.parent?.seq ?? null,
             task.parent?.taskId ?? null,
             task.agentId,
             task.provider,
-            JSON.stringify(task.request),
+            metadata === undefined ? null : JSON.stringify(metadata),
+            JSON.stringify(request),
             task.fingerprint,
             task.traceparent,
             task.request.resumeToken ?? null,
@@ -85,12 +87,12 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
     async listTasks(filter, page) {
       const { sql, parameters } = filterSql(filter);
       const rows = driver.all(
-        `SELECT * FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`,
+        `SELECT ${listedColumns} FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`,
         ...parameters,
         page.before ?? Number.MAX_SAFE_INTEGER,
         page.limit,
       );
-      return rows.map((row) => toTask(row) as Task);
+      return rows.map(toListedTask);
     },
     listInterruptedTasks: async () =>
       driver
@@ -166,19 +168,29 @@ function filterSql(filter: TaskFilter): { sql: string; parameters: string[] } {
   return { sql: used.map(([column]) => `${column} = ?`).join(" AND "), parameters: used.map(([, value]) => value) };
 }
 
-function toTask(row: Row | undefined): Task | null {
-  if (row === undefined) return null;
+const listedColumns = "seq, tenant, id, parent_id, agent_id, provider, state, created_at, started_at, finished_at, metadata";
+
+function toListedTask(row: Row): ListedTask {
   return {
     ...toTaskIdentity(row),
     state: row["state"] as TaskState,
-    parentSeq: row["parent_seq"] as number | null,
-    request: JSON.parse(String(row["request"])) as Task["request"],
-    fingerprint: String(row["fingerprint"]),
-    traceparent: row["traceparent"] as string | null,
-    restarts: Number(row["restarts"]),
     createdAt: Number(row["created_at"]),
     startedAt: row["started_at"] as number | null,
     finishedAt: row["finished_at"] as number | null,
+    metadata: row["metadata"] === null ? null : (JSON.parse(String(row["metadata"])) as Record<string, unknown>),
+  };
+}
+
+function toTask(row: Row | undefined): Task | null {
+  if (row === undefined) return null;
+  const { metadata, ...listed } = toListedTask(row);
+  return {
+    ...listed,
+    parentSeq: row["parent_seq"] as number | null,
+    request: { ...(JSON.parse(String(row["request"])) as Task["request"]), ...(metadata !== null && { metadata }) },
+    fingerprint: String(row["fingerprint"]),
+    traceparent: row["traceparent"] as string | null,
+    restarts: Number(row["restarts"]),
     result: row["result"] === null ? null : (JSON.parse(String(row["result"])) as ExecutionResult),
   };
 }

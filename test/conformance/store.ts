@@ -399,6 +399,18 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       expect(await ids({ parentTaskId: "p" })).toEqual(["c"]);
     });
 
+    test("a list holds no request and no result, however long they are, but the metadata", async () => {
+      const { store } = await open();
+      const { request } = newTask();
+      const { seq } = await started(store, { request: { ...request, message: "long", metadata: { ticket: 7 } } });
+      await store.finishTaskIfRunning(seq, newFinish());
+      const [listed] = await store.listTasks({ tenant: "default" }, { before: null, limit: 1 });
+      expect(listed).toMatchObject({ seq, state: "completed", metadata: { ticket: 7 } });
+      expect(Object.keys(listed ?? {})).not.toEqual(expect.arrayContaining(["request"]));
+      expect(Object.keys(listed ?? {})).not.toEqual(expect.arrayContaining(["result"]));
+      expect((await store.findTask("default", listed?.taskId ?? ""))?.request.metadata).toEqual({ ticket: 7 });
+    });
+
     describe("retention", () => {
       const DAY = 86_400_000;
 

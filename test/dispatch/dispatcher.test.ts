@@ -400,8 +400,13 @@ describe("child tasks", () => {
     );
     for (const { task } of tasks)
       expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ result: { output: "child said hello" } });
-    const children = await engine.store.listTasks({ tenant: "default", parentTaskId: "a" }, { before: null, limit: 10 });
-    expect(children).toMatchObject([{ provider: "memory", state: "completed", agentId: "agent", request: { profile: "inspect" } }]);
+    const [child] = await engine.store.listTasks({ tenant: "default", parentTaskId: "a" }, { before: null, limit: 10 });
+    expect(await engine.store.findTask("default", child?.taskId ?? "")).toMatchObject({
+      provider: "memory",
+      state: "completed",
+      agentId: "agent",
+      request: { profile: "inspect" },
+    });
   });
 
   test("go when their parent is cancelled", async () => {
@@ -419,9 +424,8 @@ describe("child tasks", () => {
     const engine = await startEngine([composite({ profile: "modify" }), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await engine.dispatcher.waitForEnd(task, 5_000);
-    expect(await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 1 })).toMatchObject([
-      { request: { profile: "inspect" } },
-    ]);
+    const [child] = await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 1 });
+    expect(await engine.store.findTask("default", child?.taskId ?? "")).toMatchObject({ request: { profile: "inspect" } });
 
     const circular = await startEngine([composite({ provider: "composite" })]);
     const { task: own } = await circular.dispatcher.accept(newDispatch(), caller);
