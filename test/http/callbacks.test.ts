@@ -16,8 +16,9 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await bridge.close();
+  // First, so that the POST that hangs ends at once.
   await receiver.close();
+  await bridge.close();
 });
 
 const list = (query = "") => bridge.call("GET", `/api/v2/callbacks${query}`);

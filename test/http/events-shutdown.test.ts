@@ -6,7 +6,7 @@ import { startStreamServer } from "./stream-server.ts";
 const FLOOD = { filler: "x".repeat(60_000) };
 
 test("a server with 100 open streams, one of them stalled, closes in time and tells each reader why", async () => {
-  const server = await startStreamServer();
+  const server = await startStreamServer({ closeGraceMs: 300 });
   const quiet = await startTask(server.store, { taskId: "quiet" });
   const loud = await startTask(server.store, { taskId: "loud" });
   const stalled = await openReader(`${server.url}/api/events?taskId=loud`);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { expect, test } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { startTask } from "../events/log-fixture.ts";
 import { numbersOf, openReader, range } from "./stream-reader.ts";
 import { startStreamServer } from "./stream-server.ts";
@@ -29,6 +30,7 @@ test("the first bytes come at once, on a log where nothing happens", async () =>
     "content-type": "text/event-stream",
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no",
+    "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
   });
 });
 
@@ -196,23 +198,39 @@ test("who does not accept a stream, or has no token, gets a problem", async () =
   expect(curl.status).toBe(200);
 });
 
-test("a stream without traffic is kept alive by comments; traffic puts them off", async () => {
-  const server = await startStreamServer({ heartbeatMs: 600 });
+/** From here on time stands still, but for what the test lets pass. */
+function stopTime(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+/** Lets time pass, and then whatever was sent in it arrive: both ends of the connection share these turns. */
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+}
+
+test("a stream is kept alive by a comment after 15 s of silence; traffic puts it off", async () => {
+  const server = await startStreamServer();
   const task = await startTask(server.store);
+  stopTime();
   const reader = await openReader(`${server.url}/api/events`);
-  const begun = performance.now();
-  await reader.until(({ comments }) => comments.includes("heartbeat"));
-  expect(performance.now() - begun).toBeGreaterThan(550);
-  // Traffic for longer than the interval: each event begins it anew.
-  const before = reader.comments.length;
-  let count = 0;
-  for (const until = performance.now() + 800; performance.now() < until; ) {
-    await server.progress(task, 1);
-    await reader.received(++count);
-  }
-  expect(reader.comments.length).toBe(before);
-  await reader.until(({ comments }) => comments.length === before + 1);
+  await reader.until(({ comments }) => comments.length === 1);
+  await pass(14_999);
+  expect(reader.comments).toEqual(["connected"]);
+  await pass(1);
+  expect(reader.comments).toEqual(["connected", "heartbeat"]);
   expect(reader.text.endsWith(": heartbeat\n\n")).toBe(true);
+
+  await pass(10_000);
+  const told = server.progress(task, 1);
+  await pass(100);
+  await told;
+  await reader.received(1);
+  await pass(14_899);
+  expect(reader.comments).toEqual(["connected", "heartbeat"]);
+  await pass(101);
+  expect(reader.comments).toEqual(["connected", "heartbeat", "heartbeat"]);
 });
 
 test("a ticket opens one stream, as the principal that asked for it", async () => {
@@ -240,7 +258,8 @@ test("a ticket opens one stream, as the principal that asked for it", async () =
 });
 
 test("a stream ends when its token expires, whether it was opened by token or by ticket", async () => {
-  const expiresAt = Date.now() + 700;
+  stopTime();
+  const expiresAt = Date.now() + 30_000;
   const server = await startStreamServer({ principals: { brief: { expiresAt }, lasting: { expiresAt: Date.now() + 40 * 86_400_000 } } });
   const { body } = await post(`${server.url}/api/v2/events/ticket`, "brief");
   const readers = [
@@ -248,9 +267,12 @@ test("a stream ends when its token expires, whether it was opened by token or by
     await openReader(`${server.url}/api/events?ticket=${body["ticket"]}`, { token: null }),
   ];
   const lasting = await openReader(`${server.url}/api/events`, { token: "lasting" });
+  await Promise.all([...readers, lasting].map((reader) => reader.until(({ comments }) => comments.length === 1)));
+  await pass(29_999);
+  for (const reader of readers) expect(reader.messages).toEqual([]);
+  await pass(1);
   for (const reader of readers) {
     expect(await reader.ended).toBe(true);
-    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
     expect(reader.messages).toEqual([{ id: undefined, event: "stream.closing", data: '{"reason":"token_expired"}' }]);
   }
   // 40 days are more than a timer can wait for: it must not fire at once.

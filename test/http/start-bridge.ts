@@ -138,7 +138,7 @@ export function expectProblem(answer: Pick<Answer, "status" | "headers" | "body"
   expect(problem.requestId).toBe(answer.headers.get("x-request-id"));
   expect(answer.headers.get("cache-control")).toBe("no-store");
   expect(answer.headers.has("retry-after")).toBe(answer.status === 503 || answer.status === 429);
-  expect(answer.headers.has("www-authenticate")).toBe(answer.status === 401);
+  expect(answer.headers.get("www-authenticate")).toBe(answer.status === 401 ? "Bearer" : null);
   if (code !== undefined) expect(problem.code).toBe(code);
 }
 
