@@ -101,6 +101,7 @@ describe("a task", () => {
       state: "failed",
       result: { error: expect.stringContaining("timeoutSeconds") },
     });
+    expect(engine.storyOf(task.taskId).map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
   });
 });
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import { expect } from "vitest";
+import type { ExecutionResult } from "#contract";
 import { createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { ErrorCode } from "../../src/errors.ts";
@@ -51,13 +52,23 @@ export interface Bridge {
   close(): Promise<void>;
 }
 
-/** The message `wait` runs until it is cancelled, `fail` fails; anything else is said back. */
+/** The message `wait` runs until it is cancelled, `fail` fails, `look` uses a tool and tells all that a result can hold; anything else is said back. */
 const obey: Run = async (request, emit, signal) => {
   if (request.message === "fail") return { status: "error", errorCode: "model_error", error: "It failed." };
   if (request.message === "wait") await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("cancelled"))));
+  if (request.message === "look") return look(emit);
   emit("assistant.text", { content: request.message });
   return { output: request.message };
 };
+
+function look(emit: Parameters<Run>[1]): Partial<ExecutionResult> {
+  emit("execution.progress", { step: "looking" });
+  emit("tool.invoked", { toolCallId: "call-1", toolName: "list", input: { path: "." } });
+  emit("tool.completed", { toolCallId: "call-1", toolName: "list", output: ["a.md"], isError: false });
+  emit("assistant.text", { content: "One file." });
+  const usage = { inputTokens: 5, outputTokens: 3, thinkingTokens: 1, cacheReadTokens: 2, cacheWriteTokens: 0 };
+  return { output: "One file.", outputs: { count: 1 }, usage, costUsd: 0.25, model: "small", resumeToken: "session-1" };
+}
 
 export async function startBridge(environment: Record<string, string> = {}): Promise<Bridge> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "bridge-http-"));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listOf } from "../../src/http/cursor.ts";
 import { listedTaskSchema, taskSchema } from "../../src/http/describe-task.ts";
+import { startReceiver } from "../callbacks/receiver.ts";
 import { type Bridge, expectProblem, startBridge, until } from "./start-bridge.ts";
 
 let bridge: Bridge;
@@ -54,7 +55,62 @@ describe("one task", () => {
     const { body } = await get("/api/v2/tasks/waiting");
     expect(taskSchema.parse(body)).toMatchObject({ state: "queued", waitingOn: "queue", startedAt: null, result: null });
     for (const taskId of ["waiting", "holder"]) await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`);
+    const told = (await get("/api/v2/tasks/waiting/events")).body.data.map(({ type, data }: { type: string; data: object }) => ({
+      type,
+      data,
+    }));
+    expect(told).toEqual([
+      { type: "execution.started", data: { agentId: "writer" } },
+      { type: "execution.failed", data: { error: expect.any(String), errorCode: "cancelled", durationMs: 0 } },
+    ]);
   });
+});
+
+test("all that a task tells is in its story, its result and its callback, in the words of the contract", async () => {
+  const receiver = await startReceiver();
+  const { body: task } = await bridge.dispatch(
+    { taskId: "looking", message: "look", callbackUrl: receiver.origin, metadata: { order: 7 } },
+    waited,
+  );
+  const { status, output, outputs, usage, costUsd, model, durationMs, ...others } = task.result;
+  expect([status, output, outputs, costUsd, model]).toEqual(["ok", "One file.", { count: 1 }, 0.25, "small"]);
+  expect(usage).toEqual({ inputTokens: 5, outputTokens: 3, thinkingTokens: 1, cacheReadTokens: 2, cacheWriteTokens: 0 });
+  expect(others).toEqual({
+    resumeToken: "session-1",
+    connection: "in-process",
+    conversationMessages: [
+      { role: "user", content: "look" },
+      { role: "assistant", content: "", toolCalls: [{ toolCallId: "call-1", toolName: "list", input: { path: "." } }] },
+      { role: "tool", content: '["a.md"]', toolCallId: "call-1" },
+      { role: "assistant", content: "One file." },
+    ],
+  });
+
+  const { data: story } = (await get("/api/v2/tasks/looking/events")).body;
+  const envelope = { id: expect.any(String), taskId: "looking", agentId: "writer", provider: "memory", timestamp: expect.any(String) };
+  expect(story).toEqual([
+    { ...envelope, type: "execution.started", data: { agentId: "writer" } },
+    { ...envelope, type: "execution.progress", data: { step: "looking" } },
+    { ...envelope, type: "tool.invoked", data: { toolCallId: "call-1", toolName: "list", input: { path: "." } } },
+    { ...envelope, type: "tool.completed", data: { toolCallId: "call-1", toolName: "list", output: ["a.md"], isError: false } },
+    { ...envelope, type: "assistant.text", data: { content: "One file." } },
+    { ...envelope, type: "execution.completed", data: { output, outputs, usage, costUsd, model, durationMs } },
+  ]);
+
+  await until(
+    async () => receiver.posts.length,
+    (count) => count === 1,
+  );
+  expect(task.callback.url).toBe(receiver.origin);
+  expect(JSON.parse(String(receiver.posts[0]?.body))).toEqual({
+    taskId: "looking",
+    agentId: "writer",
+    provider: "memory",
+    ...task.result,
+    metadata: { order: 7 },
+    finishedAt: task.finishedAt,
+  });
+  await receiver.close();
 });
 
 describe("cancel", () => {
