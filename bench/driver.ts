@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { json, text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "undici";
-import { readCpuTimeMs } from "./cpu-time.ts";
 import { openEventCounter } from "./event-counter.ts";
 import { EVENTS_PER_TASK } from "./noop-agent.ts";
+import { readCpuTimeMs, readWrittenKiB } from "./process-use.ts";
 import { quantile } from "./statistics.ts";
 
 /** What the driver is told by its stdin. */
@@ -24,6 +24,7 @@ export interface StageResult {
   inFlight: number;
   tasksPerSecond: number;
   cpuMsPerTask: number;
+  writtenKiBPerTask: number;
   acceptP50Ms: number;
   acceptP99Ms: number;
   endToEndP50Ms: number;
@@ -87,23 +88,28 @@ async function runStage({ inFlight, warmMs, measureMs }: DriverJob["stages"][num
 
   const clients = Array.from({ length: inFlight }, client);
   await delay(warmMs);
-  const [cpuBefore, startedAt] = [readCpuTimeMs(job.serverPid), performance.now()];
+  const before = measureUse();
   phase = "measure";
   await delay(measureMs);
   phase = "over";
-  const [cpuMs, elapsedMs] = [readCpuTimeMs(job.serverPid) - cpuBefore, performance.now() - startedAt];
+  const after = measureUse();
   await Promise.race([Promise.all(clients), delay(COMPLETION_LIMIT_MS, undefined, { ref: false })]);
   await checkCompleteness();
   return {
     inFlight,
-    tasksPerSecond: (endToEndMs.length / elapsedMs) * 1000,
-    cpuMsPerTask: cpuMs / endToEndMs.length,
+    tasksPerSecond: (endToEndMs.length / (after.atMs - before.atMs)) * 1000,
+    cpuMsPerTask: (after.cpuMs - before.cpuMs) / endToEndMs.length,
+    writtenKiBPerTask: (after.writtenKiB - before.writtenKiB) / endToEndMs.length,
     acceptP50Ms: quantile(acceptMs, 0.5),
     acceptP99Ms: quantile(acceptMs, 0.99),
     endToEndP50Ms: quantile(endToEndMs, 0.5),
     endToEndP99Ms: quantile(endToEndMs, 0.99),
     faults: totals.faults,
   };
+}
+
+function measureUse() {
+  return { atMs: performance.now(), cpuMs: readCpuTimeMs(job.serverPid), writtenKiB: readWrittenKiB(job.serverPid) };
 }
 
 async function dispatch(taskId: string): Promise<boolean> {

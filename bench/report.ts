@@ -44,8 +44,8 @@ export function renderReport(rounds: readonly Round[], { loadBefore }: { loadBef
     "",
     "## Figures (medians of rounds)",
     "",
-    "| server | in flight | tasks/s | CPU ms/task | accept p50 / p99 ms | end to end p50 / p99 ms |",
-    "|---|---|---|---|---|---|",
+    "| server | in flight | tasks/s | CPU ms/task | written KiB/task | accept p50 / p99 ms | end to end p50 / p99 ms |",
+    "|---|---|---|---|---|---|---|",
     ...(["bare", "floor", "bridge"] as const).flatMap((name) => renderServer(name, rounds)),
     "",
     complete
@@ -105,6 +105,7 @@ function renderServer(name: ServerName, rounds: readonly Round[]): string[] {
       inFlight,
       middle((stage) => stage.tasksPerSecond).toFixed(0),
       middle((stage) => stage.cpuMsPerTask).toFixed(3),
+      middle((stage) => stage.writtenKiBPerTask).toFixed(0),
       `${middle((stage) => stage.acceptP50Ms).toFixed(2)} / ${middle((stage) => stage.acceptP99Ms).toFixed(1)}`,
       `${middle((stage) => stage.endToEndP50Ms).toFixed(2)} / ${middle((stage) => stage.endToEndP99Ms).toFixed(1)}`,
     ];

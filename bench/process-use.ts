@@ -6,3 +6,9 @@ export function readCpuTimeMs(pid: number): number {
   const nanoseconds = threads.map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ", 1)[0]));
   return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6;
 }
+
+/** What a process has sent to the disk, in KiB. Linux only. */
+export function readWrittenKiB(pid: number): number {
+  const line = /^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"));
+  return Number(line?.[1]) / 1024;
+}
