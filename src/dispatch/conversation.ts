@@ -3,6 +3,8 @@ import type { AdapterEvent, ConversationMessage } from "#contract";
 /** A conversation longer than this, in characters, is left out of the result: the events still tell it. */
 const CONVERSATION_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 
+const UNREADABLE = "[not serializable]";
+
 /** Retells a task as a model conversation, for runtimes that do not give theirs. */
 export interface Conversation {
   add(event: AdapterEvent): void;
@@ -35,16 +37,26 @@ export function createConversation(question: string): Conversation {
         else assistant().content += event.data.content;
       } else if (event.type === "tool.invoked") {
         const { toolCallId, toolName, input } = event.data;
-        size += JSON.stringify(input)?.length ?? 0;
+        const json = toJson(input);
+        size += json.length;
         const message = assistant();
-        message.toolCalls = [...(message.toolCalls ?? []), { toolCallId, toolName, input }];
+        message.toolCalls = [...(message.toolCalls ?? []), { toolCallId, toolName, input: json === UNREADABLE ? json : input }];
       } else if (event.type === "tool.completed") {
         const { output, toolCallId } = event.data;
-        const content = typeof output === "string" ? output : (JSON.stringify(output) ?? "");
+        const content = typeof output === "string" ? output : toJson(output);
         size += content.length;
         messages.push({ role: "tool", content, toolCallId });
       }
     },
     messages: () => (size > CONVERSATION_LIMIT_CHARACTERS ? undefined : messages),
   };
+}
+
+/** Live objects of an adapter need not be JSON. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return UNREADABLE;
+  }
 }

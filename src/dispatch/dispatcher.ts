@@ -80,6 +80,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, eventLog, registry, workspaces, metrics, logger } = options;
   const lanes = createLanes(options.maxConcurrent);
   const runs = new Map<string, Run>();
+  /** From the claim to the free slot; a claim under way is not a run yet. */
+  const stories = new Set<Promise<void>>();
   const ends = createTaskEnds(store);
   const admission = createAdmission(options);
   let draining = false;
@@ -130,7 +132,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const claims = Math.min(lane.maxConcurrent - lane.running, lane.queued - lane.claiming);
     for (let claim = 0; claim < claims; claim += 1) {
       // Only a closed store ends here: what is cut off now is dealt with at the next start.
-      startNext(lane).catch((error: unknown) => logger.error({ err: error, provider: lane.provider }, "a task's story broke off"));
+      const story = startNext(lane)
+        .catch((error: unknown) => logger.error({ err: error, provider: lane.provider }, "a task's story broke off"))
+        .finally(() => stories.delete(story));
+      stories.add(story);
     }
   }
 
@@ -238,12 +243,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function drain(): Promise<void> {
     draining = true;
     const over = AbortSignal.timeout(options.drainSeconds * 1000);
-    await Promise.race([
-      Promise.all([...runs.values()].map((run) => run.gone)),
-      new Promise((resolve) => over.addEventListener("abort", resolve)),
-    ]);
+    await Promise.race([endOfStories(), new Promise((resolve) => over.addEventListener("abort", resolve))]);
     for (const run of runs.values()) run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
     await Promise.all([...runs.values()].map((run) => run.ended));
+  }
+
+  /** The end of one may be the beginning of another: parents start children while Bridge drains. */
+  async function endOfStories(): Promise<void> {
+    while (stories.size > 0) await Promise.all(stories);
   }
 
   // --- start ----------------------------------------------------------------------------------------------------------
@@ -265,6 +272,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function runChild(child: ChildRequest): Promise<ExecutionResult> {
     const run = runs.get(child.parentTaskId);
     if (run === undefined) throw new Error(`No running task ${child.parentTaskId} can have a child.`);
+    if (run.isOver) return failedResult("cancelled", "The parent has ended or is being stopped.");
     const { task: parent } = run;
     const { tenant, traceparent } = parent;
     const { provider, agentId = parent.agentId } = child;
@@ -279,6 +287,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (!(error instanceof BridgeError)) throw error;
       return failedResult(error.code === "adapter_offline" ? "adapter_offline" : "adapter_error", error.message);
     }
+    // It may have been stopped meanwhile, and its children with it.
+    if (run.isOver) return failedResult("cancelled", "The parent has ended or is being stopped.");
     const { task } = await enqueue({ tenant, taskId: uuidv7(), parent, agentId, provider, request, fingerprint: "", traceparent });
     const ended = await ends.wait(task);
     return ended.result as ExecutionResult;
@@ -309,7 +319,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         return;
       }
       run.onEvent(event);
-      parentRunOf(run.task)?.touch();
+      for (let above = parentRunOf(run.task); above !== undefined; above = parentRunOf(above.task)) above.touch();
     },
     onAdapterChecked(provider) {
       if (registry.get(provider)?.health.status !== "offline") fill(lanes.of(provider));

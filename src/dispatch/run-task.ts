@@ -1,6 +1,7 @@
 import type { AdapterEvent, ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
 import { executionResultSchema } from "#contract";
 import { buildCallback } from "../callbacks/callback-body.ts";
+import { BridgeError } from "../errors.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -34,6 +35,8 @@ export interface Run {
   readonly task: Task;
   /** Milliseconds of wall time that are left. */
   remainingMs(): number;
+  /** Its outcome has been named: nothing new may be begun on its behalf. */
+  readonly isOver: boolean;
   onEvent(event: AdapterEvent): void;
   /** Something happened on the task's behalf: the idle clock starts anew. */
   touch(): void;
@@ -102,11 +105,11 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     conversation = createConversation(request.message);
     timeoutMs = request.timeoutSeconds * 1000;
     wallTimer = setTimeout(() => stop("timeout", `The task took longer than ${timeoutMs / 1000} s.`), timeoutMs);
-    if (surroundings.idleSeconds > 0 && adapter.capabilities().streaming) {
-      const { idleSeconds } = surroundings;
-      idleTimer = setTimeout(() => stop("idle_timeout", `The runtime gave no sign of life for ${idleSeconds} s.`), idleSeconds * 1000);
-    }
     try {
+      if (surroundings.idleSeconds > 0 && adapter.capabilities().streaming) {
+        const { idleSeconds } = surroundings;
+        idleTimer = setTimeout(() => stop("idle_timeout", `The runtime gave no sign of life for ${idleSeconds} s.`), idleSeconds * 1000);
+      }
       const result = executionResultSchema.safeParse(await adapter.execute(request));
       if (result.success) return { ...(result.data as ExecutionResult), durationMs: Math.round(result.data.durationMs) };
       const fault = result.error.issues[0];
@@ -121,15 +124,22 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
 
   /** Waits until the runtime is gone, so that an ended task has really ended, but not for ever. */
   async function stopRuntime(execution: Promise<ExecutionResult>): Promise<ExecutionResult | undefined> {
-    if (request !== undefined) {
-      adapter.cancel(request.taskId).catch((error: unknown) => surroundings.onBug(error, task));
-    }
+    if (request !== undefined) void cancelRuntime(request.taskId);
     const limit = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => limit.resolve(undefined), surroundings.stopGraceMs);
     const partial = await Promise.race([execution, limit.promise]);
     clearTimeout(timer);
     if (partial === undefined || partial.status === "ok") void execution.then(() => metrics.lateResults.inc({ provider }));
     return partial;
+  }
+
+  /** An adapter from outside may throw where it should reject, and answer nothing where it should promise. */
+  async function cancelRuntime(handle: string): Promise<void> {
+    try {
+      await adapter.cancel(handle);
+    } catch (error) {
+      surroundings.onBug(error, task);
+    }
   }
 
   function settledResult(result: ExecutionResult): ExecutionResult {
@@ -163,13 +173,27 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     if (interrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task.seq))) return null;
     const messages = result.conversationMessages ?? conversation?.messages();
     const told = messages === undefined || messages.length === 1 ? result : { ...result, conversationMessages: messages };
-    const ended = await store.finishTaskIfRunning(task.seq, describeEnd(task, told));
+    const ended = await end(told);
     void gone.promise.then(() => workspaces.release(task)).catch((error: unknown) => surroundings.onBug(error, task));
     return ended;
   }
 
+  /** Ends the task also when its result cannot be stored: a live object that is no JSON, a text that no database holds. */
+  async function end(result: ExecutionResult): Promise<Task | null> {
+    try {
+      return await store.finishTaskIfRunning(task.seq, describeEnd(task, result));
+    } catch (error) {
+      if (error instanceof BridgeError) throw error;
+      surroundings.onBug(error, task);
+      return store.finishTaskIfRunning(task.seq, describeEnd(task, failure("adapter_error", "The adapter's result cannot be stored.")));
+    }
+  }
+
   return {
     task,
+    get isOver() {
+      return outcome !== undefined;
+    },
     remainingMs: () => Math.max(0, timeoutMs - (performance.now() - startedAt)),
     onEvent,
     touch: () => idleTimer?.refresh(),

@@ -1,0 +1,149 @@
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test, vi } from "vitest";
+import type { AdapterConfig, ExecutionAdapter, ExecutionResult } from "#contract";
+import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
+import { caller, newDispatch, startEngine } from "./engine.ts";
+
+const untilCancelled: Run = async (_request, emit, signal) => {
+  emit("execution.progress", { step: "works" });
+  await once(signal, "abort");
+  return {};
+};
+
+describe("an adapter that breaks its contract ends its task all the same, and gives the slot back", () => {
+  const circular: Record<string, unknown> = {};
+  circular["self"] = circular;
+
+  test.each<[string, Run]>([
+    ["a result with a bigint", async () => ({ outputs: { count: 10n } })],
+    ["a circular result", async () => ({ outputs: circular })],
+    ["messages that are no JSON", async () => ({ conversationMessages: [{ role: "assistant", content: "", toolCalls: [call] }] })],
+  ])("%s", async (_, run) => {
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({
+      state: "failed",
+      result: { errorCode: "adapter_error", error: "The adapter's result cannot be stored." },
+    });
+    await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0, queued: 0 }));
+    expect(engine.storyOf("t").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
+    expect(engine.callbacksDue).toHaveLength(1);
+  });
+  const call = { toolCallId: "1", toolName: "count", input: 10n };
+
+  test("an event that is no JSON", async () => {
+    const run: Run = async (_request, emit) => {
+      emit("tool.invoked", { toolCallId: "1", toolName: "count", input: 10n });
+      emit("tool.completed", { toolCallId: "1", toolName: "count", output: circular, isError: false });
+      return { output: "done" };
+    };
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    const { task } = await engine.dispatcher.accept(newDispatch(), caller);
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed", result: { output: "done" } });
+  });
+
+  test.each<[string, () => Promise<boolean>]>([
+    ["throws instead of rejecting", () => fail("cancel")],
+    ["answers nothing", () => undefined as never],
+    ["rejects", () => Promise.reject(new Error("cancel"))],
+    ["never answers", () => new Promise(() => {})],
+  ])("a cancel that %s", async (_, cancel) => {
+    const inner = createInMemoryAdapter({ run: untilCancelled });
+    const stop = (handle: string) => {
+      void inner.cancel(handle);
+      return cancel();
+    };
+    const engine = await startEngine([{ ...inner, cancel: stop }]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t" }), caller);
+    await vi.waitFor(() => expect(engine.storyOf("t")).toHaveLength(2));
+    await engine.dispatcher.cancel("default", "t");
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled" });
+    await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0 }));
+  });
+
+  test("capabilities that throw when the task starts", async () => {
+    const inner = createInMemoryAdapter();
+    let asked = 0;
+    const engine = await startEngine([{ ...inner, capabilities: () => (++asked === 1 ? inner.capabilities() : fail("capabilities")) }], {
+      idleSeconds: 60,
+    });
+    const { task } = await engine.dispatcher.accept(newDispatch(), caller);
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "failed", result: { errorCode: "adapter_error" } });
+    await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0 }));
+  });
+});
+
+describe("a parent", () => {
+  test("that was cancelled begins no more children, however long it lives on", async () => {
+    const answers: ExecutionResult[] = [];
+    const parent = composite("parent", async (ask) => {
+      for (let round = 0; round < 3; round += 1) answers.push(await ask("memory"));
+      return {};
+    });
+    const engine = await startEngine([parent, createInMemoryAdapter({ run: untilCancelled })]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "parent" }), caller);
+    await vi.waitFor(() => expect(engine.dispatcher.load("memory").running).toBe(1));
+    await engine.dispatcher.cancel("default", "p");
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled" });
+    await vi.waitFor(() => expect(answers).toHaveLength(3));
+    expect(answers.map(({ errorCode }) => errorCode)).toEqual(["cancelled", "cancelled", "cancelled"]);
+    expect(await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 10 })).toHaveLength(1);
+  });
+
+  test("lives as long as its children's children give signs of life", async () => {
+    const chatter: Run = async (_request, emit) => {
+      for (let step = 0; step < 8; step += 1) {
+        emit("execution.progress", { step });
+        await delay(50);
+      }
+      return { output: "long" };
+    };
+    const relay = (provider: string, next: string) => composite(provider, async (ask) => ({ output: (await ask(next)).output ?? "" }));
+    const engine = await startEngine([relay("top", "middle"), relay("middle", "memory"), createInMemoryAdapter({ run: chatter })], {
+      idleSeconds: 0.2,
+    });
+    const { task } = await engine.dispatcher.accept(newDispatch({ provider: "top" }), caller);
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed", result: { output: "long" } });
+  });
+});
+
+test("a drain waits for a task whose claim is still under way", async () => {
+  const engine = await startEngine([createInMemoryAdapter()], { drainSeconds: 5 });
+  const claim = engine.store.startNextTaskIfQueued;
+  const gate = Promise.withResolvers<void>();
+  const claimed = vi.spyOn(engine.store, "startNextTaskIfQueued").mockImplementation(async (...given) => {
+    const task = await claim(...given);
+    await gate.promise;
+    return task;
+  });
+  await engine.dispatcher.accept(newDispatch({ taskId: "t" }), caller);
+  expect(claimed).toHaveBeenCalledTimes(1);
+  const drained = engine.dispatcher.drain();
+  gate.resolve();
+  await drained;
+  expect(await engine.store.findTask("default", "t")).toMatchObject({ state: "completed" });
+});
+
+/** A runtime that runs others, and does not notice that it is cancelled. */
+function composite(
+  provider: string,
+  run: (ask: (provider: string) => Promise<ExecutionResult>) => Promise<Partial<ExecutionResult>>,
+): ExecutionAdapter {
+  let config: AdapterConfig | undefined;
+  const adapter = createInMemoryAdapter({
+    provider,
+    run: ({ taskId }) => run((next) => config?.runChild({ parentTaskId: taskId, provider: next, message: "go" }) ?? fail("no config")),
+  });
+  return {
+    ...adapter,
+    async initialize(given) {
+      config = given;
+      await adapter.initialize(given);
+    },
+  };
+}
+
+function fail(what: string): never {
+  throw new Error(what);
+}
