@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 
 /** What may wait for one reader, beyond what its connection has taken. */
-export const MAX_WAITING_BYTES = 1024 * 1024;
-export const MAX_WAITING_EVENTS = 1000;
+const MAX_WAITING_BYTES = 1024 * 1024;
+const MAX_WAITING_EVENTS = 1000;
 const MAX_COPIED_BYTES = 64 * 1024;
 
 /** Writes a stream to one reader, within bounds. */

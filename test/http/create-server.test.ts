@@ -5,7 +5,9 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createServer, type ServerOptions, serverTimeouts } from "../../src/http/create-server.ts";
+import { registerDispatchRoute } from "../../src/http/dispatch.ts";
 import { problemSchema } from "../../src/http/problem.ts";
+import { createMetrics } from "../../src/metrics.ts";
 import { type Bridge, expectProblem, startBridge, until } from "./start-bridge.ts";
 
 const principal = { name: "tester", tenant: "default", scopes: new Set(["read", "dispatch"] as const), expiresAt: null };
@@ -13,6 +15,7 @@ const principal = { name: "tester", tenant: "default", scopes: new Set(["read", 
 /** The bare server with a few routes, on a real socket. */
 async function startServer(
   options: Partial<ServerOptions> = {},
+  register: (app: FastifyInstance) => void = () => {},
 ): Promise<{ app: FastifyInstance; port: number; url: string; log: string[] }> {
   const log: string[] = [];
   const app = await createServer({
@@ -24,12 +27,13 @@ async function startServer(
     ...options,
   });
   app.get("/api/read", { config: { scope: "read" } }, async () => ({ ok: true }));
-  app.post("/api/echo", { config: { scope: "dispatch", shedsLoad: true } }, async (request) => ({ body: request.body ?? null }));
+  app.post("/api/echo", { config: { scope: "dispatch" } }, async (request) => ({ body: request.body ?? null }));
   app.post("/api/other", { config: { scope: "dispatch" } }, async () => ({ ok: true }));
   app.get("/api/broken", { config: { scope: "read" } }, async () => {
     throw new Error("SELECT secret FROM /var/lib/bridge");
   });
   app.get("/api/unscoped", {}, async () => ({ ok: true }));
+  register(app);
   const url = await app.listen({ host: "127.0.0.1", port: 0, listenTextResolver: () => "" });
   onTestFinished(() => app.close());
   return { app, url, port: Number(new URL(url).port), log };
@@ -76,7 +80,7 @@ describe("a whole Bridge", () => {
     "/",
     "/nothing",
     "/api/v2",
-    "/api/v2/Dispatch",
+    "/api/v2/Tasks",
     "/api/v2/dispatch/",
     "//api/v2/dispatch",
     "/api/v3/dispatch",
@@ -219,7 +223,8 @@ describe("malformed HTTP", () => {
     const { port } = await startServer();
     const answer = await sendRaw(port, bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(answer.toLowerCase()).toContain("content-type: application/problem+json");
+    for (const header of ["content-type: application/problem+json", "cache-control: no-store", "connection: close"])
+      expect(answer.toLowerCase()).toContain(`\r\n${header}`);
     const problem = bodyOf(answer);
     expect([problem.code, problem.status]).toEqual([code, status]);
     expect(answer.toLowerCase()).toContain(`x-request-id: ${problem.requestId}`);
@@ -403,14 +408,25 @@ describe("the rate limit", () => {
 });
 
 test("under overload dispatches are refused, and nothing else", async () => {
-  const { url } = await startServer({ maxEventLoopDelayMs: 20 });
+  const nobody = async () => {
+    throw new Error("Nothing well-formed is dispatched here.");
+  };
+  const { url } = await startServer({ maxEventLoopDelayMs: 20 }, (app) =>
+    registerDispatchRoute(app, {
+      dispatcher: { accept: nobody, waitForEnd: nobody },
+      registry: { get: () => undefined },
+      tasks: { find: nobody },
+      metrics: createMetrics("test"),
+      defaultProfile: "inspect",
+    }),
+  );
   const keepBusy = setInterval(() => {
     for (const end = performance.now() + 60; performance.now() < end; );
   }, 65);
   try {
     const refused = await until(
-      () => send(`${url}/api/echo`, { method: "POST" }),
-      ({ status }) => status !== 200,
+      () => send(`${url}/api/v2/dispatch`, { method: "POST" }),
+      ({ status }) => status !== 400,
     );
     expectProblem(refused, "overloaded");
     expect((await send(`${url}/api/read`)).status).toBe(200);

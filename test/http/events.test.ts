@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startTask } from "../events/log-fixture.ts";
@@ -231,6 +232,18 @@ test("a stream is kept alive by a comment after 15 s of silence; traffic puts it
   expect(reader.comments).toEqual(["connected", "heartbeat"]);
   await pass(101);
   expect(reader.comments).toEqual(["connected", "heartbeat", "heartbeat"]);
+});
+
+test("what a client sends into its stream cuts it, and is not answered in the middle of it", async () => {
+  const server = await startStreamServer();
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write("GET /api/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer default\r\n\r\n");
+  let answer = "";
+  for await (const piece of socket) {
+    answer += piece;
+    if (answer.includes(": connected")) socket.write("nonsense\r\n\r\n");
+  }
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
 });
 
 test("a ticket opens one stream, as the principal that asked for it", async () => {

@@ -66,6 +66,26 @@ describe("one task", () => {
   });
 });
 
+test("a task of the longest name can be followed and cancelled like every other", async () => {
+  const taskId = "t".repeat(128);
+  expect((await bridge.dispatch({ taskId }, waited)).status).toBe(200);
+  expect((await get(`/api/v2/tasks/${taskId}`)).body.taskId).toBe(taskId);
+  expect((await get(`/api/v2/tasks/${taskId}/events`)).body.data).toHaveLength(3);
+  expect((await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`)).status).toBe(200);
+});
+
+test("an event of more than 256 KiB carries the beginning of its text; the task has all of it", async () => {
+  const message = "é".repeat(200_000);
+  const { body } = await bridge.dispatch({ taskId: "long", message }, waited);
+  expect(body.result.output).toBe(message);
+  const { type, data } = (await get("/api/v2/tasks/long/events")).body.data.at(-1);
+  expect([type, data.truncated]).toEqual(["execution.completed", true]);
+  expect(message.startsWith(data.output)).toBe(true);
+  const bytes = Buffer.byteLength(JSON.stringify(data));
+  expect(bytes).toBeLessThanOrEqual(256 * 1024);
+  expect(bytes).toBeGreaterThan(256 * 1024 - 8);
+});
+
 test("all that a task tells is in its story, its result and its callback, in the words of the contract", async () => {
   const receiver = await startReceiver();
   const { body: task } = await bridge.dispatch(
