@@ -2,33 +2,58 @@ import vm from "node:vm";
 import { Ajv, type ErrorObject, type Options } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-/** A pattern of a caller's schema may backtrack for ever; the check is cut off after this. */
+/** A pattern of a caller's schema may backtrack for ever, and code for a hostile schema take seconds to make; either is cut off after this. */
 const CHECK_LIMIT_MS = 1000;
+/** The time that Ajv takes grows with the square of a schema's size: 64 KiB take about 0.2 s. */
+const SCHEMA_LIMIT_CHARACTERS = 64 * 1024;
 
 /** What is wrong with a JSON Schema (draft 7, or 2020-12 when `$schema` says so), in words; null when it can be used. */
 export function checkSchema(schema: Record<string, unknown>): string | null {
+  if (JSON.stringify(schema).length > SCHEMA_LIMIT_CHARACTERS) return "must take at most 64 KiB as JSON";
   try {
     const { metaSchemas } = draftOf(schema);
     if (metaSchemas.validateSchema(schema) !== true) return describe("the schema", metaSchemas.errors?.[0]);
-    compile(schema);
+    withinLimit(() => compile(schema));
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return describeFailure(error);
   }
 }
 
 /** Why the value does not fit the schema, in words; null when it fits. */
 export function checkAgainstSchema(schema: Record<string, unknown>, value: unknown): string | null {
   try {
-    const validate = compile(schema);
-    const fits = vm.runInNewContext("validate(value)", { validate, value }, { timeout: CHECK_LIMIT_MS }) as boolean;
-    return fits ? null : describe("the object", validate.errors?.[0]);
+    return withinLimit(() => {
+      const validate = compile(schema);
+      return validate(value) ? null : describe("the object", validate.errors?.[0]);
+    });
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return describeFailure(error);
   }
 }
 
-const options: Options = { strict: false, validateFormats: false, logger: false };
+/** Cuts the work off where it stands; what it has left half done must not be used again. */
+function withinLimit<T>(work: () => T): T {
+  limited.work = work;
+  try {
+    return callWork.runInContext(limited, { timeout: CHECK_LIMIT_MS }) as T;
+  } finally {
+    limited.work = undefined;
+  }
+}
+
+/** Made once: a new context takes longer than most checks. */
+const limited = vm.createContext({ work: undefined as (() => unknown) | undefined });
+const callWork = new vm.Script("work()");
+
+function describeFailure(error: unknown): string {
+  if (error instanceof RangeError) return "the schema is too large";
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? `takes longer than ${CHECK_LIMIT_MS / 1000} s to check` : message;
+}
+
+// The optimizer of the generated code costs more than it ever saves for code that runs once.
+const options: Options = { strict: false, validateFormats: false, logger: false, code: { optimize: false } };
 
 /** The rules that schemas themselves follow are compiled once, and hold nothing of a caller's. */
 const drafts = {

@@ -32,3 +32,17 @@ test("a schema that takes the name of a meta-schema, or of an earlier one, distu
   expect(checkSchema({ type: "nothing" })).not.toBeNull();
   expect(checkAgainstSchema({ type: "object", required: ["a"] }, { a: 1 })).toBeNull();
 });
+
+test("a schema that would hold up everybody is refused, in words and in time", () => {
+  const properties = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`^p${index}`, { type: "string" }]));
+  const startedAt = performance.now();
+  expect(checkSchema({ properties: properties(20_000) })).toBe("must take at most 64 KiB as JSON");
+  expect(checkSchema({ patternProperties: properties(2_000) })).toMatch(/^(the schema is too large|takes longer than 1 s to check)$/);
+  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  expect(checkSchema({ properties: properties(100) })).toBeNull();
+});
+
+test("a pattern that backtracks for ever is cut off", () => {
+  const schema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
+  expect(checkAgainstSchema(schema, { a: `${"a".repeat(40)}b` })).toBe("takes longer than 1 s to check");
+});

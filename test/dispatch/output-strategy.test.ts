@@ -30,6 +30,13 @@ test("a text full of braces costs a bounded number of tries", () => {
   expect(lastJsonObject(`${"{".repeat(100_000)}x}`)).toBeUndefined();
 });
 
+test("a long text whose every opening is good to its end costs a bounded time", () => {
+  const text = `${'{"":'.repeat(300)}"${"x".repeat(10_000_000)}"}`;
+  const startedAt = performance.now();
+  expect(lastJsonObject(text)).toEqual({ "": expect.any(String) });
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+});
+
 test("only a file and an object need words to the runtime", () => {
   expect(outputInstructions({ type: "stream" })).toBeUndefined();
   expect(outputInstructions({ type: "file", path: 'a"b.md' })).toContain('"a\\"b.md"');
