@@ -1,7 +1,6 @@
 import { cpus } from "node:os";
 import type { StageResult } from "./driver.ts";
-import type { Round } from "./run.ts";
-import type { ServerName } from "./servers.ts";
+import type { Round, ServerName } from "./servers.ts";
 import { median, spread } from "./statistics.ts";
 
 /** Bridge's part of the floor's tasks/s, and how often its CPU per task. */

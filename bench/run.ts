@@ -4,10 +4,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import type { StageResult } from "./driver.ts";
 import { renderReport } from "./report.ts";
-import { MAX_IN_FLIGHT, runServer, type ServerName, type ServerRun } from "./servers.ts";
-
-/** One round: every server, each started afresh. */
-export type Round = Record<ServerName, ServerRun>;
+import { MAX_IN_FLIGHT, type Round, runServer, type ServerName } from "./servers.ts";
 
 const { values } = parseArgs({
   options: {

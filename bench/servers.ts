@@ -11,6 +11,9 @@ export type ServerName = (typeof serverNames)[number];
 
 /** Most tasks that are ever under way at once. */
 export const MAX_IN_FLIGHT = 256;
+/** One round: every server, each started afresh. */
+export type Round = Record<ServerName, ServerRun>;
+
 const SERVER_CORE = 0;
 const DRIVER_CORE = 1;
 
