@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import type { ExecutionResult, OutputStrategy } from "#contract";
 import { checkAgainstSchema } from "./json-schema.ts";
-import { isInside } from "./workspace.ts";
+import { readFileInside } from "./read-file-inside.ts";
 
 /** The most that a file output may hold, in bytes: it travels in the result and in the callback. */
 const FILE_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -33,14 +32,14 @@ export function applyOutputStrategy(strategy: OutputStrategy, result: ExecutionR
 }
 
 function takeFile(relative: string, result: ExecutionResult, workspace: string): ExecutionResult {
-  const file = path.resolve(workspace, relative);
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats?.isFile() !== true) return invalid(result, `The runtime did not write the file ${relative}.`);
-  if (!isInside(realpathSync(workspace), realpathSync(file)))
-    return invalid(result, `The file ${relative} leads out of the workspace by a link.`);
-  if (stats.size > FILE_OUTPUT_LIMIT_BYTES)
-    return { ...invalid(result, `The file ${relative} is larger than 16 MiB.`), errorCode: "output_limit" };
-  const content = readFileSync(file);
+  const reading = readFileInside(workspace, path.resolve(workspace, relative), FILE_OUTPUT_LIMIT_BYTES);
+  if ("fault" in reading) {
+    if (reading.fault === "outside") return invalid(result, `The file ${relative} leads out of the workspace by a link.`);
+    if (reading.fault === "too_large")
+      return { ...invalid(result, `The file ${relative} is larger than 16 MiB.`), errorCode: "output_limit" };
+    return invalid(result, `The runtime did not write the file ${relative}.`);
+  }
+  const { content } = reading;
   const sha256 = createHash("sha256").update(content).digest("hex");
   return { ...result, output: content.toString("utf8"), outputs: { path: relative, bytes: content.length, sha256 } };
 }

@@ -1,8 +1,7 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
 import { normaliseTools } from "./normalise-tools.ts";
-import { isInside } from "./workspace.ts";
+import { readFileInside } from "./read-file-inside.ts";
 
 /** The files of a workspace that speak for the agent, in the order in which they are put together. */
 const promptFileNames = ["SOUL.md", "AGENTS.md", "TOOLS.md"] as const;
@@ -49,10 +48,9 @@ export function readAgentFile(workspace: string): AgentFile {
 }
 
 function readInside(workspace: string, name: string): string | null {
-  const file = path.join(workspace, name);
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) return null;
-  if (!stats.isFile() || stats.size > FILE_LIMIT_BYTES) throw new Error(`${name} of the workspace must be a file of at most 1 MiB`);
-  if (!isInside(realpathSync(workspace), realpathSync(file))) throw new Error(`${name} leads out of the workspace by a link`);
-  return readFileSync(file, "utf8");
+  const reading = readFileInside(workspace, path.join(workspace, name), FILE_LIMIT_BYTES);
+  if ("content" in reading) return reading.content.toString("utf8");
+  if (reading.fault === "missing") return null;
+  if (reading.fault === "outside") throw new Error(`${name} leads out of the workspace by a link`);
+  throw new Error(`${name} of the workspace must be a file of at most 1 MiB`);
 }

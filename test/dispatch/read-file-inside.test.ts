@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import path from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { readFileInside } from "../../src/dispatch/read-file-inside.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+async function makeWorkspace() {
+  const root = await temporaryDirectory();
+  const workspace = path.join(root, "workspace");
+  await mkdir(workspace);
+  await writeFile(path.join(root, "secret"), "secret");
+  await writeFile(path.join(workspace, "file"), "content");
+  await writeFile(path.join(workspace, "empty"), "");
+  await symlink("file", path.join(workspace, "link"));
+  await symlink("../secret", path.join(workspace, "out"));
+  execFileSync("mkfifo", [path.join(workspace, "pipe")]);
+  return { root, workspace, read: (name: string, limit = 100) => readFileInside(workspace, path.join(workspace, name), limit) };
+}
+
+test.each([
+  ["file", { content: Buffer.from("content") }],
+  ["link", { content: Buffer.from("content") }],
+  ["empty", { content: Buffer.alloc(0) }],
+  ["missing", { fault: "missing" }],
+  ["file/below", { fault: "missing" }],
+  [".", { fault: "no_file" }],
+  ["pipe", { fault: "no_file" }],
+  ["out", { fault: "outside" }],
+])("%s", async (name, expected) => {
+  const { read } = await makeWorkspace();
+  expect(read(name)).toEqual(expected);
+});
+
+test("a file over the limit is not read", async () => {
+  const { read } = await makeWorkspace();
+  expect(read("file", 6)).toEqual({ fault: "too_large" });
+});
+
+/** A task that writes at the worst moment: between the look at a name and its opening. */
+function swapBeforeOpening(swap: () => void): void {
+  const open = fs.openSync;
+  const spy = vi.spyOn(fs, "openSync").mockImplementationOnce((...given) => {
+    swap();
+    return open(...given);
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+}
+
+test("a pipe that takes the place of a file holds nobody up", async () => {
+  const { workspace, read } = await makeWorkspace();
+  swapBeforeOpening(() => fs.renameSync(path.join(workspace, "pipe"), path.join(workspace, "file")));
+  expect(read("file")).toEqual({ fault: "no_file" });
+});
+
+test("a link that takes the place of a file for a moment leads nowhere", async () => {
+  const { workspace, read } = await makeWorkspace();
+  swapBeforeOpening(() => fs.renameSync(path.join(workspace, "out"), path.join(workspace, "file")));
+  expect(read("file")).toEqual({ fault: "outside" });
+});
