@@ -39,12 +39,14 @@ test("a file over the limit is not read", async () => {
   expect(read("file", 6)).toEqual({ fault: "too_large" });
 });
 
-/** A task that writes at the worst moment: between the look at a name and its opening. */
-function swapBeforeOpening(swap: () => void): void {
+/** A task that writes at the worst moment: between the look at a name, its opening, and the next look. */
+function swapBeforeOpening(swap: () => void, swapBack = () => {}): void {
   const open = fs.openSync;
   const spy = vi.spyOn(fs, "openSync").mockImplementationOnce((...given) => {
     swap();
-    return open(...given);
+    const descriptor = open(...given);
+    swapBack();
+    return descriptor;
   });
   syncBuiltinESMExports();
   onTestFinished(() => {
@@ -61,6 +63,10 @@ test("a pipe that takes the place of a file holds nobody up", async () => {
 
 test("a link that takes the place of a file for a moment leads nowhere", async () => {
   const { workspace, read } = await makeWorkspace();
-  swapBeforeOpening(() => fs.renameSync(path.join(workspace, "out"), path.join(workspace, "file")));
+  const file = path.join(workspace, "file");
+  swapBeforeOpening(
+    () => fs.renameSync(path.join(workspace, "out"), file),
+    () => fs.renameSync(path.join(workspace, "empty"), file),
+  );
   expect(read("file")).toEqual({ fault: "outside" });
 });
