@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { execa } from "execa";
 import { createLineSplitter, type LineListener } from "./lines.ts";
@@ -102,6 +103,7 @@ async function start(
 
 function spawn({ argv, cwd, env, taskId, tmp, home }: ProcessOptions) {
   const [program = "", ...programArguments] = argv;
+  mkdirSync(tmp, { recursive: true, mode: 0o700 });
   return execa(program, programArguments, {
     cwd,
     env: { ...env, [taskMarker]: taskId, TMPDIR: tmp, HOME: home },

@@ -50,7 +50,7 @@ export type Profile = "inspect" | "modify";
 /** What happens when the runtime asks before a tool call. */
 export type ApprovalPolicy = "ask" | "deny" | "allow";
 
-/** One task, fully assembled: everything an adapter needs, and nothing it has to look up. All directories exist. */
+/** One task, fully assembled: everything an adapter needs, and nothing it has to look up. */
 export interface ExecutionRequest {
   /** Unique among all tasks of this Bridge; every event and `cancel()` names it. */
   taskId: string;
@@ -80,7 +80,10 @@ export interface ExecutionRequest {
     cwd: string;
     /** HOME of this tenant's agent, kept between tasks so that sessions can be resumed. */
     home: string;
-    /** TMPDIR of this task alone, removed when it ends; never an ancestor of `home`. */
+    /**
+     * TMPDIR of this task alone; never an ancestor of `home`. The one directory that does not exist yet: whoever starts a process
+     * makes it, and Bridge removes it when the task ends.
+     */
     tmp: string;
   };
 }

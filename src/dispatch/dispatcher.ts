@@ -160,7 +160,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const handle = taskHandle(task);
     const entry = registry.get(task.provider);
     if (entry === undefined || entry.adapter === null || entry.health.status === "offline") {
-      await settle(await store.finishTaskIfRunning(task.seq, describeEnd(task, offlineResult(task.provider))));
+      await settle(await store.finishTaskIfRunning(task, describeEnd(task, offlineResult(task.provider))));
       return;
     }
     const run = runTask(task, {
@@ -224,7 +224,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function endQueued(task: Task, result: ExecutionResult): Promise<Task | null> {
-    const ended = await store.finishTaskIfQueued(task.seq, describeEnd(task, result));
+    const ended = await store.finishTaskIfQueued(task, describeEnd(task, result));
     if (ended !== null) lanes.of(task.provider).queued -= 1;
     await settle(ended);
     return ended;
@@ -262,7 +262,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (task.state === "queued") await endQueued(task, result);
       else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task.seq)))
         lanes.of(task.provider).queued += 1;
-      else await settle(await store.finishTaskIfRunning(task.seq, describeEnd(task, result)));
+      else await settle(await store.finishTaskIfRunning(task, describeEnd(task, result)));
     }
     for (const { provider } of lanes.all()) if (registry.get(provider) === undefined) await endAllQueued(provider);
   }

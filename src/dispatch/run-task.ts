@@ -181,11 +181,11 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
   /** Ends the task also when its result cannot be stored: a live object that is no JSON, a text that no database holds. */
   async function end(result: ExecutionResult): Promise<Task | null> {
     try {
-      return await store.finishTaskIfRunning(task.seq, describeEnd(task, result));
+      return await store.finishTaskIfRunning(task, describeEnd(task, result));
     } catch (error) {
       if (error instanceof BridgeError) throw error;
       surroundings.onBug(error, task);
-      return store.finishTaskIfRunning(task.seq, describeEnd(task, failure("adapter_error", "The adapter's result cannot be stored.")));
+      return store.finishTaskIfRunning(task, describeEnd(task, failure("adapter_error", "The adapter's result cannot be stored.")));
     }
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, realpathSync, rmdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
@@ -10,7 +10,7 @@ import { removeTree } from "./remove-tree.ts";
 /** Where tasks live on disk. Names of tenants and agents are single path segments by their schemas. */
 export interface Workspaces {
   workspaceOf(tenant: string, agentId: string): string;
-  /** Makes the directories of one task. Synchronous, because four small calls cost less than four turns through the thread pool. */
+  /** Makes workspace and home of one task. Synchronous, because a few small calls cost less than turns through the thread pool. */
   prepare(task: TaskIdentity, cwd: string | undefined): ExecutionRequest["directories"];
   /** Removes the task's own temporary directory. */
   release(task: TaskIdentity): Promise<void>;
@@ -33,17 +33,14 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
     prepare(task, cwd) {
       const workspace = workspaceOf(task.tenant, task.agentId);
       const directories = { workspace, home: homeOf(task), tmp: tmpOf(task) };
-      for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true, mode: PRIVATE });
+      for (const directory of [workspace, directories.home]) {
+        if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: PRIVATE });
+      }
       return { ...directories, cwd: cwd === undefined ? workspace : resolveDirectoryInside(workspace, cwd) };
     },
     async release(task) {
       const directory = tmpOf(task);
-      try {
-        rmdirSync(directory);
-      } catch {
-        // Not empty: what the runtime left there goes with it.
-        await removeTree(directory);
-      }
+      if (existsSync(directory)) await removeTree(directory);
     },
     async sweep() {
       const faults: unknown[] = [];

@@ -29,9 +29,12 @@ export interface EventLog {
 /** What the log knows of a task while something of it is under way. */
 interface Story {
   task: TaskIdentity;
-  /** Text not handed to the store yet. */
+  /** Text that more may be added to. */
   text: string;
   timer: NodeJS.Timeout | undefined;
+  /** Events not handed to the store yet: those of one event-loop turn go together. */
+  waiting: NewEvent[];
+  immediate: NodeJS.Immediate | undefined;
   /** The newest write; those before it settle before it. */
   written: Promise<void>;
 }
@@ -79,29 +82,33 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
       return;
     }
     const story = storyOf(task);
-    flush(story);
-    write(story, [{ type, data: json }]);
+    takeText(story);
+    story.waiting.push({ type, data: json });
+    story.immediate ??= setImmediate(flush, story);
   }
 
   function storyOf(task: TaskIdentity): Story {
     const known = stories.get(task.seq);
     if (known !== undefined) return known;
-    const story: Story = { task, text: "", timer: undefined, written: Promise.resolve() };
+    const story: Story = { task, text: "", timer: undefined, waiting: [], immediate: undefined, written: Promise.resolve() };
     stories.set(task.seq, story);
     return story;
   }
 
-  function flush(story: Story): void {
+  function takeText(story: Story): void {
     clearTimeout(story.timer);
     story.timer = undefined;
-    const pieces = encodeText(story.text);
+    for (const data of encodeText(story.text)) story.waiting.push({ type: "assistant.text", data });
     story.text = "";
-    if (pieces.length > 0) {
-      write(
-        story,
-        pieces.map((data) => ({ type: "assistant.text", data })),
-      );
-    }
+  }
+
+  function flush(story: Story): void {
+    takeText(story);
+    clearImmediate(story.immediate);
+    story.immediate = undefined;
+    const events = story.waiting;
+    story.waiting = [];
+    if (events.length > 0) write(story, events);
   }
 
   function write(story: Story, events: readonly NewEvent[]): void {
@@ -115,7 +122,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
         drop(story.task, "not_stored", events.length);
       })
       .then(() => {
-        if (story.written === written && story.text === "") stories.delete(story.task.seq);
+        if (story.written === written && story.text === "" && story.waiting.length === 0) stories.delete(story.task.seq);
       });
     story.written = written;
   }

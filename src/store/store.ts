@@ -132,8 +132,8 @@ export interface Store {
   startNextTaskIfQueued(provider: string, options: { childrenOnly: boolean }): Promise<Task | null>;
   /** Once per task: false when it is not running or went back before. */
   requeueTaskIfRunning(seq: number): Promise<boolean>;
-  finishTaskIfQueued(seq: number, finish: Finish): Promise<Task | null>;
-  finishTaskIfRunning(seq: number, finish: Finish): Promise<Task | null>;
+  finishTaskIfQueued(task: Task, finish: Finish): Promise<Task | null>;
+  finishTaskIfRunning(task: Task, finish: Finish): Promise<Task | null>;
   isResumeTokenKnown(key: { tenant: string; provider: string; agentId: string; token: string }): Promise<boolean>;
 
   /** Appends to a running task's story; false when it has ended. Rides the next commit. */

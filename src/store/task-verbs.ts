@@ -2,7 +2,7 @@ import type { ExecutionResult } from "#contract";
 import type { ListedTask, Task, TaskState } from "../task.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
-import type { Finish, Store, TaskFilter } from "./store.ts";
+import type { Finish, NewTask, Store, TaskFilter } from "./store.ts";
 
 /** The verbs that move a task through its states; each guard is part of its SQL. */
 export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof createEventVerbs>, clock: () => number) {
@@ -15,19 +15,11 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
     else events.append(task, { type: "execution.progress", data: JSON.stringify({ restarted: true }) }, at);
   }
 
-  function finishIf(state: "queued" | "running", seq: number, finish: Finish): Task | null {
+  function finishIf(state: "queued" | "running", task: Task, finish: Finish): Task | null {
     const now = clock();
-    const task = toTask(
-      driver.get(
-        "UPDATE task SET state = ?, finished_at = ?, result = ? WHERE seq = ? AND state = ? RETURNING *",
-        finish.state,
-        now,
-        JSON.stringify(finish.result),
-        seq,
-        state,
-      ),
-    );
-    if (task === null) return null;
+    const result = JSON.stringify(finish.result);
+    const update = "UPDATE task SET state = ?, finished_at = ?, result = ? WHERE seq = ? AND state = ?";
+    if (driver.run(update, finish.state, now, result, task.seq, state) === 0) return null;
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     events.append(task, finish.event, now);
     if (finish.callback !== null) {
@@ -35,7 +27,7 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
       driver.run(
         `INSERT INTO callback (task, tenant, url, origin, body, state, next_at, updated_at) VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)
          ON CONFLICT (task) DO NOTHING`,
-        seq,
+        task.seq,
         task.tenant,
         url,
         origin,
@@ -55,33 +47,32 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
         now,
       );
     }
-    return task;
+    return { ...task, state: finish.state, finishedAt: now, result: finish.result };
   }
 
   return {
     insertTaskIfAbsent: (task) =>
       driver.write(() => {
+        const now = clock();
         const { metadata, ...request } = task.request;
-        const inserted = toTask(
-          driver.get(
-            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, metadata, request, fingerprint, traceparent, resume_token, created_at)
-             VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *`,
-            task.tenant,
-            task.taskId,
-            task.parent?.seq ?? null,
-            task.parent?.taskId ?? null,
-            task.agentId,
-            task.provider,
-            metadata === undefined ? null : JSON.stringify(metadata),
-            JSON.stringify(request),
-            task.fingerprint,
-            task.traceparent,
-            task.request.resumeToken ?? null,
-            clock(),
-          ),
+        const inserted = driver.get(
+          `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, metadata, request, fingerprint, traceparent, resume_token, created_at)
+             VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq`,
+          task.tenant,
+          task.taskId,
+          task.parent?.seq ?? null,
+          task.parent?.taskId ?? null,
+          task.agentId,
+          task.provider,
+          metadata === undefined ? null : JSON.stringify(metadata),
+          JSON.stringify(request),
+          task.fingerprint,
+          task.traceparent,
+          task.request.resumeToken ?? null,
+          now,
         );
-        if (inserted !== null) return { task: inserted, inserted: true };
-        return { task: find(task.tenant, task.taskId) as Task, inserted: false };
+        if (inserted === undefined) return { task: find(task.tenant, task.taskId) as Task, inserted: false };
+        return { task: asQueued(task, Number(inserted["seq"]), now), inserted: true };
       }),
     findTask: async (tenant, taskId) => find(tenant, taskId),
     async listTasks(filter, page) {
@@ -139,8 +130,8 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
           ) === 1,
         { patient: true },
       ),
-    finishTaskIfQueued: (seq, finish) => driver.write(() => finishIf("queued", seq, finish), { patient: true }),
-    finishTaskIfRunning: (seq, finish) => driver.write(() => finishIf("running", seq, finish), { patient: true }),
+    finishTaskIfQueued: (task, finish) => driver.write(() => finishIf("queued", task, finish), { patient: true }),
+    finishTaskIfRunning: (task, finish) => driver.write(() => finishIf("running", task, finish), { patient: true }),
     isResumeTokenKnown: async ({ tenant, provider, agentId, token }) =>
       driver.get(
         "SELECT 1 AS known FROM resume_token WHERE tenant = ? AND provider = ? AND agent_id = ? AND token = ?",
@@ -179,6 +170,12 @@ function toListedTask(row: Row): ListedTask {
     finishedAt: row["finished_at"] as number | null,
     metadata: row["metadata"] === null ? null : (JSON.parse(String(row["metadata"])) as Record<string, unknown>),
   };
+}
+
+/** A task as its insert has just made it. */
+function asQueued({ parent, ...task }: NewTask, seq: number, createdAt: number): Task {
+  const parentage = { parentSeq: parent?.seq ?? null, parentTaskId: parent?.taskId ?? null };
+  return { ...task, ...parentage, seq, createdAt, state: "queued", restarts: 0, startedAt: null, finishedAt: null, result: null };
 }
 
 function toTask(row: Row | undefined): Task | null {

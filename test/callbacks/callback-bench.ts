@@ -133,7 +133,7 @@ async function endTask(
     traceparent: traceparent ?? null,
   });
   const result = { status: "error", output, errorCode: "cancelled", error: "cancelled", durationMs: 1, connection: "in-process" } as const;
-  const ended = await store.finishTaskIfQueued(task.seq, {
+  const ended = await store.finishTaskIfQueued(task, {
     state: "cancelled",
     result,
     event: { type: "execution.failed", data: "{}" },

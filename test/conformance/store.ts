@@ -126,7 +126,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
           "free",
           null,
         ]);
-        await store.finishTaskIfRunning(first.seq, newFinish());
+        await store.finishTaskIfRunning(first, newFinish());
         expect((await claim(store))?.taskId).toBe("two");
       });
 
@@ -146,9 +146,9 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         const { store, published } = await open(() => 1_000);
         const task = await started(store);
         const ends = await Promise.all([
-          store.finishTaskIfRunning(task.seq, newFinish({}, "https://example.com/hook")),
-          store.finishTaskIfRunning(task.seq, newFinish({ state: "failed" })),
-          store.finishTaskIfQueued(task.seq, newFinish({ state: "cancelled" })),
+          store.finishTaskIfRunning(task, newFinish({}, "https://example.com/hook")),
+          store.finishTaskIfRunning(task, newFinish({ state: "failed" })),
+          store.finishTaskIfQueued(task, newFinish({ state: "cancelled" })),
         ]);
         expect(ends.map((end) => end?.state)).toEqual(["completed", undefined, undefined]);
         expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.completed"]);
@@ -159,16 +159,16 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("a queued task that ends still tells its start first", async () => {
         const { store, published } = await open();
         const { task } = await store.insertTaskIfAbsent(newTask());
-        expect(await store.finishTaskIfRunning(task.seq, newFinish())).toBeNull();
+        expect(await store.finishTaskIfRunning(task, newFinish())).toBeNull();
         const end = newFinish({ state: "cancelled", event: { type: "execution.failed", data: "{}" } });
-        expect(await store.finishTaskIfQueued(task.seq, end)).toMatchObject({ state: "cancelled" });
+        expect(await store.finishTaskIfQueued(task, end)).toMatchObject({ state: "cancelled" });
         expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
       });
 
       test("a final task never moves again", async () => {
         const { store } = await open();
         const task = await started(store);
-        await store.finishTaskIfRunning(task.seq, newFinish());
+        await store.finishTaskIfRunning(task, newFinish());
         expect(await store.requeueTaskIfRunning(task.seq)).toBe(false);
         expect(await claim(store)).toBeNull();
         expect(await store.appendEventsIfRunning(task, [{ type: "assistant.text", data: "{}" }])).toBe(false);
@@ -178,7 +178,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("a completed task must have started: the schema itself refuses otherwise", async () => {
         const { store } = await open();
         const { task } = await store.insertTaskIfAbsent(newTask());
-        await expect(store.finishTaskIfQueued(task.seq, newFinish({ state: "completed" }))).rejects.toThrow(/CHECK/);
+        await expect(store.finishTaskIfQueued(task, newFinish({ state: "completed" }))).rejects.toThrow(/CHECK/);
       });
     });
 
@@ -195,10 +195,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
     test("a resume token is known for its tenant, provider and agent only", async () => {
       const { store } = await open();
       const task = await started(store);
-      await store.finishTaskIfRunning(
-        task.seq,
-        newFinish({ result: { status: "ok", durationMs: 1, connection: "cli", resumeToken: "r" } }),
-      );
+      await store.finishTaskIfRunning(task, newFinish({ result: { status: "ok", durationMs: 1, connection: "cli", resumeToken: "r" } }));
       const key = { tenant: "default", provider: "command", agentId: "agent", token: "r" };
       expect(await store.isResumeTokenKnown(key)).toBe(true);
       for (const other of [{ tenant: "b" }, { provider: "b" }, { agentId: "b" }, { token: "b" }]) {
@@ -228,7 +225,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(published.map(({ number }) => number)).toEqual(Array.from({ length: 102 }, (_, index) => index + 1));
         const again = await reopen();
         expect(again.lastEventNumber()).toBe(102);
-        await again.finishTaskIfRunning(tasks[0].seq, newFinish());
+        await again.finishTaskIfRunning(tasks[0], newFinish());
         expect(again.lastEventNumber()).toBe(103);
         expect(published).toMatchObject((await again.readEvents(0, { tenant: "default" })).events.slice(0, 102));
       });
@@ -240,7 +237,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         const appended = store.appendEventsIfRunning(task, [{ type: "assistant.text", data: "{}" }]);
         await expect(faulty).rejects.toThrow();
         await appended;
-        await store.finishTaskIfRunning(task.seq, newFinish());
+        await store.finishTaskIfRunning(task, newFinish());
         expect(published.map(({ number }) => number)).toEqual([1, 2, 3]);
       });
 
@@ -320,7 +317,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
 
       async function owing(store: Store, url: string, taskId = "task-1"): Promise<Task> {
         const task = await started(store, { taskId });
-        return (await store.finishTaskIfRunning(task.seq, newFinish({}, url))) as Task;
+        return (await store.finishTaskIfRunning(task, newFinish({}, url))) as Task;
       }
 
       test("keep their place in the schedule over a reopen", async () => {
@@ -402,10 +399,10 @@ export function storeConformance(name: string, subject: StoreSubject): void {
     test("a list holds no request and no result, however long they are, but the metadata", async () => {
       const { store } = await open();
       const { request } = newTask();
-      const { seq } = await started(store, { request: { ...request, message: "long", metadata: { ticket: 7 } } });
-      await store.finishTaskIfRunning(seq, newFinish());
+      const task = await started(store, { request: { ...request, message: "long", metadata: { ticket: 7 } } });
+      await store.finishTaskIfRunning(task, newFinish());
       const [listed] = await store.listTasks({ tenant: "default" }, { before: null, limit: 1 });
-      expect(listed).toMatchObject({ seq, state: "completed", metadata: { ticket: 7 } });
+      expect(listed).toMatchObject({ seq: task.seq, state: "completed", metadata: { ticket: 7 } });
       expect(Object.keys(listed ?? {})).not.toEqual(expect.arrayContaining(["request"]));
       expect(Object.keys(listed ?? {})).not.toEqual(expect.arrayContaining(["result"]));
       expect((await store.findTask("default", listed?.taskId ?? ""))?.request.metadata).toEqual({ ticket: 7 });
@@ -417,7 +414,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("deletes old ended tasks in slices, keeps the log in one piece and its numbers going up", async () => {
         let now = 0;
         const { store, reopen } = await open(() => now);
-        for (const taskId of ["a", "b", "c"]) await store.finishTaskIfRunning((await started(store, { taskId })).seq, newFinish());
+        for (const taskId of ["a", "b", "c"]) await store.finishTaskIfRunning(await started(store, { taskId }), newFinish());
         const long = await started(store, { taskId: "long" });
         now = 8 * DAY;
         const young = await started(store, { taskId: "young" });
@@ -428,7 +425,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         ]);
         expect(await store.oldestEventNumber()).toBe(7);
         now = 20 * DAY;
-        for (const task of [long, young]) await store.finishTaskIfRunning(task.seq, newFinish());
+        for (const task of [long, young]) await store.finishTaskIfRunning(task, newFinish());
         now = 40 * DAY;
         while ((await store.prune(7 * DAY, 100)) > 0);
         expect(await store.oldestEventNumber()).toBeNull();
@@ -441,7 +438,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("keeps a task whose callback is still owed", async () => {
         let now = 0;
         const { store } = await open(() => now);
-        await store.finishTaskIfRunning((await started(store)).seq, newFinish({}, "http://a.test/"));
+        await store.finishTaskIfRunning(await started(store), newFinish({}, "http://a.test/"));
         now = 30 * DAY;
         expect(await store.prune(7 * DAY, 100)).toBe(0);
         expect(await store.findTask("default", "task-1")).not.toBeNull();

@@ -64,7 +64,10 @@ test("a task gets private directories, TMPDIR beside its home, and TMPDIR goes w
   expect(directories.workspace).toBe(path.join(dataDir, "workspaces/acme/writer"));
   expect(directories.cwd).toBe(directories.workspace);
   expect(directories.home.startsWith(`${directories.tmp}/`)).toBe(false);
-  for (const directory of Object.values(directories)) expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  for (const directory of [directories.workspace, directories.home]) expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  // Made by whoever starts a process; a task without one costs no directory.
+  await expect(stat(directories.tmp)).rejects.toThrow("ENOENT");
+  await mkdir(directories.tmp, { recursive: true });
   await writeFile(path.join(directories.tmp, "left"), "");
   await workspaces.release(task);
   await expect(stat(directories.tmp)).rejects.toThrow("ENOENT");

@@ -15,7 +15,7 @@ test("what a feed reads from the past and what it takes of the present are the s
       const task = await startTask(store, { tenant, taskId, agentId, provider });
       eventLog.append(task, { type: "execution.progress", data: {} });
       await eventLog.settle(task);
-      await store.finishTaskIfRunning(task.seq, newFinish());
+      await store.finishTaskIfRunning(task, newFinish());
     }
   }
   const all = (await Promise.all(tenants.map((tenant) => readAll(store, tenant)))).flat();
@@ -49,7 +49,7 @@ test("a task's feed is its own story without its callback, in pages, and knows i
     eventLog.append(other, { type: "execution.progress", data: { step } });
   }
   await eventLog.settle(task);
-  await store.finishTaskIfRunning(task.seq, newFinish({}, "https://example.com/"));
+  await store.finishTaskIfRunning(task, newFinish({}, "https://example.com/"));
   await store.settleCallbackIfPending(task.seq, {
     state: "delivered",
     nextInMs: null,

@@ -59,14 +59,14 @@ test("what is settled comes before the end that is written next, without waiting
   const task = await startTask(store);
   eventLog.append(task, text("last words"));
   void eventLog.settle(task);
-  await store.finishTaskIfRunning(task.seq, newFinish());
+  await store.finishTaskIfRunning(task, newFinish());
   expect((await readAll(store)).map(({ type }) => type)).toEqual(["execution.started", "assistant.text", "execution.completed"]);
 });
 
 test("events of a task that has ended are counted, not stored; settling it is no error", async () => {
   const { store, eventLog, metrics } = await openLog();
   const task = await startTask(store);
-  await store.finishTaskIfRunning(task.seq, newFinish());
+  await store.finishTaskIfRunning(task, newFinish());
   eventLog.append(task, text("too"));
   eventLog.append(task, progress({ late: true }));
   await eventLog.settle(task);

@@ -98,7 +98,7 @@ test("after a prune, only a place before the oldest event has a gap behind it", 
   const { store } = log;
   for (let count = 0; count < 3; count += 1) {
     const task = await startTask(store);
-    await store.finishTaskIfRunning(task.seq, newFinish());
+    await store.finishTaskIfRunning(task, newFinish());
   }
   now += 10_000;
   const young = await startTask(store);
@@ -131,7 +131,7 @@ test("a story whose beginning was pruned is told with a gap", async () => {
   const task = await startTask(store);
   eventLog.append(task, { type: "execution.progress", data: {} });
   await eventLog.settle(task);
-  await store.finishTaskIfRunning(task.seq, newFinish());
+  await store.finishTaskIfRunning(task, newFinish());
   now += 10_000;
   await store.prune(5000, 1);
   for (const [from, gaps, numbers] of [
@@ -152,7 +152,7 @@ test("a log that is empty after a prune has no oldest event", async () => {
   const log = await openLog(() => now);
   const { store } = log;
   const task = await startTask(store);
-  await store.finishTaskIfRunning(task.seq, newFinish());
+  await store.finishTaskIfRunning(task, newFinish());
   now += 10_000;
   await store.prune(5000, 10);
   const reader = follow(log, createLogFeed(store, { tenant: "default" }), 0);

@@ -124,7 +124,7 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
       await eventLog.settle(task);
     },
     async finish(task) {
-      await now().store.finishTaskIfRunning(task.seq, newFinish());
+      await now().store.finishTaskIfRunning(task, newFinish());
     },
     stop,
     start,

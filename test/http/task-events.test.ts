@@ -34,7 +34,7 @@ test("the list is the whole story, oldest first, in pages, without the callback"
   const task = await startTask(server.store);
   const other = await startTask(server.store);
   await Promise.all(Array.from({ length: 60 }, () => [server.progress(task, 1), server.progress(other, 1)]).flat());
-  await server.store.finishTaskIfRunning(task.seq, newFinish({}, "https://example.com/"));
+  await server.store.finishTaskIfRunning(task, newFinish({}, "https://example.com/"));
   await deliver(server, task.seq);
 
   const first = await list(server, task.taskId);
@@ -92,7 +92,7 @@ test("the stream tells the story from its beginning, then live, and ends cleanly
   await reader.received(6);
   await server.progress(other, 5);
   await server.progress(task, 5);
-  await server.store.finishTaskIfRunning(task.seq, newFinish({}, "https://example.com/"));
+  await server.store.finishTaskIfRunning(task, newFinish({}, "https://example.com/"));
   await deliver(server, task.seq);
   expect(await reader.ended).toBe(true);
   const envelopes = reader.envelopes();
@@ -107,7 +107,7 @@ test("of a task that has ended, the rest and the end; and 204 once there is noth
   const { epoch } = server.store;
   const task = await startTask(server.store);
   await server.progress(task, 5);
-  await server.store.finishTaskIfRunning(task.seq, newFinish({}, "https://example.com/"));
+  await server.store.finishTaskIfRunning(task, newFinish({}, "https://example.com/"));
   await deliver(server, task.seq);
 
   for (const [lastEventId, query, first] of [
@@ -139,7 +139,7 @@ test("a reader of a queued task waits for its beginning, and hears that it was c
   const reader = await stream(server, "queued");
   await reader.until(({ comments }) => comments.length === 1);
   await server.store.finishTaskIfQueued(
-    task.seq,
+    task,
     newFinish({
       state: "cancelled",
       result: { status: "error", errorCode: "cancelled", durationMs: 0, connection: "in-process" },

@@ -73,7 +73,7 @@ test("on a faulty disk a caller is refused at once, Bridge's own work waits and 
   const blocker = new SqliteDatabase(file, { timeout: 0 });
   blocker.exec("BEGIN IMMEDIATE");
   const appended = store.appendEventsIfRunning(task, [{ type: "assistant.text", data: '{"content":"kept"}' }]);
-  const finished = store.finishTaskIfRunning(task.seq, newFinish());
+  const finished = store.finishTaskIfRunning(task, newFinish());
   await expect(store.insertTaskIfAbsent(newTask({ taskId: "refused" }))).rejects.toMatchObject({ code: "storage_unavailable" });
   expect(faults.length).toBeGreaterThan(0);
   blocker.exec("ROLLBACK");

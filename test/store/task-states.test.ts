@@ -61,8 +61,9 @@ const finish = (id: string, from: "queued" | "running", to: "completed" | "faile
     const task = model.tasks.get(id);
     if (from === "queued" && to === "completed") return;
     const end = newFinish({ state: to });
-    const seq = task?.seq ?? 4711;
-    const ended = from === "queued" ? await store.finishTaskIfQueued(seq, end) : await store.finishTaskIfRunning(seq, end);
+    const stored = await store.findTask("default", id);
+    if (stored === null) return;
+    const ended = from === "queued" ? await store.finishTaskIfQueued(stored, end) : await store.finishTaskIfRunning(stored, end);
     expect(ended?.state).toBe(task?.state === from ? to : undefined);
     if (task?.state !== from) return;
     move(task, to);
