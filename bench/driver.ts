@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json, text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
@@ -35,13 +35,15 @@ export interface StageResult {
 
 const BODY_BYTES = 1287;
 const COMPLETION_LIMIT_MS = 10_000;
+/** Bridge posts at most eight at once to one receiver: a real load has many. */
+const RECEIVERS = 32;
 
 /** Load, event stream and callback receiver in one process, and so on one clock; prints one line of results. */
 const job = JSON.parse(await text(process.stdin)) as DriverJob;
 const pool = new Pool(job.address, { connections: Math.max(...job.stages.map((stage) => stage.inFlight)) });
 const arrivals = new Map<string, () => void>();
 const totals = { dispatched: 0, callbacks: 0, faults: [] as string[] };
-const receiver = createServer(async (request, response) => {
+const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const body = (await json(request)) as { status?: string };
   response.end();
   totals.callbacks += 1;
@@ -50,10 +52,11 @@ const receiver = createServer(async (request, response) => {
   arrivals.delete(taskId);
   if (arrived === undefined || body.status !== "ok") fault(`an unexpected callback: ${taskId} ${body.status}`);
   arrived?.();
-});
-receiver.listen(0, "127.0.0.1");
-await once(receiver, "listening");
-const callbackUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/callback`;
+};
+const receivers = Array.from({ length: RECEIVERS }, () => createServer(receive).listen(0, "127.0.0.1"));
+await Promise.all(receivers.map((receiver) => once(receiver, "listening")));
+const callbackUrls = receivers.map((receiver) => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/callback`);
+let dispatched = 0;
 const events = job.kind === "tasks" ? await openEventCounter(job.address, job.token) : null;
 
 const results: StageResult[] = [];
@@ -61,8 +64,8 @@ for (const stage of job.stages) results.push(await runStage(stage));
 console.log(JSON.stringify({ results }));
 events?.close();
 await pool.destroy();
-receiver.close();
-receiver.closeAllConnections();
+for (const receiver of receivers) receiver.close();
+for (const receiver of receivers) receiver.closeAllConnections();
 
 async function runStage({ inFlight, warmMs, measureMs }: DriverJob["stages"][number]): Promise<StageResult> {
   const acceptMs: number[] = [];
@@ -126,6 +129,7 @@ async function dispatch(taskId: string): Promise<boolean> {
 }
 
 function dispatchBody(taskId: string): string {
+  const callbackUrl = callbackUrls[dispatched++ % RECEIVERS];
   const body = { taskId, agentId: "bench", message: "", callbackUrl, metadata: { workflow: "bench", attempt: 1 } };
   const missing = BODY_BYTES - JSON.stringify(body).length;
   return JSON.stringify({ ...body, message: "Look into it. ".repeat(BODY_BYTES).slice(0, missing) });

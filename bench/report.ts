@@ -53,7 +53,7 @@ export function renderReport(rounds: readonly Round[], { loadBefore }: { loadBef
     "",
     "## Method",
     "",
-    "Load, event stream and callback receiver are one process on core 1, the server is pinned to core 0. Each round starts every server afresh on new",
+    "Load, event stream and 32 callback receivers are one process on core 1, the server is pinned to core 0. Each round starts every server afresh on new",
     "data, warms up before each stage, and runs them in reverse order on odd rounds. A client dispatches, waits for the callback of its task, and goes",
     "on. CPU is the run time of all the server's threads. `floor` is the smallest durable pipeline (`bench/floor.ts`: group commit, WAL with",
     "`synchronous=FULL`, 20 stored and streamed events, one POST; no auth, limits, retries or recovery); `bridge` is the real application with the same",

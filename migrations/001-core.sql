@@ -38,8 +38,10 @@ CREATE TABLE task (
   CHECK (state <> 'completed' OR started_at IS NOT NULL)
 ) STRICT;
 CREATE UNIQUE INDEX task_id ON task (tenant, id);
-CREATE INDEX task_queued ON task (provider) WHERE state = 'queued';
-CREATE INDEX task_running ON task (provider) WHERE state = 'running';
+-- In the order of claims: children first, because a running task waits for them.
+CREATE INDEX task_queued ON task (provider, (parent_seq IS NULL)) WHERE state = 'queued';
+-- Small, as only running tasks are in it: tells a claim whether its resume token is in use.
+CREATE INDEX task_running ON task (provider, tenant, agent_id, resume_token) WHERE state = 'running';
 CREATE INDEX task_list ON task (tenant, state);
 CREATE INDEX task_list_provider ON task (tenant, provider);
 CREATE INDEX task_list_agent ON task (tenant, agent_id);

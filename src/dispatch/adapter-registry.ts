@@ -47,10 +47,16 @@ const CHECK_LIMIT_MS = 15_000;
 /** A burst of failures costs one check, not one each. */
 const SUSPECT_PAUSE_MS = 5_000;
 
+interface Entry extends RegisteredAdapter {
+  initializing: Promise<void> | null;
+  initialized: boolean;
+  checking: Promise<void> | null;
+}
+
 /** Keeps adapters initialised and their health known; a faulty one never stops the others. */
 export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry {
   const { metrics, logger } = options;
-  const entries = new Map<string, RegisteredAdapter & { initialized: boolean; checking: Promise<void> | null }>();
+  const entries = new Map<string, Entry>();
   for (const loaded of options.loaded) {
     const health =
       loaded.adapter === null ? offline(loaded.reason) : { ...offline("The first check is under way."), status: "degraded" as const };
@@ -58,6 +64,7 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
       provider: loaded.provider,
       adapter: loaded.adapter,
       health: { ...health, checkedAt: null },
+      initializing: null,
       initialized: false,
       checking: null,
     });
@@ -79,13 +86,8 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
     const { adapter } = entry;
     entry.checking ??= (async () => {
       try {
-        if (!entry.initialized) {
-          await within(
-            CHECK_LIMIT_MS,
-            pRetry(() => adapter.initialize(options.configure(provider)), { retries: 2, minTimeout: 200 }),
-          );
-          entry.initialized = true;
-        }
+        entry.initializing ??= initialize(entry, adapter);
+        await within(CHECK_LIMIT_MS, entry.initializing);
         remember(entry, await within(CHECK_LIMIT_MS, adapter.checkHealth()));
       } catch (error) {
         remember(entry, offline(error instanceof Error ? error.message : String(error)));
@@ -94,6 +96,17 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
       }
     })();
     return entry.checking;
+  }
+
+  /** One at a time: what takes longer than a check is awaited by the next one, what fails is tried again by it. */
+  async function initialize(entry: Entry, adapter: ExecutionAdapter): Promise<void> {
+    try {
+      await pRetry(() => adapter.initialize(options.configure(entry.provider)), { retries: 2, minTimeout: 200 });
+      entry.initialized = true;
+    } catch (error) {
+      entry.initializing = null;
+      throw error;
+    }
   }
 
   function remember(entry: RegisteredAdapter, health: AdapterHealthStatus): void {

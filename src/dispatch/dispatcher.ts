@@ -36,6 +36,8 @@ export interface DispatcherOptions {
   mcpCommands: readonly string[];
   /** How long a stopped runtime may take to be gone; longer than SIGTERM, 5 s, SIGKILL and the sweep take together. */
   stopGraceMs?: number;
+  /** How long the ends of stopped tasks may take to become durable while Bridge stops. */
+  lastWritesMs?: number;
 }
 
 /** Who dispatches. */
@@ -73,11 +75,12 @@ export interface Dispatcher {
 }
 
 const STOP_GRACE_MS = 15_000;
+const LAST_WRITES_MS = 3_000;
 /** Failures that may mean that the runtime itself is in trouble. */
 const suspicious = new Set(["adapter_offline", "adapter_error", "authentication_required", "runtime_crashed", "spawn_failed"]);
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, eventLog, registry, workspaces, metrics, logger } = options;
+  const { store, eventLog, registry, workspaces, metrics, logger, stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
   const lanes = createLanes(options.maxConcurrent);
   const runs = new Map<string, Run>();
   /** From the claim to the free slot; a claim under way is not a run yet. */
@@ -170,7 +173,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       metrics,
       adapter: entry.adapter,
       idleSeconds: options.idleSeconds,
-      stopGraceMs: options.stopGraceMs ?? STOP_GRACE_MS,
+      stopGraceMs,
       onBug: (error) =>
         logger.error({ err: error, taskId: task.taskId, tenant: task.tenant, provider: task.provider }, "an adapter broke its contract"),
     });
@@ -201,30 +204,33 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (task === null) throw new BridgeError("not_found", "There is no such task.");
     if (isFinal(task.state)) return { task, changed: false };
     if (task.state === "queued") {
-      const ended = await endQueued(task, failedResult("cancelled", "The task was cancelled before it started."));
+      const ended = await endQueued(task, failedResult("cancelled", "The task was cancelled before it started."), { patient: false });
       if (ended !== null) return { task: ended, changed: true };
     }
-    await stopRunning(task, "cancelled", "The task was cancelled.");
-    return { task: (await store.findTask(tenant, taskId)) ?? task, changed: true };
+    const stopped = await stopRunning(task, "cancelled", "The task was cancelled.");
+    const now = (await store.findTask(tenant, taskId)) ?? task;
+    // Its own end may have been first.
+    return { task: now, changed: stopped || !isFinal(now.state) };
   }
 
-  async function stopRunning(task: Task, code: StopCode, reason: string): Promise<void> {
+  async function stopRunning(task: Task, code: StopCode, reason: string): Promise<boolean> {
     let run = runs.get(taskHandle(task));
     // Between the commit of a claim and the run lie a few turns.
     while (run === undefined && (await store.findTask(task.tenant, task.taskId))?.state === "running") {
       await nextTurn();
       run = runs.get(taskHandle(task));
     }
-    run?.stop(code, reason);
+    const stopped = run?.stop(code, reason) ?? false;
     await cancelChildren(task);
+    return stopped;
   }
 
   async function cancelChildren(parent: Task): Promise<void> {
     for (const child of await store.listUnfinishedChildren(parent.seq)) await cancel(child.tenant, child.taskId);
   }
 
-  async function endQueued(task: Task, result: ExecutionResult): Promise<Task | null> {
-    const ended = await store.finishTaskIfQueued(task, describeEnd(task, result));
+  async function endQueued(task: Task, result: ExecutionResult, options?: { patient: boolean }): Promise<Task | null> {
+    const ended = await store.finishTaskIfQueued(task, describeEnd(task, result), options);
     if (ended !== null) lanes.of(task.provider).queued -= 1;
     await settle(ended);
     return ended;
@@ -242,10 +248,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function drain(): Promise<void> {
     draining = true;
-    const over = AbortSignal.timeout(options.drainSeconds * 1000);
-    await Promise.race([endOfStories(), new Promise((resolve) => over.addEventListener("abort", resolve))]);
+    await atMost(options.drainSeconds * 1000, endOfStories());
     for (const run of runs.values()) run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
-    await Promise.all([...runs.values()].map((run) => run.ended));
+    const ended = Promise.all([...runs.values()].map((run) => run.ended));
+    // On a disk that takes no writes the ends wait: the next start finds the tasks running, and ends them.
+    await atMost(stopGraceMs + lastWritesMs, ended);
   }
 
   /** The end of one may be the beginning of another: parents start children while Bridge drains. */
@@ -334,6 +341,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     drain,
   };
+}
+
+/** Waits for the work, but no longer than that. */
+async function atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
+  const limit = Promise.withResolvers<void>();
+  const timer = setTimeout(limit.resolve, limitMs);
+  await Promise.race([work, limit.promise]);
+  clearTimeout(timer);
 }
 
 function failedResult(errorCode: "cancelled" | "adapter_offline" | "adapter_error" | "bridge_restarted", error: string): ExecutionResult {

@@ -40,8 +40,8 @@ export interface Run {
   onEvent(event: AdapterEvent): void;
   /** Something happened on the task's behalf: the idle clock starts anew. */
   touch(): void;
-  /** Names the outcome, unless there is one already. */
-  stop(code: StopCode, reason: string): void;
+  /** Names the outcome; false when there is one already. */
+  stop(code: StopCode, reason: string): boolean;
   /** The task as it ended; null when it went back to the queue. */
   readonly ended: Promise<Task | null>;
   /** The runtime is really gone: the slot is free. */
@@ -64,10 +64,11 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
   const stopped = Promise.withResolvers<void>();
   const gone = Promise.withResolvers<void>();
 
-  function stop(code: StopCode, reason: string): void {
-    if (outcome !== undefined) return;
+  function stop(code: StopCode, reason: string): boolean {
+    if (outcome !== undefined) return false;
     outcome = { stop: code, reason };
     stopped.resolve();
+    return true;
   }
 
   function onEvent(event: AdapterEvent): void {

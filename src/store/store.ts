@@ -128,11 +128,12 @@ export interface Store {
   findQueuedTask(provider: string): Promise<Task | null>;
   /** Children of a task that have not ended. */
   listUnfinishedChildren(parentSeq: number): Promise<Task[]>;
-  /** Starts the oldest queued task of the provider whose resume token is not in use; appends its first event. */
+  /** Starts the oldest queued task of the provider whose resume token is not in use, children first; appends its first event. */
   startNextTaskIfQueued(provider: string, options: { childrenOnly: boolean }): Promise<Task | null>;
   /** Once per task: false when it is not running or went back before. */
   requeueTaskIfRunning(seq: number): Promise<boolean>;
-  finishTaskIfQueued(task: Task, finish: Finish): Promise<Task | null>;
+  /** On a faulty disk it waits for the disk, like all of Bridge's own writes; one that is not patient is refused at once. */
+  finishTaskIfQueued(task: Task, finish: Finish, options?: { patient: boolean }): Promise<Task | null>;
   finishTaskIfRunning(task: Task, finish: Finish): Promise<Task | null>;
   isResumeTokenKnown(key: { tenant: string; provider: string; agentId: string; token: string }): Promise<boolean>;
 

@@ -109,7 +109,7 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
                    AND (q.resume_token IS NULL OR NOT EXISTS (
                    SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
                      AND r.tenant = q.tenant AND r.agent_id = q.agent_id))
-                 ORDER BY q.seq LIMIT 1)
+                 ORDER BY q.parent_seq IS NULL, q.seq LIMIT 1)
                UPDATE task SET state = 'running', started_at = ? WHERE seq IN (SELECT seq FROM next) AND state = 'queued' RETURNING *`,
               provider,
               childrenOnly ? 1 : 0,
@@ -130,7 +130,8 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
           ) === 1,
         { patient: true },
       ),
-    finishTaskIfQueued: (task, finish) => driver.write(() => finishIf("queued", task, finish), { patient: true }),
+    finishTaskIfQueued: (task, finish, { patient } = { patient: true }) =>
+      driver.write(() => finishIf("queued", task, finish), { patient }),
     finishTaskIfRunning: (task, finish) => driver.write(() => finishIf("running", task, finish), { patient: true }),
     isResumeTokenKnown: async ({ tenant, provider, agentId, token }) =>
       driver.get(

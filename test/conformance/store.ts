@@ -130,6 +130,14 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect((await claim(store))?.taskId).toBe("two");
       });
 
+      test("children start before tasks that nobody running waits for", async () => {
+        const { store } = await open();
+        const parent = await started(store);
+        for (const taskId of ["a", "b"]) await store.insertTaskIfAbsent(newTask({ taskId }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "child", parent }));
+        expect([(await claim(store))?.taskId, (await claim(store))?.taskId]).toEqual(["child", "a"]);
+      });
+
       test("while draining only children start", async () => {
         const { store } = await open();
         const parent = await started(store);

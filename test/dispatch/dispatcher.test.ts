@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import SqliteDatabase from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
 import type { AdapterConfig, AdapterEvent } from "#contract";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
@@ -371,6 +372,29 @@ describe("drain", () => {
     await engine.dispatcher.drain();
     expect(await engine.store.findTask("default", "fails")).toMatchObject({ state: "failed", result: { errorCode: "bridge_shutdown" } });
     expect(await engine.store.findTask("default", "retries")).toMatchObject({ state: "queued", restarts: 1 });
+  });
+});
+
+describe("on a disk that takes no writes", () => {
+  test("a dispatch and a cancel are refused at once, a stop ends in time, and what was accepted is still there", async () => {
+    const { run, held } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, lastWritesMs: 100 });
+    for (const taskId of ["running", "queued"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    // A writer that holds the lock is, to the store, such a disk.
+    const blocker = new SqliteDatabase(path.join(engine.dataDir, "bridge.db"), { timeout: 0 });
+    blocker.exec("BEGIN IMMEDIATE");
+    await expect(engine.dispatcher.accept(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(engine.dispatcher.cancel("default", "queued")).rejects.toMatchObject({ code: "storage_unavailable" });
+    await engine.dispatcher.drain();
+    await engine.stop();
+    blocker.exec("ROLLBACK");
+    blocker.close();
+
+    const next = await startEngine([createInMemoryAdapter()], { dataDir: engine.dataDir });
+    expect(await next.store.findTask("default", "running")).toMatchObject({ state: "failed" });
+    const queued = await next.store.findTask("default", "queued");
+    expect(await next.dispatcher.waitForEnd(queued as never, 5_000)).toMatchObject({ state: "completed" });
   });
 });
 

@@ -68,6 +68,7 @@ test("on a faulty disk a caller is refused at once, Bridge's own work waits and 
   await store.insertTaskIfAbsent(newTask());
   const task = await store.startNextTaskIfQueued("command", { childrenOnly: false });
   if (task === null) throw new Error("nothing was claimed");
+  const { task: waiting } = await store.insertTaskIfAbsent(newTask({ taskId: "waiting" }));
 
   // A writer that holds the lock is, to the store, a disk that does not take writes.
   const blocker = new SqliteDatabase(file, { timeout: 0 });
@@ -75,6 +76,8 @@ test("on a faulty disk a caller is refused at once, Bridge's own work waits and 
   const appended = store.appendEventsIfRunning(task, [{ type: "assistant.text", data: '{"content":"kept"}' }]);
   const finished = store.finishTaskIfRunning(task, newFinish());
   await expect(store.insertTaskIfAbsent(newTask({ taskId: "refused" }))).rejects.toMatchObject({ code: "storage_unavailable" });
+  const cancelled = store.finishTaskIfQueued(waiting, newFinish({ state: "cancelled" }), { patient: false });
+  await expect(cancelled).rejects.toMatchObject({ code: "storage_unavailable" });
   expect(faults.length).toBeGreaterThan(0);
   blocker.exec("ROLLBACK");
   blocker.close();
