@@ -62,8 +62,13 @@ export class BridgeError extends Error {
   }
 }
 
+/** Bridge cannot start, for a reason that the operator can mend and that the message tells in words. */
+export class StartError extends Error {
+  override readonly name: string = "StartError";
+}
+
 /** Everything that is wrong with the configuration, one line a fault. */
-export class ConfigError extends Error {
+export class ConfigError extends StartError {
   override readonly name = "ConfigError";
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {

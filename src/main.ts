@@ -3,16 +3,28 @@ import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { createApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
-import { ConfigError } from "./errors.ts";
+import { StartError } from "./errors.ts";
 
 /** Beyond the drain time: a stopped runtime's grace (15 s), its adapter's shutdown (15 s), the last answers (7 s), the last callbacks (4 s). */
 const CLOSE_MARGIN_MS = 45_000;
+/** What the system refuses at a start, and what the operator can do about it. */
+const remedies: Readonly<Record<string, string>> = {
+  EADDRINUSE: "Another program listens there: stop it, or choose another BRIDGE_PORT.",
+  EADDRNOTAVAIL: "This machine does not have that address: choose another BRIDGE_HOST.",
+  ENOTFOUND: "No address is known for that name: choose another BRIDGE_HOST.",
+  EACCES: "Give the user that Bridge runs as the right to it, or choose another BRIDGE_DATA_DIR or BRIDGE_PORT.",
+  EEXIST: "A file stands where a directory is needed: choose another BRIDGE_DATA_DIR.",
+  ENOTDIR: "A file stands where a directory is needed: choose another BRIDGE_DATA_DIR.",
+  EROFS: "Choose a BRIDGE_DATA_DIR that can be written.",
+  SQLITE_CANTOPEN: "See to its directory (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL) and the rights to it.",
+  SQLITE_READONLY: "See to its directory (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL) and the rights to it.",
+  SQLITE_NOTADB: "The file that BRIDGE_DATABASE_URL names is no SQLite database.",
+};
 
 try {
   await serve();
 } catch (error) {
-  // What the operator can mend is told in words; anything else keeps its stack.
-  console.error(error instanceof ConfigError ? error.message : error);
+  console.error(explain(error));
   // Not by an exit code alone: a start that fails halfway has the port open already, and would hold it without serving.
   process.exit(1);
 }
@@ -36,4 +48,11 @@ async function serve(): Promise<void> {
   });
   await app.start();
   for (const warning of warnings) logger.warn(warning);
+}
+
+/** What the operator can mend is told in words; anything else keeps its stack. */
+function explain(error: unknown): unknown {
+  if (error instanceof StartError) return error.message;
+  const remedy = error instanceof Error && "code" in error ? remedies[String(error.code)] : undefined;
+  return remedy === undefined ? error : `Bridge cannot start: ${(error as Error).message}. ${remedy}`;
 }

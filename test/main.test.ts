@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -75,8 +75,29 @@ describe("the start", () => {
     await expect(startBridgeProgram(await temporaryDirectory(), { BRIDGE_HOST: "0.0.0.0" })).rejects.toThrow(/exit 1.*token/is);
     const dataDir = await temporaryDirectory();
     const first = await startBridgeProgram(dataDir);
-    await expect(startBridgeProgram(dataDir)).rejects.toThrow(/exit 1.*Another process owns the database/s);
+    await expect(startBridgeProgram(dataDir)).rejects.toThrow(/exit 1.*Another process owns the database(?!.*^ +at )/ms);
     expect((await first.call("GET", "/api/v2/tasks")).status).toBe(200);
+  });
+
+  test("tells in words what the operator can mend", async () => {
+    const dataDir = await temporaryDirectory();
+    const file = path.join(dataDir, "file");
+    await writeFile(file, "no database, and no directory either");
+    const port = new URL((await startReceiver()).url).port;
+    const cases: [Record<string, string>, string][] = [
+      [{ BRIDGE_PORT: port }, `address already in use 127.0.0.1:${port}. Another program listens there`],
+      [{ BRIDGE_DATA_DIR: file }, `'${file}'. A file stands where a directory is needed`],
+      [{ BRIDGE_DATABASE_URL: `sqlite:${file}` }, "file is not a database"],
+    ];
+    for (const [setting, words] of cases) {
+      const told = await startBridgeProgram(await temporaryDirectory(), setting).then(
+        () => "it started",
+        (error: Error) => error.message,
+      );
+      expect(told).toContain("exit 1");
+      expect(told).toContain(words);
+      expect(told).not.toContain("    at ");
+    }
   });
 
   test("that fails halfway ends the program, and frees the port", async () => {
@@ -93,8 +114,15 @@ describe("the start", () => {
     expect(bridge.stderr()).toContain("SyntaxError");
   });
 
-  test("loads an adapter from a path, and lists one that cannot be loaded with its reason", async () => {
+  test("loads an adapter from a path and from a package, and lists one that cannot be loaded with its reason", async () => {
     const dataDir = await temporaryDirectory();
+    const installed = path.join(dataDir, "node_modules/adapter-package");
+    await mkdir(installed, { recursive: true });
+    await writeFile(path.join(installed, "package.json"), JSON.stringify({ type: "module", exports: { ".": { import: "./index.js" } } }));
+    await writeFile(
+      path.join(installed, "index.js"),
+      'import * as own from "../../own.ts"; export const createAdapter = () => ({ ...own.createAdapter(), provider: "packed" });',
+    );
     await writeFile(
       path.join(dataDir, "own.ts"),
       `import type { ExecutionAdapter } from ${JSON.stringify(path.resolve("src/contract/index.ts"))};
@@ -107,17 +135,22 @@ describe("the start", () => {
          async execute({ message }) { return { status: "ok", output: message.toUpperCase(), durationMs: 1, connection: "in-process" }; },
        });`,
     );
-    const bridge = await startBridgeProgram(dataDir, { BRIDGE_ADAPTERS: "./own.ts,./missing.ts,nonsense" });
+    const bridge = await startBridgeProgram(dataDir, { BRIDGE_ADAPTERS: "./own.ts,./missing.ts,nonsense,adapter-package" });
     const answer = await bridge.call("POST", "/api/v2/dispatch", { agentId: "a", provider: "own", message: "loud" }, { prefer: "wait=10" });
     expect(await answer.json()).toMatchObject({ state: "completed", result: { output: "LOUD" } });
     const adapters = (await (await bridge.call("GET", "/api/v2/adapters")).json()) as {
       data: { provider: string; health: { status: string; detail: string } }[];
     };
-    expect(adapters.data.map(({ provider, health }) => [provider, health.status])).toEqual([
-      ["own", "healthy"],
-      ["./missing.ts", "offline"],
-      ["nonsense", "offline"],
+    const states = adapters.data.map(({ provider, health }) => [provider, health.status, health.detail]);
+    const lacks = (name: string, reason: string) => [name, "offline", `The adapter ${name} cannot be loaded: ${reason}`];
+    expect(states).toEqual([
+      ["own", "healthy", null],
+      lacks("./missing.ts", "there is no such file"),
+      lacks("nonsense", "it is neither in the catalogue (command) nor a package that can be found; a file begins with ./ or /"),
+      ["packed", "healthy", null],
     ]);
+    const told = bridge.log.filter(({ msg }) => msg === "adapter health").map((line) => [line["provider"], line["health"], line["detail"]]);
+    expect(told.toSorted()).toEqual(states.toSorted());
     expect((await bridge.call("GET", "/readyz")).status).toBe(200);
   });
 });

@@ -110,10 +110,10 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
   }
 
   function remember(entry: RegisteredAdapter, health: AdapterHealthStatus): void {
-    const before = entry.health.status;
+    const isNews = entry.health.checkedAt === null || entry.health.status !== health.status;
     entry.health = { ...health, checkedAt: Date.now() };
     metrics.adapterUp.set({ provider: entry.provider }, { healthy: 1, degraded: 0.5, offline: 0 }[health.status]);
-    if (before !== health.status) {
+    if (isNews) {
       const level = health.status === "offline" ? "warn" : "info";
       logger[level]({ provider: entry.provider, health: health.status, detail: health.detail, version: health.version }, "adapter health");
     }

@@ -1,4 +1,5 @@
-import { createRequire } from "node:module";
+import { existsSync } from "node:fs";
+import { registerHooks } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AdapterModule, ExecutionAdapter } from "#contract";
@@ -20,7 +21,7 @@ export async function loadAdapters(names: readonly string[], catalogue: Catalogu
 async function loadAdapter(name: string, catalogue: Catalogue): Promise<LoadedAdapter> {
   try {
     const load = Object.hasOwn(catalogue, name) ? catalogue[name] : undefined;
-    const { createAdapter } = (await (load?.() ?? importModule(name))) as Partial<AdapterModule>;
+    const { createAdapter } = (await (load?.() ?? importModule(name, catalogue))) as Partial<AdapterModule>;
     if (typeof createAdapter !== "function") throw new Error("its module exports no createAdapter()");
     const adapter = createAdapter();
     const missing = required.filter((method) => typeof adapter[method] !== "function");
@@ -47,8 +48,26 @@ const required = [
 ] as const satisfies readonly (keyof ExecutionAdapter)[];
 
 /** Paths and packages are seen from the directory in which Bridge was started. */
-async function importModule(name: string): Promise<unknown> {
+async function importModule(name: string, catalogue: Catalogue): Promise<unknown> {
   const isPath = /^\.{0,2}\//.test(name) || path.isAbsolute(name);
-  if (isPath) return import(pathToFileURL(path.resolve(name)).href);
-  return import(pathToFileURL(createRequire(path.resolve("package.json")).resolve(name)).href);
+  if (!isPath) return import(resolvePackage(name, catalogue));
+  if (!existsSync(name)) throw new Error("there is no such file");
+  return import(pathToFileURL(name).href);
+}
+
+/** As an import there would find it: `require.resolve` knows nothing of packages that can only be imported. */
+function resolvePackage(name: string, catalogue: Catalogue): string {
+  const parentURL = pathToFileURL(path.resolve("package.json")).href;
+  const hooks = registerHooks({ resolve: (specifier, context, next) => next(specifier, { ...context, parentURL }) });
+  try {
+    return import.meta.resolve(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const known = Object.keys(catalogue).join(", ");
+    throw new Error(`it is neither in the catalogue (${known}) nor a package that can be found; a file begins with ./ or /`, {
+      cause: error,
+    });
+  } finally {
+    hooks.deregister();
+  }
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Database } from "better-sqlite3";
+import { StartError } from "../errors.ts";
 
 const migrationsDir = new URL("../../migrations/", import.meta.url);
 
@@ -20,7 +21,7 @@ export function migrate(database: Database): number {
   const upgrade = database.transaction(() => {
     const version = Number(database.pragma("user_version", { simple: true }));
     if (version > migrations.length) {
-      throw new Error(
+      throw new StartError(
         `The database has schema version ${version}, but this Bridge knows only versions up to ${migrations.length}. ` +
           "Start the Bridge that wrote it, or a newer one.",
       );

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import SqliteDatabase, { type Database, type Statement } from "better-sqlite3";
-import { BridgeError } from "../errors.ts";
+import { BridgeError, StartError } from "../errors.ts";
 import { migrate } from "./migrate.ts";
 
 type Parameter = string | number | null;
@@ -208,7 +208,8 @@ function lockAlone(file: string): () => void {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();
-    throw new Error(
+    if (!(error instanceof Error && "code" in error && error.code === "SQLITE_BUSY")) throw error;
+    throw new StartError(
       `Another process owns the database: ${file} is locked. Stop the other Bridge, or give this one its own BRIDGE_DATA_DIR.`,
       { cause: error },
     );
