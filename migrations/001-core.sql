@@ -42,9 +42,13 @@ CREATE UNIQUE INDEX task_id ON task (tenant, id);
 CREATE INDEX task_queued ON task (provider, (parent_seq IS NULL)) WHERE state = 'queued';
 -- Small, as only running tasks are in it: tells a claim whether its resume token is in use.
 CREATE INDEX task_running ON task (provider, tenant, agent_id, resume_token) WHERE state = 'running';
-CREATE INDEX task_list ON task (tenant, state);
+-- Lists, newest first: every filter needs its own, or a list sorts all tasks of the tenant.
+CREATE INDEX task_list ON task (tenant);
+-- Of ended tasks; the few others are found by the two indexes above, so that a task changes its place only once.
+CREATE INDEX task_list_ended ON task (tenant, state) WHERE finished_at IS NOT NULL;
 CREATE INDEX task_list_provider ON task (tenant, provider);
 CREATE INDEX task_list_agent ON task (tenant, agent_id);
+CREATE INDEX task_list_parent ON task (tenant, parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX task_children ON task (parent_seq) WHERE parent_seq IS NOT NULL;
 CREATE INDEX task_finished ON task (finished_at) WHERE finished_at IS NOT NULL;
 
@@ -76,7 +80,8 @@ CREATE TABLE callback (
   CHECK ((body IS NULL) = (state = 'delivered'))
 ) STRICT;
 CREATE INDEX callback_due ON callback (origin, next_at) WHERE state = 'pending';
-CREATE INDEX callback_list ON callback (tenant, state);
+CREATE INDEX callback_list ON callback (tenant);
+CREATE INDEX callback_list_state ON callback (tenant, state);
 
 -- A delivered callback is final: whatever restarts, a task in here is never posted again.
 CREATE TABLE callback_dedup (

@@ -19,7 +19,7 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   app.addHook("onRoute", (route) => {
     if (route.url.startsWith("/docs")) route.config = { ...route.config, public: true };
   });
-  await app.register(swaggerUi, { routePrefix: "/docs" });
+  await app.register(swaggerUi, { routePrefix: "/docs", staticCSP: true });
   app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
 }
 

@@ -18,11 +18,20 @@ export function encodeFrame({ id, event, data }: Frame): string {
 
 /** An event as clients see it, as JSON text around its stored data. */
 export function encodeEnvelope({ task, type, at, data }: StoredEvent, id: string): string {
+  return `{"id":${JSON.stringify(id)},"type":"${type}",${encodeIdentity(task)},"timestamp":"${new Date(at).toISOString()}","data":${data}}`;
+}
+
+/** The same for all events of a task that runs. */
+function encodeIdentity(task: StoredEvent["task"]): string {
+  const known = identities.get(task);
+  if (known !== undefined) return known;
   const { taskId, parentTaskId, agentId, provider } = task;
   const parent = parentTaskId === null ? "" : `"parentTaskId":${JSON.stringify(parentTaskId)},`;
-  const about = `"taskId":${JSON.stringify(taskId)},${parent}"agentId":${JSON.stringify(agentId)},"provider":${JSON.stringify(provider)}`;
-  return `{"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},${about},"timestamp":"${new Date(at).toISOString()}","data":${data}}`;
+  const text = `"taskId":${JSON.stringify(taskId)},${parent}"agentId":${JSON.stringify(agentId)},"provider":${JSON.stringify(provider)}`;
+  identities.set(task, text);
+  return text;
 }
+const identities = new WeakMap<StoredEvent["task"], string>();
 
 /** Creates the encoder that all readers of a log share: each event becomes bytes once. */
 export function createEventEncoder(formatId: (number: number) => string): (event: StoredEvent) => Buffer {

@@ -124,7 +124,7 @@ export interface Store {
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
   /** What a stop of Bridge cut off, oldest first: running tasks, and queued ones whose parent was running. */
   listInterruptedTasks(): Promise<Task[]>;
-  /** The oldest queued task of a provider. */
+  /** The queued task of a provider that is next. */
   findQueuedTask(provider: string): Promise<Task | null>;
   /** Children of a task that have not ended. */
   listUnfinishedChildren(parentSeq: number): Promise<Task[]>;

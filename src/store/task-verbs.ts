@@ -1,5 +1,5 @@
 import type { ExecutionResult } from "#contract";
-import type { ListedTask, Task, TaskState } from "../task.ts";
+import { isFinal, type ListedTask, type Task, type TaskState } from "../task.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { Finish, NewTask, Store, TaskFilter } from "./store.ts";
@@ -88,12 +88,14 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
     listInterruptedTasks: async () =>
       driver
         .all(
-          `SELECT * FROM task WHERE state = 'running'
-           UNION ALL SELECT * FROM task WHERE state = 'queued' AND parent_seq IS NOT NULL ORDER BY seq`,
+          `SELECT * FROM task WHERE seq IN (
+             SELECT seq FROM task WHERE state = 'running'
+             UNION ALL SELECT seq FROM task WHERE state = 'queued' AND parent_seq IS NOT NULL)
+           ORDER BY seq`,
         )
         .map((row) => toTask(row) as Task),
     findQueuedTask: async (provider) =>
-      toTask(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' ORDER BY seq LIMIT 1", provider)),
+      toTask(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' ORDER BY parent_seq IS NULL, seq LIMIT 1", provider)),
     listUnfinishedChildren: async (parentSeq) =>
       driver
         .all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq)
@@ -148,16 +150,17 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
   } satisfies Partial<Store>;
 }
 
-function filterSql(filter: TaskFilter): { sql: string; parameters: string[] } {
-  const columns = {
-    tenant: filter.tenant,
-    state: filter.state,
-    provider: filter.provider,
-    agent_id: filter.agentId,
-    parent_id: filter.parentTaskId,
-  };
+function filterSql({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): { sql: string; parameters: string[] } {
+  const columns = { tenant, provider, agent_id: agentId, parent_id: parentTaskId };
   const used = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return { sql: used.map(([column]) => `${column} = ?`).join(" AND "), parameters: used.map(([, value]) => value) };
+  const terms = used.map(([column]) => `${column} = ?`);
+  // Written out, because a partial index is found by the text of its condition. The word is from a closed list.
+  if (state !== undefined) {
+    terms.push(
+      isFinal(state) ? `state = '${state}' AND finished_at IS NOT NULL` : `seq IN (SELECT seq FROM task WHERE state = '${state}')`,
+    );
+  }
+  return { sql: terms.join(" AND "), parameters: used.map(([, value]) => value) };
 }
 
 const listedColumns = "seq, tenant, id, parent_id, agent_id, provider, state, created_at, started_at, finished_at, metadata";

@@ -2,8 +2,10 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import SqliteDatabase from "better-sqlite3";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
+import { callbackStates, type TaskFilter } from "../../src/store/store.ts";
+import { taskStates } from "../../src/task.ts";
 import { newFinish, newTask, storeConformance } from "../conformance/store.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
@@ -58,6 +60,46 @@ test("commits are durable on every open: WAL and synchronous=FULL, also the seco
   expect(database.pragma("journal_mode", { simple: true })).toBe("wal");
   expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
   expect(database.prepare("SELECT count(*) AS count FROM task").get()).toEqual({ count: 2 });
+});
+
+test("no list and no look-up sorts or walks a whole table, whatever its filter", async () => {
+  const file = await fileIn();
+  const store = openStore({ file });
+  onTestFinished(() => store.close());
+  const prepared = vi.spyOn(SqliteDatabase.prototype, "prepare");
+  const page = { before: null, limit: 10 };
+  const filters: Omit<TaskFilter, "tenant">[] = [
+    { provider: "p" },
+    { agentId: "a" },
+    { parentTaskId: "p" },
+    { agentId: "a", provider: "p" },
+  ];
+  for (const state of [undefined, ...taskStates]) {
+    for (const filter of [{}, ...filters]) await store.listTasks({ tenant: "t", state, ...filter }, page);
+  }
+  for (const state of [undefined, ...callbackStates]) await store.listCallbacks("t", state, page);
+  await store.findTask("t", "x");
+  await store.listInterruptedTasks();
+  await store.findQueuedTask("p");
+  await store.startNextTaskIfQueued("p", { childrenOnly: false });
+  await store.listUnfinishedChildren(1);
+  await store.readTaskEvents(1, 0, 10, { callbacks: false });
+  await store.readEvents(0, { tenant: "t" });
+  await store.lastProgressAt(1);
+  await store.listDueCallbacks("http://a.test", 8);
+
+  const statements = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /^(SELECT|WITH)/.test(sql));
+  expect(statements.length).toBeGreaterThan(30);
+  const database = new SqliteDatabase(file, { readonly: true });
+  onTestFinished(() => void database.close());
+  for (const sql of statements) {
+    const values = Array.from(sql.matchAll(/\?/g), () => 1);
+    const plan = database.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+    const faults = plan.filter(({ detail }) =>
+      /TEMP B-TREE|^SCAN (?!.*USING COVERING INDEX task_(queued|running)|next|[0-9]|\(?subquery)/.test(detail),
+    );
+    expect({ sql, faults }).toEqual({ sql, faults: [] });
+  }
 });
 
 test("on a faulty disk a caller is refused at once, Bridge's own work waits and is done in order", async () => {
