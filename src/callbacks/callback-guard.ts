@@ -12,6 +12,11 @@ export type Lookup = (hostname: string) => Promise<LookupAddress[]>;
 export interface CallbackGuard {
   /** What is wrong with a URL as far as scheme, userinfo and a literal address tell, worded to follow its name ("must begin with …"); null when nothing is. */
   checkUrl(url: string): string | null;
+  /**
+   * The same for a URL that somebody else will connect to, so that nothing checks again later: the host must be spelled plainly,
+   * and where it leads now, by every address, must be permitted. Answers within the time; the words never tell an address that was found.
+   */
+  checkDestination(url: string, withinMs: number): Promise<string | null>;
   /** Connects only where the guard allows: literals and every resolved address are checked at the moment of connecting. */
   connector: buildConnector.connector;
 }
@@ -38,8 +43,7 @@ export function createCallbackGuard(options: {
       allowH2: false,
       lookup: toNodeLookup(async (hostname) => {
         const found = await lookup(hostname);
-        // One bad address refuses all: which of them is used in the end is not ours to foresee.
-        if (!found.every(({ address }) => mayReach(hostname, address, secure, allowed))) throw destinationNotAllowed();
+        if (!mayReachAll(hostname, found, secure, allowed)) throw destinationNotAllowed();
         return found;
       }),
     });
@@ -51,11 +55,27 @@ export function createCallbackGuard(options: {
     };
   }
 
+  async function checkAddresses({ hostname, protocol }: URL, withinMs: number): Promise<string | null> {
+    const host = readHost(hostname);
+    // A literal tells by itself where it leads; there is nothing to ask.
+    if (isIP(host) !== 0) return null;
+    const found = await findAddresses(lookup, hostname, withinMs);
+    if (typeof found === "string") return found;
+    if (mayReachAll(hostname, found, protocol === "https:", allowed)) return null;
+    return `names a host with an address that is not permitted; to permit it, add ${host} or its network to BRIDGE_CALLBACK_ALLOW`;
+  }
+
   return {
     checkUrl: (url) => checkUrl(url, allowed),
+    checkDestination: async (url, withinMs) =>
+      checkUrl(url, allowed) ?? checkSpelling(url) ?? (await checkAddresses(new URL(url), withinMs)),
     connector: (target, done) => connectors[target.protocol as keyof typeof connectors](target, done),
   };
 }
+
+/** One bad address refuses all: which of them is used in the end is not ours to foresee. */
+const mayReachAll = (hostname: string, found: readonly LookupAddress[], secure: boolean, allowed: AllowList): boolean =>
+  found.every(({ address }) => mayReach(hostname, address, secure, allowed));
 
 function mayReach(hostname: string, literal: string, secure: boolean, allowed: AllowList): boolean {
   const host = readHost(hostname);
@@ -85,6 +105,30 @@ function checkHost(host: string, protocol: string, allowed: AllowList): string |
   const internal = address === null ? /(^|\.)localhost$/.test(host) : !isPublic(address);
   if (internal) return `names a host that is not public; to permit it, add ${host} to BRIDGE_CALLBACK_ALLOW`;
   return protocol === "http:" ? `must begin with https://; to permit http://, add ${host} to BRIDGE_CALLBACK_ALLOW` : null;
+}
+
+/** Programs read hosts differently: `010.0.0.1` is 8.0.0.1 to one and 10.0.0.1 to another, `a\@b` the host a to one and b to another. */
+function checkSpelling(text: string): string | null {
+  const { protocol, hostname } = new URL(text);
+  const plain = `${protocol}//${hostname}`;
+  const isPlain = text.toLowerCase().startsWith(plain) && /^([:/?#]|$)/.test(text.slice(plain.length));
+  return isPlain ? null : `must begin with ${plain}, the plain spelling of its host`;
+}
+
+/** All addresses of a host, or what to say when there are none to be had. */
+async function findAddresses(lookup: Lookup, hostname: string, withinMs: number): Promise<LookupAddress[] | string> {
+  const unknown = "names a host that does not resolve";
+  const unclear = "names a host that cannot be looked up at the moment; try again later";
+  if (withinMs <= 0) return unclear;
+  const late = Promise.withResolvers<string>();
+  const timer = setTimeout(late.resolve, withinMs, unclear);
+  const answer = lookup(hostname).then(
+    (found) => (found.length > 0 ? found : unknown),
+    (error: NodeJS.ErrnoException) => (error.code === "ENOTFOUND" ? unknown : unclear),
+  );
+  const first = await Promise.race([answer, late.promise]);
+  clearTimeout(timer);
+  return first;
 }
 
 /** A host name as it is compared: without brackets, without the dot of the root, in lower case. */

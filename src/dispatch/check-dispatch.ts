@@ -14,14 +14,17 @@ export interface Checks {
   workspace: string;
 }
 
+/** How long the hosts of a dispatch's MCP servers may take to be looked up, all together. */
+const MCP_LOOKUP_TIMEOUT_MS = 5000;
+
 /** Refuses a dispatch that cannot be carried out as it says; nothing of it is dropped silently. */
-export function checkDispatch(request: TaskRequest, checks: Checks): void {
+export async function checkDispatch(request: TaskRequest, checks: Checks): Promise<void> {
   checkCapabilities(request, checks);
   checkCallbackUrl(request, checks.guard);
-  checkMcpServers(request, checks);
   checkOutput(request, checks.workspace);
   const cwd = request.metadata?.["cwd"];
   if (typeof cwd === "string") resolveDirectoryInside(checks.workspace, cwd);
+  await checkMcpServers(request, checks);
 }
 
 function checkCapabilities(request: TaskRequest, { provider, capabilities }: Checks): void {
@@ -47,8 +50,11 @@ function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: CallbackGuard): v
   throw new BridgeError("callback_url_refused", `callbackUrl ${reason}.`, { errors: [{ path: "callbackUrl", message: reason }] });
 }
 
-function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, mcpCommands }: Checks): void {
+/** The runtime connects to these by itself: what can be known of where their URLs lead is found out now. */
+async function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, mcpCommands }: Checks): Promise<void> {
   const errors: FieldError[] = [];
+  const deadline = performance.now() + MCP_LOOKUP_TIMEOUT_MS;
+  // One after the other: a dispatch that names a thousand hosts asks no more of the resolver than any other.
   for (const [index, server] of mcpServers.entries()) {
     if (server.transport === "stdio") {
       if (!mcpCommands.includes(server.command)) {
@@ -56,7 +62,7 @@ function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, mcpCommands 
       }
       continue;
     }
-    const reason = guard.checkUrl(server.url);
+    const reason = await guard.checkDestination(server.url, deadline - performance.now());
     if (reason !== null) errors.push({ path: `mcpServers.${index}.url`, message: reason });
   }
   if (errors.length > 0) throw new BridgeError("mcp_refused", "An MCP server of the dispatch is refused.", { errors });

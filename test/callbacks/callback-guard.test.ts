@@ -259,6 +259,111 @@ describe("checkUrl", () => {
   ])("%s is refused with %j allowed", (url, allow) => expect(createCallbackGuard({ allow }).checkUrl(url)).not.toBeNull());
 });
 
+describe("checkDestination", () => {
+  const check = (url: string, allow: string[], lookup: Lookup = noLookup) =>
+    createCallbackGuard({ allow, lookup }).checkDestination(url, 5000);
+  const answer =
+    (...addresses: string[]): Lookup =>
+    async () =>
+      asAnswer(...addresses);
+  const failWith =
+    (code: string): Lookup =>
+    async () => {
+      throw Object.assign(new Error(`getaddrinfo ${code}`), { code });
+    };
+
+  test.each<[url: string, allow: string[], lookup: Lookup]>([
+    ["https://mcp.example/", [], answer("8.8.8.8", "2606:4700:4700::1111")],
+    ["HTTPS://MCP.example:8443?a=b", [], answer("8.8.8.8")],
+    ["https://mcp.example", [], answer("8.8.8.8")],
+    ["https://mcp.example./#part", [], answer("8.8.8.8")],
+    ["http://mcp.example/", ["mcp.example"], answer("10.0.0.1")],
+    ["http://mcp.example/", ["*.example"], answer("8.8.8.8", "fd00::1")],
+    ["http://mcp.example/", ["10.0.0.0/8"], answer("10.0.0.1", "::ffff:10.0.0.2")],
+    ["https://mcp.example/", ["10.0.0.0/8"], answer("10.0.0.1", "8.8.8.8")],
+    ["http://localhost:6379/", ["127.0.0.0/8", "::1"], answer("127.0.0.1", "::1")],
+    ["https://8.8.8.8/", [], noLookup],
+    ["http://10.1.2.3:80/", ["10.0.0.0/8"], noLookup],
+    ["https://[fd00::7]:443/", ["fd00::/8"], noLookup],
+  ])("%s passes with %j allowed", async (url, allow, lookup) => expect(await check(url, allow, lookup)).toBeNull());
+
+  test.each<[url: string, allow: string[], lookup: Lookup]>([
+    ["http://localhost:6379/", ["10.0.0.0/8"], answer("127.0.0.1")],
+    ["http://localhost:6379/", ["127.0.0.0/8"], answer("::1", "127.0.0.1")],
+    ["http://mcp.example/", ["10.0.0.0/8"], answer("10.0.0.1", "11.0.0.1")],
+    ["http://mcp.example/", ["10.0.0.0/8"], answer("8.8.8.8")],
+    ["https://mcp.example/", [], answer("8.8.8.8", "192.168.1.1")],
+    ["https://mcp.example/", ["mcp.example", "0.0.0.0/0"], answer("169.254.169.254")],
+    ["https://mcp.example/", ["mcp.example", "::/0"], answer("8.8.8.8", "fe80::1%eth0")],
+  ])("%s is refused with %j allowed, and the words tell no address", async (url, allow, lookup) => {
+    const reason = await check(url, allow, lookup);
+    expect(reason).toMatch(/^names a host with an address that is not permitted; .*BRIDGE_CALLBACK_ALLOW$/);
+    expect(reason).not.toMatch(/\d+\.\d+\.\d+|::/);
+  });
+
+  test.each([...specialAddresses, ...forbiddenAddresses])("a name that leads to %s is refused", async (address) => {
+    for (const addresses of [[address], ["8.8.8.8", address]]) {
+      expect(await check("https://mcp.example/", [], answer(...addresses))).toContain("not permitted");
+      expect(await check("http://mcp.example/", ["10.255.255.254"], answer(...addresses))).toContain("not permitted");
+    }
+  });
+
+  test.each([
+    ["http://10.0.0.1/", "add 10.0.0.1 to BRIDGE_CALLBACK_ALLOW"],
+    ["http://mcp.example/", "begin with https://"],
+    ["https://user@mcp.example/", "user name or a password"],
+    ["https://localhost/", "add localhost to BRIDGE_CALLBACK_ALLOW"],
+    ["http://169.254.169.254/", "link-local or cloud metadata"],
+    ["https://metadata.google.internal/", "link-local or cloud metadata"],
+  ])("what checkUrl tells is told without a question to the resolver: %s", async (url, reason) => {
+    expect(await check(url, [])).toContain(reason);
+  });
+
+  test.each([
+    ["https://010.0.0.1/", "https://8.0.0.1"],
+    ["https://134744072/", "https://8.8.8.8"],
+    ["https://8.8.2056/", "https://8.8.8.8"],
+    ["https://%38.8.8.8/", "https://8.8.8.8"],
+    ["https://mcp.example\\@10.0.0.1/", "https://mcp.example"],
+    ["https:\\\\mcp.example/", "https://mcp.example"],
+    ["https:mcp.example/", "https://mcp.example"],
+    ["https:///mcp.example/", "https://mcp.example"],
+    ["https://mcp。example/", "https://mcp.example"],
+    ["https://[2606:4700:4700:0::1111]/", "https://[2606:4700:4700::1111]"],
+  ])("%s could mean another host to another program", async (url, plain) => {
+    expect(createCallbackGuard({ allow: [] }).checkUrl(url)).toBeNull();
+    expect(await check(url, [])).toBe(`must begin with ${plain}, the plain spelling of its host`);
+  });
+
+  test.each<[what: string, lookup: Lookup, reason: string]>([
+    ["without an address", answer(), "does not resolve"],
+    ["that nobody knows", failWith("ENOTFOUND"), "does not resolve"],
+    ["whose name server fails", failWith("EAI_AGAIN"), "try again later"],
+  ])("a host %s is refused in words", async (_, lookup, reason) => {
+    expect(await check("https://mcp.example/", ["mcp.example"], lookup)).toContain(reason);
+  });
+
+  test("a resolver that hangs is waited for no longer than told, and not asked when there is no time", async () => {
+    let asked = 0;
+    const lookup: Lookup = () => {
+      asked += 1;
+      return new Promise(() => {});
+    };
+    const guard = createCallbackGuard({ allow: [], lookup });
+    const startedAt = performance.now();
+    expect(await guard.checkDestination("https://mcp.example/", 30)).toContain("try again later");
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(28);
+    expect(await guard.checkDestination("https://other.example/", 0)).toContain("try again later");
+    expect(asked).toBe(1);
+  });
+
+  test("the system's own resolver is asked by default", async () => {
+    const guard = createCallbackGuard({ allow: ["10.0.0.0/8"] });
+    expect(guard.checkUrl("http://localhost:6379/")).toBeNull();
+    expect(await guard.checkDestination("http://localhost:6379/", 5000)).toContain("not permitted");
+  });
+});
+
 describe("at connect", () => {
   const loopback: Lookup = async () => asAnswer("127.0.0.1");
 

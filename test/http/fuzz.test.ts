@@ -26,7 +26,7 @@ const whole = {
     { type: "function", function: { name: "a", parameters: {} } },
     { name: "b", input_schema: {} },
   ],
-  mcpServers: [{ name: "m", transport: "http", url: "https://mcp.example/", headers: { a: "b" } }],
+  mcpServers: [{ name: "m", transport: "http", url: "https://8.8.8.8/", headers: { a: "b" } }],
   timeoutSeconds: 5,
   timeout: 5,
   outputStrategy: { type: "structured", schema: { type: "object" } },

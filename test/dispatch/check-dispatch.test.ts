@@ -1,0 +1,114 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { McpServerSpec } from "#contract";
+import { createCallbackGuard, type Lookup } from "../../src/callbacks/callback-guard.ts";
+import { checkDispatch } from "../../src/dispatch/check-dispatch.ts";
+import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
+import { caller, newDispatch, startEngine } from "./engine.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A resolver whose names say where they lead; it counts how often it is asked, and for how many names at once. */
+function createResolver(
+  answer: Lookup = async (hostname) => [{ address: hostname.startsWith("inner") ? "10.0.0.1" : "8.8.8.8", family: 4 }],
+) {
+  const numbers = { asked: 0, atOnce: 0, mostAtOnce: 0 };
+  const lookup: Lookup = async (hostname) => {
+    numbers.asked += 1;
+    numbers.atOnce += 1;
+    numbers.mostAtOnce = Math.max(numbers.mostAtOnce, numbers.atOnce);
+    const found = await answer(hostname);
+    numbers.atOnce -= 1;
+    return found;
+  };
+  return { lookup, numbers };
+}
+
+const check = (mcpServers: McpServerSpec[], lookup: Lookup, allow: string[] = []) =>
+  checkDispatch(newDispatch({ request: { mcpServers } }).request, {
+    provider: "memory",
+    capabilities: createInMemoryAdapter().capabilities(),
+    guard: createCallbackGuard({ allow, lookup }),
+    mcpCommands: ["allowed-mcp"],
+    workspace: "/nowhere",
+  });
+const http = (url: string, transport: "http" | "sse" = "http"): McpServerSpec => ({ name: url, transport, url });
+
+describe("MCP servers", () => {
+  test("pass when every one of them does", async () => {
+    const { lookup, numbers } = createResolver();
+    const servers: McpServerSpec[] = [
+      http("https://a.example/"),
+      { name: "files", transport: "stdio", command: "allowed-mcp" },
+      http("https://b.example/", "sse"),
+    ];
+    await expect(check(servers, lookup)).resolves.toBeUndefined();
+    expect(numbers).toEqual({ asked: 2, atOnce: 0, mostAtOnce: 1 });
+  });
+
+  test("are refused with every fault at its own path", async () => {
+    const { lookup } = createResolver();
+    const servers: McpServerSpec[] = [
+      http("https://inner.example/", "sse"),
+      http("https://a.example/"),
+      { name: "shell", transport: "stdio", command: "sh" },
+      http("http://169.254.169.254/"),
+      http("http://a.example/"),
+    ];
+    await expect(check(servers, lookup, ["192.168.0.0/16"])).rejects.toMatchObject({
+      code: "mcp_refused",
+      errors: [
+        { path: "mcpServers.0.url", message: expect.stringContaining("inner.example") },
+        { path: "mcpServers.2.command", message: expect.stringContaining("BRIDGE_MCP_COMMANDS") },
+        { path: "mcpServers.3.url", message: expect.stringContaining("never called") },
+        { path: "mcpServers.4.url", message: expect.stringContaining("a.example") },
+      ],
+    });
+  });
+
+  test("have five seconds for all their names together", async () => {
+    vi.useFakeTimers();
+    const { lookup, numbers } = createResolver(
+      (hostname) =>
+        new Promise((resolve) => {
+          setTimeout(resolve, 2000, [{ address: "8.8.8.8", family: 4 }]);
+          expect(hostname).toMatch(/^h\d\.example$/);
+        }),
+    );
+    const checked = check(
+      Array.from({ length: 6 }, (_, index) => http(`https://h${index}.example/`)),
+      lookup,
+    );
+    const refused = expect(checked).rejects.toMatchObject({
+      code: "mcp_refused",
+      errors: [2, 3, 4, 5].map((index) => ({ path: `mcpServers.${index}.url`, message: expect.stringContaining("try again later") })),
+    });
+    await vi.advanceTimersByTimeAsync(5000);
+    await refused;
+    expect(numbers).toMatchObject({ asked: 3, mostAtOnce: 1 });
+  });
+});
+
+describe("a dispatch whose MCP server's name leads inside", () => {
+  const dispatch = newDispatch({ taskId: "t1", request: { mcpServers: [http("http://localhost:6379/")] } });
+
+  test("is refused although the networks of callbacks are open, and nothing is stored", async () => {
+    const guard = createCallbackGuard({ allow: ["10.0.0.0/8"] });
+    const engine = await startEngine([createInMemoryAdapter()], { guard });
+    await expect(engine.dispatcher.accept(dispatch, caller)).rejects.toMatchObject({
+      code: "mcp_refused",
+      errors: [{ path: "mcpServers.0.url", message: expect.stringContaining("not permitted") }],
+    });
+    expect(await engine.store.findTask("default", "t1")).toBeNull();
+  });
+
+  test("is accepted when the operator has named it; a repeat is not checked again", async () => {
+    const { lookup, numbers } = createResolver(async () => [{ address: "127.0.0.1", family: 4 }]);
+    const guard = createCallbackGuard({ allow: ["localhost"], lookup });
+    const engine = await startEngine([createInMemoryAdapter()], { guard });
+    expect(await engine.dispatcher.accept(dispatch, caller)).toMatchObject({ replayed: false });
+    expect(await engine.dispatcher.accept(dispatch, caller)).toMatchObject({ replayed: true });
+    expect(numbers.asked).toBe(1);
+  });
+});
