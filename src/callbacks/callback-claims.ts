@@ -1,7 +1,11 @@
 import type { DueCallback, Store } from "../store/store.ts";
+import { createSilentOrigins } from "./silent-origins.ts";
 
 /** Posts a callback and settles it. Calls `freePlace` once its POST is over; false when it is due as before. Must not reject. */
-export type Deliver = (callback: DueCallback, freePlace: () => void) => Promise<boolean>;
+export type Deliver = (callback: DueCallback, freePlace: FreePlace) => Promise<boolean>;
+
+/** Whether the origin gave an HTTP answer; null when the POST tells nothing about it. */
+export type FreePlace = (answered: boolean | null) => void;
 
 /** Decides which callback is posted when: origins are independent of each other, and none gets more than its share. */
 export interface CallbackClaims {
@@ -18,8 +22,13 @@ export interface CallbackClaims {
 }
 
 const MAX_POSTS_PER_ORIGIN = 8;
-/** Callbacks in hand over all origins: bounds the sockets, and the bodies in memory. */
-const MAX_CLAIMED = 256;
+/** What was silent may hang again until its deadline: until it answers, only one place is lost to it. */
+const MAX_POSTS_PER_SILENT_ORIGIN = 1;
+/**
+ * Callbacks in hand over all origins: bounds the sockets, and the bodies in memory. Much higher than an origin's share, because
+ * whoever comes when all is taken by origins that hang has to wait for their deadlines.
+ */
+const MAX_CLAIMED = 1024;
 /** The store is asked at least this often what is due, so that a system clock that was set heals. */
 const MAX_SLEEP_MS = 60_000;
 /** How long the store is left alone after it failed. */
@@ -45,6 +54,7 @@ export function createCallbackClaims({
   onFault: (error: unknown) => void;
 }): CallbackClaims {
   const loads = new Map<string, OriginLoad>();
+  const silent = createSilentOrigins();
   /** Origins to ask the store for, in the order of their turn. */
   const turns = new Set<string>();
   const deliveries = new Set<Promise<void>>();
@@ -55,6 +65,7 @@ export function createCallbackClaims({
   let timerAt = Number.POSITIVE_INFINITY;
 
   async function lookForDue(): Promise<void> {
+    silent.forgetOld();
     try {
       for (const origin of await store.listDueOrigins()) turns.add(origin);
       wakeIn((await store.nextCallbackInMs()) ?? MAX_SLEEP_MS);
@@ -103,7 +114,8 @@ export function createCallbackClaims({
 
   async function claim(origin: string): Promise<void> {
     const load = loads.get(origin) ?? { posts: 0, claimed: new Set(), more: false };
-    const room = Math.min(MAX_POSTS_PER_ORIGIN - load.posts, MAX_CLAIMED - claimed);
+    const places = silent.has(origin) ? MAX_POSTS_PER_SILENT_ORIGIN : MAX_POSTS_PER_ORIGIN;
+    const room = Math.max(0, Math.min(places - load.posts, MAX_CLAIMED - claimed));
     const due = room > 0 ? await store.listDueCallbacks(origin, room, load.claimed) : [];
     if (!open) return;
     load.more = due.length === room;
@@ -120,7 +132,8 @@ export function createCallbackClaims({
     load.posts += 1;
     load.claimed.add(seq);
     claimed += 1;
-    const settled = await deliver(callback, () => {
+    const settled = await deliver(callback, (answered) => {
+      if (answered !== null) silent.note(origin, answered);
       load.posts -= 1;
       if (load.more) turns.add(origin);
       claimSoon();

@@ -3,9 +3,10 @@ import type { BaseLogger } from "pino";
 import { Agent } from "undici";
 import type { Metrics } from "../metrics.ts";
 import type { CallbackSettlement, DueCallback, NewEvent, Store } from "../store/store.ts";
-import { createCallbackClaims } from "./callback-claims.ts";
+import { createCallbackClaims, type FreePlace } from "./callback-claims.ts";
 import { createCallbackGuard, type Lookup } from "./callback-guard.ts";
 import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
+import { pause } from "./pause.ts";
 import { type PostResult, postCallback } from "./post-callback.ts";
 import { readSigningKeys } from "./sign-callback.ts";
 
@@ -65,13 +66,14 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
   });
   let closing: Promise<void> | null = null;
 
-  async function deliver(callback: DueCallback, freePlace: () => void): Promise<boolean> {
+  async function deliver(callback: DueCallback, freePlace: FreePlace): Promise<boolean> {
     const startedAt = performance.now();
     const result = await postCallback(callback, posting);
     report(callback, result, Math.round(performance.now() - startedAt));
-    const placeIsFree = result.drained.then(freePlace);
+    const answered = result.outcome === "own_fault" ? null : result.status !== null;
+    const placeIsFree = result.drained.then(() => freePlace(answered));
     const settled = result.outcome !== "own_fault" && (await settle(callback, result));
-    if (!settled) await pause();
+    if (!settled) await pause(FAULT_PAUSE_MS, shutdown.signal);
     await placeIsFree;
     return settled;
   }
@@ -102,18 +104,6 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
     const attempt = callback.attempts + 1;
     const ageMs = clock() - callback.finishedAt;
     logger[level]({ ...identify(callback), attempt, outcome, status, error, durationMs, ageMs }, "callback attempt");
-  }
-
-  /** Ends early when Bridge stops. */
-  function pause(): Promise<void> {
-    return new Promise((resolve) => {
-      if (shutdown.signal.aborted) return resolve();
-      const timer = setTimeout(resolve, FAULT_PAUSE_MS);
-      shutdown.signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
   }
 
   async function close(): Promise<void> {

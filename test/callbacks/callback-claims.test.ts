@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { createCallbackClaims } from "../../src/callbacks/callback-claims.ts";
 import type { DueCallback } from "../../src/store/store.ts";
 
-/** Claims over a store that is only a list of what is due. */
-function createBench({ posted = Promise.resolve() } = {}) {
+/** Claims over a store that is only a list of what is due; a post resolves with whether it was answered. */
+function createBench({ post = async () => true }: { post?: (callback: DueCallback) => Promise<boolean | null> } = {}) {
   const due: DueCallback[] = [];
   const delivered: string[] = [];
   let onAsked = () => {};
@@ -19,8 +19,7 @@ function createBench({ posted = Promise.resolve() } = {}) {
     async deliver(callback, freePlace) {
       due.splice(due.indexOf(callback), 1);
       delivered.push(callback.task.taskId);
-      await posted;
-      freePlace();
+      freePlace(await post(callback));
       return true;
     },
     onFault(error) {
@@ -96,8 +95,8 @@ test("a notice before the start waits for it, one after the stop is nothing", as
 });
 
 test("what is in hand is waited for, no longer than allowed", async () => {
-  const posted = Promise.withResolvers<void>();
-  const bench = createBench({ posted: posted.promise });
+  const posted = Promise.withResolvers<boolean>();
+  const bench = createBench({ post: () => posted.promise });
   bench.add("https://a.example", "first");
   bench.claims.start();
   await expect.poll(() => bench.delivered).toEqual(["first"]);
@@ -112,6 +111,83 @@ test("what is in hand is waited for, no longer than allowed", async () => {
   });
   await new Promise(setImmediate);
   expect(idle).toBe(false);
-  posted.resolve();
+  posted.resolve(true);
   await waited;
+});
+
+/** Posts that hang until they are told what came of them. */
+function createHeldPosts() {
+  const held: { origin: string; end: (answered: boolean | null) => void }[] = [];
+  return {
+    held,
+    post({ origin }: DueCallback) {
+      const { promise, resolve } = Promise.withResolvers<boolean | null>();
+      held.push({ origin, end: resolve });
+      return promise;
+    },
+  };
+}
+
+test("an origin that was silent has one place until it answers", async () => {
+  const { held, post } = createHeldPosts();
+  const bench = createBench({ post });
+  const endNext = (answered: boolean | null) => held.shift()?.end(answered);
+  /** Resolves when all that may go out has gone out. */
+  const settled = async (name: string) => {
+    bench.add("https://other.example", name);
+    bench.claims.notify("https://other.example");
+    await expect.poll(() => held.some(({ origin }) => origin === "https://other.example")).toBe(true);
+    held
+      .splice(
+        held.findIndex(({ origin }) => origin === "https://other.example"),
+        1,
+      )[0]
+      ?.end(true);
+  };
+  for (let index = 0; index < 40; index += 1) bench.add("https://a.example", `a${index}`);
+  bench.claims.start();
+  await settled("first");
+  expect(held).toHaveLength(8);
+
+  for (let index = 0; index < 8; index += 1) endNext(false);
+  await settled("second");
+  expect(held).toHaveLength(1);
+
+  endNext(false);
+  await settled("third");
+  expect(held).toHaveLength(1);
+
+  // A fault of our own tells nothing about the origin.
+  endNext(null);
+  await settled("fourth");
+  expect(held).toHaveLength(1);
+
+  endNext(true);
+  await settled("fifth");
+  expect(held).toHaveLength(8);
+  endNext(null);
+  await settled("sixth");
+  expect(held).toHaveLength(8);
+});
+
+test("so many that hang meet a ceiling; what is freed goes round in turn, and once they were silent there is room", async () => {
+  const { held, post } = createHeldPosts();
+  const bench = createBench({ post });
+  for (let index = 0; index < 200 * 9; index += 1) bench.add(`https://dead${index % 200}.example`, `dead${index}`);
+  bench.claims.start();
+  await expect.poll(() => held.length).toBe(1024);
+  const served = new Set(held.map(({ origin }) => origin));
+  expect(served.size).toBe(128);
+  // The places that are freed go to an origin that has none yet, before any other gets its ninth.
+  for (const { end } of held.splice(0, 8)) end(true);
+  await expect.poll(() => held.length).toBe(1024);
+  expect(held.slice(-8).filter(({ origin }) => served.has(origin))).toEqual([]);
+
+  bench.add("https://alive.example", "alive");
+  bench.claims.notify("https://alive.example");
+  const answered = new Set(bench.delivered);
+  for (const { end } of held.splice(0)) end(false);
+  await expect.poll(() => bench.delivered).toContain("alive");
+  await expect.poll(() => bench.delivered.length).toBeGreaterThan(answered.size + 200);
+  expect(held.length).toBeLessThan(1024);
 });

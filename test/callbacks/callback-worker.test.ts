@@ -373,31 +373,37 @@ describe("origins", () => {
     expect(asked).toBe(1);
   });
 
-  test("so many that hang meet a ceiling; what is freed goes round in turn", async () => {
-    const waiting = new Map<string, (() => void)[]>();
-    const receiver = await receive((response, request) => {
-      const host = String(request.headers.host);
-      waiting.set(host, [...(waiting.get(host) ?? []), () => response.end()]);
-    });
+  test("64 that hang with eight callbacks each delay no other", async () => {
+    const dead = await receive(hang);
+    const alive = await receive();
     const bench = await createCallbackBench({ resolve: async () => [{ address: "127.0.0.1", family: 4 }] });
-    const tasks = await Promise.all(
-      Array.from({ length: 40 * 9 }, (_, index) => bench.owe(`t${index}`, `http://h${index % 40}.example:${receiver.port}`)),
+    await Promise.all(
+      Array.from({ length: 64 * 8 }, (_, index) => bench.owe(`dead${index}`, `http://h${index % 64}.example:${dead.port}`)),
     );
+    const task = await bench.owe("alive", alive.origin);
     bench.worker.start();
-    await expect.poll(() => receiver.underWay()).toBe(256);
-    const served = [...waiting.keys()];
-    expect(served).toHaveLength(32);
-    for (const answer of served.slice(0, 8).map((host) => waiting.get(host)?.shift())) answer?.();
-    // The places that were freed go to an origin that has none yet, before any other gets its ninth.
-    await expect.poll(() => waiting.size).toBe(33);
-    expect(receiver.mostAtOnce()).toBe(256);
-    const answerAll = setInterval(() => {
-      for (const answers of waiting.values()) for (const answer of answers.splice(0)) answer();
-    }, 2);
-    await Promise.all(tasks.map((task) => bench.settled(task, "delivered", 1)));
-    clearInterval(answerAll);
-    expect(receiver.mostAtOnce()).toBe(256);
-    expect(receiver.posts).toHaveLength(360);
+    await bench.settled(task, "delivered", 1);
+    expect(bench.attempts().map(({ taskId }) => taskId)).toEqual(["alive"]);
+  });
+
+  test.each<[what: string, atOnce: number, answer: Answer]>([
+    ["cut off without an answer", 1, (response) => response.destroy()],
+    ["answered with a 500", 8, withStatus(500)],
+  ])("one whose POSTs were %s gets the next ones %i at a time", async (_, atOnce, answer) => {
+    const clock = { now: 1_000_000 };
+    const sick = await receive((response, request, number) => number <= 8 && answer(response, request, number));
+    const alive = await receive();
+    const bench = await createCallbackBench({ clock: () => clock.now });
+    bench.worker.start();
+    await Promise.all(Array.from({ length: 8 }, (_, index) => bench.owe(`sick${index}`, sick.origin)));
+    await expect.poll(() => [bench.attempts().length, sick.underWay()]).toEqual([8, 0]);
+
+    clock.now += 60_000;
+    bench.worker.notify(sick.origin);
+    await expect.poll(() => sick.underWay()).toBe(atOnce);
+    // Another origin's turn comes after all that this one may have.
+    await bench.settled(await bench.owe("alive", alive.origin), "delivered", 1);
+    expect(sick.posts).toHaveLength(8 + atOnce);
   });
 });
 
