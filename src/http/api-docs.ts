@@ -3,6 +3,10 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from "fastify-zod-openapi";
 
+/** Without `upgrade-insecure-requests`: the page is often served by plain http on loopback. */
+const PAGE_POLICY =
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'self'; frame-ancestors 'self'";
+
 /** Describes every route registered from here on, as OpenAPI 3.1 at `/openapi.json` and as a page at `/docs`. */
 export async function registerApiDocs(app: FastifyInstance, version: string): Promise<void> {
   await app.register(fastifyZodOpenApiPlugin);
@@ -19,7 +23,7 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   app.addHook("onRoute", (route) => {
     if (route.url.startsWith("/docs")) route.config = { ...route.config, public: true };
   });
-  await app.register(swaggerUi, { routePrefix: "/docs", staticCSP: true });
+  await app.register(swaggerUi, { routePrefix: "/docs", staticCSP: PAGE_POLICY });
   app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
 }
 
