@@ -3,27 +3,11 @@ import type { AdapterEvent } from "#contract";
 import { assembleMessage, assembleRequest, assembleSystemPrompt } from "../../src/dispatch/assemble-request.ts";
 import { createConversation } from "../../src/dispatch/conversation.ts";
 import type { Task } from "../../src/task.ts";
+import { storedTask } from "../stored-task.ts";
 
 const directories = { workspace: "/w", cwd: "/w", home: "/h", tmp: "/t" };
-const task = (request: Partial<Task["request"]> = {}, fields: Partial<Task> = {}): Task => ({
-  seq: 1,
-  tenant: "default",
-  taskId: "t1",
-  parentTaskId: null,
-  parentSeq: null,
-  agentId: "a",
-  provider: "command",
-  state: "running",
-  request: { message: "work", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail", ...request },
-  fingerprint: "",
-  traceparent: null,
-  restarts: 0,
-  createdAt: 0,
-  startedAt: 0,
-  finishedAt: null,
-  result: null,
-  ...fields,
-});
+const task = (request: Partial<Task["request"]> = {}, fields: Omit<Partial<Task>, "request"> = {}): Task =>
+  storedTask({ ...fields, request });
 
 test.each([
   ["nothing", [], undefined],

@@ -121,23 +121,7 @@ describe("the fingerprint", () => {
     ).toBe(one);
   });
 
-  test.each([
-    { ...minimal, message: "Say hello" },
-    { ...minimal, agentId: "reader" },
-    { ...minimal, profile: "inspect" },
-    { ...minimal, metadata: {} },
-    { ...minimal, metadata: { a: [1, 2] } },
-    { ...minimal, metadata: { a: [2, 1] } },
-    { ...minimal, metadata: { a: null } },
-    { ...minimal, metadata: { a: "null" } },
-    { ...minimal, metadata: { 'a":1,"b': 1 } },
-    { ...minimal, metadata: { a: 1, b: 1 } },
-    { ...minimal, message: "\ud800" },
-    { ...minimal, message: "\ufffd" },
-  ])("tells %j from every other", (body) => {
-    expect(others.filter((other) => other === fingerprint(body))).toHaveLength(1);
-  });
-  const others = [
+  const different = [
     minimal,
     { ...minimal, message: "Say hello" },
     { ...minimal, agentId: "reader" },
@@ -151,7 +135,10 @@ describe("the fingerprint", () => {
     { ...minimal, metadata: { a: 1, b: 1 } },
     { ...minimal, message: "\ud800" },
     { ...minimal, message: "\ufffd" },
-  ].map((body) => fingerprint(body));
+  ];
+  test.each(different)("tells %j from every other", (body) => {
+    expect(different.filter((other) => fingerprint(other) === fingerprint(body))).toEqual([body]);
+  });
 
   test("any JSON in metadata survives its way through a store, fingerprint included", () => {
     fc.assert(

@@ -3,10 +3,11 @@ import { connect, type Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createServer, type ServerOptions, serverTimeouts } from "../../src/http/create-server.ts";
+import { type ServerOptions, serverTimeouts } from "../../src/http/create-server.ts";
 import { registerDispatchRoute } from "../../src/http/dispatch.ts";
 import { problemSchema } from "../../src/http/problem.ts";
 import { createMetrics } from "../../src/metrics.ts";
+import { createBareServer } from "./bare-server.ts";
 import { type Bridge, expectProblem, startBridge, until } from "./start-bridge.ts";
 
 const principal = { name: "tester", tenant: "default", scopes: new Set(["read", "dispatch"] as const), expiresAt: null };
@@ -17,12 +18,9 @@ async function startServer(
   register: (app: FastifyInstance) => void = () => {},
 ): Promise<{ app: FastifyInstance; port: number; url: string; log: string[] }> {
   const log: string[] = [];
-  const app = await createServer({
-    config: { bodyLimitBytes: 1024, rateLimitPerMinute: null },
+  const app = await createBareServer({
     logger: pino({}, { write: (line: string) => void log.push(line) }),
-    version: "test",
     tokens: { find: (token) => (token === "good" ? principal : { ...principal, name: token }) },
-    tickets: { redeem: () => null },
     ...options,
   });
   app.get("/api/read", { config: { scope: "read" } }, async () => ({ ok: true }));
@@ -490,14 +488,7 @@ describe("closing", () => {
 
   /** The server with one more route, which must be there before it listens. */
   async function startServerWith(route: string, handler: () => Promise<unknown>, options: Partial<ServerOptions> = {}) {
-    const app = await createServer({
-      config: { bodyLimitBytes: 1024, rateLimitPerMinute: null },
-      logger: pino({ level: "silent" }),
-      version: "test",
-      tokens: { find: () => principal },
-      tickets: { redeem: () => null },
-      ...options,
-    });
+    const app = await createBareServer({ tokens: { find: () => principal }, ...options });
     app.get(route, { config: { scope: "read" } }, handler);
     const url = await app.listen({ host: "127.0.0.1", port: 0 });
     onTestFinished(() => app.close());

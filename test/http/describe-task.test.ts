@@ -2,26 +2,10 @@ import { expect, test } from "vitest";
 import type { TaskSnapshot } from "../../src/dispatch/task-reader.ts";
 import { describeTask, taskSchema } from "../../src/http/describe-task.ts";
 import type { Task } from "../../src/task.ts";
+import { storedTask } from "../stored-task.ts";
 
 const now = Date.parse("2026-01-02T03:04:05.678Z");
-const base: Task = {
-  seq: 1,
-  tenant: "default",
-  taskId: "t1",
-  parentTaskId: null,
-  parentSeq: null,
-  agentId: "a",
-  provider: "memory",
-  state: "queued",
-  request: { message: "m", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail" },
-  fingerprint: "f",
-  traceparent: null,
-  restarts: 0,
-  createdAt: now - 100_000,
-  startedAt: null,
-  finishedAt: null,
-  result: null,
-};
+const base = storedTask({ provider: "memory", state: "queued", createdAt: now - 100_000, startedAt: null });
 const running: Task = { ...base, state: "running", startedAt: now - 90_000 };
 const snapshot = (task: Task, lastProgressAt: number | null): TaskSnapshot => ({ task, lastProgressAt, callback: null });
 

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
-import { createServer } from "../../src/http/create-server.ts";
 import { type HealthDependencies, registerHealthRoutes } from "../../src/http/health.ts";
+import { createBareServer } from "./bare-server.ts";
 import { type Bridge, startBridge, until } from "./start-bridge.ts";
 
 describe("a running Bridge", () => {
@@ -77,13 +76,7 @@ describe("readiness", () => {
     adapters?: object[];
     checkWritable?: () => Promise<void>;
   }): Promise<FastifyInstance> => {
-    const app = await createServer({
-      config: { bodyLimitBytes: 1024, rateLimitPerMinute: null },
-      logger: pino({ level: "silent" }),
-      version: "test",
-      tokens: { find: () => null },
-      tickets: { redeem: () => null },
-    });
+    const app = await createBareServer();
     registerHealthRoutes(app, {
       dispatcher: { draining: dependencies.draining ?? false },
       registry: { list: () => (dependencies.adapters ?? online) as unknown as ReturnType<HealthDependencies["registry"]["list"]> },

@@ -1,17 +1,10 @@
-import { pino } from "pino";
 import { expect, test } from "vitest";
 import { BridgeError, type ErrorCode, errorCodes } from "../../src/errors.ts";
-import { createServer } from "../../src/http/create-server.ts";
 import { PROBLEM_TYPE } from "../../src/http/problem.ts";
+import { createBareServer } from "./bare-server.ts";
 
 test.each(Object.keys(errorCodes) as ErrorCode[])("%s goes over the wire as a problem", async (code) => {
-  const app = await createServer({
-    config: { bodyLimitBytes: 1024, rateLimitPerMinute: null },
-    logger: pino({ level: "silent" }),
-    version: "test",
-    tokens: { find: () => null },
-    tickets: { redeem: () => null },
-  });
+  const app = await createBareServer();
   app.get("/refused", { config: { public: true } }, async () => {
     throw new BridgeError(code, "What is wrong.", { errors: [{ path: "a.0.b", message: "must be mended" }] });
   });

@@ -1,0 +1,14 @@
+import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
+import { createServer, type ServerOptions } from "../../src/http/create-server.ts";
+
+/** The server without a single route of ours: silent, and closed to every token, unless `options` say otherwise. */
+export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<FastifyInstance> =>
+  createServer({
+    config: { bodyLimitBytes: 1024, rateLimitPerMinute: null },
+    logger: pino({ level: "silent" }),
+    version: "test",
+    tokens: { find: () => null },
+    tickets: { redeem: () => null },
+    ...options,
+  });
