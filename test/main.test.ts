@@ -262,6 +262,30 @@ describe("the stop", () => {
     expect(await again.exited).not.toBe(0);
   });
 
+  test("an error that nobody caught, be it an adapter's, stops Bridge in peace and with exit code 1", async () => {
+    const dataDir = await temporaryDirectory();
+    const gate = path.join(dataDir, "gate");
+    const echo = await readFile("examples/adapter/echo-adapter.js", "utf8");
+    await writeFile(
+      path.join(dataDir, "echo.mjs"),
+      echo.replace("execute(request) {", 'execute(request) { Promise.reject(new Error("floating"));'),
+    );
+    const bridge = await startBridgeProgram(dataDir, {
+      ...shell(`while [ ! -e ${gate} ]; do sleep 0.05; done; echo finished`),
+      BRIDGE_ADAPTERS: "command,./echo.mjs",
+    });
+    await bridge.call("POST", "/api/v2/dispatch", { taskId: "t1", agentId: "a", provider: "command", message: "x" });
+    await taskInState(bridge, "t1", "running");
+    await bridge.call("POST", "/api/v2/dispatch", { agentId: "a", provider: "echo", message: "x" });
+    await expect.poll(async () => (await bridge.call("GET", "/readyz")).status).toBe(503);
+    await writeFile(gate, "");
+    expect(await bridge.exited).toBe(1);
+    expect(bridge.log).toContainEqual(expect.objectContaining({ level: 60, err: expect.objectContaining({ message: "floating" }) }));
+
+    const next = await startBridgeProgram(dataDir);
+    expect(await taskInState(next, "t1", "completed")).toMatchObject({ result: { output: "finished\n" } });
+  });
+
   test("after kill -9 the next start kills what was left behind, ends the task honestly, and delivers its callback", async () => {
     const receiver = await startReceiver();
     const dataDir = await temporaryDirectory();

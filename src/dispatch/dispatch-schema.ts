@@ -38,7 +38,7 @@ const mcpServer = z.discriminatedUnion("transport", [
 const outputStrategy = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("stream") }),
   z.strictObject({ type: z.literal("file"), path: characters(1, 4096) }),
-  z.strictObject({ type: z.literal("structured"), schema: jsonObject }),
+  z.strictObject({ type: z.literal("structured"), schema: jsonObject.describe("JSON Schema of the output. At most 64 KiB as JSON.") }),
 ]);
 
 const metadata = jsonObject.refine(({ cwd }) => cwd === undefined || (typeof cwd === "string" && isRelativePath(cwd)), {
@@ -65,7 +65,7 @@ const fields = {
   timeoutSeconds: timeoutSeconds.optional().describe("Counted from startedAt, approval waits excluded. Default: 600."),
   timeout: timeoutSeconds.optional().describe("Alias of timeoutSeconds."),
   outputStrategy: outputStrategy.optional().describe("Default: structured when outputSchema is given, else stream."),
-  outputSchema: jsonObject.optional().describe('Short for {"type": "structured", "schema": …}.'),
+  outputSchema: jsonObject.optional().describe('Short for {"type": "structured", "schema": …}. At most 64 KiB as JSON.'),
   resumeToken: token(4096).optional().describe("Continues a session of the same tenant, provider and agent."),
   profile: z.enum(["inspect", "modify"]).optional().describe("May the task change project state?"),
   approvals: z

@@ -85,7 +85,9 @@ describe("docker-compose.yml", () => {
   });
 
   test("gives Bridge longer to stop than its tasks get to end", () => {
-    expect(Number.parseInt(bridge?.stop_grace_period ?? "", 10)).toBeGreaterThan(Number(bridge?.environment["BRIDGE_DRAIN_SECONDS"]));
+    const drainSeconds = Number(bridge?.environment["BRIDGE_DRAIN_SECONDS"]);
+    const [, margin] = /CLOSE_MARGIN_MS = (\d+)_000/.exec(read("src/main.ts")) ?? [];
+    expect(Number.parseInt(bridge?.stop_grace_period ?? "", 10)).toBeGreaterThan(drainSeconds + Number(margin));
   });
 
   test("asks for health as the image does", () => {
