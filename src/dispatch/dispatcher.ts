@@ -94,14 +94,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function accept(dispatch: ParsedDispatch, { tenant, traceparent }: Caller): Promise<{ task: Task; replayed: boolean }> {
     const known = dispatch.taskId === null ? null : await store.findTask(tenant, dispatch.taskId);
     if (known !== null) return replay(known, dispatch);
-    if (draining) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
+    refuseWhileDraining();
     const { request, agentId, fingerprint } = dispatch;
     const provider = admission.chooseProvider(dispatch, tenant);
     await admission.check(request, { tenant, agentId, provider });
+    // Admission may have looked up a name.
+    refuseWhileDraining();
     if (lanes.queuedInAll() >= options.queueLimit) throw new BridgeError("queue_full", "The queue is full; try again later.");
     const taskId = dispatch.taskId ?? uuidv7();
     const { task, inserted } = await enqueue({ tenant, taskId, parent: null, agentId, provider, request, fingerprint, traceparent });
     return inserted ? { task, replayed: false } : replay(task, dispatch);
+  }
+
+  function refuseWhileDraining(): void {
+    if (draining) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
   }
 
   function replay(task: Task, dispatch: ParsedDispatch): { task: Task; replayed: boolean } {
