@@ -34,7 +34,7 @@ export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed
   };
 }
 
-/** Small enough that a page of the largest events is no burden. */
+/** Events of a task in one page, fewer where they are long. */
 const TASK_PAGE = 50;
 
 /** The story of one task, from `execution.started` to its terminal event; what becomes of its callback is not part of it. */
@@ -43,8 +43,7 @@ export function createTaskFeed(store: EventStore, { seq }: Pick<Task, "seq">): E
     async read(after) {
       const last = store.lastEventNumber();
       const events = await store.readTaskEvents(seq, after, TASK_PAGE, { callbacks: false });
-      const lastRead = events.at(-1)?.number ?? after;
-      return { events, through: events.length === TASK_PAGE ? lastRead : Math.max(lastRead, last) };
+      return { events, through: events.at(-1)?.number ?? Math.max(after, last) };
     },
     matches: ({ task, type }) => task.seq === seq && isStoryEvent(type),
     async kept() {

@@ -33,17 +33,9 @@ export async function followEvents(
   // An unknown place lies before everything, so that a gap is told.
   let position = from ?? -1;
   while (!signal.aborted) {
-    const page = await feed.read(position);
-    // Asked after the page was read: what is pruned from now on cannot be missing in it.
-    const { oldest, completeFrom } = await feed.kept();
+    const { through, hasRoom } = await replayPage(feed, position, follower, signal);
+    position = through;
     if (signal.aborted) return;
-    if (position + 1 < completeFrom) {
-      follower.gap(oldest);
-      position = completeFrom - 1;
-      continue;
-    }
-    const hasRoom = follower.replay(page.events);
-    position = page.through;
     if (!hasRoom) await follower.drained();
     // In the same turn as the comparison: what is committed from here on is published to the listener.
     else if (position >= store.lastEventNumber()) {
@@ -53,6 +45,24 @@ export async function followEvents(
     // A long replay must not keep the others from their turn.
     else await nextTurn();
   }
+}
+
+/** Passes one page on, or tells that it is missing. A function of its own, so that nobody who waits for a slow follower holds the page. */
+async function replayPage(
+  feed: EventFeed,
+  position: number,
+  follower: EventFollower,
+  signal: AbortSignal,
+): Promise<{ through: number; hasRoom: boolean }> {
+  const { events, through } = await feed.read(position);
+  // Asked after the page was read: what is pruned from now on cannot be missing in it.
+  const { oldest, completeFrom } = await feed.kept();
+  if (signal.aborted) return { through: position, hasRoom: false };
+  if (position + 1 < completeFrom) {
+    follower.gap(oldest);
+    return { through: completeFrom - 1, hasRoom: true };
+  }
+  return { through, hasRoom: follower.replay(events) };
 }
 
 function goLive(eventLog: EventLog, feed: EventFeed, follower: EventFollower, signal: AbortSignal): void {

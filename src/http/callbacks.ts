@@ -27,7 +27,7 @@ export function registerCallbackRoutes(server: FastifyInstance, { callbacks }: {
     async (request) => {
       const { limit, cursor, state } = request.query;
       const found = await callbacks.list(request.principal.tenant, state, { before: cursor ?? null, limit: limit + 1 });
-      return toPage(found, limit, describeCallback, ({ task }) => task.seq);
+      return toPage(found.slice(0, limit), found.length > limit, describeCallback, ({ task }) => task.seq);
     },
   );
 

@@ -30,9 +30,8 @@ export const pageQuery = {
 export const listOf = <T extends z.ZodType>(item: T) =>
   z.strictObject({ data: z.array(item), meta: z.strictObject({ nextCursor: z.string().nullable() }) });
 
-/** One page of a list; `rows` holds one more than `limit` when there is another page. */
-export function toPage<Row, View>(rows: readonly Row[], limit: number, view: (row: Row) => View, keyOf: (row: Row) => string | number) {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return { data: shown.map(view), meta: { nextCursor: rows.length > limit && last !== undefined ? encodeCursor(keyOf(last)) : null } };
+/** One page of a list. */
+export function toPage<Row, View>(rows: readonly Row[], hasMore: boolean, view: (row: Row) => View, keyOf: (row: Row) => string | number) {
+  const last = rows.at(-1);
+  return { data: rows.map(view), meta: { nextCursor: hasMore && last !== undefined ? encodeCursor(keyOf(last)) : null } };
 }

@@ -68,8 +68,8 @@ export function registerGatewayRoutes(server: FastifyInstance, { registry, dispa
       const { limit, cursor: shown = 0 } = request.query;
       const entries = registry.list().map((entry, index) => ({ entry, place: index + 1 }));
       return toPage(
-        entries.slice(shown, shown + limit + 1),
-        limit,
+        entries.slice(shown, shown + limit),
+        entries.length > shown + limit,
         ({ entry }) => describeAdapter(entry, dispatcher.load(entry.provider)),
         ({ place }) => place,
       );

@@ -46,11 +46,13 @@ export function taskEventRoutes({
 
   async function listEvents(task: Task, query: TaskEventsQuery): Promise<string> {
     const after = readPosition(query);
-    const events = await store.readTaskEvents(task.seq, after, query.limit + 1, { callbacks: false });
-    const page = events.slice(0, query.limit).map((event) => ({ event, id: formatEventId(store.epoch, event.number) }));
-    const nextCursor = events.length > query.limit ? page.at(-1)?.id : null;
+    const events = await store.readTaskEvents(task.seq, after, query.limit, { callbacks: false });
+    const last = events.at(-1)?.number;
+    const hasMore = last !== undefined && (await store.readTaskEvents(task.seq, last, 1, { callbacks: false })).length > 0;
+    const idOf = (number: number): string => formatEventId(store.epoch, number);
     // The stored JSON goes out as it is.
-    return `{"data":[${page.map(({ event, id }) => encodeEnvelope(event, id)).join(",")}],"meta":${JSON.stringify({ nextCursor })}}`;
+    const data = events.map((event) => encodeEnvelope(event, idOf(event.number))).join(",");
+    return `{"data":[${data}],"meta":${JSON.stringify({ nextCursor: hasMore ? idOf(last) : null })}}`;
   }
 
   function readPosition({ cursor, after }: TaskEventsQuery): number {

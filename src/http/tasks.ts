@@ -48,11 +48,16 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
     },
     async (request) => {
       const { limit, cursor, ...filter } = request.query;
-      const found = await tasks.list({ ...filter, tenant: request.principal.tenant }, { before: cursor ?? null, limit: limit + 1 });
+      const page = (before: number | null, size: number) =>
+        tasks.list({ ...filter, tenant: request.principal.tenant }, { before, limit: size });
+      const found = await page(cursor ?? null, limit);
+      const last = found.at(-1);
+      // Fewer than asked for may still not be the end: a page of large metadata is cut short.
+      const hasMore = last !== undefined && (await page(last.task.seq, 1)).length > 0;
       const now = Date.now();
       return toPage(
         found,
-        limit,
+        hasMore,
         (snapshot) => describeListedTask(snapshot, now),
         ({ task }) => task.seq,
       );

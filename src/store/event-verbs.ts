@@ -1,12 +1,11 @@
 import type { EventType } from "#contract";
 import type { TaskIdentity } from "../task.ts";
+import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { EventFilter, NewEvent, Store, StoredEvent } from "./store.ts";
 
-/** How much of the log one read looks at, so that a reader of little never blocks the others and one of much never holds much. */
+/** How much of the log one read looks at, so that a reader of little never blocks the others. */
 const READ_STRETCH = 250;
-/** How much data one read brings, give or take one event: many readers may hold a page each. */
-const READ_LENGTH = 1024 * 1024;
 
 /** The log's own part of a transaction: numbers are handed out by one counter and published after the commit. */
 export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
@@ -65,17 +64,19 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
       const end = Math.min(after + READ_STRETCH, committed);
       const { sql, parameters } = filterSql(filter);
       const statement = `${selectEvents} WHERE e.number > ? AND e.number <= ? AND ${sql} ORDER BY e.number`;
-      let length = 0;
-      const isFull = (row: Row): boolean => {
-        length += String(row["data"]).length;
-        return length >= READ_LENGTH;
+      const isLongEnough = createLengthLimit("data");
+      let isFull = false;
+      const takeUntilFull = (row: Row): boolean => {
+        isFull = isLongEnough(row);
+        return isFull;
       };
-      const events = driver.allUntil(isFull, statement, after, end, ...parameters).map(toStoredEvent);
-      return { events, through: length < READ_LENGTH ? end : (events.at(-1)?.number ?? end) };
+      const events = driver.allUntil(takeUntilFull, statement, after, end, ...parameters).map(toStoredEvent);
+      return { events, through: isFull ? (events.at(-1)?.number ?? end) : end };
     },
     readTaskEvents: async (taskSeq, after, limit, { callbacks }) =>
       driver
-        .all(
+        .allUntil(
+          createLengthLimit("data"),
           `${selectEvents} WHERE e.task = ? AND e.number > ? ${callbacks ? "" : "AND e.type NOT LIKE 'callback.%'"} ORDER BY e.number LIMIT ?`,
           taskSeq,
           after,

@@ -120,7 +120,7 @@ export interface Store {
   /** Inserts, or finds the task that has this id already. */
   insertTaskIfAbsent(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
   findTask(tenant: string, taskId: string): Promise<Task | null>;
-  /** A page costs the same whatever its tasks were given and have said: requests and results are not read. */
+  /** Requests and results are not read. Fewer tasks than `limit` where their metadata is long: only none is the end. */
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
   /** What a stop of Bridge cut off, oldest first: running tasks, and queued ones whose parent was running. */
   listInterruptedTasks(): Promise<Task[]>;
@@ -144,7 +144,7 @@ export interface Store {
    * before the end: go on from `through`.
    */
   readEvents(after: number, filter: EventFilter): Promise<{ events: StoredEvent[]; through: number }>;
-  /** A task's own events, oldest first, callback events left out on request. */
+  /** A task's own events, oldest first, callback events left out on request. Fewer than `limit` where they are long: only none is the end. */
   readTaskEvents(taskSeq: number, after: number, limit: number, options: { callbacks: boolean }): Promise<StoredEvent[]>;
   /** Number of the oldest event kept, null when there is none. */
   oldestEventNumber(): Promise<number | null>;

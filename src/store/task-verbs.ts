@@ -1,6 +1,7 @@
 import type { ExecutionResult } from "#contract";
 import { isFinal, type ListedTask, type Task, type TaskState } from "../task.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
+import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { Finish, NewTask, Store, TaskFilter } from "./store.ts";
 
@@ -77,7 +78,8 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
     findTask: async (tenant, taskId) => find(tenant, taskId),
     async listTasks(filter, page) {
       const { sql, parameters } = filterSql(filter);
-      const rows = driver.all(
+      const rows = driver.allUntil(
+        createLengthLimit("metadata"),
         `SELECT ${listedColumns} FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`,
         ...parameters,
         page.before ?? Number.MAX_SAFE_INTEGER,

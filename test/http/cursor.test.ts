@@ -26,19 +26,20 @@ test.each([
 });
 
 test("a page tells whether another one follows", () => {
-  const page = (limit: number) =>
+  const page = (hasMore: boolean) =>
     toPage(
       rows,
-      limit,
+      hasMore,
       ({ seq }) => `row ${seq}`,
       ({ seq }) => seq,
     );
-  expect(page(3)).toEqual({ data: ["row 5", "row 4", "row 3"], meta: { nextCursor: null } });
-  expect(page(2)).toEqual({ data: ["row 5", "row 4"], meta: { nextCursor: encodeCursor(4) } });
+  const data = ["row 5", "row 4", "row 3"];
+  expect(page(false)).toEqual({ data, meta: { nextCursor: null } });
+  expect(page(true)).toEqual({ data, meta: { nextCursor: encodeCursor(3) } });
   expect(
     toPage(
       [],
-      2,
+      false,
       () => "",
       () => 0,
     ),

@@ -82,6 +82,19 @@ test("a stalled reader in replay is not cut off, costs a page, and gets everythi
   expect(numbersOf(await reader.received(641))).toEqual(range(1, 641));
 });
 
+test("a stalled reader of one task's story costs no more than a page, however large its events", async () => {
+  const server = await startStreamServer();
+  const task = await startTask(server.store);
+  for (let round = 0; round < 10; round += 1) await server.progress(task, 10, { filler: "x".repeat(240_000) });
+  const reader = await openReader(`${server.url}/api/v2/tasks/${task.taskId}/events`);
+  reader.pause();
+  // More than the system's own buffers take: something has to wait.
+  while (server.bytesWaiting() === 0) await nextTurn();
+  expect(server.bytesWaiting()).toBeLessThan(2 * MIB);
+  reader.resume();
+  expect(numbersOf(await reader.received(101))).toEqual(range(1, 101));
+});
+
 test("a reader that leaves in the middle of its replay leaves nothing behind", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);

@@ -178,3 +178,17 @@ test("two tenants' tasks of one id have one story each", async () => {
   expect(await reader.ended).toBe(true);
   expect(numbersOf(reader.envelopes())).toEqual([2, 5, 7]);
 });
+
+test("a page of large events is cut short, and the cursor goes on to all of them", async () => {
+  const server = await startStreamServer();
+  const task = await startTask(server.store);
+  await server.progress(task, 20, { filler: "x".repeat(240_000) });
+  const pages: string[][] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { data, meta }: Page = (await list(server, task.taskId, `?limit=200${cursor}`)).body;
+    pages.push(data.map(({ id }) => id));
+    cursor = meta.nextCursor === null ? null : `&cursor=${meta.nextCursor}`;
+  }
+  expect(pages.flat()).toEqual(range(1, 21).map((number) => `${server.store.epoch}-${number}`));
+  expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(6);
+});

@@ -232,3 +232,18 @@ test("HEAD answers like GET, without the body", async () => {
   expect([status, text, headers.get("content-type")]).toEqual([200, "", "application/json; charset=utf-8"]);
   expect((await bridge.call("HEAD", "/api/v2/tasks/unknown")).status).toBe(404);
 });
+
+test("a page of tasks with large metadata is cut short, and the cursor goes on to all of them", async () => {
+  const metadata = { filler: "x".repeat(300_000) };
+  for (let count = 0; count < 8; count += 1)
+    await bridge.dispatch({ taskId: `large-${count}`, agentId: "hoarder", metadata }, { token: "beta" });
+  const pages: string[][] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { text, body } = await bridge.call("GET", `/api/v2/tasks?agentId=hoarder&limit=200${cursor}`, { token: "beta" });
+    expect(text.length).toBeLessThan(1_500_000);
+    pages.push(body.data.map(({ taskId }: { taskId: string }) => taskId));
+    cursor = body.meta.nextCursor === null ? null : `&cursor=${body.meta.nextCursor}`;
+  }
+  expect(pages.flat()).toEqual([7, 6, 5, 4, 3, 2, 1, 0].map((count) => `large-${count}`));
+  expect(pages.map(({ length }) => length)).toEqual([4, 4]);
+});
