@@ -112,6 +112,10 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   server.addHook("onRequest", () => recovered.promise);
   const eventStreams = createEventStreams({ store, eventLog, metrics, logger });
   server.addHook("preClose", () => eventStreams.closeAll("shutdown"));
+  tokens.onWithdrawn((principal) => {
+    tickets.withdraw(principal);
+    eventStreams.withdraw(principal);
+  });
   await server.register(fastifySSE);
   const tasks = createTaskReader(store);
   registerDispatchRoute(server, { dispatcher, registry, tasks, metrics, defaultProfile: config.defaultProfile });

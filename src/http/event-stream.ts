@@ -7,7 +7,7 @@ import type { EventLog } from "../events/event-log.ts";
 import { followEvents, type Place } from "../events/follow-events.ts";
 import type { Metrics } from "../metrics.ts";
 import { createEventEncoder, encodeFrame } from "./event-frame.ts";
-import type {} from "./principal.ts";
+import type { Principal } from "./principal.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 
 /** How many streams one tenant may hold open: enough for its clients, and an end to a client that leaks them. */
@@ -15,7 +15,7 @@ export const MAX_STREAMS_PER_TENANT = 2000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Why Bridge ends a stream that has no end of its own. */
-export type ClosingReason = "shutdown" | "token_expired";
+export type ClosingReason = "shutdown" | "token_expired" | "token_withdrawn";
 
 /** What one reader gets. */
 export interface StreamOptions {
@@ -29,6 +29,8 @@ export interface StreamOptions {
 export interface EventStreams {
   /** Answers the request with a stream. Throws, before anything is sent, when there is no room for it. */
   open(request: FastifyRequest, reply: FastifyReply, options: StreamOptions): void;
+  /** Ends the streams of a principal whose token is taken back. */
+  withdraw(principal: Principal): void;
   /** Ends all streams, for a `preClose` hook: a server does not close while one is open. */
   closeAll(reason: ClosingReason): Promise<void>;
 }
@@ -45,7 +47,7 @@ export interface EventStreamsOptions {
 }
 
 interface OpenStream {
-  tenant: string;
+  principal: Principal;
   close(reason: ClosingReason): Promise<void>;
 }
 
@@ -57,7 +59,8 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
   let closing = false;
 
   function open(request: FastifyRequest, reply: FastifyReply, { feed, from, isLast = () => false }: StreamOptions): void {
-    const { tenant, name, expiresAt } = request.principal;
+    const { principal } = request;
+    const { tenant, name, expiresAt } = principal;
     admit(tenant);
     const { raw } = reply;
     if (raw.destroyed) return;
@@ -66,7 +69,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
     // The first bytes carry the headers out: without them a quiet stream looks like a server that does not answer.
     writer.write("retry: 3000\n: connected\n\n");
     const over = new AbortController();
-    const stream: OpenStream = { tenant, close };
+    const stream: OpenStream = { principal, close };
     streams.add(stream);
     metrics.sseClients.inc();
     const expiry = expiresAt === null ? undefined : callAt(expiresAt, clock, () => void close("token_expired"));
@@ -124,13 +127,16 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
   function admit(tenant: string): void {
     if (closing) throw new BridgeError("draining", "Bridge is stopping.");
     let count = 0;
-    for (const stream of streams) if (stream.tenant === tenant) count += 1;
+    for (const stream of streams) if (stream.principal.tenant === tenant) count += 1;
     if (count >= MAX_STREAMS_PER_TENANT)
       throw new BridgeError("overloaded", `No more than ${MAX_STREAMS_PER_TENANT} event streams can be open at once.`);
   }
 
   return {
     open,
+    withdraw(principal) {
+      for (const stream of streams) if (stream.principal === principal) void stream.close("token_withdrawn");
+    },
     async closeAll(reason) {
       closing = true;
       await Promise.all([...streams].map((stream) => stream.close(reason)));

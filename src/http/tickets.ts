@@ -13,6 +13,8 @@ export interface Tickets {
   mint(principal: Principal): { ticket: string; expiresAt: number };
   /** Whom the ticket speaks for, once; null when it is unknown, used or expired. */
   redeem(ticket: string): Principal | null;
+  /** Forgets the tickets of a principal whose token is taken back. */
+  withdraw(principal: Principal): void;
 }
 
 /** Creates the tickets of this process, in memory: they live for less time than a restart takes a client to notice. */
@@ -46,6 +48,9 @@ export function createTickets({ clock = Date.now }: { clock?: () => number } = {
       const found = unused.get(ticket);
       unused.delete(ticket);
       return found !== undefined && found.expiresAt > clock() ? found.principal : null;
+    },
+    withdraw(principal) {
+      for (const [ticket, minted] of unused) if (minted.principal === principal) unused.delete(ticket);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { toFieldErrors } from "../dispatch/field-errors.ts";
 import { ConfigError } from "../errors.ts";
-import { type KnownToken, scopes } from "./principal.ts";
+import { type KnownToken, type Principal, scopes } from "./principal.ts";
 
 /** The tokens of a file that may be edited while Bridge runs. */
 export interface TokensFile {
@@ -18,6 +19,8 @@ export interface TokensFileOptions {
   taken: readonly KnownToken[];
   logger: Logger;
   pollMs: number;
+  /** Told of each token that is gone from the file, or that is no longer what it was. */
+  onWithdrawn(principal: Principal): void;
 }
 
 /**
@@ -25,7 +28,7 @@ export interface TokensFileOptions {
  * keeps the old set. Watching is a look at the file's state every second: it sees links that are swapped and network disks,
  * which change notices do not.
  */
-export function openTokensFile({ file, taken, logger, pollMs }: TokensFileOptions): TokensFile {
+export function openTokensFile({ file, taken, logger, pollMs, onWithdrawn }: TokensFileOptions): TokensFile {
   // The state is taken first: what is written in between is seen as a change.
   let seen = stateOf(file);
   let tokens = readTokens(file, taken);
@@ -33,16 +36,28 @@ export function openTokensFile({ file, taken, logger, pollMs }: TokensFileOption
     const state = stateOf(file);
     if (state === seen) return;
     seen = state;
+    const before = tokens;
     try {
-      tokens = readTokens(file, taken);
-      logger.info({ tokens: tokens.length }, "tokens file re-read");
+      tokens = keepUnchanged(before, readTokens(file, taken));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       logger.error({ faults: error.faults }, "tokens file not valid: the tokens from before stay in force");
+      return;
     }
+    logger.info({ tokens: tokens.length }, "tokens file re-read");
+    for (const token of before) if (!tokens.includes(token)) onWithdrawn(token.principal);
   }, pollMs);
   timer.unref();
   return { tokens: () => tokens, close: () => clearInterval(timer) };
+}
+
+/** What is said again as it was stays the same object: by that, who came with a token can be told to be welcome still. */
+function keepUnchanged(before: readonly KnownToken[], now: readonly KnownToken[]): KnownToken[] {
+  const known = new Map(before.map((token) => [token.digest.toString("hex"), token]));
+  return now.map((token) => {
+    const same = known.get(token.digest.toString("hex"));
+    return same !== undefined && isDeepStrictEqual(same.principal, token.principal) ? same : token;
+  });
 }
 
 function stateOf(file: string): string {

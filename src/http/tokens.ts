@@ -9,6 +9,8 @@ import { openTokensFile, type TokensFile } from "./tokens-file.ts";
 export interface Tokens {
   /** Whose token it is; null when it is unknown or has expired. */
   find(token: string): Principal | null;
+  /** Tells, while Bridge runs, of each token that is taken back or changed, by the principal that it spoke for. One listener only. */
+  onWithdrawn(listener: (principal: Principal) => void): void;
   close(): void;
 }
 
@@ -25,8 +27,10 @@ export interface TokensOptions {
 /** Loads the configured tokens; where none is configured Bridge makes its own. Throws ConfigError. */
 export function loadTokens({ config, logger, announce = writeError, clock = Date.now, pollMs = 1000 }: TokensOptions): Tokens {
   const configured = config.tokenHashes.map((hash, index) => toKnownToken(Buffer.from(hash, "hex"), `gateway-token-${index + 1}`));
+  let tell: (principal: Principal) => void = () => {};
+  const onWithdrawn = (principal: Principal): void => tell(principal);
   const file: TokensFile | null =
-    config.tokensFile === null ? null : openTokensFile({ file: config.tokensFile, taken: configured, logger, pollMs });
+    config.tokensFile === null ? null : openTokensFile({ file: config.tokensFile, taken: configured, logger, pollMs, onWithdrawn });
   if (configured.length === 0 && file === null)
     configured.push(toKnownToken(digestOf(loadOwnToken(config.dataDir, announce)), "own-token"));
 
@@ -39,6 +43,9 @@ export function loadTokens({ config, logger, announce = writeError, clock = Date
         if (timingSafeEqual(known.digest, digest)) found = known.principal;
       }
       return found === null || (found.expiresAt !== null && found.expiresAt <= clock()) ? null : found;
+    },
+    onWithdrawn(listener) {
+      tell = listener;
     },
     close: () => file?.close(),
   };

@@ -1,7 +1,11 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
+import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Scope } from "../../src/http/principal.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
 import { type Bridge, expectProblem, startBridge, type TokenName } from "./start-bridge.ts";
 
 let bridge: Bridge;
@@ -110,6 +114,50 @@ describe("tickets", () => {
     expect(await open("/api/events?ticket=made-up")).toBe(401);
     expect(await open(`/api/events?ticket=${await mint()}&ticket=${await mint()}`)).toBe(401);
   });
+});
+
+test("a token that is taken back ends its streams and its tickets, and nobody else's", async () => {
+  const file = path.join(await temporaryDirectory(), "tokens.json");
+  const keep = (...names: TokenName[]) =>
+    writeFile(
+      file,
+      JSON.stringify(
+        names.map((name) => ({
+          name,
+          tenant: "alpha",
+          sha256: createHash("sha256").update(`secret-${name}`).digest("hex"),
+          scopes: ["read", "dispatch"],
+        })),
+      ),
+    );
+  await keep("alpha", "reader");
+  const other = await startBridge({ BRIDGE_TOKENS_FILE: file });
+  try {
+    const open = (token: TokenName) => fetch(`${other.url}/api/events`, { headers: { authorization: `Bearer secret-${token}` } });
+    const mint = async (token: TokenName) => (await other.call("POST", "/api/v2/events/ticket", { token })).body.ticket as string;
+    const redeem = async (ticket: string) => {
+      const response = await fetch(`${other.url}/api/events?ticket=${ticket}`);
+      await response.body?.cancel();
+      return response.status;
+    };
+    const [gone, kept] = [await open("alpha"), await open("reader")];
+    const tickets = [await mint("alpha"), await mint("reader")] as const;
+
+    await keep("reader");
+    expect((await gone.text()).split("\n\n").at(-2)).toBe('event: stream.closing\ndata: {"reason":"token_withdrawn"}');
+    expect([await redeem(tickets[0]), await redeem(tickets[1])]).toEqual([401, 200]);
+    expectProblem(await other.call("GET", "/api/v2/tasks"), "unauthenticated");
+
+    await other.dispatch({}, { token: "reader" });
+    let told = "";
+    for await (const piece of kept.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      told += piece;
+      if (told.includes("event: execution.completed")) break;
+    }
+    expect(told).not.toContain("stream.closing");
+  } finally {
+    await other.close();
+  }
 });
 
 test("a ticket is minted without parameters and fields", async () => {

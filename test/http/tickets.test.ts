@@ -42,3 +42,11 @@ test("a tenant that hoards tickets is refused until they expire, and takes nothi
   now += TICKET_LIFETIME_MS;
   tickets.mint(principal());
 });
+
+test("the tickets of a principal whose token is taken back are worth nothing; others stay", () => {
+  const tickets = createTickets();
+  const [gone, kept] = [principal(), principal()];
+  const minted = [gone, kept, gone].map((who) => tickets.mint(who).ticket);
+  tickets.withdraw(gone);
+  expect(minted.map((ticket) => tickets.redeem(ticket))).toEqual([null, kept, null]);
+});

@@ -144,6 +144,23 @@ describe("the tokens file", () => {
     expect(tokens.find("two")).toBeNull();
   });
 
+  test("tells of each token that is taken back or changed, and of no other", async () => {
+    const tokensFile = await write([entry("gone"), entry("narrowed", { scopes: ["read", "dispatch"] }), entry("kept")]);
+    const { tokens, log } = await load({ tokensFile, tokenHashes: [hash("root")] });
+    const withdrawn: unknown[] = [];
+    tokens.onWithdrawn((principal) => withdrawn.push(principal));
+    const [gone, narrowed, kept] = ["gone", "narrowed", "kept"].map((token) => tokens.find(token));
+    await write("[", tokensFile);
+    await eventually(() => log.join("").includes("is not JSON"));
+    expect(withdrawn).toEqual([]);
+    await write([entry("new"), entry("kept"), entry("narrowed")], tokensFile);
+    await eventually(() => tokens.find("new") !== null);
+    expect(withdrawn).toHaveLength(2);
+    for (const [index, principal] of [gone, narrowed].entries()) expect(withdrawn[index]).toBe(principal);
+    expect(tokens.find("kept")).toBe(kept);
+    expect(tokens.find("narrowed")?.scopes).toEqual(new Set(["read"]));
+  });
+
   test("is seen to change when it is replaced, or its link is turned, as orchestrators do", async () => {
     const directory = await temporaryDirectory();
     const [first, second, link] = ["first", "second", "link"].map((name) => path.join(directory, name)) as [string, string, string];
