@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { kill } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** The environment variable that marks every process of a task, its descendants included. */
@@ -44,24 +45,26 @@ interface FoundProcess {
 }
 
 async function sweep(isOurs: (marks: Marks) => boolean, graceMs = sweepGraceMs): Promise<Sweep> {
-  const met = new Set<string>();
+  const met = new Map<string, FoundProcess>();
   const startedAt = performance.now();
   for (;;) {
-    const found = await findProcesses(isOurs);
+    // Who was met once is followed to the end: a process loses its marks while it dies, or takes them off.
+    const followed = [...met].filter(([, process]) => isAlive(process));
+    const living = new Map([...followed, ...(await findProcesses(isOurs)).map((process) => [nameOf(process), process] as const)]);
     const elapsedMs = performance.now() - startedAt;
-    const names = found.map(({ pid, startTime }) => `${pid} ${startTime}`);
-    if (found.length === 0 || elapsedMs > graceMs + limitMs) {
-      return { killed: met.size - names.filter((name) => met.has(name)).length, left: found.length };
+    if (living.size === 0 || elapsedMs > graceMs + limitMs) {
+      return { killed: [...met.keys()].filter((name) => !living.has(name)).length, left: living.size };
     }
-    for (const [index, process] of found.entries()) {
-      const name = names[index] as string;
+    for (const [name, process] of living) {
       if (elapsedMs > graceMs) signal(process, "SIGKILL");
       else if (!met.has(name)) signal(process, "SIGTERM");
-      met.add(name);
+      met.set(name, process);
     }
     await delay(pauseMs);
   }
 }
+
+const nameOf = ({ pid, startTime }: FoundProcess): string => `${pid} ${startTime}`;
 
 async function findProcesses(isOurs: (marks: Marks) => boolean): Promise<FoundProcess[]> {
   const found: FoundProcess[] = [];
@@ -69,8 +72,8 @@ async function findProcesses(isOurs: (marks: Marks) => boolean): Promise<FoundPr
     if (index % sliceSize === sliceSize - 1) await new Promise(setImmediate);
     const marks = readMarks(pid);
     if (marks === null || !isOurs(marks)) continue;
-    const startTime = readStartTime(pid);
-    if (startTime !== null) found.push({ pid, startTime });
+    const startTime = readState(pid)?.startTime;
+    if (startTime !== undefined) found.push({ pid, startTime });
   }
   return found;
 }
@@ -90,17 +93,23 @@ function readMarks(pid: number): Marks | null {
   return { marker: read(taskMarker), tmp: read("TMPDIR"), home: read("HOME") };
 }
 
-/** Field 22 of `stat`; the fields are counted from behind the name, which may hold anything. */
-function readStartTime(pid: number): string | null {
+/** Fields 3 and 22 of `stat`; the fields are counted from behind the name, which may hold anything. */
+function readState(pid: number): { state: string | undefined; startTime: string } | null {
   const stat = readProc(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
-  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
+  return fields[19] === undefined ? null : { state: fields[0], startTime: fields[19] };
 }
 
-/** The pid may have passed to a stranger since it was found: the start time tells. */
-function signal({ pid, startTime }: FoundProcess, name: NodeJS.Signals): void {
-  if (readStartTime(pid) !== startTime) return;
+/** The pid may have passed to a stranger since it was found: the start time tells. A zombie only waits to be collected. */
+function isAlive({ pid, startTime }: FoundProcess): boolean {
+  const now = readState(pid);
+  return now?.startTime === startTime && now.state !== "Z" && now.state !== "X";
+}
+
+function signal(process: FoundProcess, name: NodeJS.Signals): void {
+  if (!isAlive(process)) return;
   try {
-    process.kill(pid, name);
+    kill(process.pid, name);
   } catch (error) {
     if (!isCode(error, "ESRCH", "EPERM")) throw error;
   }

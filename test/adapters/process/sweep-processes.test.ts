@@ -14,7 +14,7 @@ describe("the sweep of one task", () => {
   const task = { taskId: "sweep-test", tmp: "/nowhere/data/tmp/1", home: "/nowhere/data/homes/1" };
 
   test("finds processes by the marker and one of their directories", async () => {
-    const all = await Promise.all([start(ours), start({ ...ours, TMPDIR: "/elsewhere" }), start({ ...ours, HOME: "/root" })]);
+    const all = await Promise.all([start(ours), start({ ...ours, TMPDIR: "/elsewhere" }), start({ ...ours, HOME: "/elsewhere" })]);
     expect(await sweepTask(task)).toEqual({ killed: 3, left: 0 });
     expect(await Promise.all(all.map(endOf))).toEqual(["SIGTERM", "SIGTERM", "SIGTERM"]);
   });
@@ -37,6 +37,12 @@ describe("the sweep of one task", () => {
     expect(killed).toBeGreaterThanOrEqual(1);
   });
 
+  test("kills what takes its marks off to escape", async () => {
+    const escapee = await start(ours, 'trap "exec env -i sleep 60" TERM; echo ready; while :; do sleep 0.05; done');
+    const { left } = await sweepTask({ ...task, graceMs: 100 });
+    expect({ ended: await endOf(escapee), left }).toEqual({ ended: "SIGKILL", left: 0 });
+  });
+
   test("goes on until nothing new comes up", async () => {
     // Each generation starts the next before it dies of its SIGTERM.
     const generation = `trap 'DEPTH=$((DEPTH + 1)); export DEPTH; [ $DEPTH -lt 4 ] && setsid sh -c "$SCRIPT" & exit' TERM; echo ready; while :; do sleep 0.02; done`;
@@ -50,7 +56,7 @@ describe("the sweep of one task", () => {
 
 describe("the sweep at the start", () => {
   test("finds every task of this data directory and of no other", async () => {
-    const leftovers = [await start(ours), await start({ ...ours, BRIDGE_TASK_ID: "tenant/x", HOME: "/root" })];
+    const leftovers = [await start(ours), await start({ ...ours, BRIDGE_TASK_ID: "tenant/x", HOME: "/elsewhere" })];
     const strangers = [
       await start({ ...ours, TMPDIR: "/nowhere/data-2/tmp/1", HOME: "/nowhere/data-2/homes/1" }),
       await start({ TMPDIR: ours.TMPDIR, HOME: ours.HOME }),
