@@ -35,7 +35,9 @@ test("names sections that exist", () => {
 test("names npm scripts that exist", () => {
   const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
   const code = [...commands, ...[...readme.matchAll(/`(npm [^`\n]+)`/g)].map(([, command]) => command ?? "")].join("\n");
-  const named = [...code.matchAll(/\bnpm (?:run )?([a-z][a-z:]*)/g)].map(([, name]) => name ?? "").filter((name) => name !== "ci" && name !== "rebuild");
+  const named = [...code.matchAll(/\bnpm (?:run )?([a-z][a-z:]*)/g)]
+    .map(([, name]) => name ?? "")
+    .filter((name) => name !== "ci" && name !== "rebuild");
   expect(named).toEqual(expect.arrayContaining(["demo", "test", "start"]));
   expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
 });
