@@ -293,6 +293,18 @@ test("a stream ends when its token expires, whether it was opened by token or by
   expect((await server.metrics.sseClients.get()).values[0]?.value).toBe(1);
 });
 
+test("a stream whose reader has left leaves no timer behind", async () => {
+  stopTime();
+  const server = await startStreamServer({ principals: { brief: { expiresAt: Date.now() + 30_000 } } });
+  const before = vi.getTimerCount();
+  const reader = await openReader(`${server.url}/api/events`, { token: "brief" });
+  await reader.until(({ comments }) => comments.length === 1);
+  expect(vi.getTimerCount()).toBe(before + 2);
+  reader.leave();
+  while ((await server.metrics.sseClients.get()).values[0]?.value !== 0) await nextTurn();
+  expect(vi.getTimerCount()).toBe(before);
+});
+
 test("the gauge of open streams comes back to zero, however its readers leave", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
