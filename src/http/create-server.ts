@@ -13,6 +13,7 @@ import { createAuthentication, type TicketDesk } from "./authenticate.ts";
 import { answerClientError } from "./client-errors.ts";
 import { handleError } from "./error-handler.ts";
 import { finishAnswersOnClose } from "./finish-answers.ts";
+import { limitPipelining } from "./limit-pipelining.ts";
 import type { Principal } from "./principal.ts";
 import { sendProblem } from "./problem.ts";
 import { chooseRequestId } from "./request-id.ts";
@@ -81,6 +82,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   acceptOnlyJson(app);
 
   receive(app);
+  limitPipelining(app);
   finishAnswersOnClose(app, timeouts.lastAnswersMs);
   // Only pages run scripts: `/docs` has a policy of its own, which does not have to be put together for every answer.
   await app.register(helmet, { contentSecurityPolicy: false });
