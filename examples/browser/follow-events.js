@@ -6,7 +6,10 @@ const endings = "execution.completed execution.failed callback.delivered callbac
 export function followEvents(url, mintTicket, onEvent, { lastEventId = "", retryDelayMs = 3000 } = {}) {
   let source = null;
   let stopped = false;
-  const again = () => !stopped && setTimeout(connect, retryDelayMs);
+  let retry;
+  const again = () => {
+    if (!stopped) retry = setTimeout(connect, retryDelayMs);
+  };
   async function connect() {
     const minted = await mintTicket().catch(() => null);
     if (stopped || minted === null) return again();
@@ -24,6 +27,7 @@ export function followEvents(url, mintTicket, onEvent, { lastEventId = "", retry
   connect();
   return () => {
     stopped = true;
+    clearTimeout(retry);
     source?.close();
   };
 }

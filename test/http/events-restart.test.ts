@@ -45,6 +45,19 @@ function openEventSource(url: string) {
   };
 }
 
+test("an EventSource cut off before its first event comes back to where it was, not to a later present", async () => {
+  const server = await startStreamServer();
+  await server.progress(await startTask(server.store), 3);
+  const client = openEventSource(`${server.url}/api/events`);
+  await new Promise((resolve) => client.source.addEventListener("open", resolve, { once: true }));
+  await server.stop();
+  await server.start();
+  // Long before the client comes back.
+  await startTask(server.store);
+  await client.received(1);
+  expect(numbersOf(client.seen)).toEqual([5]);
+});
+
 test("an EventSource goes on over two restarts on the same port and data, with no gap and no duplicate", async () => {
   const server = await startStreamServer();
   let written = 0;
