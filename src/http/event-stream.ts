@@ -44,6 +44,7 @@ export interface EventStreamsOptions {
   clock?: () => number;
   heartbeatMs?: number;
   closeGraceMs?: number;
+  replayPatienceMs?: number;
 }
 
 interface OpenStream {
@@ -53,7 +54,16 @@ interface OpenStream {
 
 /** Creates the registry of event streams. */
 export function createEventStreams(options: EventStreamsOptions): EventStreams {
-  const { store, eventLog, metrics, logger, clock = Date.now, heartbeatMs = 15_000, closeGraceMs = 2000 } = options;
+  const {
+    store,
+    eventLog,
+    metrics,
+    logger,
+    clock = Date.now,
+    heartbeatMs = 15_000,
+    closeGraceMs = 2000,
+    replayPatienceMs = 120_000,
+  } = options;
   const encode = createEventEncoder(eventLog.formatId);
   const streams = new Set<OpenStream>();
   let closing = false;
@@ -82,7 +92,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       over.abort();
     });
 
-    followEvents({ store, eventLog, feed }, { from, follower: { gap, replay, drained: writer.drained, live }, signal: over.signal }).catch(
+    followEvents({ store, eventLog, feed }, { from, follower: { gap, replay, drained, live }, signal: over.signal }).catch(
       (error: unknown) => {
         logger.error({ err: error, tenant, principal: name }, "an event stream failed");
         raw.destroy();
@@ -99,6 +109,11 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       const hasRoom = events.length === 0 || writer.write(Buffer.concat(events.map(encode)));
       endAfter(events);
       return hasRoom;
+    }
+
+    /** A replay goes at the reader's own pace, but one that takes nothing at all holds its page for nobody. */
+    async function drained(): Promise<void> {
+      if (!(await writer.drained(replayPatienceMs))) cutOff();
     }
 
     function live(events: readonly StoredEvent[]): void {

@@ -9,8 +9,8 @@ const MAX_COPIED_BYTES = 64 * 1024;
 export interface StreamWriter {
   /** Writes at the reader's own pace. False: wait for `drained` before the next. */
   write(chunk: string | Buffer): boolean;
-  /** Resolves when the reader can take more, or is gone. */
-  drained(): Promise<void>;
+  /** Resolves when the reader can take more, or is gone. False when neither happens in this time. */
+  drained(patienceMs: number): Promise<boolean>;
   /** Writes without waiting, all frames at once. False, and nothing written, when too much waits already. */
   writeLive(frames: readonly Buffer[]): boolean;
   /** Ends cleanly, once. */
@@ -71,7 +71,10 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs }: { heart
   return {
     write,
     writeLive,
-    drained: () => (raw.writableNeedDrain ? firstOf(raw, ["drain", "close", "error"]) : Promise.resolve()),
+    async drained(patienceMs) {
+      if (!raw.writableNeedDrain) return true;
+      return happensWithin(patienceMs, firstOf(raw, ["drain", "close", "error"]));
+    },
     end(lastChunk) {
       if (!isOpen()) return;
       if (lastChunk !== undefined) raw.write(lastChunk);
@@ -79,11 +82,17 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs }: { heart
     },
     async finished(graceMs) {
       if (raw.writableFinished || raw.destroyed) return;
-      const timer = setTimeout(() => raw.destroy(), graceMs);
-      await firstOf(raw, ["finish", "close", "error"]);
-      clearTimeout(timer);
+      if (!(await happensWithin(graceMs, firstOf(raw, ["finish", "close", "error"])))) raw.destroy();
     },
   };
+}
+
+async function happensWithin(limitMs: number, event: Promise<void>): Promise<boolean> {
+  const limit = Promise.withResolvers<false>();
+  const timer = setTimeout(() => limit.resolve(false), limitMs);
+  const happened = await Promise.race([event.then(() => true), limit.promise]);
+  clearTimeout(timer);
+  return happened;
 }
 
 function firstOf(raw: ServerResponse, events: readonly string[]): Promise<void> {

@@ -82,6 +82,21 @@ test("a stalled reader in replay is not cut off, costs a page, and gets everythi
   expect(numbersOf(await reader.received(641))).toEqual(range(1, 641));
 });
 
+test("a reader that takes nothing of its replay for long is cut off, counted, and goes on by id", async () => {
+  const server = await startStreamServer({ replayPatienceMs: 100 });
+  const task = await startTask(server.store);
+  for (let round = 0; round < 20; round += 1) await server.progress(task, 32, { filler: "x".repeat(32 * 1024) });
+  const reader = await openReader(`${server.url}/api/events`, { lastEventId: `${server.store.epoch}-0` });
+  reader.pause();
+  await expect.poll(() => slowDisconnects(server)).toBe(1);
+  reader.resume();
+  await reader.ended;
+  const seen = numbersOf(reader.envelopes());
+  const again = await openReader(`${server.url}/api/events`, { lastEventId: `${server.store.epoch}-${seen.at(-1) ?? 0}` });
+  const rest = numbersOf(await again.received(641 - seen.length));
+  expect([...seen, ...rest]).toEqual(range(1, 641));
+});
+
 test("a stalled reader of one task's story costs no more than a page, however large its events", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);

@@ -38,7 +38,7 @@ export interface StreamServer {
   start(): Promise<void>;
 }
 
-export interface StreamServerOptions extends Partial<Pick<EventStreamsOptions, "heartbeatMs" | "closeGraceMs">> {
+export interface StreamServerOptions extends Partial<Pick<EventStreamsOptions, "heartbeatMs" | "closeGraceMs" | "replayPatienceMs">> {
   storeClock?: () => number;
   ticketClock?: () => number;
   /** Tokens beside `default` and `other`, which name their tenant. */
@@ -47,7 +47,7 @@ export interface StreamServerOptions extends Partial<Pick<EventStreamsOptions, "
 
 /** Starts a server that stops with the test. A token is the name of its principal, and of its tenant unless said otherwise. */
 export async function startStreamServer(options: StreamServerOptions = {}): Promise<StreamServer> {
-  const { storeClock, ticketClock, heartbeatMs, closeGraceMs } = options;
+  const { storeClock, ticketClock, heartbeatMs, closeGraceMs, replayPatienceMs } = options;
   const file = path.join(await temporaryDirectory(), "bridge.db");
   const principals: StreamServerOptions["principals"] = { default: {}, other: {}, ...options.principals };
   const log: string[] = [];
@@ -66,7 +66,11 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
   async function start(): Promise<void> {
     const store = openStore({ file, ...(storeClock && { clock: storeClock }) });
     const eventLog = createEventLog({ store, metrics, logger });
-    const times = { ...(heartbeatMs !== undefined && { heartbeatMs }), ...(closeGraceMs !== undefined && { closeGraceMs }) };
+    const times = {
+      ...(heartbeatMs !== undefined && { heartbeatMs }),
+      ...(closeGraceMs !== undefined && { closeGraceMs }),
+      ...(replayPatienceMs !== undefined && { replayPatienceMs }),
+    };
     const eventStreams = createEventStreams({ store, eventLog, metrics, logger, ...times });
     const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null };
     const app = await createServer({ config, logger, version: "test", tokens: { find: findPrincipal }, tickets });
