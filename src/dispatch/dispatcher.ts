@@ -10,8 +10,9 @@ import type { NewTask, Store } from "../store/store.ts";
 import { isFinal, type Task, taskHandle } from "../task.ts";
 import type { AdapterRegistry } from "./adapter-registry.ts";
 import { createAdmission, offlineText } from "./admission.ts";
-import { toTaskRequest } from "./child-request.ts";
+import { createChildTasks } from "./child-tasks.ts";
 import type { ParsedDispatch } from "./dispatch-request.ts";
+import { failedResult } from "./failed-result.ts";
 import { createLanes, type Lane } from "./lanes.ts";
 import { describeEnd, type Run, runTask, type StopCode } from "./run-task.ts";
 import { logTaskEnd } from "./task-end.ts";
@@ -87,6 +88,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const stories = new Set<Promise<void>>();
   const ends = createTaskEnds(store);
   const admission = createAdmission(options);
+  const children = createChildTasks({ runs, admission, ends, enqueue });
   let draining = false;
 
   // --- accept ---------------------------------------------------------------------------------------------------------
@@ -280,42 +282,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     for (const { provider } of lanes.all()) if (registry.get(provider) === undefined) await endAllQueued(provider);
   }
 
-  // --- children -------------------------------------------------------------------------------------------------------
-
-  async function runChild(child: ChildRequest): Promise<ExecutionResult> {
-    const run = runs.get(child.parentTaskId);
-    if (run === undefined) throw new Error(`No running task ${child.parentTaskId} can have a child.`);
-    if (run.isOver) return failedResult("cancelled", "The parent has ended or is being stopped.");
-    const { task: parent } = run;
-    const { tenant, traceparent } = parent;
-    const { provider, agentId = parent.agentId } = child;
-    if (ancestorsOf(parent).some((ancestor) => ancestor.provider === provider)) {
-      const error = `A task of ${provider} cannot wait for a child of the same adapter: it may hold the slot that the child needs.`;
-      return failedResult("adapter_error", error);
-    }
-    const request = toTaskRequest(child, parent.request, run.remainingMs());
-    try {
-      await admission.check(request, { tenant, agentId, provider });
-    } catch (error) {
-      if (!(error instanceof BridgeError)) throw error;
-      return failedResult(error.code === "adapter_offline" ? "adapter_offline" : "adapter_error", error.message);
-    }
-    // It may have been stopped meanwhile, and its children with it.
-    if (run.isOver) return failedResult("cancelled", "The parent has ended or is being stopped.");
-    const { task } = await enqueue({ tenant, taskId: uuidv7(), parent, agentId, provider, request, fingerprint: "", traceparent });
-    const ended = await ends.wait(task);
-    return ended.result as ExecutionResult;
-  }
-
-  function ancestorsOf(task: Task): Task[] {
-    const parent = parentRunOf(task);
-    return [task, ...(parent === undefined ? [] : ancestorsOf(parent.task))];
-  }
-
-  function parentRunOf({ tenant, parentTaskId }: Task): Run | undefined {
-    return parentTaskId === null ? undefined : runs.get(taskHandle({ tenant, taskId: parentTaskId }));
-  }
-
   return {
     recover,
     accept,
@@ -324,7 +290,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const time = AbortSignal.timeout(timeoutMs);
       return ends.wait(task, signal === undefined ? time : AbortSignal.any([time, signal]));
     },
-    runChild,
+    runChild: children.run,
     onAdapterEvent(provider, event) {
       const run = runs.get(event.taskId);
       if (run === undefined || run.task.provider !== provider) {
@@ -332,7 +298,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         return;
       }
       run.onEvent(event);
-      for (let above = parentRunOf(run.task); above !== undefined; above = parentRunOf(above.task)) above.touch();
+      for (const ancestor of children.ancestorsOf(run.task)) ancestor.touch();
     },
     onAdapterChecked(provider) {
       if (registry.get(provider)?.health.status !== "offline") fill(lanes.of(provider));
@@ -355,8 +321,4 @@ async function atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
   const timer = setTimeout(limit.resolve, limitMs);
   await Promise.race([work, limit.promise]);
   clearTimeout(timer);
-}
-
-function failedResult(errorCode: "cancelled" | "adapter_offline" | "adapter_error" | "bridge_restarted", error: string): ExecutionResult {
-  return { status: "error", durationMs: 0, errorCode, error, connection: "in-process" };
 }

@@ -1,0 +1,64 @@
+import { v7 as uuidv7 } from "uuid";
+import type { ChildRequest, ExecutionResult } from "#contract";
+import { BridgeError } from "../errors.ts";
+import type { NewTask } from "../store/store.ts";
+import { type Task, taskHandle } from "../task.ts";
+import type { Admission } from "./admission.ts";
+import { toTaskRequest } from "./child-request.ts";
+import { failedResult } from "./failed-result.ts";
+import type { Run } from "./run-task.ts";
+import type { TaskEnds } from "./task-ends.ts";
+
+/** Tasks that tasks run. */
+export interface ChildTasks {
+  /** Runs a child to its end; what is refused is a result. Rejects only when the parent is not running. */
+  run(child: ChildRequest): Promise<ExecutionResult>;
+  /** The runs that a task belongs to, from its parent upwards. */
+  ancestorsOf(task: Task): Run[];
+}
+
+/** What children are made with. */
+export interface ChildTasksOptions {
+  /** All runs, by the handle of their task. */
+  runs: ReadonlyMap<string, Run>;
+  admission: Admission;
+  ends: TaskEnds;
+  enqueue(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
+}
+
+/** Lets running tasks have children: ordinary tasks, under the limits of their own adapter. */
+export function createChildTasks({ runs, admission, ends, enqueue }: ChildTasksOptions): ChildTasks {
+  async function run(child: ChildRequest): Promise<ExecutionResult> {
+    const parentRun = runs.get(child.parentTaskId);
+    if (parentRun === undefined) throw new Error(`No running task ${child.parentTaskId} can have a child.`);
+    if (parentRun.isOver) return parentIsOver();
+    const { task: parent } = parentRun;
+    const { tenant, traceparent } = parent;
+    const { provider, agentId = parent.agentId } = child;
+    if ([parentRun, ...ancestorsOf(parent)].some((ancestor) => ancestor.task.provider === provider)) {
+      const error = `A task of ${provider} cannot wait for a child of the same adapter: it may hold the slot that the child needs.`;
+      return failedResult("adapter_error", error);
+    }
+    const request = toTaskRequest(child, parent.request, parentRun.remainingMs());
+    try {
+      await admission.check(request, { tenant, agentId, provider });
+    } catch (error) {
+      if (!(error instanceof BridgeError)) throw error;
+      return failedResult(error.code === "adapter_offline" ? "adapter_offline" : "adapter_error", error.message);
+    }
+    // It may have been stopped meanwhile, and its children with it.
+    if (parentRun.isOver) return parentIsOver();
+    const { task } = await enqueue({ tenant, taskId: uuidv7(), parent, agentId, provider, request, fingerprint: "", traceparent });
+    const ended = await ends.wait(task);
+    return ended.result as ExecutionResult;
+  }
+
+  function ancestorsOf({ tenant, parentTaskId }: Task): Run[] {
+    const parent = parentTaskId === null ? undefined : runs.get(taskHandle({ tenant, taskId: parentTaskId }));
+    return parent === undefined ? [] : [parent, ...ancestorsOf(parent.task)];
+  }
+
+  return { run, ancestorsOf };
+}
+
+const parentIsOver = (): ExecutionResult => failedResult("cancelled", "The parent has ended or is being stopped.");
