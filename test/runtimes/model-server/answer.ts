@@ -1,0 +1,45 @@
+import { type Answer, type Conversation, cutText } from "./conversation.ts";
+import { isHousekeeping, translateTool } from "./runtimes.ts";
+import { chooseStep, findMarker, type Scenario, type Step } from "./scenarios.ts";
+
+/** One call of the model; every scripted answer is counted so. */
+const taskUsage = { prompt: 130, cached: 20, answer: 30, thinking: 5 };
+const housekeepingUsage = { prompt: 10, cached: 0, answer: 2, thinking: 0 };
+
+/** The longest delta of a text that does not say how many it wants. */
+const deltaLength = 8_192;
+
+export type Reply = { answer: Answer } | { error: number; body?: unknown };
+
+/** What the model says to a request: its scenario's next step. */
+export function replyTo(conversation: Conversation, scenarios: ReadonlyMap<string, Scenario>, messagePrefix: string): Reply {
+  if (isHousekeeping(conversation)) return { answer: { ...textAnswer(conversation, "Scripted title"), usage: housekeepingUsage } };
+  const marker = findMarker(conversation);
+  if (marker === null) return { answer: textAnswer(conversation, "No scenario.") };
+  const scenario = scenarios.get(marker.id);
+  if (scenario === undefined) return { answer: textAnswer(conversation, `No scenario ${marker.id}.`) };
+  const step = chooseStep(scenario, marker.turnsSince);
+  if (step === null) return { answer: textAnswer(conversation, `No step left of scenario ${marker.id}.`) };
+  if ("error" in step) scenario.errorsGiven.set(step, (scenario.errorsGiven.get(step) ?? 0) + 1);
+  return play(step, conversation, messagePrefix);
+}
+
+function play(step: Step, conversation: Conversation, messagePrefix: string): Reply {
+  if ("error" in step) return step;
+  if ("text" in step) return { answer: textAnswer(conversation, step.text, step.chunks) };
+  if ("hang" in step) return { answer: { ...textAnswer(conversation, step.say ?? ""), hangs: true } };
+  if ("tools" in step) {
+    const calls = step.tools.map((tool) => translateTool(tool, conversation.runtime, conversation.tools));
+    return { answer: { ...textAnswer(conversation, step.say ?? ""), calls } };
+  }
+  const messages = conversation.turns.flatMap((turn) => (turn.role === "user" ? [withoutPrefix(turn.text, messagePrefix)] : []));
+  return { answer: textAnswer(conversation, "echo" in step ? (messages.at(-1) ?? "") : messages.slice(0, -1).join("\n")) };
+}
+
+function textAnswer({ model }: Conversation, text: string, pieces = Math.max(3, Math.ceil(text.length / deltaLength))): Answer {
+  return { model, deltas: cutText(text, pieces), calls: [], usage: taskUsage, hangs: false };
+}
+
+function withoutPrefix(text: string, prefix: string): string {
+  return text.startsWith(prefix) ? text.slice(prefix.length) : text;
+}

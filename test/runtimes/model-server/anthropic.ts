@@ -1,0 +1,142 @@
+import { randomUUID } from "node:crypto";
+import type { Answer, Call, Conversation, Frame, ModelRequest, Protocol, Turn, Usage } from "./conversation.ts";
+import { isOwnText, type Runtime, recogniseRuntime } from "./runtimes.ts";
+
+interface Block {
+  type: string;
+  text?: string;
+}
+
+interface Body {
+  model: string;
+  system?: string | Block[];
+  messages: { role: string; content: string | Block[] }[];
+  tools?: { name: string }[];
+  stream?: boolean;
+}
+
+/** Anthropic Messages. */
+export const anthropic: Protocol = {
+  answers: ({ method, path }) => method === "POST" && /^\/v1\/messages(\?|$)/.test(path),
+  read: readRequest,
+  stream: streamAnswer,
+  whole: (answer) => ({
+    ...message(answer),
+    content: [...(answer.deltas.length > 0 ? [{ type: "text", text: answer.deltas.join("") }] : []), ...answer.calls.map(toolUse)],
+    stop_reason: stopReason(answer),
+    usage: usage(answer.usage),
+  }),
+  errorBody(status) {
+    const types: Record<number, string> = {
+      400: "invalid_request_error",
+      401: "authentication_error",
+      403: "permission_error",
+      404: "not_found_error",
+      429: "rate_limit_error",
+      529: "overloaded_error",
+    };
+    return {
+      type: "error",
+      error: { type: types[status] ?? "api_error", message: `Scripted error ${status}` },
+      request_id: "req_scripted",
+    };
+  },
+  other({ method, path }) {
+    if (method === "POST" && path.startsWith("/v1/messages/count_tokens")) return { input_tokens: 130 };
+    return path.startsWith("/api/hello") ? { message: "hello" } : undefined;
+  },
+};
+
+function readRequest({ body, headers }: ModelRequest): Conversation {
+  const { model, system = "", messages, tools = [], stream = false } = body as Body;
+  const runtime = recogniseRuntime(headers["user-agent"], "claude");
+  return {
+    runtime,
+    model,
+    system: textOf(blocksOf(system)),
+    turns: messages.flatMap(({ role, content }) => readMessage(role, blocksOf(content), runtime)),
+    tools: tools.map(({ name }) => ({ name })),
+    stream,
+  };
+}
+
+/** Results of tools come as messages of the user; one message may hold both. */
+function readMessage(role: string, blocks: Block[], runtime: Runtime): Turn[] {
+  if (role === "assistant") return [{ role }];
+  const texts = blocks.filter(({ type, text }) => type === "text" && !isOwnText(runtime, text ?? ""));
+  return [
+    ...(blocks.some(({ type }) => type === "tool_result") ? [{ role: "tool" } as const] : []),
+    ...(texts.length > 0 ? [{ role: "user", text: textOf(texts) } as const] : []),
+  ];
+}
+
+function blocksOf(content: string | Block[]): Block[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+function textOf(blocks: Block[]): string {
+  return blocks.map(({ text }) => text ?? "").join("\n");
+}
+
+function* streamAnswer(answer: Answer): Iterable<Frame> {
+  const { deltas, calls, hangs } = answer;
+  yield frame("message_start", { message: message(answer) });
+  let index = 0;
+  if (deltas.length > 0) {
+    yield frame("content_block_start", { index, content_block: { type: "text", text: "" } });
+    for (const text of deltas) yield frame("content_block_delta", { index, delta: { type: "text_delta", text } });
+    if (hangs) return;
+    yield frame("content_block_stop", { index });
+    index += 1;
+  }
+  if (hangs) return;
+  for (const call of calls) {
+    yield frame("content_block_start", { index, content_block: { ...toolUse(call), input: {} } });
+    const input = JSON.stringify(call.input);
+    const middle = Math.ceil(input.length / 2);
+    for (const partial_json of [input.slice(0, middle), input.slice(middle)]) {
+      yield frame("content_block_delta", { index, delta: { type: "input_json_delta", partial_json } });
+    }
+    yield frame("content_block_stop", { index });
+    index += 1;
+  }
+  yield frame("message_delta", { delta: { stop_reason: stopReason(answer), stop_sequence: null }, usage: usage(answer.usage) });
+  yield frame("message_stop", {});
+}
+
+function frame(event: string, data: object): Frame {
+  return { event, data: { type: event, ...data } };
+}
+
+function message({ model, usage: counted }: Answer) {
+  return {
+    id: `msg_${randomUUID()}`,
+    type: "message",
+    role: "assistant",
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...usage(counted), output_tokens: 1 },
+  };
+}
+
+function toolUse({ id, name, input }: Call) {
+  return { type: "tool_use", id, name, input };
+}
+
+function stopReason({ calls }: Answer): string {
+  return calls.length > 0 ? "tool_use" : "end_turn";
+}
+
+/** Here the prompt is counted in three parts that do not overlap; what was written to the cache comes on top. */
+function usage({ prompt, cached, answer, thinking }: Usage) {
+  const written = cached / 2;
+  return {
+    input_tokens: prompt - written,
+    cache_read_input_tokens: cached,
+    cache_creation_input_tokens: written,
+    output_tokens: answer,
+    output_tokens_details: { thinking_tokens: thinking },
+  };
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import type { Answer, Conversation, Frame, ModelRequest, Protocol, Turn, Usage } from "./conversation.ts";
+import { isOwnText, type Runtime, recogniseRuntime } from "./runtimes.ts";
+
+interface Message {
+  role: string;
+  content?: string | { type: string; text?: string }[] | null;
+}
+
+interface Body {
+  model: string;
+  messages: Message[];
+  tools?: { function: { name: string } }[];
+  stream?: boolean;
+}
+
+/** OpenAI chat completions. */
+export const chatCompletions: Protocol = {
+  answers: ({ method, path }) => method === "POST" && /^\/v1\/chat\/completions(\?|$)/.test(path),
+  read: readRequest,
+  stream: streamAnswer,
+  whole: (answer) => ({
+    ...head(answer),
+    object: "chat.completion",
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: answer.deltas.length > 0 ? answer.deltas.join("") : null,
+          ...(answer.calls.length > 0 ? { tool_calls: toolCalls(answer) } : {}),
+        },
+        finish_reason: finishReason(answer),
+      },
+    ],
+    usage: usage(answer.usage),
+  }),
+  errorBody: openaiErrorBody,
+};
+
+/** The body of OpenAI's errors, the same in both of its protocols. */
+export function openaiErrorBody(status: number) {
+  const kinds: Record<number, [type: string, code: string | null]> = {
+    401: ["invalid_request_error", "invalid_api_key"],
+    404: ["invalid_request_error", "model_not_found"],
+    429: ["requests", "rate_limit_exceeded"],
+  };
+  const [type, code] = kinds[status] ?? [status >= 500 ? "server_error" : "invalid_request_error", null];
+  return { error: { message: `Scripted error ${status}`, type, param: null, code } };
+}
+
+function readRequest({ body, headers }: ModelRequest): Conversation {
+  const { model, messages, tools = [], stream = false } = body as Body;
+  const runtime = recogniseRuntime(headers["user-agent"], "opencode");
+  const isSystem = ({ role }: Message) => role === "system" || role === "developer";
+  return {
+    runtime,
+    model,
+    system: messages
+      .filter(isSystem)
+      .map(({ content }) => textsOf(content).join("\n"))
+      .join("\n"),
+    turns: messages.filter((message) => !isSystem(message)).flatMap((message) => readMessage(message, runtime)),
+    tools: tools.map((tool) => ({ name: tool.function.name })),
+    stream,
+  };
+}
+
+function readMessage({ role, content }: Message, runtime: Runtime): Turn[] {
+  if (role !== "user") return [{ role: role === "tool" ? "tool" : "assistant" }];
+  const texts = textsOf(content).filter((text) => !isOwnText(runtime, text));
+  return texts.length > 0 ? [{ role, text: texts.join("\n") }] : [];
+}
+
+function textsOf(content: Message["content"]): string[] {
+  return typeof content === "string" ? [content] : (content ?? []).map(({ text }) => text ?? "");
+}
+
+function* streamAnswer(answer: Answer): Iterable<Frame> {
+  const start = { ...head(answer), object: "chat.completion.chunk" };
+  const chunk = (delta: object, finish_reason: string | null = null): Frame => ({
+    data: { ...start, choices: [{ index: 0, delta, finish_reason }] },
+  });
+  yield chunk({ role: "assistant", content: "" });
+  for (const content of answer.deltas) yield chunk({ content });
+  if (answer.hangs) return;
+  for (const [index, call] of toolCalls(answer).entries()) {
+    yield chunk({ tool_calls: [{ index, ...call, function: { ...call.function, arguments: "" } }] });
+    yield chunk({ tool_calls: [{ index, function: { arguments: call.function.arguments } }] });
+  }
+  yield chunk({}, finishReason(answer));
+  yield { data: { ...start, choices: [], usage: usage(answer.usage) } };
+  yield { data: "[DONE]" };
+}
+
+function head({ model }: Answer) {
+  return { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model };
+}
+
+function toolCalls({ calls }: Answer) {
+  return calls.map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(input) } }));
+}
+
+function finishReason({ calls }: Answer): string {
+  return calls.length > 0 ? "tool_calls" : "stop";
+}
+
+function usage({ prompt, cached, answer, thinking }: Usage) {
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: answer,
+    total_tokens: prompt + answer,
+    prompt_tokens_details: { cached_tokens: cached },
+    completion_tokens_details: { reasoning_tokens: thinking },
+  };
+}

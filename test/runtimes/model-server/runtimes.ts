@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import type { Call, Conversation, OfferedTool } from "./conversation.ts";
+import type { Tool } from "./scenarios.ts";
+
+export type Runtime = "claude" | "codex" | "gemini" | "opencode";
+
+/** A tool of a runtime: its name and how it wants its input. */
+interface Form<Kind extends Tool["kind"]> {
+  name: string;
+  input(tool: Extract<Tool, { kind: Kind }>): Call["input"];
+}
+
+interface Profile {
+  /** Beginnings of texts that the runtime writes under the user's name. */
+  ownTexts: RegExp;
+  /** System prompts of the requests that a runtime makes for itself, such as one for a title. */
+  housekeeping: RegExp;
+  /** The usual one first: it is called even where it is not offered, as a hostile model would. */
+  shell: Form<"shell">[];
+  write: Form<"write">[];
+  read: Form<"read">[];
+  mcpName(server: string, tool: string): string;
+}
+
+const profiles: Record<Runtime, Profile> = {
+  claude: {
+    ownTexts: /^<system-reminder>/,
+    housekeeping: /title/i,
+    shell: [{ name: "Bash", input: ({ command }) => ({ command, description: "Runs a command" }) }],
+    write: [{ name: "Write", input: ({ path, content }) => ({ file_path: path, content }) }],
+    read: [{ name: "Read", input: ({ path }) => ({ file_path: path }) }],
+    mcpName: (server, tool) => `mcp__${server}__${tool}`,
+  },
+  codex: {
+    ownTexts: /^(<environment_context>|<user_instructions>|# AGENTS\.md instructions)/,
+    housekeeping: /title/i,
+    shell: [
+      { name: "exec_command", input: ({ command }) => ({ cmd: command }) },
+      { name: "shell_command", input: ({ command }) => ({ command }) },
+      { name: "shell", input: ({ command }) => ({ command: ["bash", "-c", command] }) },
+    ],
+    write: [{ name: "apply_patch", input: ({ path, content }) => addFilePatch(path, content) }],
+    read: [{ name: "exec_command", input: ({ path }) => ({ cmd: `cat '${path}'` }) }],
+    mcpName: (server, tool) => `mcp__${server}__${tool}`,
+  },
+  gemini: {
+    ownTexts: /^<session_context>/,
+    housekeeping: /title/i,
+    shell: [{ name: "run_shell_command", input: ({ command }) => ({ command }) }],
+    write: [{ name: "write_file", input: ({ path, content }) => ({ file_path: path, content }) }],
+    read: [{ name: "read_file", input: ({ path }) => ({ file_path: path }) }],
+    mcpName: (server, tool) => `mcp_${server}_${tool}`,
+  },
+  opencode: {
+    ownTexts: /^<system-reminder>/,
+    housekeeping: /title/i,
+    shell: [{ name: "bash", input: ({ command }) => ({ command, description: "Runs a command" }) }],
+    write: [{ name: "write", input: ({ path, content }) => ({ filePath: path, content }) }],
+    read: [{ name: "read", input: ({ path }) => ({ filePath: path }) }],
+    mcpName: (server, tool) => `${server}_${tool}`,
+  },
+};
+
+/** The runtime behind a request: OpenCode speaks every protocol, each other runtime one of its own. */
+export function recogniseRuntime(userAgent: string | undefined, own: Runtime): Runtime {
+  return /opencode/i.test(userAgent ?? "") ? "opencode" : own;
+}
+
+/** True for a text that the runtime itself put under the user's name. */
+export function isOwnText(runtime: Runtime, text: string): boolean {
+  return profiles[runtime].ownTexts.test(text);
+}
+
+/** True for a request that is no part of the task: it carries no tools and asks for a title or the like. */
+export function isHousekeeping({ runtime, tools, system }: Conversation): boolean {
+  return tools.length === 0 && profiles[runtime].housekeeping.test(system);
+}
+
+/** Puts an abstract tool into the words of the runtime, by the tools that it offers in this request. */
+export function translateTool(tool: Tool, runtime: Runtime, offered: OfferedTool[]): Call {
+  const id = tool.id ?? `call_${randomUUID().replaceAll("-", "")}`;
+  if (tool.kind === "raw") return { id, ...named(tool.name, offered), input: tool.input };
+  if (tool.kind === "mcp") return { id, ...mcpNamed(tool, runtime, offered), input: tool.input };
+  const { name, input } = form(tool, profiles[runtime], offered);
+  return { id, ...named(name, offered), input };
+}
+
+function form(tool: Extract<Tool, { kind: "shell" | "write" | "read" }>, profile: Profile, offered: OfferedTool[]) {
+  const forms = profile[tool.kind] as Form<typeof tool.kind>[];
+  const chosen = forms.find(({ name }) => offered.some((one) => one.name === name)) ?? forms[0];
+  if (chosen === undefined) throw new Error(`No form for ${tool.kind}.`);
+  return { name: chosen.name, input: chosen.input(tool as never) };
+}
+
+function named(name: string, offered: OfferedTool[]): Pick<Call, "name" | "namespace"> {
+  const namespace = offered.find((tool) => tool.name === name)?.namespace;
+  return { name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** Codex groups the tools of one MCP server in a namespace. */
+function mcpNamed({ server, tool }: { server: string; tool: string }, runtime: Runtime, offered: OfferedTool[]) {
+  const name = profiles[runtime].mcpName(server, tool);
+  const grouped = offered.find((one) => one.namespace !== undefined && one.name === tool && `${one.namespace}__${tool}` === name);
+  return grouped?.namespace === undefined ? { name } : { name: tool, namespace: grouped.namespace };
+}
+
+function addFilePatch(path: string, content: string): string {
+  const lines = content.replace(/\n$/, "").split("\n");
+  return `*** Begin Patch\n*** Add File: ${path}\n${lines.map((line) => `+${line}`).join("\n")}\n*** End Patch\n`;
+}

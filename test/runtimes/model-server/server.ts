@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { replyTo } from "./answer.ts";
+import { anthropic } from "./anthropic.ts";
+import { chatCompletions } from "./chat-completions.ts";
+import type { Answer, Frame, ModelRequest, Protocol } from "./conversation.ts";
+import { gemini } from "./gemini.ts";
+import { responses } from "./responses.ts";
+import { type Scenario, type Step, scenarioMarker, stepSchema } from "./scenarios.ts";
+
+const protocols = [anthropic, responses, chatCompletions, gemini];
+const requestLimit = 1_000;
+
+export interface ModelServerOptions {
+  /** What adapters put before every message; `echo` and `recall` leave it away. */
+  messagePrefix?: string;
+  port?: number;
+}
+
+/** A scripted model on 127.0.0.1 that speaks the vendors' own protocols. */
+export interface ModelServer {
+  url: string;
+  /** Registers what the model does, and answers the marker that calls it up from a message or a system prompt. */
+  scenario(steps: Step[]): string;
+  /** The newest thousand requests, oldest first. */
+  requests: ModelRequest[];
+  close(): Promise<void>;
+}
+
+/** Starts the scripted model. */
+export async function createModelServer({ messagePrefix = "", port = 0 }: ModelServerOptions = {}): Promise<ModelServer> {
+  const scenarios = new Map<string, Scenario>();
+  const requests: ModelRequest[] = [];
+
+  const server = createServer(async (incoming, response) => {
+    try {
+      const request = await readRequest(incoming);
+      requests.push(request);
+      if (requests.length > requestLimit) requests.shift();
+      await answer(request, response);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 400, { error: { message: String(error) } });
+    }
+  });
+
+  async function answer(request: ModelRequest, response: ServerResponse): Promise<void> {
+    const protocol = protocols.find((one) => one.answers(request));
+    if (protocol === undefined) {
+      const body = protocols.map((one) => one.other?.(request)).find((found) => found !== undefined);
+      return body === undefined ? sendJson(response, 404, { error: { message: "Not found" } }) : sendJson(response, 200, body);
+    }
+    const conversation = protocol.read(request);
+    const reply = replyTo(conversation, scenarios, messagePrefix);
+    if ("error" in reply) return sendJson(response, reply.error, reply.body ?? protocol.errorBody(reply.error));
+    if (conversation.stream) return await sendStream(response, protocol, reply.answer);
+    if (reply.answer.hangs) response.flushHeaders();
+    else sendJson(response, 200, protocol.whole(reply.answer));
+  }
+
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    scenario(steps) {
+      const id = `s${scenarios.size + 1}`;
+      scenarios.set(id, { steps: stepSchema.array().nonempty().parse(steps), errorsGiven: new Map() });
+      return scenarioMarker(id);
+    },
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<ModelRequest> {
+  const body = await text(incoming);
+  return {
+    method: incoming.method ?? "",
+    path: incoming.url ?? "",
+    headers: incoming.headers,
+    body: body === "" ? null : JSON.parse(body),
+    at: performance.now(),
+  };
+}
+
+async function sendStream(response: ServerResponse, protocol: Protocol, answer: Answer): Promise<void> {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  response.flushHeaders();
+  await pipeline(Readable.from(encodeFrames(protocol.stream(answer))), response, { end: !answer.hangs });
+}
+
+function* encodeFrames(frames: Iterable<Frame>): Iterable<string> {
+  for (const { event, data } of frames) {
+    yield `${event === undefined ? "" : `event: ${event}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  const headers = { "content-type": "application/json", ...(status === 429 ? { "retry-after": "1" } : {}) };
+  response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body));
+}
