@@ -48,10 +48,13 @@ export const floors: IForbiddenRuleType[] = [
   },
   {
     name: "adapters-see-contract-and-shared-parts",
-    comment: "An adapter sees #contract, adapters/process and adapters/acp; never another adapter, never src/.",
+    comment: "An adapter sees #contract, adapters/process, adapters/program and adapters/acp; never another adapter, never src/.",
     severity: "error",
     from: { path: "^adapters/([^/]+)/" },
-    to: { path: ours, pathNot: ["^adapters/$1/", "^adapters/process/", "^adapters/acp/", "^src/contract/", "^packages/"] },
+    to: {
+      path: ours,
+      pathNot: ["^adapters/$1/", "^adapters/process/", "^adapters/program/", "^adapters/acp/", "^src/contract/", "^packages/"],
+    },
   },
   {
     name: "adapters-name-the-contract",

@@ -39,6 +39,15 @@ const argv = z.string().transform((text, context) => {
   }
 });
 
+const jsonObject = z.string().transform((text, context) => {
+  try {
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+  } catch {
+    context.addIssue("must be a JSON object");
+    return z.NEVER;
+  }
+});
+
 const perAdapter = z.string().transform((text, context) => {
   const limits = new Map<string, number>();
   let fallback: number | undefined;
@@ -63,6 +72,28 @@ const secret = z
     const size = Buffer.from(text.slice("whsec_".length), "base64").length;
     return size >= 24 && size <= 64;
   }, "must hold 24 to 64 bytes");
+
+/** The settings of one agent program; `connections` are its adapter's, in their order. */
+const program = <Name extends string>(name: Name, title: string, connections: readonly [string, ...string[]]) =>
+  ({
+    [`BRIDGE_${name}_COMMAND`]: z.string().min(1).optional().describe(`Program of ${title}: a path, or a name on the PATH.`),
+    [`BRIDGE_${name}_CONNECTION`]: z
+      .enum(connections)
+      .optional()
+      .describe(`Only this connection to ${title}: ${connections.join(" or ")}. Default: the first that works`),
+    [`BRIDGE_${name}_HOME`]: z
+      .enum(["agent", "user"])
+      .default("agent")
+      .describe(`Home of ${title}: agent (one per tenant and agent) or user (your own, with its login).`),
+    [`BRIDGE_${name}_ENV`]: list.default([]).describe(`Names of further environment variables that ${title} gets, comma-separated.`),
+  }) as ProgramSettings<Name>;
+type ProgramSettings<Name extends string> = {
+  [Key in `BRIDGE_${Name}_${"COMMAND" | "CONNECTION"}`]: z.ZodOptional<z.ZodType<string, string>>;
+} & { [Key in `BRIDGE_${Name}_HOME`]: z.ZodDefault<z.ZodType<"agent" | "user", string>> } & {
+  [Key in `BRIDGE_${Name}_ENV`]: z.ZodDefault<typeof list>;
+};
+const acpCommand = (title: string) =>
+  z.string().min(1).optional().describe(`Program of the acp connection to ${title}: a path, or a name on the PATH.`);
 
 /**
  * Every setting, in the order in which `.env.example` and the README show them.
@@ -134,6 +165,15 @@ export const settings = {
   BRIDGE_APPROVAL_SECONDS: integer(1, 86_400).default(300).describe("Seconds that an approval waits before it counts as rejected."),
   BRIDGE_COMMAND: argv.optional().describe("Program of the command adapter, a JSON array. Default: the example agent in examples/agents/"),
   BRIDGE_COMMAND_ENV: list.default([]).describe("Names of environment variables that the command adapter's program gets, comma-separated."),
+  ...program("CLAUDE", "Claude Code", ["acp", "cli"]),
+  BRIDGE_CLAUDE_ACP_COMMAND: acpCommand("Claude Code"),
+  ...program("CODEX", "Codex", ["acp", "cli"]),
+  BRIDGE_CODEX_ACP_COMMAND: acpCommand("Codex"),
+  ...program("GEMINI", "Gemini CLI", ["acp", "cli"]),
+  ...program("OPENCODE", "OpenCode", ["http-api", "cli"]),
+  BRIDGE_OPENCODE_CONFIG: jsonObject
+    .optional()
+    .describe("Configuration of OpenCode as JSON: its providers and models. Default: the provider of the key that is set"),
   BRIDGE_MCP_COMMANDS: list.default([]).describe("Commands that a dispatch may name in a stdio MCP server, comma-separated."),
   BRIDGE_METRICS_PUBLIC: flag.default(false).describe("Serve /metrics without a token."),
   BRIDGE_LOG_LEVEL: z
@@ -234,7 +274,36 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     mcpCommands: values.BRIDGE_MCP_COMMANDS,
     metricsPublic: values.BRIDGE_METRICS_PUBLIC,
     logLevel: values.BRIDGE_LOG_LEVEL,
-    adapterSettings: { command: { argv: values.BRIDGE_COMMAND, env: values.BRIDGE_COMMAND_ENV } },
+    adapterSettings: {
+      command: { argv: values.BRIDGE_COMMAND, env: values.BRIDGE_COMMAND_ENV },
+      claude: {
+        command: values.BRIDGE_CLAUDE_COMMAND,
+        acpCommand: values.BRIDGE_CLAUDE_ACP_COMMAND,
+        connection: values.BRIDGE_CLAUDE_CONNECTION,
+        home: values.BRIDGE_CLAUDE_HOME,
+        env: values.BRIDGE_CLAUDE_ENV,
+      },
+      codex: {
+        command: values.BRIDGE_CODEX_COMMAND,
+        acpCommand: values.BRIDGE_CODEX_ACP_COMMAND,
+        connection: values.BRIDGE_CODEX_CONNECTION,
+        home: values.BRIDGE_CODEX_HOME,
+        env: values.BRIDGE_CODEX_ENV,
+      },
+      gemini: {
+        command: values.BRIDGE_GEMINI_COMMAND,
+        connection: values.BRIDGE_GEMINI_CONNECTION,
+        home: values.BRIDGE_GEMINI_HOME,
+        env: values.BRIDGE_GEMINI_ENV,
+      },
+      opencode: {
+        command: values.BRIDGE_OPENCODE_COMMAND,
+        connection: values.BRIDGE_OPENCODE_CONNECTION,
+        home: values.BRIDGE_OPENCODE_HOME,
+        env: values.BRIDGE_OPENCODE_ENV,
+        config: values.BRIDGE_OPENCODE_CONFIG,
+      },
+    },
   };
   return { config, warnings: unknownNames(present) };
 }

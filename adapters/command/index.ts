@@ -10,12 +10,10 @@ import type {
   TaskErrorCode,
 } from "#contract";
 import { findProgram } from "../process/find-program.ts";
-import { type ProcessEnd, processLimits, runProcess } from "../process/run-process.ts";
+import { exitFailure, stopFailure } from "../process/process-failure.ts";
+import { type ProcessEnd, runProcess } from "../process/run-process.ts";
 import { type CommandResult, readLine } from "./events.ts";
 import { type CommandCall, commandCall, programInput } from "./request.ts";
-
-/** How much of stderr an error shows: its end. */
-const errorTailLength = 4_000;
 
 export interface CommandAdapterOptions {
   /** How long a program that has reported its result may take to exit; then it is stopped, and its result stands. */
@@ -131,19 +129,10 @@ async function runProgram(
 
 /** What decides, in this order: that it never ran, that it went too far, what it reported, how it ended. */
 function resultOf(end: ProcessEnd, reported: CommandResult | null): CommandResult {
-  if (end.spawnError !== null) return failure("spawn_failed", `The program did not start: ${end.spawnError}`);
-  if (end.limit === "lineBytes")
-    return failure("output_limit", `The program wrote a line of more than ${mebibytes(processLimits.lineBytes)} MiB.`);
-  if (end.limit === "stdoutBytes")
-    return failure("output_limit", `The program wrote more than ${mebibytes(processLimits.stdoutBytes)} MiB.`);
-  if (reported !== null) return reported;
-  if (end.aborted) return failure("cancelled", "The task was cancelled.");
-  if (end.exitCode === 0) return { status: "ok" };
-  const how = end.exitSignal === null ? `exited with code ${end.exitCode}` : `was ended by ${end.exitSignal}`;
-  return failure("runtime_crashed", `The program ${how}. ${end.stderr.trim().slice(-errorTailLength)}`.trim());
+  const decided = stopFailure(end) ?? reported;
+  if (decided !== null) return decided;
+  return !end.aborted && end.exitCode === 0 ? { status: "ok" } : exitFailure(end);
 }
-
-const mebibytes = (bytes: number): number => bytes / 1024 ** 2;
 
 function healthOf(call: CommandCall | null): AdapterHealthStatus {
   if (call === null) return { status: "offline", connection: null, version: null, detail: "The adapter is not running.", preflight: [] };

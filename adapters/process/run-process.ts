@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { execa } from "execa";
 import { createLineSplitter, type LineListener } from "./lines.ts";
@@ -27,8 +28,8 @@ export interface ProcessOptions {
   taskId: string;
   tmp: string;
   home: string;
-  /** What it reads from stdin, which then is closed. */
-  input: string;
+  /** What it reads from stdin, which then is closed; or who holds a conversation with it there and closes it in the end. */
+  input: string | ((stdin: Writable) => void);
   onLine: LineListener;
   /** Stops the process and all its descendants. */
   signal: AbortSignal;
@@ -71,7 +72,8 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   signal.addEventListener("abort", abort, { once: true });
   // A program need not read its input; how it fares is told by its exit, not by a broken pipe.
   subprocess.stdin.on("error", () => {});
-  subprocess.stdin.end(options.input);
+  if (typeof options.input === "string") subprocess.stdin.end(options.input);
+  else options.input(subprocess.stdin);
 
   const [exitCode, exitSignal] = await exitOf(subprocess);
   signal.removeEventListener("abort", abort);

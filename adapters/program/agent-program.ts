@@ -1,0 +1,71 @@
+import type { AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities } from "#contract";
+import type { ProgramSettings } from "./program-settings.ts";
+import type { SessionTotals } from "./session-totals.ts";
+import type { TaskStory } from "./task-story.ts";
+
+/** What everything around one runtime works with. */
+export interface ProgramContext {
+  settings: ProgramSettings;
+  /** Bridge's environment, to pick from. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** A directory of the adapter's own that survives restarts. */
+  dataDir: string;
+  logger: AdapterLogger;
+  onOrphansKilled(count: number): void;
+}
+
+/** One task on its way through a connection. */
+export interface ProgramTask {
+  /** As Bridge assembled it; `directories.home` is the operator's own where the settings say so. */
+  request: ExecutionRequest;
+  context: ProgramContext;
+  story: TaskStory;
+  /** Aborted when the task is to stop. */
+  signal: AbortSignal;
+  /** What sessions had used up before, for runtimes that count a session and not a task. */
+  totals: SessionTotals;
+}
+
+/** What a connection knows at the end; `resumeToken` is the runtime's own id of the session. Text the story has heard need not be repeated. */
+export type Ending = Omit<ExecutionResult, "durationMs" | "connection">;
+
+/** Where the program of a connection is, or what to do about it not being there. */
+export type Finding = { argv: readonly string[] } | { missing: string };
+
+/** What a program said about itself. */
+export interface Probe {
+  version: string | null;
+  detail: string;
+}
+
+/** One way to reach a runtime. */
+export interface ProgramConnection {
+  name: Connection;
+  capabilities: GatewayCapabilities;
+  /** Cheap: looks at files, starts nothing. */
+  find(context: ProgramContext): Finding;
+  /** Starts the program to see that it answers; rejects, in words for the operator, when it does not. */
+  probe(argv: readonly string[], context: ProgramContext): Promise<Probe>;
+  /** Can it carry this request? Absent: every one. What it cannot goes to the next connection. */
+  serves?(request: ExecutionRequest): boolean;
+  execute(task: ProgramTask, argv: readonly string[]): Promise<Ending>;
+}
+
+/** What is known about the operator's credentials without asking a model; `detail` says what to do when not ok. */
+export interface Credentials {
+  ok: boolean;
+  detail: string;
+}
+
+/** One runtime that is a program: everything in which its adapter differs from the others. */
+export interface AgentProgram {
+  provider: string;
+  /** In the order in which they are tried; at least one. */
+  connections: readonly ProgramConnection[];
+  /** Looks for credentials of the connection in use; no model is called. */
+  findCredentials(connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials>;
+  /** How it fares with several agents in one task. */
+  multiAgent: string;
+  /** Its share in a timeout estimate: how much slower it is than others. */
+  timeoutMultiplier: number;
+}

@@ -1,0 +1,135 @@
+import path from "node:path";
+import type { ExecutionAdapter, ExecutionEventListener, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
+import type { AgentProgram, Ending, Probe, ProgramContext } from "./agent-program.ts";
+import { type FoundConnection, findConnections, isUsable, probeConnections, reportHealth } from "./preflight.ts";
+import { programSettingsSchema } from "./program-settings.ts";
+import { createSessionTotals, forgetOldTotals, type SessionTotals } from "./session-totals.ts";
+import { createTaskStory } from "./task-story.ts";
+
+interface Ready {
+  context: ProgramContext;
+  totals: SessionTotals;
+  /** As the last preflight found them; tasks go by this while the next one is under way. */
+  found: readonly FoundConnection[];
+  probes: Map<string, Probe>;
+}
+
+/** Makes the adapter of an agent program: everything that is the same for all of them. */
+export function createProgramAdapter(program: AgentProgram): Required<ExecutionAdapter> {
+  const listeners = new Set<ExecutionEventListener>();
+  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  let ready: Ready | null = null;
+
+  const emit: ExecutionEventListener = (event) => {
+    for (const listener of listeners) listener(event);
+  };
+
+  return {
+    provider: program.provider,
+
+    async initialize({ settings, env, dataDir, logger, onOrphansKilled }) {
+      const context = { settings: programSettingsSchema.parse(settings), env, dataDir, logger, onOrphansKilled };
+      const directory = path.join(dataDir, "sessions");
+      await forgetOldTotals(directory);
+      ready = { context, totals: createSessionTotals(directory), found: findConnections(program, context), probes: new Map() };
+    },
+
+    async shutdown() {
+      ready = null;
+      for (const { controller } of running.values()) controller.abort();
+      await Promise.allSettled([...running.values()].map(({ done }) => done));
+    },
+
+    async checkHealth() {
+      if (ready === null) return { status: "offline", connection: null, version: null, detail: notRunning(program), preflight: [] };
+      const current = ready;
+      const { context, probes } = current;
+      const found = findConnections(program, context);
+      await probeConnections(found, context, probes);
+      current.found = found;
+      return reportHealth(program, found, context);
+    },
+
+    capabilities() {
+      const used = ready?.found.find(isUsable)?.connection ?? program.connections[0];
+      if (used === undefined) throw new Error(`${program.provider} has no connections`);
+      return used.capabilities;
+    },
+
+    async execute(request) {
+      if (ready === null) return failure("adapter_offline", notRunning(program));
+      const controller = new AbortController();
+      const done = runTask(request, ready, emit, controller.signal);
+      running.set(request.taskId, { controller, done });
+      try {
+        return await done;
+      } finally {
+        running.delete(request.taskId);
+      }
+    },
+
+    async cancel(taskHandle) {
+      const task = running.get(taskHandle);
+      task?.controller.abort();
+      return task !== undefined;
+    },
+
+    onEvent: (listener) => void listeners.add(listener),
+    offEvent: (listener) => void listeners.delete(listener),
+  };
+}
+
+async function runTask(
+  given: ExecutionRequest,
+  { context, totals, found }: Ready,
+  emit: ExecutionEventListener,
+  signal: AbortSignal,
+): Promise<ExecutionResult> {
+  const usable = found.filter(isUsable);
+  const used = usable.find(({ connection }) => connection.serves?.(given) ?? true);
+  if (used === undefined) {
+    const reasons = found.map(({ connection, finding, probe }) => {
+      if ("missing" in finding) return `${connection.name}: ${finding.missing}`;
+      return `${connection.name}: ${probe?.ok === false ? probe.reason : "cannot carry this request"}`;
+    });
+    return failure("adapter_offline", `No connection to the runtime can carry this task. ${reasons.join(" ")}`);
+  }
+  const { connection, finding } = used;
+  const startedAt = performance.now();
+  const request = context.settings.home === "user" ? inUserHome(given, context) : given;
+  const story = createTaskStory(request.taskId, emit, { streaming: connection.capabilities.streaming });
+  try {
+    const ending = await connection.execute({ request, context, story, signal, totals }, finding.argv);
+    story.close();
+    return {
+      ...withOutput(ending, story.answer),
+      durationMs: performance.now() - startedAt,
+      connection: connection.name,
+    };
+  } catch (error) {
+    // The story ends before the result, also in case of a bug.
+    story.close();
+    throw error;
+  }
+}
+
+/** The answer is the output of what went well, and what there is of it where somebody stopped the task; an error is not its own output. */
+function withOutput(ending: Ending, answer: string): Ending {
+  if (ending.status === "ok") return { ...ending, output: ending.output ?? answer };
+  return ending.errorCode === "cancelled" && answer !== "" ? { ...ending, output: answer } : ending;
+}
+
+function inUserHome(request: ExecutionRequest, { env }: ProgramContext): ExecutionRequest {
+  const home = env["HOME"];
+  return home === undefined ? request : { ...request, directories: { ...request.directories, home } };
+}
+
+const notRunning = ({ provider }: AgentProgram): string => `The ${provider} adapter is not running.`;
+
+const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
+  status: "error",
+  errorCode,
+  error,
+  durationMs: 0,
+  connection: "cli",
+});

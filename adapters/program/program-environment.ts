@@ -1,0 +1,14 @@
+import type { ProgramContext } from "./agent-program.ts";
+
+/** Every program gets these, and of the rest only what its adapter or the operator names. */
+const common = ["PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"] as const;
+
+/** The environment of a program: an allow-list of Bridge's own, then what the adapter sets. */
+export function programEnvironment(
+  { env, settings }: Pick<ProgramContext, "env" | "settings">,
+  names: readonly string[],
+  own: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const picked = [...common, ...names, ...settings.env].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
+  return { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...Object.fromEntries(picked), ...own };
+}

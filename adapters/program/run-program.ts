@@ -1,0 +1,102 @@
+import { exitFailure, stopFailure } from "../process/process-failure.ts";
+import { type ProcessEnd, type ProcessOptions, processLimits, runProcess } from "../process/run-process.ts";
+import type { Ending, ProgramTask } from "./agent-program.ts";
+
+/**
+ * What a line of a program means for its task. `known` adds to what the end of the task will tell; `ended` is the runtime's own verdict,
+ * the first of which decides.
+ */
+export type Step =
+  | { kind: "text"; text: string }
+  | { kind: "tool.invoked"; toolCallId: string; toolName: string; input: unknown }
+  | { kind: "tool.completed"; toolCallId: string; output: unknown; isError: boolean; toolName?: string }
+  | { kind: "progress"; data: Record<string, unknown> }
+  | { kind: "known"; facts: Omit<Partial<Ending>, "status"> }
+  | { kind: "ended"; ending: Verdict };
+
+/** How a task went. */
+export type Verdict = Pick<Ending, "status" | "errorCode" | "error">;
+
+/** Reads one JSON line at a time; keeps what it must remember between lines. Pure but for that memory. */
+export type LineReader = (line: Record<string, unknown>) => readonly Step[];
+
+/** How to run a program that tells its story in JSON lines. */
+export interface ProgramCall {
+  argv: readonly string[];
+  /** The whole environment but for HOME, TMPDIR and the marker. */
+  env: Readonly<Record<string, string>>;
+  input: ProcessOptions["input"];
+  read: LineReader;
+  /** What the exit means where no line told the end; null: a crash. */
+  explainExit?(end: ProcessEnd): Verdict | null;
+}
+
+/** A story in JSON costs a multiple of its text, so it may be longer than a program's plain output. */
+const stdoutBytes = 8 * processLimits.stdoutBytes;
+/** How long a program that has told its end may take to exit; then it is stopped, and what it told stands. */
+const EXIT_AFTER_END_MS = 5_000;
+
+/** Runs a program for one task, tells its story, and says how it ended. */
+export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<Ending> {
+  const { request, context, story, signal } = task;
+  const stop = new AbortController();
+  let exitTimer: NodeJS.Timeout | undefined;
+  let facts: Omit<Partial<Ending>, "status"> = {};
+  let told = null as Verdict | null;
+
+  const take = (step: Step): void => {
+    if (step.kind === "text") story.say(step.text);
+    else if (step.kind === "tool.invoked") story.invokeTool(step.toolCallId, step.toolName, step.input);
+    else if (step.kind === "tool.completed") story.completeTool(step.toolCallId, step.output, step.isError, step.toolName);
+    else if (step.kind === "progress") story.progress(step.data);
+    else if (step.kind === "known") facts = { ...facts, ...step.facts };
+    else if (told === null && !signal.aborted) {
+      told = step.ending;
+      exitTimer = setTimeout(() => stop.abort(), EXIT_AFTER_END_MS);
+    }
+  };
+  const end = await runProcess({
+    argv: call.argv,
+    env: call.env,
+    input: call.input,
+    cwd: request.directories.cwd,
+    taskId: request.taskId,
+    tmp: request.directories.tmp,
+    home: request.directories.home,
+    onLine(line) {
+      const object = parseObject(line);
+      if (object === null)
+        context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "the program wrote a line that is no JSON");
+      else for (const step of call.read(object)) take(step);
+    },
+    signal: AbortSignal.any([signal, stop.signal]),
+    limits: { stdoutBytes },
+  }).finally(() => clearTimeout(exitTimer));
+
+  reportOrphans(task, end);
+  return { ...facts, ...verdict(task, call, end, told) };
+}
+
+/** Says how many processes outlived their task. */
+export function reportOrphans({ request, context }: Pick<ProgramTask, "request" | "context">, end: ProcessEnd): void {
+  if (end.orphansLeft > 0)
+    context.logger.warn({ taskId: request.taskId, processes: end.orphansLeft }, "processes of the task could not be killed");
+  if (end.orphansKilled > 0) context.onOrphansKilled(end.orphansKilled);
+}
+
+/** What decides: a limit, what the program told, what its exit means. Never the exit code alone. */
+function verdict({ signal }: ProgramTask, call: ProgramCall, end: ProcessEnd, told: Verdict | null): Verdict {
+  const decided = stopFailure(end, { ...processLimits, stdoutBytes }) ?? told;
+  if (decided !== null) return decided;
+  const explained = signal.aborted ? undefined : call.explainExit?.(end);
+  return explained ?? exitFailure(end);
+}
+
+function parseObject(line: string): Record<string, unknown> | null {
+  if (!line.startsWith("{")) return null;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,57 @@
+import type { ExecutionEventListener } from "#contract";
+
+/** Tells what happens in one task, in events that keep the contract whatever the runtime repeats, forgets or says twice. */
+export interface TaskStory {
+  /** The next piece of text. */
+  say(text: string): void;
+  /** A tool is about to work; a repetition of its id is not told again. */
+  invokeTool(toolCallId: string, toolName: string, input: unknown): void;
+  /** A tool is done; only the first time counts. A tool nobody has seen before is invoked first, with the name given. */
+  completeTool(toolCallId: string, output: unknown, isError: boolean, toolName?: string): void;
+  progress(data: Record<string, unknown>): void;
+  /** The runtime's answer: what it said after its last tool. */
+  readonly answer: string;
+  /** Tools that the runtime has left without an end are completed as errors. */
+  close(): void;
+}
+
+/** Begins the story of a task. Without `streaming` no text is told: it is only collected. */
+export function createTaskStory(taskId: string, emit: ExecutionEventListener, { streaming }: { streaming: boolean }): TaskStory {
+  const tools = new Map<string, { name: string; open: boolean }>();
+  let answer = "";
+
+  const complete: TaskStory["completeTool"] = (toolCallId, output, isError, toolName = "unknown") => {
+    if (!tools.has(toolCallId)) invoke(toolCallId, toolName, {});
+    const tool = tools.get(toolCallId);
+    if (tool === undefined || !tool.open) return;
+    tool.open = false;
+    answer = "";
+    emit({ type: "tool.completed", taskId, data: { toolCallId, toolName: tool.name, output: output ?? null, isError } });
+  };
+  const invoke: TaskStory["invokeTool"] = (toolCallId, toolName, input) => {
+    if (tools.has(toolCallId)) return;
+    tools.set(toolCallId, { name: toolName, open: true });
+    answer = "";
+    emit({ type: "tool.invoked", taskId, data: { toolCallId, toolName, input: input ?? {} } });
+  };
+
+  return {
+    say(text) {
+      if (text === "") return;
+      answer += text;
+      if (streaming) emit({ type: "assistant.text", taskId, data: { content: text } });
+    },
+    invokeTool: invoke,
+    completeTool: complete,
+    progress: (data) => emit({ type: "execution.progress", taskId, data }),
+    get answer() {
+      return answer;
+    },
+    close() {
+      const said = answer;
+      for (const [toolCallId, { open }] of tools) if (open) complete(toolCallId, "The runtime did not say how this ended.", true);
+      // What was said after a tool that never ended is the answer all the same.
+      answer = said;
+    },
+  };
+}
