@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { renderMetricsTable } from "./render-metrics.ts";
 import { renderOpenapi } from "./render-openapi.ts";
 import { renderEnvironmentExample, renderSettingsTable } from "./render-settings.ts";
+import { replaceSection } from "./replace-section.ts";
 
 const repository = path.resolve(import.meta.dirname, "..");
 
@@ -50,11 +51,4 @@ function read(name: string): string | null {
 
 function codeBlock(name: string): string {
   return `\`\`\`js\n${readFileSync(path.join(repository, name), "utf8")}\`\`\``;
-}
-
-/** A page without the markers stays as it is. */
-function replaceSection(page: string, name: string, text: string): string {
-  const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
-  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-  return from === -1 || to < from ? page : `${page.slice(0, from + begin.length)}\n${text}\n${page.slice(to)}`;
 }

@@ -21,8 +21,15 @@ export interface BridgeProgram {
   call(method: string, target: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** Starts it on a free port; resolves when it listens, rejects with its words when it ends before. */
-export async function startBridgeProgram(dataDir: string, environment: Record<string, string> = {}): Promise<BridgeProgram> {
+/**
+ * Starts it on a free port; resolves when it listens, rejects with its words when it ends before.
+ * It is killed at the end of the test; outside of one, `atEnd` takes what has to be done then.
+ */
+export async function startBridgeProgram(
+  dataDir: string,
+  environment: Record<string, string> = {},
+  atEnd: (act: () => void) => void = onTestFinished,
+): Promise<BridgeProgram> {
   const child = spawn(process.execPath, [path.join(repository, "src/main.ts")], {
     cwd: dataDir,
     env: {
@@ -34,7 +41,7 @@ export async function startBridgeProgram(dataDir: string, environment: Record<st
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  atEnd(() => void child.kill("SIGKILL"));
   const exited = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
   let stderr = "";
   child.stderr.on("data", (chunk) => {

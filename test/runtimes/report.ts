@@ -1,0 +1,39 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { replaceSection } from "../../scripts/replace-section.ts";
+import { renderCancelTimes, renderTable } from "./table/render.ts";
+import { readResults } from "./table/results.ts";
+
+const usage = `Usage: node test/runtimes/report.ts [--update]
+
+Compares the table of the last run with the published one in docs/runtimes.md and README.md.
+
+  --update   publish the table of the last run, and its measured times
+`;
+
+const repository = path.resolve(import.meta.dirname, "../..");
+const { values } = parseArgs({ options: { update: { type: "boolean", default: false }, help: { type: "boolean", short: "h" } } });
+if (values.help === true) process.stdout.write(usage);
+else process.exitCode = report();
+
+function report(): number {
+  const results = readResults();
+  const table = renderTable(results);
+  const times = renderCancelTimes(results);
+  process.stdout.write(`${table}\n\n${times}\n`);
+  const stale = ["docs/runtimes.md", "README.md"].filter((page) => {
+    const file = path.join(repository, page);
+    const text = readFileSync(file, "utf8");
+    const withTable = replaceSection(text, "runtimes", table);
+    if (withTable !== text && !values.update) return true;
+    // Times differ from run to run: they are published, not compared.
+    if (values.update) writeFileSync(file, replaceSection(withTable, "cancel-times", times));
+    return false;
+  });
+  if (stale.length === 0) return 0;
+  process.stderr.write(
+    `\nThis run's table is not the published one (${stale.join(", ")}). If that is meant: node test/runtimes/report.ts --update\n`,
+  );
+  return 1;
+}

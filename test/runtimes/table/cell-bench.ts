@@ -1,0 +1,201 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "vitest";
+import type { Connection, EventEnvelope, ExecutionResult } from "#contract";
+import { promptOpening } from "../../../adapters/program/prompt.ts";
+import { type BridgeProgram, startBridgeProgram } from "../../bridge-program.ts";
+import { createModelServer, type ModelServer } from "../model-server/server.ts";
+import { runtimesPath } from "../programs.ts";
+import { type Runtime, runtimes } from "./runtimes.ts";
+
+/** A task as the API tells it. */
+export interface ToldTask {
+  taskId: string;
+  state: string;
+  result: ExecutionResult | null;
+}
+
+/** A real Bridge with one runtime over one connection, and a scripted model behind it. */
+export interface CellBench {
+  runtime: Runtime;
+  connection: Connection;
+  model: ModelServer;
+  bridge: BridgeProgram;
+  /** What the adapter says of itself. */
+  adapter(): Promise<{
+    health: { status: string; version: string | null; connection: string | null };
+    capabilities: Record<string, unknown>;
+  }>;
+  /** Dispatches; resolves when the task is accepted. */
+  dispatch(request: Record<string, unknown>): Promise<string>;
+  /** Waits until the task has ended. */
+  ended(taskId: string): Promise<ToldTask>;
+  events(taskId: string): Promise<EventEnvelope[]>;
+  cancel(taskId: string): Promise<void>;
+  dataDir: string;
+  workspace: string;
+  /** A directory that no task has any business in. */
+  outside: string;
+  /** Times from asking for a cancel to the last process being gone, in ms. */
+  cancelMs: number[];
+  /** Files and processes that should not be there any more. */
+  leftovers(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+const AGENT = "cell";
+const IDLE_SECONDS = 20;
+/** A start of four programs at once on two cores takes its time. */
+const PATIENCE_MS = 90_000;
+
+/** Starts it all. */
+export async function openCellBench(runtime: Runtime, connection: Connection): Promise<CellBench> {
+  const root = mkdtempSync(path.join(tmpdir(), "bridge-cell-"));
+  const outside = path.join(root, "outside");
+  const dataDir = path.join(root, "data");
+  const operator = { HOME: path.join(root, "operator-home"), TMPDIR: path.join(root, "operator-tmp") };
+  for (const directory of [outside, dataDir, operator.HOME, operator.TMPDIR]) mkdirSync(directory);
+  writeFileSync(path.join(outside, "secret.txt"), "the-secret-outside\n");
+  const model = await createModelServer({ messagePrefix: promptOpening });
+  const shared = runtimeFilesIn(tmpdir());
+  let kill = () => {};
+  const bridge = await startBridgeProgram(
+    dataDir,
+    {
+      ...operator,
+      PATH: `${runtimesPath()}${path.delimiter}${process.env["PATH"]}`,
+      BRIDGE_ADAPTERS: runtime,
+      [`BRIDGE_${runtime.toUpperCase()}_CONNECTION`]: connection,
+      BRIDGE_IDLE_SECONDS: String(IDLE_SECONDS),
+      BRIDGE_MCP_COMMANDS: process.execPath,
+      ...runtimes[runtime].environment(model.url),
+    },
+    (act) => {
+      kill = act;
+    },
+  );
+
+  const json = async <Body>(method: string, target: string, body?: unknown): Promise<Body> => {
+    const response = await bridge.call(method, target, body);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${target}: ${response.status} ${text}`);
+    return JSON.parse(text) as Body;
+  };
+
+  const bench: CellBench = {
+    runtime,
+    connection,
+    model,
+    bridge,
+    outside,
+    cancelMs: [],
+    dataDir,
+    workspace: path.join(dataDir, "workspaces", "default", AGENT),
+    adapter: async () => {
+      const { data } = await json<{ data: Awaited<ReturnType<CellBench["adapter"]>>[] }>("GET", "/api/v2/adapters");
+      return data[0] as Awaited<ReturnType<CellBench["adapter"]>>;
+    },
+    async dispatch(request) {
+      const body = { agentId: AGENT, model: runtimes[runtime].model, timeoutSeconds: 60, ...request };
+      return (await json<ToldTask>("POST", "/api/v2/dispatch", body)).taskId;
+    },
+    async ended(taskId) {
+      let task: ToldTask | undefined;
+      await expect
+        .poll(
+          async () => {
+            task = await json<ToldTask>("GET", `/api/v2/tasks/${taskId}`);
+            return task.state;
+          },
+          { timeout: PATIENCE_MS, interval: 50 },
+        )
+        .toMatch(/completed|failed|cancelled/);
+      return task as ToldTask;
+    },
+    events: async (taskId) => {
+      const events: EventEnvelope[] = [];
+      for (let cursor = ""; ; ) {
+        const page = await json<{ data: EventEnvelope[]; meta: { nextCursor: string | null } }>(
+          "GET",
+          `/api/v2/tasks/${taskId}/events${cursor}`,
+        );
+        events.push(...page.data);
+        if (page.meta.nextCursor === null) return events;
+        cursor = `?cursor=${page.meta.nextCursor}`;
+      }
+    },
+    cancel: async (taskId) => void (await json("POST", `/api/v2/tasks/${taskId}/cancel`)),
+    async leftovers() {
+      // The task's own directory goes a moment after its end.
+      const tmp = path.join(dataDir, "tmp");
+      await expect.poll(() => namesIn(tmp), { timeout: 5_000, interval: 20 }).toEqual([]);
+      return [
+        ...markedProcesses(dataDir).map(({ pid, command }) => `process ${pid}: ${command}`),
+        ...[operator.HOME, operator.TMPDIR].flatMap((directory) => namesIn(directory).map((name) => path.join(directory, name))),
+        ...namesIn(outside).filter((name) => name !== "secret.txt"),
+        ...namesIn(root).filter((name) => !["outside", "data", "operator-home", "operator-tmp"].includes(name)),
+        ...runtimeFilesIn(tmpdir()).filter((name) => !shared.includes(name)),
+      ];
+    },
+    async close() {
+      bridge.signal("SIGTERM");
+      await bridge.exited;
+      kill();
+      await model.close();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+  try {
+    await expect.poll(async () => (await bench.adapter()).health.connection, { timeout: 30_000, interval: 100 }).toBe(connection);
+    return bench;
+  } catch (error) {
+    const { health } = await bench.adapter();
+    await bench.close();
+    throw new Error(`${runtime} over ${connection} is not up: ${JSON.stringify(health)}`, { cause: error });
+  }
+}
+
+/** A process of a task. */
+export interface MarkedProcess {
+  pid: number;
+  parent: number;
+  command: string;
+}
+
+/** The processes of tasks of one Bridge, or of one task of it: marked, with directories below its own. */
+export function markedProcesses(dataDir: string, taskId?: string): MarkedProcess[] {
+  const marker = `BRIDGE_TASK_ID=${taskId ?? ""}`;
+  return namesIn("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      const environment = read(`/proc/${pid}/environ`);
+      if (!environment.includes(marker) || !environment.includes(dataDir) || environment.includes("BRIDGE_TASK_ID=probe/")) return [];
+      const stat = read(`/proc/${pid}/stat`);
+      const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      if (state === undefined || state === "Z" || state === "X") return [];
+      return [{ pid: Number(pid), parent: Number(parent), command: read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim() }];
+    });
+}
+
+/** What the programs are known to leave in the machine's own temporary directory. */
+function runtimeFilesIn(directory: string): string[] {
+  return namesIn(directory).filter((name) => /claude|codex|gemini|opencode|\.bun|\.so$/i.test(name));
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+/** Processes end while we look at them. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CellBench, openCellBench } from "./cell-bench.ts";
+import { exceptions } from "./exceptions.ts";
+import { writeResult } from "./results.ts";
+import { type Runtime, runtimes } from "./runtimes.ts";
+import { scenarios } from "./scenarios.ts";
+
+const CELL_LIMIT_MS = 180_000;
+
+/** Plays the cells of one runtime: every scenario over every connection, each a real dispatch over HTTP. */
+export function playCells(runtime: Runtime): void {
+  describe.each(runtimes[runtime].connections)(`${runtime} over %s`, (connection) => {
+    const held: string[] = [];
+    let bench: CellBench;
+
+    beforeAll(async () => {
+      bench = await openCellBench(runtime, connection);
+    }, CELL_LIMIT_MS);
+    afterAll(async () => {
+      const { health } = await bench.adapter();
+      writeResult({ runtime, connection, version: health.version, held, cancelMs: bench.cancelMs });
+      await bench.close();
+    }, CELL_LIMIT_MS);
+
+    for (const { name, play } of scenarios) {
+      const exception = exceptions.find((one) => one.runtime === runtime && one.connection === connection && one.scenario === name);
+      if (exception !== undefined) continue;
+      test(name, { timeout: CELL_LIMIT_MS }, async () => {
+        await play(bench);
+        expect(await bench.leftovers()).toEqual([]);
+        held.push(name);
+      });
+    }
+  });
+}

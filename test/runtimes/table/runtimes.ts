@@ -1,0 +1,53 @@
+import type { Connection } from "#contract";
+
+export type Runtime = "claude" | "codex" | "gemini" | "opencode";
+
+/** What the table needs to know of a runtime; how it behaves is the business of its adapter. */
+export interface RuntimeColumn {
+  title: string;
+  connections: readonly Connection[];
+  /** The model that dispatches name. */
+  model: string;
+  /** The environment in which an operator would start Bridge for it. */
+  environment(modelUrl: string): Record<string, string>;
+}
+
+const key = "sk-of-the-runtime-suite";
+
+/** The columns of the table. */
+export const runtimes: Record<Runtime, RuntimeColumn> = {
+  claude: {
+    title: "Claude Code",
+    connections: ["acp", "cli"],
+    model: "claude-sonnet-4-5",
+    environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key }),
+  },
+  codex: {
+    title: "Codex",
+    connections: ["acp", "cli"],
+    model: "gpt-5.1-codex",
+    environment: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key }),
+  },
+  gemini: {
+    title: "Gemini CLI",
+    connections: ["acp", "cli"],
+    model: "gemini-2.5-flash",
+    environment: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: key }),
+  },
+  opencode: {
+    title: "OpenCode",
+    connections: ["http-api", "cli"],
+    model: "scripted/model",
+    environment: (url) => ({
+      BRIDGE_OPENCODE_CONFIG: JSON.stringify({
+        provider: {
+          scripted: {
+            npm: "@ai-sdk/openai-compatible",
+            options: { baseURL: `${url}/v1`, apiKey: key },
+            models: { model: { cost: { input: 1, output: 2 }, limit: { context: 100_000, output: 8_000 } } },
+          },
+        },
+      }),
+    }),
+  },
+};

@@ -1,0 +1,267 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "vitest";
+import type { EventEnvelope } from "#contract";
+import type { Step } from "../model-server/scenarios.ts";
+import { type CellBench, markedProcesses, type ToldTask } from "./cell-bench.ts";
+import { expectGone, untilAtWork } from "./processes.ts";
+import { usageOfOneCall } from "./usage.ts";
+
+/** One row of the table: a story that every runtime should be able to live through. */
+export interface Scenario {
+  name: string;
+  /** Rejects when the cell does not hold. */
+  play(bench: CellBench): Promise<void>;
+}
+
+const megabyte = "0123456789abcdef".repeat(65_536);
+const unicode = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c "quoted" \\back\\ \t tab\nnext line';
+
+/** A shell command that stays until it is killed, and can be told from others by its number of seconds. */
+const sleepCommand = (seconds: number): Step => ({ say: "I will wait.", tools: [{ kind: "shell", command: `sleep ${seconds}` }] });
+
+/** The rows of the table, in its order. */
+export const scenarios: readonly Scenario[] = [
+  {
+    name: "text",
+    async play(bench) {
+      const { task, events } = await run(bench, [{ text: "Four words of text." }], { profile: "inspect" });
+      expectOutput(bench, { task, events }, "Four words of text.");
+      expect(task.result).toMatchObject({ connection: bench.connection });
+      const { capabilities } = await bench.adapter();
+      // OpenCode's prices are configured: 1 and 2 dollars a million tokens.
+      if (capabilities["costTracking"] === true) expect(task.result?.costUsd).toBeGreaterThan(0);
+      else expect(task.result?.costUsd).toBeUndefined();
+      expect(task.result?.usage).toEqual(usageOfOneCall(bench));
+    },
+  },
+  {
+    name: "tool call",
+    async play(bench) {
+      const steps: Step[] = [{ say: "I will run it.", tools: [{ kind: "shell", command: "echo tool-was-here" }] }, { text: "It ran." }];
+      const told = await run(bench, steps, { profile: "modify" });
+      expectOutput(bench, told, "It ran.");
+      const [tool] = toolsOf(told.events);
+      expect(toolsOf(told.events)).toHaveLength(1);
+      expect(tool).toMatchObject({ isError: false });
+      expect(JSON.stringify(tool?.input)).toContain("echo tool-was-here");
+      if (!(bench.runtime === "gemini" && bench.connection === "acp")) expect(JSON.stringify(tool?.output)).toContain("tool-was-here");
+    },
+  },
+  {
+    name: "denied tool",
+    async play(bench) {
+      const steps: Step[] = [{ tools: [{ kind: "shell", command: "touch denied.txt" }] }, { text: "It was refused." }];
+      const { task, events } = await run(bench, steps, { profile: "inspect" });
+      expect(task).toMatchObject({ state: "completed", result: { output: "It was refused." } });
+      for (const tool of toolsOf(events)) expect(tool.isError).toBe(true);
+      expect(existsSync(path.join(bench.workspace, "denied.txt"))).toBe(false);
+    },
+  },
+  {
+    name: "two tool calls",
+    async play(bench) {
+      const tools: [Tool, Tool] = [
+        { kind: "shell", command: "echo first-tool" },
+        { kind: "shell", command: "echo second-tool" },
+      ];
+      const told = await run(bench, [{ tools }, { text: "Both ran." }], { profile: "modify" });
+      expectOutput(bench, told, "Both ran.");
+      expect(toolsOf(told.events).map(({ isError }) => isError)).toEqual([false, false]);
+    },
+  },
+  {
+    name: "resume",
+    async play(bench) {
+      const first = await run(bench, [{ text: "Kept." }], { message: "Keep the word zebra-4711.", profile: "inspect" });
+      const resumeToken = first.task.result?.resumeToken;
+      expect(resumeToken).toEqual(expect.any(String));
+      const second = await run(bench, [{ recall: true }], { message: "Which word was it?", profile: "inspect", resumeToken });
+      expect(second.task).toMatchObject({ state: "completed", result: { output: expect.stringContaining("zebra-4711") } });
+      // This task's own, not the session's.
+      expect(second.task.result?.usage).toEqual(first.task.result?.usage);
+      if (first.task.result?.costUsd !== undefined) expect(second.task.result?.costUsd).toBeCloseTo(first.task.result.costUsd, 6);
+    },
+  },
+  {
+    name: "cancel in a tool",
+    async play(bench) {
+      for (const round of [0, 1]) {
+        const seconds = [1, 2, 3, 4].map((number) => 4_711_000 + round * 10 + number);
+        const taskIds = await Promise.all(
+          seconds.map((count) => start(bench, [sleepCommand(count), { text: "Never." }], { profile: "modify" })),
+        );
+        await Promise.all(seconds.map((count) => untilAtWork(bench, `sleep ${count}`)));
+        for (const [index, taskId] of taskIds.entries()) {
+          const startedAt = performance.now();
+          await bench.cancel(taskId);
+          await expectGone(bench, taskId);
+          bench.cancelMs.push(performance.now() - startedAt);
+          expect(await bench.ended(taskId)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
+          // One cancelled task leaves the others alone.
+          for (const count of seconds.slice(index + 1)) await untilAtWork(bench, `sleep ${count}`);
+        }
+      }
+    },
+  },
+  {
+    name: "timeout",
+    async play(bench) {
+      const { task } = await run(bench, [{ hang: true }], { timeoutSeconds: 5 });
+      expect(task).toMatchObject({ state: "failed", result: { errorCode: "timeout" } });
+    },
+  },
+  failure("401", 401, "authentication_required"),
+  failure("429", 429, "rate_limited"),
+  failure("500", 500, "model_error"),
+  {
+    name: "hang",
+    async play(bench) {
+      const { capabilities } = await bench.adapter();
+      // Who streams nothing cannot be told from who hangs, but by the wall clock.
+      const streams = capabilities["streaming"] === true;
+      const { task } = await run(bench, [{ hang: true, say: "I begin" }], { timeoutSeconds: streams ? 90 : 10 });
+      expect(task).toMatchObject({ state: "failed", result: { errorCode: streams ? "idle_timeout" : "timeout" } });
+    },
+  },
+  {
+    name: "killed program",
+    async play(bench) {
+      const taskId = await start(bench, [sleepCommand(4_712_001), { text: "Never." }], { profile: "modify" });
+      await untilAtWork(bench, "sleep 4712001");
+      const [program] = markedProcesses(bench.dataDir, taskId).filter(({ parent }) => parent === bench.bridge.pid);
+      expect(program).toBeDefined();
+      process.kill(program?.pid as number, "SIGKILL");
+      expect(await bench.ended(taskId)).toMatchObject({ state: "failed", result: { errorCode: "runtime_crashed" } });
+    },
+  },
+  {
+    name: "`inspect` cannot write",
+    async play(bench) {
+      const outside = path.join(bench.outside, "written.txt");
+      const steps: Step[] = [
+        { tools: [{ kind: "write", path: path.join(bench.workspace, "written.txt"), content: "by a file tool\n" }] },
+        { tools: [{ kind: "shell", command: `echo by-shell > shell.txt; echo by-shell > ${outside}` }] },
+        { text: "I have tried." },
+      ];
+      // Whoever asks is told no, also where a dispatch says allow.
+      for (const approvals of ["deny", "allow"]) {
+        const { task } = await run(bench, steps, { profile: "inspect", approvals });
+        expect(task).toMatchObject({ state: "completed", result: { output: "I have tried." } });
+        for (const file of ["written.txt", "shell.txt"]) expect(existsSync(path.join(bench.workspace, file))).toBe(false);
+        expect(existsSync(outside)).toBe(false);
+      }
+    },
+  },
+  {
+    name: "`modify` can",
+    async play(bench) {
+      const file = path.join(bench.workspace, "made.txt");
+      const steps: Step[] = [{ tools: [{ kind: "write", path: file, content: "made by a tool\n" }] }, { text: "Written." }];
+      const told = await run(bench, steps, { profile: "modify" });
+      expectOutput(bench, told, "Written.");
+      expect(readFileSync(file, "utf8")).toBe("made by a tool\n");
+    },
+  },
+  {
+    name: "MCP server",
+    async play(bench) {
+      const server = path.join(import.meta.dirname, "mcp-server.js");
+      const told = await run(
+        bench,
+        [{ tools: [{ kind: "mcp", server: "words", tool: "lookup", input: { key: "blue" } }] }, { text: "Looked up." }],
+        {
+          profile: "modify",
+          mcpServers: [{ name: "words", transport: "stdio", command: process.execPath, args: [server], env: { WORD: "cobalt" } }],
+        },
+      );
+      expectOutput(bench, told, "Looked up.");
+      const [tool] = toolsOf(told.events);
+      expect(tool).toMatchObject({ isError: false });
+      // What the model was told is what counts; not every runtime tells us.
+      expect(JSON.stringify(bench.model.requests.at(-1)?.body)).toContain("cobalt for blue");
+    },
+  },
+  {
+    name: "unicode",
+    play: async (bench) => expectOutput(bench, await run(bench, [{ text: unicode }], { profile: "inspect" }), unicode),
+  },
+  {
+    name: "1 MB answer",
+    play: async (bench) => expectOutput(bench, await run(bench, [{ text: megabyte }], { profile: "inspect" }), megabyte),
+  },
+  {
+    name: "`@path` and `/command` in a message",
+    async play(bench) {
+      writeFileSync(path.join(bench.workspace, "inside.txt"), "the-secret-inside\n");
+      for (const message of ["/help", `@${bench.outside}/secret.txt`, "@inside.txt", "/help me with @inside.txt"]) {
+        const before = bench.model.requests.length;
+        const systemPrompt = bench.model.scenario([{ echo: true }]);
+        const task = await bench.ended(await bench.dispatch({ message, systemPrompt, profile: "inspect" }));
+        expect(task).toMatchObject({ state: "completed", result: { output: message } });
+        expect(JSON.stringify(bench.model.requests.slice(before).map(({ body }) => body))).not.toContain("the-secret");
+      }
+    },
+  },
+  {
+    name: "four at once",
+    async play(bench) {
+      const answers = ["north", "east", "south", "west"].map((word) => `${word} `.repeat(50).trim());
+      const tasks = await Promise.all(answers.map((text) => run(bench, [{ text }], { profile: "inspect" })));
+      for (const [index, told] of tasks.entries()) expectOutput(bench, told, answers[index] as string);
+    },
+  },
+];
+
+type Tool = Extract<Step, { tools: unknown }>["tools"][number];
+interface Told {
+  task: ToldTask;
+  events: EventEnvelope[];
+}
+
+function failure(name: string, status: number, errorCode: string): Scenario {
+  return {
+    name,
+    async play(bench) {
+      const { task, events } = await run(bench, [{ error: status }], { profile: "inspect" });
+      expect(task).toMatchObject({ state: "failed", result: { errorCode, error: expect.stringMatching(/\w/) } });
+      // What went wrong is the error, not the output.
+      expect(task.result?.output ?? "").toBe("");
+      expect(toolsOf(events)).toEqual([]);
+    },
+  };
+}
+
+/** Dispatches a message that makes the model follow the steps. */
+function start(bench: CellBench, steps: Step[], { message = "Do it.", ...request }: Record<string, unknown>): Promise<string> {
+  return bench.dispatch({ message: `${message} ${bench.model.scenario(steps)}`, ...request });
+}
+
+async function run(bench: CellBench, steps: Step[], request: Record<string, unknown>): Promise<Told> {
+  const taskId = await start(bench, steps, request);
+  const task = await bench.ended(taskId);
+  return { task, events: await bench.events(taskId) };
+}
+
+function expectOutput(_bench: CellBench, { task, events }: Told, output: string): void {
+  const { result } = task;
+  expect({ state: task.state, error: result?.error }).toEqual({ state: "completed", error: undefined });
+  expect(result?.output === output, `the output is ${result?.output?.slice(0, 200)}`).toBe(true);
+  const texts = events
+    .slice(events.findLastIndex(({ type }) => type.startsWith("tool.")) + 1)
+    .filter(({ type }) => type === "assistant.text");
+  const said = texts.map(({ data }) => data["content"]).join("");
+  // A connection without deltas tells no text before the end.
+  if (texts.length > 0) expect(said === output, "the deltas do not add up to the output").toBe(true);
+}
+
+/** The tools of a task, each with its beginning and its one end. */
+function toolsOf(events: readonly EventEnvelope[]) {
+  const invoked = events.filter(({ type }) => type === "tool.invoked");
+  const completed = events.filter(({ type }) => type === "tool.completed");
+  expect(completed.map(({ data }) => data["toolCallId"]).sort()).toEqual(invoked.map(({ data }) => data["toolCallId"]).sort());
+  return invoked.map(({ data }) => {
+    const end = completed.find((event) => event.data["toolCallId"] === data["toolCallId"])?.data;
+    return { name: data["toolName"], input: data["input"], output: end?.["output"], isError: end?.["isError"] };
+  });
+}

@@ -1,0 +1,19 @@
+import type { NormalizedUsage } from "#contract";
+import type { CellBench } from "./cell-bench.ts";
+
+/** What one call of the scripted model uses, as each source counts it; undefined where the source does not tell a whole task. */
+export function usageOfOneCall({ runtime, connection }: CellBench): NormalizedUsage | undefined {
+  const plain = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 };
+  switch (`${runtime}/${connection}`) {
+    case "claude/acp":
+      return { inputTokens: 150, outputTokens: 30, cacheReadTokens: 20, cacheWriteTokens: 10 };
+    case "claude/cli":
+      return { inputTokens: 150, outputTokens: 30, cacheReadTokens: 20, cacheWriteTokens: 10 };
+    case "gemini/acp":
+      return { inputTokens: 130, outputTokens: 30 };
+    case "gemini/cli":
+      return { inputTokens: 130, outputTokens: 35, thinkingTokens: 5, cacheReadTokens: 20 };
+    default:
+      return plain;
+  }
+}
