@@ -3,7 +3,7 @@ import type { IForbiddenRuleType } from "dependency-cruiser";
 const words = ["^src/contract/", "^src/task\\.ts$", "^src/errors\\.ts$"];
 const metrics = "^src/metrics\\.ts$";
 const version = "^src/version\\.ts$";
-const config = "^src/config\\.ts$";
+const config = "^src/(config|settings)\\.ts$";
 const store = "^src/store/";
 const engine = "^src/(dispatch|events|callbacks|approvals)/";
 const doors = "^src/(http|websocket)/";

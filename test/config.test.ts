@@ -1,12 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Config, loadConfig, type settings } from "../src/config.ts";
+import { type Config, loadConfig } from "../src/config.ts";
 import { ConfigError } from "../src/errors.ts";
+import type { settings } from "../src/settings.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 const hash = "a".repeat(64);
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const programDefaults = { command: undefined, connection: undefined, home: "agent", env: [] };
 const load = (environment: Record<string, string>) => loadConfig(environment).config;
 
 function faultsOf(environment: Record<string, string>): readonly string[] {
@@ -45,15 +47,20 @@ test("nothing set is the documented default", () => {
     mcpCommands: [],
     metricsPublic: false,
     logLevel: "info",
-    adapterSettings: { command: { argv: undefined, env: [] } },
+    adapterSettings: {
+      command: { argv: undefined, env: [] },
+      claude: { ...programDefaults, acpCommand: undefined },
+      codex: { ...programDefaults, acpCommand: undefined },
+      gemini: programDefaults,
+      opencode: { ...programDefaults, config: undefined },
+    },
   });
 });
 
+type Row = { good: readonly [value: string, read: (config: Config) => unknown, expected: unknown][]; bad: readonly string[] };
+
 /** Every setting: values that are read, and values that are refused. */
-const table: Record<
-  keyof typeof settings,
-  { good: readonly [value: string, read: (config: Config) => unknown, expected: unknown][]; bad: readonly string[] }
-> = {
+const table: Record<keyof typeof settings, Row> = {
   BRIDGE_HOST: {
     good: [
       ["localhost", ({ host }) => host, "localhost"],
@@ -147,9 +154,28 @@ const table: Record<
     good: [['["node","a b.js"]', ({ adapterSettings }) => adapterSettings["command"]?.["argv"], ["node", "a b.js"]]],
     bad: ["node a.js", "[]", '[""]', "[1]", "{}"],
   },
-  BRIDGE_COMMAND_ENV: {
-    good: [["HTTP_PROXY, TZ", ({ adapterSettings }) => adapterSettings["command"]?.["env"], ["HTTP_PROXY", "TZ"]]],
-    bad: [],
+  BRIDGE_COMMAND_ENV: names("command"),
+  BRIDGE_CLAUDE_COMMAND: anyText("claude", "command"),
+  BRIDGE_CLAUDE_ACP_COMMAND: anyText("claude", "acpCommand"),
+  BRIDGE_CLAUDE_CONNECTION: oneOf("claude", "connection", ["acp", "cli"], ["http-api", "api", "CLI", "acp,cli"]),
+  BRIDGE_CLAUDE_HOME: oneOf("claude", "home", ["agent", "user"], ["root", "Agent", "/root"]),
+  BRIDGE_CLAUDE_ENV: names("claude"),
+  BRIDGE_CODEX_COMMAND: anyText("codex", "command"),
+  BRIDGE_CODEX_ACP_COMMAND: anyText("codex", "acpCommand"),
+  BRIDGE_CODEX_CONNECTION: oneOf("codex", "connection", ["acp", "cli"], ["http-api", "api", "CLI", "acp,cli"]),
+  BRIDGE_CODEX_HOME: oneOf("codex", "home", ["agent", "user"], ["root", "Agent", "/root"]),
+  BRIDGE_CODEX_ENV: names("codex"),
+  BRIDGE_GEMINI_COMMAND: anyText("gemini", "command"),
+  BRIDGE_GEMINI_CONNECTION: oneOf("gemini", "connection", ["acp", "cli"], ["http-api", "api", "CLI", "acp,cli"]),
+  BRIDGE_GEMINI_HOME: oneOf("gemini", "home", ["agent", "user"], ["root", "Agent", "/root"]),
+  BRIDGE_GEMINI_ENV: names("gemini"),
+  BRIDGE_OPENCODE_COMMAND: anyText("opencode", "command"),
+  BRIDGE_OPENCODE_CONNECTION: oneOf("opencode", "connection", ["http-api", "cli"], ["acp", "api", "CLI", "http-api,cli"]),
+  BRIDGE_OPENCODE_HOME: oneOf("opencode", "home", ["agent", "user"], ["root", "Agent", "/root"]),
+  BRIDGE_OPENCODE_ENV: names("opencode"),
+  BRIDGE_OPENCODE_CONFIG: {
+    good: [['{"provider":{"a":{}}}', ofAdapter("opencode", "config"), { provider: { a: {} } }]],
+    bad: ["{", "[]", "null", '"text"', "provider=a"],
   },
   BRIDGE_MCP_COMMANDS: { good: [["npx,/opt/mcp", ({ mcpCommands }) => mcpCommands, ["npx", "/opt/mcp"]]], bad: [] },
   BRIDGE_METRICS_PUBLIC: {
@@ -168,6 +194,19 @@ const table: Record<
     bad: ["verbose"],
   },
 };
+
+function ofAdapter(provider: string, name: string) {
+  return ({ adapterSettings }: Config): unknown => adapterSettings[provider]?.[name];
+}
+function anyText(provider: string, name: string): Row {
+  return { good: ["name", "/opt/a b/program"].map((value) => [value, ofAdapter(provider, name), value]), bad: [] };
+}
+function oneOf(provider: string, name: string, good: readonly string[], bad: readonly string[]): Row {
+  return { good: good.map((value) => [value, ofAdapter(provider, name), value]), bad };
+}
+function names(provider: string): Row {
+  return { good: [["HTTP_PROXY, TZ,", ofAdapter(provider, "env"), ["HTTP_PROXY", "TZ"]]], bad: [] };
+}
 
 describe.each(Object.entries(table))("%s", (name, { good, bad }) => {
   test.each(good)("reads %j", (value, read, expected) => {

@@ -3,7 +3,8 @@ import path from "node:path";
 import { parseEnv } from "node:util";
 import { expect, test } from "vitest";
 import { renderEnvironmentExample, renderSettingsTable } from "../../scripts/render-settings.ts";
-import { loadConfig, settings } from "../../src/config.ts";
+import { loadConfig } from "../../src/config.ts";
+import { settings } from "../../src/settings.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 
