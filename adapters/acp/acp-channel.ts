@@ -1,0 +1,74 @@
+import type { Writable } from "node:stream";
+import {
+  type AnyMessage,
+  type ClientContext,
+  client,
+  methods,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+} from "@agentclientprotocol/sdk";
+import { AgentGone } from "./acp-failure.ts";
+
+/** Who hears what an agent says unasked. */
+export interface AcpListener {
+  /** Called in the order in which the updates came, and before any request or answer that came after them. */
+  onUpdate(params: { sessionId?: unknown; update?: unknown }): void;
+  onPermission(params: RequestPermissionRequest): RequestPermissionResponse;
+  /** A line that is no message. */
+  onNoise(line: string): void;
+}
+
+/** The two pipes of an agent as a connection of the protocol; whoever reads its lines has bounded them. */
+export interface AcpChannel {
+  /** Begins to talk; what it is given is where the agent listens. */
+  open(stdin: Writable): ClientContext;
+  onLine(line: string): void;
+  /** The agent has ended: whatever is unanswered rejects with `AgentGone`. */
+  close(): void;
+}
+
+/** Makes a channel to an agent that is about to start. */
+export function createAcpChannel({ onUpdate, onPermission, onNoise }: AcpListener): AcpChannel {
+  let incoming: ReadableStreamDefaultController<AnyMessage> | undefined;
+  const readable = new ReadableStream<AnyMessage>({
+    start(controller) {
+      incoming = controller;
+    },
+  });
+  let close = (): void => {};
+
+  return {
+    open(stdin) {
+      const connection = client({ name: "bridge" })
+        .onRequest(methods.client.session.requestPermission, ({ params }) => onPermission(params))
+        .connect({ readable, writable: new WritableStream({ write: (message) => writeLine(stdin, message) }) });
+      close = () => connection.close(new AgentGone("The agent has ended."));
+      return connection.agent;
+    },
+    onLine(line) {
+      const message = parseMessage(line);
+      if (message === null) onNoise(line);
+      // Updates do not take the way of the requests, on which their order is not kept, and unknown kinds are errors.
+      else if ("method" in message && message.method === methods.client.session.update) onUpdate(message.params ?? {});
+      else incoming?.enqueue(message);
+    },
+    close: () => close(),
+  };
+}
+
+/** An agent that has gone reads nothing more; that is told by its exit. */
+function writeLine(stdin: Writable, message: AnyMessage): Promise<void> {
+  return new Promise((resolve) => {
+    stdin.write(`${JSON.stringify(message)}\n`, () => resolve());
+  });
+}
+
+function parseMessage(line: string): AnyMessage | null {
+  if (!line.startsWith("{")) return null;
+  try {
+    const message = JSON.parse(line);
+    return message.jsonrpc === "2.0" ? message : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,47 @@
+import type { PromptResponse, RequestError } from "@agentclientprotocol/sdk";
+import type { ExecutionRequest, GatewayCapabilities, NormalizedUsage } from "#contract";
+import type { Finding, ProgramContext, ProgramTask } from "../program/agent-program.ts";
+import type { Verdict } from "../program/run-program.ts";
+import type { AcpToolCall, AcpUpdate } from "./read-update.ts";
+
+/** How an agent is started. */
+export interface AcpLaunch {
+  argv: readonly string[];
+  /** The whole environment but for HOME, TMPDIR and the marker. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** Everything in which one agent differs from the others over the Agent Client Protocol. */
+export interface AcpProfile {
+  /** `sessionResume` also decides whether a resume token comes here at all; nothing is ever loaded, only resumed. */
+  capabilities: GatewayCapabilities;
+  find(context: ProgramContext): Finding;
+  /** The start for a task; files that the agent reads when it starts are written here. */
+  launch(argv: readonly string[], task: ProgramTask): AcpLaunch | Promise<AcpLaunch>;
+  /** The start to ask for its version; no session is opened. */
+  launchProbe(argv: readonly string[], context: ProgramContext): AcpLaunch;
+  /** Can it carry this request, resume aside? Absent: every one. */
+  serves?(request: ExecutionRequest): boolean;
+  /** The method to authenticate with before a session is opened; absent where the environment suffices. */
+  authMethod?: string;
+  /** Fields of `session/new` and `session/resume` beside `cwd` and `mcpServers`, such as `_meta` and `systemPrompt`. */
+  sessionFields?(request: ExecutionRequest): Record<string, unknown>;
+  /** The mode of the session. Absent: the agent's own default. */
+  mode?(request: ExecutionRequest): string | undefined;
+  /** Session options by id, such as the model, where these are not told at the start. */
+  configOptions?(request: ExecutionRequest): Record<string, string>;
+  /** What the agent is told. Absent: the message, safe from being taken for a command. */
+  prompt?(request: ExecutionRequest): string;
+  /** Updates that are no part of the story. */
+  ignores?(update: AcpUpdate): boolean;
+  /** A tool's name, where the agent does not give one; undefined: the kind of the call. */
+  toolName?(call: AcpToolCall): string | undefined;
+  /** Usage of the task alone; undefined when the agent does not tell. */
+  usageOf?(response: PromptResponse): NormalizedUsage | undefined;
+  /** The model that really answered, where the agent tells; else the one that was asked for is taken. */
+  modelOf?(response: PromptResponse): string | undefined;
+  /** What the `cost` of a usage update counts: the `session` with its earlier tasks. Absent: it is not to be trusted. */
+  costCounts?: "session";
+  /** An error that this agent words in its own way; undefined: as all agents. */
+  explainError?(error: RequestError): Verdict | undefined;
+}

@@ -1,0 +1,132 @@
+import type { Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import { exitFailure, stopFailure } from "../process/process-failure.ts";
+import { processLimits, runProcess } from "../process/run-process.ts";
+import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
+import { reportOrphans } from "../program/run-program.ts";
+import { createAcpChannel } from "./acp-channel.ts";
+import type { AcpProfile } from "./acp-profile.ts";
+import { answerPermission, decidePermission } from "./answer-permission.ts";
+import { probeAgent } from "./probe-agent.ts";
+import { readToolCall, readUpdate } from "./read-update.ts";
+import { type Turn, takeTurn } from "./take-turn.ts";
+import { taskCost } from "./task-cost.ts";
+import { createStoryTeller, type StoryTeller } from "./tell-story.ts";
+
+/** A story in JSON costs a multiple of its text. */
+const stdoutBytes = 8 * processLimits.stdoutBytes;
+/** Agents tell the last of a turn, such as its cost, after its end. */
+const DRAIN_MS = 250;
+/** How long an agent may take to exit once its stdin is closed, which is what ends every one of them. */
+const EXIT_LIMIT_MS = 1_500;
+/** From SIGTERM, which some agents ignore, to SIGKILL. */
+const KILL_AFTER_MS = 2_500;
+
+/** The connection to an agent that speaks the Agent Client Protocol over its pipes: one process, one session, one turn a task. */
+export function createAcpConnection(profile: AcpProfile): ProgramConnection {
+  const { capabilities } = profile;
+  return {
+    name: "acp",
+    capabilities,
+    find: profile.find,
+    probe: (argv, context) => probeAgent(profile, argv, context),
+    serves: (request) => (request.resumeToken === undefined || capabilities.sessionResume) && (profile.serves?.(request) ?? true),
+    execute: (task, argv) => execute(profile, task, argv),
+  };
+}
+
+async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+  const { request, context, story, signal } = task;
+  const teller = createStoryTeller(story, profile);
+  const stop = new AbortController();
+  const ended = new AbortController();
+  let sessionId: string | undefined;
+  let turn: Promise<Turn> = Promise.resolve({ verdict: null });
+
+  const channel = createAcpChannel({
+    onUpdate(params) {
+      // What is told before the prompt, or of another session, is not of this task.
+      if (sessionId === undefined || (params.sessionId ?? sessionId) !== sessionId) return;
+      const update = readUpdate(params.update);
+      if (update !== null) teller.take(update);
+    },
+    onPermission: (asked) => answer(asked, task, teller),
+    onNoise: (line) =>
+      context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "the agent wrote a line that is no message"),
+  });
+  const launch = await profile.launch(argv, task);
+  // Before its prompt an agent has nothing to finish.
+  const stopEarly = (): void => {
+    if (sessionId === undefined) stop.abort();
+  };
+  signal.addEventListener("abort", stopEarly, { once: true });
+  if (signal.aborted) stopEarly();
+
+  const end = await runProcess({
+    ...launch,
+    cwd: request.directories.cwd,
+    taskId: request.taskId,
+    tmp: request.directories.tmp,
+    home: request.directories.home,
+    input(stdin) {
+      turn = takeTurn(task, profile, channel.open(stdin), (id) => {
+        sessionId = id;
+      });
+      takeLeave(turn, stdin, stop, ended.signal).catch(() => {});
+    },
+    onLine: channel.onLine,
+    signal: stop.signal,
+    limits: { stdoutBytes, killAfterMs: KILL_AFTER_MS },
+  });
+  ended.abort();
+  channel.close();
+  teller.end();
+  reportOrphans(task, end);
+
+  const { verdict, session } = await turn;
+  return {
+    ...(session === undefined ? {} : await tellSession(session, task, profile, teller)),
+    ...(stopFailure(end, { ...processLimits, stdoutBytes }) ?? verdict ?? exitFailure({ ...end, aborted: signal.aborted })),
+  };
+}
+
+/** Ends an agent in the way that spoils nothing: it finishes, its stdin is closed, and only then it is stopped. */
+async function takeLeave(turn: Promise<Turn>, stdin: Writable, stop: AbortController, ended: AbortSignal): Promise<void> {
+  await turn.catch(() => {});
+  await delay(DRAIN_MS, undefined, { signal: ended });
+  stdin.end();
+  await delay(EXIT_LIMIT_MS, undefined, { signal: ended });
+  stop.abort();
+}
+
+function answer(
+  { toolCall, options }: RequestPermissionRequest,
+  { request, signal }: ProgramTask,
+  teller: StoryTeller,
+): RequestPermissionResponse {
+  const call = readToolCall(toolCall);
+  if (call !== null) teller.ask(call);
+  if (signal.aborted) return { outcome: { outcome: "cancelled" } };
+  const { outcome, decision } = answerPermission(decidePermission(request), options);
+  if (call !== null && !decision.allow) teller.reject(call.toolCallId, decision.reason);
+  return { outcome };
+}
+
+/** What the end of a turn tells beside how it went. */
+async function tellSession(
+  { id, response }: NonNullable<Turn["session"]>,
+  task: ProgramTask,
+  profile: AcpProfile,
+  { costUsd: told }: StoryTeller,
+): Promise<Partial<Ending>> {
+  const usage = profile.usageOf?.(response);
+  const model = profile.modelOf?.(response) ?? task.request.model;
+  const costUsd = profile.costCounts === undefined ? undefined : await taskCost(task, id, told);
+  return {
+    ...(profile.capabilities.sessionResume && { resumeToken: id }),
+    ...(usage !== undefined && { usage }),
+    ...(model !== undefined && { model }),
+    ...(costUsd !== undefined && { costUsd }),
+  };
+}

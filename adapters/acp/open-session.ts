@@ -1,0 +1,57 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type ClientContext, type InitializeResponse, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
+import { z } from "zod";
+import type { ExecutionRequest } from "#contract";
+import packageJson from "../../package.json" with { type: "json" };
+import { AcpFailure } from "./acp-failure.ts";
+import type { AcpProfile } from "./acp-profile.ts";
+import { mcpServersFor } from "./mcp-servers.ts";
+
+const INITIALIZE_LIMIT_MS = 20_000;
+
+const sessionSchema = z.object({ sessionId: z.string().min(1) });
+
+/** Agrees with an agent on the protocol; rejects in words when they have none in common. */
+export async function initialize(agent: ClientContext, limitMs = INITIALIZE_LIMIT_MS): Promise<InitializeResponse> {
+  const inTime = new AbortController();
+  const answer = agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientInfo: { name: packageJson.name, version: packageJson.version },
+    // Nothing is offered: agents then use their own tools, in their own sandboxes.
+    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+  });
+  const tooLate = delay(limitMs, null, { signal: inTime.signal });
+  tooLate.catch(() => {});
+  const agreed = await Promise.race([answer, tooLate]).finally(() => inTime.abort());
+  if (agreed === null) throw new AcpFailure("adapter_error", `The agent did not answer "initialize" within ${limitMs / 1000} s.`);
+  if (agreed.protocolVersion !== PROTOCOL_VERSION)
+    throw new AcpFailure(
+      "adapter_error",
+      `The agent speaks version ${agreed.protocolVersion} of the Agent Client Protocol, Bridge version ${PROTOCOL_VERSION}. Install a version of the agent that speaks it.`,
+    );
+  return agreed;
+}
+
+/** Makes the session of a task ready for its prompt, a new one or the one of its token; resolves with its id. */
+export async function openSession(agent: ClientContext, profile: AcpProfile, request: ExecutionRequest): Promise<string> {
+  const { agentCapabilities } = await initialize(agent);
+  if (profile.authMethod !== undefined) await agent.request(methods.agent.authenticate, { methodId: profile.authMethod });
+  const fields = {
+    ...profile.sessionFields?.(request),
+    cwd: request.directories.cwd,
+    mcpServers: mcpServersFor(request.mcpServers ?? [], agentCapabilities?.mcpCapabilities),
+  };
+  let sessionId = request.resumeToken;
+  if (sessionId === undefined) sessionId = sessionSchema.parse(await agent.request(methods.agent.session.new, fields)).sessionId;
+  else {
+    // Loading instead would replay the whole session, and damages it in some agents.
+    if (agentCapabilities?.sessionCapabilities?.resume === undefined || agentCapabilities.sessionCapabilities.resume === null)
+      throw new AcpFailure("adapter_error", "This version of the agent cannot resume a session over ACP. Dispatch without a resume token.");
+    await agent.request(methods.agent.session.resume, { ...fields, sessionId });
+  }
+  const modeId = profile.mode?.(request);
+  if (modeId !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId });
+  for (const [configId, value] of Object.entries(profile.configOptions?.(request) ?? {}))
+    await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
+  return sessionId;
+}

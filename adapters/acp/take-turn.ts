@@ -1,0 +1,80 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type ClientContext, methods, type PromptResponse } from "@agentclientprotocol/sdk";
+import { z } from "zod";
+import type { TaskErrorCode } from "#contract";
+import type { ProgramTask } from "../program/agent-program.ts";
+import { promptOf } from "../program/prompt.ts";
+import type { Verdict } from "../program/run-program.ts";
+import { AcpFailure, AgentGone, explainError } from "./acp-failure.ts";
+import type { AcpProfile } from "./acp-profile.ts";
+import { openSession } from "./open-session.ts";
+
+/** How long an agent may take to stop its turn when asked to. */
+const CANCEL_LIMIT_MS = 1_500;
+
+const responseSchema = z.looseObject({ stopReason: z.string() });
+
+/** What a conversation with an agent has come to. */
+export interface Turn {
+  /** Null: its process ended in the middle, or the task was cancelled; both are told otherwise. */
+  verdict: Verdict | null;
+  /** Only of a turn whose end the agent has told: such a session can be gone on with. */
+  session?: { id: string; response: PromptResponse };
+}
+
+/** Talks an agent through one task. `onPrompt` hears the id of the session when its story begins. */
+export async function takeTurn(
+  { request, story, signal }: Pick<ProgramTask, "request" | "story" | "signal">,
+  profile: AcpProfile,
+  agent: ClientContext,
+  onPrompt: (sessionId: string) => void,
+): Promise<Turn> {
+  let phase: "start" | "prompt" = "start";
+  try {
+    const sessionId = await unlessAborted(openSession(agent, profile, request), signal, 0);
+    if (sessionId === null) return { verdict: null };
+    onPrompt(sessionId);
+    phase = "prompt";
+    const text = profile.prompt?.(request) ?? promptOf(request);
+    const prompted = agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
+    signal.addEventListener("abort", () => void agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {}), { once: true });
+    const answer = await unlessAborted(prompted, signal, CANCEL_LIMIT_MS);
+    if (answer === null) return { verdict: null };
+    const response = responseSchema.safeParse(answer);
+    if (!response.success) throw new AcpFailure("adapter_error", "The agent ended its turn without a stop reason.");
+    return {
+      verdict: signal.aborted ? null : readStopReason(response.data.stopReason, story.answer),
+      session: { id: sessionId, response: answer },
+    };
+  } catch (error) {
+    if (error instanceof AgentGone || signal.aborted) return { verdict: null };
+    return { verdict: explainError(error, phase, profile) };
+  }
+}
+
+/** How the task went by the reason the agent gives for stopping. An answer that was cut short is no answer. */
+function readStopReason(reason: string, answer: string): Verdict {
+  if (reason === "end_turn") return { status: "ok" };
+  const [errorCode, error] = failures[reason] ?? ["adapter_error", `The agent stopped for a reason that Bridge does not know: ${reason}.`];
+  return { status: "error", errorCode, error: reason === "refusal" ? `${error} ${answer}`.trim() : error };
+}
+
+const failures: Readonly<Record<string, readonly [TaskErrorCode, string]>> = {
+  max_tokens: ["model_error", "The model reached its token limit: its answer is cut short."],
+  max_turn_requests: ["max_turns", "The agent reached its limit of model calls in one task."],
+  refusal: ["model_error", "The model refused the task."],
+  cancelled: ["adapter_error", "The agent cancelled the task by itself."],
+};
+
+/** The value; null when the task is cancelled and the value has not come within that time after it. */
+async function unlessAborted<T>(value: Promise<T>, signal: AbortSignal, graceMs: number): Promise<T | null> {
+  const done = new AbortController();
+  const cancelled = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true, signal: done.signal });
+  });
+  const tooLate = cancelled.then(() => delay(graceMs, null, { signal: done.signal }));
+  tooLate.catch(() => {});
+  value.catch(() => {});
+  return await Promise.race([value, tooLate]).finally(() => done.abort());
+}

@@ -1,0 +1,107 @@
+import type { TaskStory } from "../program/task-story.ts";
+import type { AcpProfile } from "./acp-profile.ts";
+import type { AcpToolCall, AcpUpdate } from "./read-update.ts";
+
+/** Turns what an agent tells of a session into the story of a task. */
+export interface StoryTeller {
+  take(update: AcpUpdate): void;
+  /** The agent asks before this call; that may be the first that is heard of it. */
+  ask(call: AcpToolCall): void;
+  /** The call was rejected; not every agent mentions it again. */
+  reject(toolCallId: string, reason: string): void;
+  /** The last cost that the agent has told, in US dollars. */
+  readonly costUsd: number | undefined;
+  /** Tells of calls that the agent announced and forgot. */
+  end(): void;
+}
+
+/** Starts telling one task's story. */
+export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "ignores" | "toolName">): StoryTeller {
+  /** Calls that are not done, and whether the story knows them already. */
+  const calls = new Map<string, { call: AcpToolCall; told: boolean }>();
+  let costUsd: number | undefined;
+
+  const merge = (given: AcpToolCall): AcpToolCall => {
+    const known = calls.get(given.toolCallId);
+    const call = mergeCalls(known?.call, given);
+    calls.set(given.toolCallId, { call, told: known?.told ?? false });
+    return call;
+  };
+  const invoke = (call: AcpToolCall): void => {
+    calls.set(call.toolCallId, { call, told: true });
+    story.invokeTool(call.toolCallId, profile.toolName?.(call) ?? call.name ?? call.kind ?? "tool", inputOf(call));
+  };
+  const complete = (toolCallId: string, output: unknown, isError: boolean): void => {
+    story.completeTool(toolCallId, output, isError);
+    calls.delete(toolCallId);
+  };
+  const tellHeldBack = (): void => {
+    for (const { call, told } of calls.values()) if (!told) invoke(call);
+  };
+  const takeTool = (given: AcpToolCall): void => {
+    const call = merge(given);
+    const done = call.status === "completed" || call.status === "failed";
+    // Some agents announce a call before its input is known: the story waits for it.
+    if (done || call.status === "in_progress" || hasInput(call)) invoke(call);
+    if (done) complete(call.toolCallId, outputOf(call), call.status === "failed");
+  };
+
+  return {
+    take(update) {
+      if (profile.ignores?.(update) === true) return;
+      if (update.sessionUpdate === "agent_message_chunk") {
+        tellHeldBack();
+        story.say(update.content.text);
+      } else if (update.sessionUpdate === "plan") story.progress({ plan: update.entries });
+      else if (update.sessionUpdate !== "usage_update") takeTool(update);
+      else if (update.cost.currency === "USD") costUsd = update.cost.amount;
+    },
+    ask: (call) => invoke(merge(call)),
+    reject: (toolCallId, reason) => complete(toolCallId, reason, true),
+    get costUsd() {
+      return costUsd;
+    },
+    end: tellHeldBack,
+  };
+}
+
+/** Later pieces count; a field that is left out stands as it was. Pieces of terminal output add up. */
+function mergeCalls(known: AcpToolCall | undefined, given: AcpToolCall): AcpToolCall {
+  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+  const merged: AcpToolCall = { ...known, ...present, toolCallId: given.toolCallId };
+  const terminal = terminalOutput(known) + terminalOutput(given);
+  return {
+    ...merged,
+    _meta: { ...known?._meta, ...given._meta, ...(terminal === "" ? {} : { terminal_output_delta: { data: terminal } }) },
+  };
+}
+
+function hasInput({ rawInput }: AcpToolCall): boolean {
+  if (rawInput === undefined || rawInput === null) return false;
+  return typeof rawInput !== "object" || Object.keys(rawInput).length > 0;
+}
+
+function inputOf(call: AcpToolCall): unknown {
+  if (hasInput(call)) return call.rawInput;
+  return call.title === undefined || call.title === null ? {} : { title: call.title };
+}
+
+/** The first that there is: the tool's own output, what the agent shows of it, what its terminal said. */
+function outputOf(call: AcpToolCall): unknown {
+  if (call.rawOutput !== undefined && call.rawOutput !== null) return call.rawOutput;
+  // A reference to a terminal shows nothing to whoever offers none.
+  const shown = (call.content ?? []).filter(({ type }) => type !== "terminal");
+  if (shown.length === 0) return terminalOutput(call);
+  const texts = shown.map(textOf);
+  return texts.every((text) => text !== null) ? texts.join("\n") : shown;
+}
+
+function textOf({ type, content }: Record<string, unknown>): string | null {
+  const text = type === "content" ? (content as { text?: unknown } | undefined)?.text : undefined;
+  return typeof text === "string" ? text : null;
+}
+
+function terminalOutput(call: AcpToolCall | undefined): string {
+  const data = (call?._meta?.["terminal_output_delta"] as { data?: unknown } | undefined)?.data;
+  return typeof data === "string" ? data : "";
+}
