@@ -72,8 +72,9 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   signal.addEventListener("abort", abort, { once: true });
   // A program need not read its input; how it fares is told by its exit, not by a broken pipe.
   subprocess.stdin.on("error", () => {});
-  if (typeof options.input === "string") subprocess.stdin.end(options.input);
-  else options.input(subprocess.stdin);
+  const { input } = options;
+  if (typeof input === "string") subprocess.stdin.end(input);
+  else output.guard(() => input(subprocess.stdin));
 
   const [exitCode, exitSignal] = await exitOf(subprocess);
   signal.removeEventListener("abort", abort);
@@ -153,7 +154,7 @@ function collectOutput({ stdout, stderr }: Subprocess, onLine: LineListener, lim
   let stdoutBytes = 0;
   let stderrEnd: Buffer = Buffer.alloc(0);
 
-  // An error of the listener must neither be lost nor take Bridge down from inside a stream.
+  // An error of whoever listens or speaks must neither be lost, nor leave the program running, nor take Bridge down from inside a stream.
   const guard = (act: () => void): void => {
     if (bug !== null) return;
     try {
@@ -178,6 +179,7 @@ function collectOutput({ stdout, stderr }: Subprocess, onLine: LineListener, lim
   });
 
   return {
+    guard,
     ended: Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.once("close", resolve)))),
     async close() {
       // A timer runs before the reads of its turn: one more turn takes in what the pipes still hold.

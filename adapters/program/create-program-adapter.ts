@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import path from "node:path";
 import type { ExecutionAdapter, ExecutionEventListener, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
 import type { AgentProgram, Ending, Probe, ProgramContext } from "./agent-program.ts";
@@ -120,8 +121,7 @@ function withOutput(ending: Ending, answer: string): Ending {
 }
 
 function inUserHome(request: ExecutionRequest, { env }: ProgramContext): ExecutionRequest {
-  const home = env["HOME"];
-  return home === undefined ? request : { ...request, directories: { ...request.directories, home } };
+  return { ...request, directories: { ...request.directories, home: env["HOME"] ?? homedir() } };
 }
 
 const notRunning = ({ provider }: AgentProgram): string => `The ${provider} adapter is not running.`;

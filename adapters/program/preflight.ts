@@ -3,6 +3,10 @@ import type { AdapterHealthStatus, PreflightStep } from "#contract";
 import type { AgentProgram, Finding, Probe, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { estimateTimeoutSeconds } from "./estimate-timeout.ts";
 
+/** How long the connections may take to answer, all at the same time, and then the credentials: a health check has 15 s in all. */
+const PROBES_LIMIT_MS = 10_000;
+const CREDENTIALS_LIMIT_MS = 4_000;
+
 /** A connection as it was found. */
 export interface FoundConnection {
   connection: ProgramConnection;
@@ -30,11 +34,11 @@ export async function probeConnections(
       const { argv } = entry.finding;
       const key = `${entry.connection.name}\0${argv.map(identityOf).join("\0")}`;
       try {
-        const probe = cache.get(key) ?? (await entry.connection.probe(argv, context));
+        const probe = cache.get(key) ?? (await within(PROBES_LIMIT_MS, entry.connection.probe(argv, context)));
         cache.set(key, probe);
         entry.probe = { ok: true, probe };
       } catch (error) {
-        entry.probe = { ok: false, reason: error instanceof Error ? error.message : String(error) };
+        entry.probe = { ok: false, reason: reasonOf(error) };
       }
     }),
   );
@@ -61,7 +65,9 @@ export async function reportHealth(
         : steps.map((step) => step.detail).join(" ");
     return { status: "offline", connection: null, version: null, detail, preflight: steps };
   }
-  const credentials = await program.findCredentials(used.connection.name, used.finding.argv, context);
+  const credentials = await within(CREDENTIALS_LIMIT_MS, program.findCredentials(used.connection.name, used.finding.argv, context)).catch(
+    (error: unknown) => ({ ok: false, detail: `Whether there are credentials is not known. ${reasonOf(error)}` }),
+  );
   steps.push({ step: "authentication", ...credentials });
   steps.push({ step: "multi-agent capability", ok: true, detail: program.multiAgent });
   const seconds = estimateTimeoutSeconds({ files: 10 }, "standard", program.timeoutMultiplier);
@@ -90,9 +96,22 @@ function identityOf(argument: string): string {
   if (!argument.startsWith("/")) return argument;
   try {
     const file = realpathSync(argument);
-    const { mtimeMs, size } = statSync(file);
-    return `${file} ${mtimeMs} ${size}`;
+    const { ino, ctimeMs, size } = statSync(file);
+    return `${file} ${ino} ${ctimeMs} ${size}`;
   } catch {
     return argument;
   }
 }
+
+/** Work that goes on beyond its limit is no longer waited for. */
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`There was no answer within ${limitMs / 1000} s.`)), limitMs);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

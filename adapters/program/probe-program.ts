@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, type ProcessOptions, runProcess } from "../process/run-process.ts";
 import type { ProgramContext } from "./agent-program.ts";
 
-/** A program that has not answered by then is taken for broken; two after each other still fit into the time of a health check. */
-const PROBE_LIMIT_MS = 7_000;
+/** A program that has not answered by then is taken for broken; some take seconds at their first start. */
+const PROBE_LIMIT_MS = 8_000;
 
 /** What a program answered. */
 export interface ProbeAnswer {
@@ -14,35 +14,45 @@ export interface ProbeAnswer {
   stdout: string;
 }
 
+/** How to ask a program. */
+export interface ProbeCall extends Pick<ProcessOptions, "argv" | "env"> {
+  input?: ProcessOptions["input"];
+  onLine?(line: string): void;
+  /** Default: one that all probes of the adapter share and no task sees. */
+  home?: string;
+  limitMs?: number;
+}
+
 /** Runs a program to ask it something about itself, in directories of the probe's own; rejects when it does not start or takes too long. */
 export async function probeProgram(
   { dataDir, onOrphansKilled }: Pick<ProgramContext, "dataDir" | "onOrphansKilled">,
-  call: Pick<ProcessOptions, "argv" | "env"> & { input?: ProcessOptions["input"]; onLine?(line: string): void; home?: string },
+  { limitMs = PROBE_LIMIT_MS, ...call }: ProbeCall,
 ): Promise<ProbeAnswer> {
   const id = randomUUID();
+  const ownHome = path.join(dataDir, "probes", "home");
   const tmp = path.join(dataDir, "probes", id);
   const lines: string[] = [];
-  const limit = AbortSignal.timeout(PROBE_LIMIT_MS);
+  await mkdir(ownHome, { recursive: true, mode: 0o700 });
   try {
     const end = await runProcess({
       argv: call.argv,
       env: call.env,
-      cwd: dataDir,
+      cwd: ownHome,
       taskId: `probe/${id}`,
       tmp,
-      home: call.home ?? dataDir,
+      home: call.home ?? ownHome,
       input: call.input ?? "",
       onLine(line) {
         lines.push(line);
         call.onLine?.(line);
       },
-      signal: limit,
+      signal: AbortSignal.timeout(limitMs),
       limits: { killAfterMs: 500 },
     });
     onOrphansKilled(end.orphansKilled);
     const failure = stopFailure(end);
     if (failure !== null) throw new Error(failure.error);
-    if (end.aborted) throw new Error(`The program did not answer within ${PROBE_LIMIT_MS / 1000} s.`);
+    if (end.aborted) throw new Error(`The program did not answer within ${limitMs / 1000} s.`);
     return { end, stdout: lines.join("\n") };
   } finally {
     await rm(tmp, { recursive: true, force: true });

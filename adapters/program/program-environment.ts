@@ -1,7 +1,8 @@
 import type { ProgramContext } from "./agent-program.ts";
 
+const proxies = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"] as const;
 /** Every program gets these, and of the rest only what its adapter or the operator names. */
-const common = ["PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"] as const;
+const common = ["PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", ...proxies] as const;
 
 /** The environment of a program: an allow-list of Bridge's own, then what the adapter sets. */
 export function programEnvironment(
@@ -9,6 +10,6 @@ export function programEnvironment(
   names: readonly string[],
   own: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  const picked = [...common, ...names, ...settings.env].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
+  const picked = [...common, ...names, ...settings.env].flatMap((name) => (typeof env[name] === "string" ? [[name, env[name]]] : []));
   return { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...Object.fromEntries(picked), ...own };
 }

@@ -29,11 +29,12 @@ export interface ProgramCall {
   read: LineReader;
   /** What the exit means where no line told the end; null: a crash. */
   explainExit?(end: ProcessEnd): Verdict | null;
+  /** How long a program that has told its end may take to exit; then it is stopped, and what it told stands. */
+  exitAfterEndMs?: number;
 }
 
 /** A story in JSON costs a multiple of its text, so it may be longer than a program's plain output. */
 const stdoutBytes = 8 * processLimits.stdoutBytes;
-/** How long a program that has told its end may take to exit; then it is stopped, and what it told stands. */
 const EXIT_AFTER_END_MS = 5_000;
 
 /** Runs a program for one task, tells its story, and says how it ended. */
@@ -52,7 +53,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
     else if (step.kind === "known") facts = { ...facts, ...step.facts };
     else if (told === null && !signal.aborted) {
       told = step.ending;
-      exitTimer = setTimeout(() => stop.abort(), EXIT_AFTER_END_MS);
+      exitTimer = setTimeout(() => stop.abort(), call.exitAfterEndMs ?? EXIT_AFTER_END_MS);
     }
   };
   const end = await runProcess({

@@ -1,4 +1,4 @@
-import type { ExecutionEventListener } from "#contract";
+import type { AdapterEvent, ExecutionEventListener } from "#contract";
 
 /** Tells what happens in one task, in events that keep the contract whatever the runtime repeats, forgets or says twice. */
 export interface TaskStory {
@@ -11,7 +11,7 @@ export interface TaskStory {
   progress(data: Record<string, unknown>): void;
   /** The runtime's answer: what it said after its last tool. */
   readonly answer: string;
-  /** Tools that the runtime has left without an end are completed as errors. */
+  /** Tools that the runtime has left without an end are completed as errors; nothing is told from then on. */
   close(): void;
 }
 
@@ -19,39 +19,64 @@ export interface TaskStory {
 export function createTaskStory(taskId: string, emit: ExecutionEventListener, { streaming }: { streaming: boolean }): TaskStory {
   const tools = new Map<string, { name: string; open: boolean }>();
   let answer = "";
+  /** The first half of a character whose second half has not come yet. */
+  let half = "";
+  let closed = false;
+
+  const tell = (event: AdapterEvent): void => {
+    if (!closed) emit(event);
+  };
+  const sayWhole = (text: string): void => {
+    const whole = text.toWellFormed();
+    if (whole === "" || closed) return;
+    answer += whole;
+    if (streaming) tell({ type: "assistant.text", taskId, data: { content: whole } });
+  };
+  /** What never became a character is told as U+FFFD, as any decoder would. */
+  const sayHalf = (): void => {
+    sayWhole(half);
+    half = "";
+  };
+  const beginAnswer = (): void => {
+    sayHalf();
+    if (!closed) answer = "";
+  };
 
   const complete: TaskStory["completeTool"] = (toolCallId, output, isError, toolName = "unknown") => {
     if (!tools.has(toolCallId)) invoke(toolCallId, toolName, {});
     const tool = tools.get(toolCallId);
     if (tool === undefined || !tool.open) return;
     tool.open = false;
-    answer = "";
-    emit({ type: "tool.completed", taskId, data: { toolCallId, toolName: tool.name, output: output ?? null, isError } });
+    beginAnswer();
+    tell({ type: "tool.completed", taskId, data: { toolCallId, toolName: tool.name, output: output ?? null, isError } });
   };
   const invoke: TaskStory["invokeTool"] = (toolCallId, toolName, input) => {
     if (tools.has(toolCallId)) return;
     tools.set(toolCallId, { name: toolName, open: true });
-    answer = "";
-    emit({ type: "tool.invoked", taskId, data: { toolCallId, toolName, input: input ?? {} } });
+    beginAnswer();
+    tell({ type: "tool.invoked", taskId, data: { toolCallId, toolName, input: input ?? {} } });
   };
 
   return {
     say(text) {
-      if (text === "") return;
-      answer += text;
-      if (streaming) emit({ type: "assistant.text", taskId, data: { content: text } });
+      const all = half + text;
+      half = /[\ud800-\udbff]$/.exec(all)?.[0] ?? "";
+      sayWhole(half === "" ? all : all.slice(0, -1));
     },
     invokeTool: invoke,
     completeTool: complete,
-    progress: (data) => emit({ type: "execution.progress", taskId, data }),
+    progress: (data) => tell({ type: "execution.progress", taskId, data }),
     get answer() {
       return answer;
     },
     close() {
+      if (closed) return;
+      sayHalf();
       const said = answer;
       for (const [toolCallId, { open }] of tools) if (open) complete(toolCallId, "The runtime did not say how this ended.", true);
       // What was said after a tool that never ended is the answer all the same.
       answer = said;
+      closed = true;
     },
   };
 }

@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ProcessOptions, runProcess } from "../../../adapters/process/run-process.ts";
+import { processesOf } from "../../conformance/adapter-bench.ts";
 
 const program = path.join(import.meta.dirname, "../../fixtures/programs/misbehaving.js");
 let directory: string;
@@ -58,6 +60,48 @@ describe("output", () => {
       },
     });
     await expect(failing).rejects.toThrow("a bug");
+  });
+});
+
+describe("a conversation on stdin", () => {
+  test("goes on for as long as its holder wants", async () => {
+    const { promise: conversation, resolve: begin } = Promise.withResolvers<Writable>();
+    const answers: string[] = [];
+    const { end } = await run("echo-input", {
+      input(stdin) {
+        begin(stdin);
+        stdin.write("first\n");
+      },
+      onLine: async (line) => {
+        answers.push(line);
+        const stdin = await conversation;
+        if (line === "first") stdin.write("für dich\n");
+        else stdin.end();
+      },
+    });
+    expect(answers).toEqual(["first", "für dich"]);
+    expect(end).toMatchObject({ exitCode: 0, aborted: false });
+  });
+
+  test("may be held with a program that does not listen, and is over when it exits", async () => {
+    const { end } = await run("exit-without-reading", { input: (stdin) => void stdin.write("x".repeat(5_000_000)) });
+    expect(end).toMatchObject({ exitCode: 0, spawnError: null });
+  });
+
+  test("ends with the program when the task is stopped", async () => {
+    const { end } = await runAndAbort("linger", { input: (stdin) => void stdin.write("more to come") });
+    expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM" });
+  });
+
+  test("an error of its holder stops the program and is thrown", async () => {
+    const failing = run("linger", {
+      taskId: "failing-holder",
+      input() {
+        throw new Error("a bug");
+      },
+    });
+    await expect(failing).rejects.toThrow("a bug");
+    expect(processesOf("failing-holder")).toEqual([]);
   });
 });
 

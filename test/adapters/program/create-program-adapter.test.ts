@@ -1,0 +1,163 @@
+import { mkdir, utimes, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
+import type { Ending, ProgramConnection, ProgramTask } from "../../../adapters/program/agent-program.ts";
+import { createProgramAdapter } from "../../../adapters/program/create-program-adapter.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
+
+async function openAdapter(connections: ProgramConnection[], config: Partial<AdapterConfig> = {}) {
+  const root = await temporaryDirectory();
+  const adapter = createProgramAdapter(scriptedProgram(...connections));
+  const events: AdapterEvent[] = [];
+  adapter.onEvent((event) => events.push(event));
+  onTestFinished(() => adapter.shutdown());
+  const quiet = (): void => {};
+  const initialize = () =>
+    adapter.initialize({
+      settings: {},
+      env: { PATH: process.env["PATH"] },
+      dataDir: root,
+      logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+      runChild: () => Promise.reject(new Error("no children here")),
+      onOrphansKilled: quiet,
+      ...config,
+    });
+  const request = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
+    taskId: "t1",
+    agentId: "agent",
+    message: "hello",
+    timeoutSeconds: 60,
+    outputStrategy: { type: "stream" },
+    profile: "modify",
+    approvals: "allow",
+    directories: { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") },
+    ...changes,
+  });
+  return { adapter, events, root, initialize, request };
+}
+
+/** A connection that does in a task what the test says. */
+const doing = (execute: (task: ProgramTask) => Promise<Ending>, changes: Parameters<typeof scriptedConnection>[0] = {}) =>
+  scriptedConnection({ ...changes, execute });
+
+describe("the connection of a task", () => {
+  test("is the first that can carry it", async () => {
+    const first = scriptedConnection({ name: "acp", serves: ({ resumeToken }) => resumeToken === undefined });
+    const { adapter, initialize, request } = await openAdapter([first, scriptedConnection()]);
+    await initialize();
+    const speak = { metadata: { does: "echo-message" } };
+    expect((await adapter.execute(request(speak))).connection).toBe("acp");
+    expect((await adapter.execute(request({ ...speak, taskId: "t2", resumeToken: "s" }))).connection).toBe("cli");
+  });
+
+  test("where none can, the task is refused and the reason told", async () => {
+    const { adapter, initialize, request } = await openAdapter([scriptedConnection({ serves: () => false })]);
+    await initialize();
+    expect(await adapter.execute(request())).toMatchObject({
+      status: "error",
+      errorCode: "adapter_offline",
+      error: expect.stringContaining("cli: cannot carry this request"),
+    });
+  });
+
+  test("decides what the adapter can do", async () => {
+    const missing = scriptedConnection({ name: "acp", find: () => ({ missing: "install it" }), capabilities: { costTracking: true } });
+    const { adapter, initialize } = await openAdapter([missing, scriptedConnection({ capabilities: { costTracking: false } })]);
+    expect(adapter.capabilities().costTracking).toBe(true);
+    await initialize();
+    expect(adapter.capabilities().costTracking).toBe(false);
+  });
+});
+
+describe("the output of a task", () => {
+  const say = (text: string, ending: Ending) =>
+    doing(async ({ story }) => {
+      story.say(text);
+      return ending;
+    });
+  const cancelled = { status: "error", errorCode: "cancelled", error: "Stopped." } as const;
+  const failed = { status: "error", errorCode: "model_error", error: "No such model." } as const;
+
+  test.each<[string, string, Ending, string | undefined]>([
+    ["what was said", "Said.", { status: "ok" }, "Said."],
+    ["the runtime's own output before what was said", "Said.", { status: "ok", output: "Own." }, "Own."],
+    ["empty where nothing was said", "", { status: "ok" }, ""],
+    ["what there is of it where somebody stopped the task", "Half.", cancelled, "Half."],
+    ["nothing where a stopped task had said nothing", "", cancelled, undefined],
+    ["nothing where the task failed: an error is not its own output", "API error 404", failed, undefined],
+  ])("is %s", async (_name, text, ending, output) => {
+    const { adapter, initialize, request } = await openAdapter([say(text, ending)]);
+    await initialize();
+    const result = await adapter.execute(request());
+    expect(result).toEqual({ ...ending, ...(output !== undefined && { output }), durationMs: expect.any(Number), connection: "cli" });
+  });
+});
+
+test("tools that a task left open are closed before its result, also when the connection has a bug", async () => {
+  const buggy = doing(async ({ story }) => {
+    story.invokeTool("1", "shell", {});
+    throw new Error("a bug");
+  });
+  const { adapter, events, initialize, request } = await openAdapter([buggy]);
+  await initialize();
+  await expect(adapter.execute(request())).rejects.toThrow("a bug");
+  expect(events.map(({ type }) => type)).toEqual(["tool.invoked", "tool.completed"]);
+  expect(await adapter.cancel("t1")).toBe(false);
+});
+
+test("an event that comes after the end of its task is not told", async () => {
+  const late: (() => void)[] = [];
+  const { adapter, events, initialize, request } = await openAdapter([
+    doing(async ({ story }) => {
+      late.push(() => story.say("late"));
+      return { status: "ok" };
+    }),
+  ]);
+  await initialize();
+  expect((await adapter.execute(request())).output).toBe("");
+  for (const tell of late) tell();
+  expect(events).toEqual([]);
+});
+
+describe("home", () => {
+  const homeSeen = async (config: Partial<AdapterConfig>): Promise<string> => {
+    const { adapter, root, initialize, request } = await openAdapter(
+      [doing(async (task) => ({ status: "ok", output: task.request.directories.home }))],
+      config,
+    );
+    await initialize();
+    return ((await adapter.execute(request())).output ?? "").replace(root, "<root>");
+  };
+
+  test("is the agent's, unless the operator says that it is the operator's own", async () => {
+    expect(await homeSeen({ env: { HOME: "/home/operator" } })).toBe("<root>/home");
+    expect(await homeSeen({ env: { HOME: "/home/operator" }, settings: { home: "user" } })).toBe("/home/operator");
+    expect(await homeSeen({ env: {}, settings: { home: "user" } })).toBe(homedir());
+  });
+});
+
+test.each([{ home: "root" }, { env: "PATH" }, { command: "" }, { config: "{}" }])("settings like %j are refused", async (settings) => {
+  const { adapter, initialize } = await openAdapter([scriptedConnection()], { settings });
+  await expect(initialize()).rejects.toThrow();
+  expect((await adapter.checkHealth()).status).toBe("offline");
+});
+
+test("totals of sessions lie with the adapter, and old ones are forgotten at its start", async () => {
+  const counting = doing(async ({ totals, request: { directories } }) => {
+    const before = await totals.read(directories.home, "s");
+    await totals.write(directories.home, "s", { costUsd: (before?.costUsd ?? 0) + 1 });
+    return { status: "ok", output: String(before?.costUsd) };
+  });
+  const { adapter, root, initialize, request } = await openAdapter([counting]);
+  const forgotten = path.join(root, "sessions", "old.json");
+  await mkdir(path.dirname(forgotten));
+  await writeFile(forgotten, "{}");
+  await utimes(forgotten, 0, 0);
+  await initialize();
+  await expect(utimes(forgotten, 0, 0)).rejects.toThrow("ENOENT");
+  expect([(await adapter.execute(request())).output, (await adapter.execute(request())).output]).toEqual(["undefined", "1"]);
+  expect((await adapter.execute(request({ directories: { ...request().directories, home: "/elsewhere" } }))).output).toBe("undefined");
+});
