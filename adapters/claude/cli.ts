@@ -1,0 +1,79 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ExecutionRequest } from "#contract";
+import { findProgram } from "../process/find-program.ts";
+import type { Ending, Finding, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
+import { probeProgram, probeVersion } from "../program/probe-program.ts";
+import { promptOf } from "../program/prompt.ts";
+import { runProgram } from "../program/run-program.ts";
+import { claudeArguments, mcpConfig, nativeSchema, type TaskFiles } from "./arguments.ts";
+import { capabilities } from "./capabilities.ts";
+import { claudeEnvironment } from "./environment.ts";
+import { createClaudeReader } from "./events.ts";
+
+/** One start of `claude` a task, told in JSON lines. */
+export const cliConnection: ProgramConnection = { name: "cli", capabilities, find, probe, execute };
+
+function find({ settings, env }: ProgramContext): Finding {
+  const name = settings.command ?? "claude";
+  const program = findProgram(name, env["PATH"] ?? "");
+  if (program !== null) return { argv: [program] };
+  return { missing: `${name} is not on the PATH: npm install -g @anthropic-ai/claude-code, or set BRIDGE_CLAUDE_COMMAND.` };
+}
+
+/** Flags without which a task would not be what its dispatch asked for; a version that does not know them says so before any task does. */
+const neededFlags = [
+  "--restricted",
+  "--setting-sources",
+  "--strict-mcp-config",
+  "--permission-prompts",
+  "--system-prompt-snapshot",
+  "--tools",
+];
+
+async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
+  const env = claudeEnvironment(context);
+  const [version, help] = await Promise.all([probeVersion(context, argv, env), probeProgram(context, { argv: [...argv, "--help"], env })]);
+  const unknown = neededFlags.filter((flag) => !help.stdout.includes(flag));
+  if (unknown.length > 0)
+    throw new Error(`claude ${version} does not know ${unknown.join(", ")}: npm install -g @anthropic-ai/claude-code`);
+  return { version, detail: `claude ${version}` };
+}
+
+const sessionId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+  const { request } = task;
+  // Anything else could be the title of a session, of which there may be several.
+  if (request.resumeToken !== undefined && !sessionId.test(request.resumeToken))
+    return { status: "error", errorCode: "adapter_error", error: "The resume token is not the id of a Claude Code session." };
+  const files = await writeFiles(request);
+  const ending = await run(task, [...argv, ...claudeArguments(request, files)]);
+  // What it takes for no schema it refuses before it does anything; Bridge then reads the object from the text.
+  if (nativeSchema(request) === null || ending.error?.includes("--json-schema is not a valid JSON Schema") !== true) return ending;
+  return await run(task, [...argv, ...claudeArguments(request, files, null)]);
+}
+
+function run(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+  return runProgram(task, {
+    argv,
+    env: claudeEnvironment(task.context, { CLAUDE_CODE_TMPDIR: task.request.directories.tmp }),
+    input: promptOf(task.request),
+    read: createClaudeReader(),
+  });
+}
+
+/** Where a task's files lie. */
+export const filesIn = (tmp: string): TaskFiles => ({
+  systemPrompt: path.join(tmp, "system-prompt.md"),
+  mcpConfig: path.join(tmp, "mcp.json"),
+});
+
+/** Writes the files of a task, for nobody else to read. */
+export async function writeFiles({ systemPrompt, mcpServers = [], directories }: ExecutionRequest): Promise<TaskFiles> {
+  const files = filesIn(directories.tmp);
+  await mkdir(directories.tmp, { recursive: true, mode: 0o700 });
+  if (systemPrompt !== undefined) await writeFile(files.systemPrompt, systemPrompt, { mode: 0o600 });
+  if (mcpServers.length > 0) await writeFile(files.mcpConfig, mcpConfig(mcpServers), { mode: 0o600 });
+  return files;
+}

@@ -1,0 +1,160 @@
+import { z } from "zod";
+import type { NormalizedUsage } from "#contract";
+import type { LineReader, Step } from "../program/run-program.ts";
+import { type ModelUsage, type ResultLine, readVerdict, resultSchema } from "./verdict.ts";
+
+const blockSchema = z.union([
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("tool_use"), id: z.string(), name: z.string(), input: z.unknown() }),
+  z.object({ type: z.literal("tool_result"), tool_use_id: z.string(), content: z.unknown(), is_error: z.boolean().nullish() }),
+  z.object({ type: z.string().transform(() => "other" as const) }),
+]);
+type Block = z.infer<typeof blockSchema>;
+
+const parent = z.string().nullish();
+const lineSchema = z.union([
+  z.object({ type: z.literal("system"), subtype: z.string(), session_id: z.string(), model: z.string().optional() }).loose(),
+  z.object({
+    type: z.literal("stream_event"),
+    parent_tool_use_id: parent,
+    event: z.object({
+      type: z.string(),
+      message: z.object({ id: z.string() }).optional(),
+      delta: z.object({ type: z.string().optional(), text: z.string().optional() }).optional(),
+    }),
+  }),
+  z.object({
+    type: z.literal("assistant"),
+    parent_tool_use_id: parent,
+    message: z.object({ id: z.string(), model: z.string(), content: z.array(blockSchema) }),
+  }),
+  z.object({ type: z.literal("user"), parent_tool_use_id: parent, message: z.object({ content: z.array(blockSchema) }) }),
+  resultSchema,
+]);
+type Line = z.infer<typeof lineSchema>;
+
+/** The tool by which the model hands in structured output: the end of the task, and no act of its own. */
+const OUTPUT_TOOL = "StructuredOutput";
+/** Under this name the program writes its own words, such as those of an error, as if the model had said them. */
+const NO_MODEL = "<synthetic>";
+
+/** Reads the lines of `claude -p --output-format stream-json --include-partial-messages`. */
+export function createClaudeReader(): LineReader {
+  const streamed = new Set<string>();
+  const outputCalls = new Set<string>();
+  let answered = false;
+
+  const readBlock = (block: Block, { text, subAgentOf }: { text: boolean; subAgentOf: string | null }): Step[] => {
+    if (block.type === "text") {
+      if (subAgentOf !== null) return [{ kind: "progress", data: { subAgent: { toolCallId: subAgentOf, text: block.text } } }];
+      answered ||= text;
+      return text ? [{ kind: "text", text: block.text }] : [];
+    }
+    if (block.type === "tool_use" && block.name === OUTPUT_TOOL) outputCalls.add(block.id);
+    else if (block.type === "tool_use") {
+      answered &&= subAgentOf !== null;
+      return [{ kind: "tool.invoked", toolCallId: block.id, toolName: block.name, input: block.input }];
+    } else if (block.type === "tool_result" && !outputCalls.has(block.tool_use_id)) {
+      const { tool_use_id: toolCallId, content, is_error: isError } = block;
+      return [{ kind: "tool.completed", toolCallId, output: plainText(content), isError: isError === true }];
+    }
+    return [];
+  };
+
+  return (object) => {
+    const line = lineSchema.safeParse(object).data;
+    switch (line?.type) {
+      case "system":
+        return readSystem(line);
+      case "stream_event": {
+        if ((line.parent_tool_use_id ?? null) !== null) return [];
+        const { type, message, delta } = line.event;
+        if (type === "message_start" && message !== undefined) streamed.add(message.id);
+        if (type !== "content_block_delta" || delta?.type !== "text_delta") return [];
+        answered = true;
+        return [{ kind: "text", text: delta.text ?? "" }];
+      }
+      case "assistant": {
+        if (line.message.model === NO_MODEL) return [];
+        // A message whose pieces have been told is not told again as a whole.
+        const how = { text: !streamed.has(line.message.id), subAgentOf: line.parent_tool_use_id ?? null };
+        return line.message.content.flatMap((block) => readBlock(block, how));
+      }
+      case "user": {
+        const results = line.message.content.filter(({ type }) => type === "tool_result");
+        return results.flatMap((block) => readBlock(block, { text: false, subAgentOf: line.parent_tool_use_id ?? null }));
+      }
+      case "result":
+        return readResult(line, answered);
+      case undefined:
+        return [];
+    }
+  };
+}
+
+type SystemLine = Extract<Line, { type: "system" }>;
+
+function readSystem(line: SystemLine): Step[] {
+  const pick = (names: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(names).map(([name, native]) => [name, line[native] ?? null]));
+  switch (line.subtype) {
+    case "init":
+      return [{ kind: "known", facts: { resumeToken: line.session_id, ...(line.model === undefined ? {} : { model: line.model }) } }];
+    case "api_retry":
+      return [
+        {
+          kind: "progress",
+          data: {
+            retry: pick({
+              attempt: "attempt",
+              maxRetries: "max_retries",
+              delayMs: "retry_delay_ms",
+              httpStatus: "error_status",
+              reason: "error",
+            }),
+          },
+        },
+      ];
+    case "permission_denied":
+      return [{ kind: "progress", data: { denied: pick({ toolCallId: "tool_use_id", toolName: "tool_name", reason: "message" }) } }];
+    case "task_progress":
+      return [{ kind: "progress", data: { subAgent: pick({ toolCallId: "tool_use_id", doing: "description" }) } }];
+    default:
+      return [];
+  }
+}
+
+function readResult(line: ResultLine, answered: boolean): Step[] {
+  const verdict = readVerdict(line);
+  const { result = "", structured_output: outputs } = line;
+  return [
+    // Structured output, or words of the program's own, are all that there is to say when the model has said nothing.
+    ...(verdict.status === "ok" && !answered && result !== "" ? [{ kind: "text", text: result } as const] : []),
+    { kind: "known", facts: { ...spent(line), ...(outputs === undefined ? {} : { outputs }) } },
+    { kind: "ended", ending: verdict },
+  ];
+}
+
+/** What this task has used, its sub-agents included; `usage` leaves those out, and `total_cost_usd` counts the whole session. */
+function spent({ model_usage_since_last_result: models }: ResultLine): { usage?: NormalizedUsage; costUsd?: number } {
+  if (models === undefined) return {};
+  const sum = (read: (model: ModelUsage) => number): number => Object.values(models).reduce((total, model) => total + read(model), 0);
+  const cacheReadTokens = sum((model) => model.cacheReadInputTokens);
+  const cacheWriteTokens = sum((model) => model.cacheCreationInputTokens);
+  return {
+    usage: {
+      inputTokens: sum((model) => model.inputTokens) + cacheReadTokens + cacheWriteTokens,
+      outputTokens: sum((model) => model.outputTokens),
+      thinkingTokens: sum((model) => model.thinkingTokens),
+      cacheReadTokens,
+      cacheWriteTokens,
+    },
+    costUsd: sum((model) => model.costUSD),
+  };
+}
+
+/** Texts as one text; anything else, such as an image, as it is. */
+function plainText(content: unknown): unknown {
+  const blocks = z.array(z.object({ type: z.literal("text"), text: z.string() })).safeParse(content).data;
+  return blocks === undefined ? content : blocks.map(({ text }) => text).join("\n");
+}

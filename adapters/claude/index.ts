@@ -1,0 +1,20 @@
+import type { ExecutionAdapter } from "#contract";
+import type { AgentProgram } from "../program/agent-program.ts";
+import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import { cliConnection } from "./cli.ts";
+import { findCredentials } from "./credentials.ts";
+
+const claude: AgentProgram = {
+  provider: "claude",
+  connections: [cliConnection],
+  findCredentials,
+  multiAgent: "sub-agents of its own, by its tool Agent; they work in the task's process and rights",
+  timeoutMultiplier: 1,
+};
+
+/** Runs tasks on Claude Code. */
+export function createClaudeAdapter(): Required<ExecutionAdapter> {
+  return createProgramAdapter(claude);
+}
+
+export { createClaudeAdapter as createAdapter };

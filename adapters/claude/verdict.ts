@@ -1,0 +1,55 @@
+import { z } from "zod";
+import type { TaskErrorCode } from "#contract";
+import type { Verdict } from "../program/run-program.ts";
+
+const modelUsageSchema = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  thinkingTokens: z.number().default(0),
+  cacheReadInputTokens: z.number(),
+  cacheCreationInputTokens: z.number(),
+  costUSD: z.number(),
+});
+/** What a task has used of one model: the counts of the prompt do not overlap, thinking is part of the output. */
+export type ModelUsage = z.infer<typeof modelUsageSchema>;
+
+/** The last line of a task: its fields say more than its exit code, and than its `subtype`. */
+export const resultSchema = z.object({
+  type: z.literal("result"),
+  subtype: z.string(),
+  is_error: z.boolean(),
+  result: z.string().optional(),
+  structured_output: z.record(z.string(), z.unknown()).optional(),
+  errors: z.array(z.string()).optional(),
+  api_error_status: z.number().nullish(),
+  terminal_reason: z.string().nullish(),
+  stop_reason: z.string().nullish(),
+  model_usage_since_last_result: z.record(z.string(), modelUsageSchema).optional(),
+});
+export type ResultLine = z.infer<typeof resultSchema>;
+
+/** What to do about missing or rejected credentials. */
+export const credentialsAdvice = "set ANTHROPIC_API_KEY, or BRIDGE_CLAUDE_HOME=user to use your own login";
+
+/** How a task went. A refused call of the API has `subtype` "success", too: `is_error` decides. */
+export function readVerdict(line: ResultLine): Verdict {
+  const { is_error: isError, stop_reason: stopReason } = line;
+  if (!isError && stopReason === "refusal") return failure("model_error", "The model refused the task.");
+  if (!isError && stopReason === "max_tokens") return failure("model_error", "The model reached its token limit: its answer is cut short.");
+  if (!isError) return { status: "ok" };
+  const said = line.errors?.join(" ") || line.result || "It does not say why.";
+  if (line.subtype === "error_max_turns") return failure("max_turns", "Claude Code reached its limit of turns.");
+  if (line.subtype === "error_max_budget_usd") return failure("budget_exceeded", "Claude Code reached its limit of cost.");
+  if (isUnauthorised(line.api_error_status, said))
+    return failure("authentication_required", `Claude Code reports: ${said}. To log in, ${credentialsAdvice}.`);
+  if (line.api_error_status === 429) return failure("rate_limited", `Claude Code reports: ${said}`);
+  const isModels = line.terminal_reason === "api_error" || (line.api_error_status ?? null) !== null;
+  return failure(isModels ? "model_error" : "adapter_error", `Claude Code reports: ${said}`);
+}
+
+/** Without any key no call is made, so there is no status. */
+function isUnauthorised(httpStatus: number | null | undefined, said: string): boolean {
+  return httpStatus === 401 || httpStatus === 403 || /^not logged in/i.test(said);
+}
+
+const failure = (errorCode: TaskErrorCode, error: string): Verdict => ({ status: "error", errorCode, error });
