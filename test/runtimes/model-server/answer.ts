@@ -1,5 +1,5 @@
 import { type Answer, type Conversation, cutText } from "./conversation.ts";
-import { isHousekeeping, translateTool } from "./runtimes.ts";
+import { housekeepingAnswer, translateTool } from "./runtimes.ts";
 import { chooseStep, findMarker, type Scenario, type Step } from "./scenarios.ts";
 
 /** One call of the model; every scripted answer is counted so. */
@@ -13,7 +13,8 @@ export type Reply = { answer: Answer } | { error: number; body?: unknown };
 
 /** What the model says to a request: its scenario's next step. */
 export function replyTo(conversation: Conversation, scenarios: ReadonlyMap<string, Scenario>, messagePrefix: string): Reply {
-  if (isHousekeeping(conversation)) return { answer: { ...textAnswer(conversation, "Scripted title"), usage: housekeepingUsage } };
+  const aside = housekeepingAnswer(conversation);
+  if (aside !== null) return { answer: { ...textAnswer(conversation, aside), usage: housekeepingUsage } };
   const marker = findMarker(conversation);
   if (marker === null) return { answer: textAnswer(conversation, "No scenario.") };
   const scenario = scenarios.get(marker.id);

@@ -53,11 +53,16 @@ function readRequest({ body, headers }: ModelRequest): Conversation {
   return {
     runtime,
     model,
-    system: textOf(blocksOf(system)),
-    turns: messages.flatMap(({ role, content }) => readMessage(role, blocksOf(content), runtime)),
+    // Claude Code puts more of its system prompt between the messages.
+    system: textOf([...blocksOf(system), ...messages.filter(isSystem).flatMap(({ content }) => blocksOf(content))]),
+    turns: messages.filter((message) => !isSystem(message)).flatMap(({ role, content }) => readMessage(role, blocksOf(content), runtime)),
     tools: tools.map(({ name }) => ({ name })),
     stream,
   };
+}
+
+function isSystem({ role }: { role: string }): boolean {
+  return role === "system";
 }
 
 /** Results of tools come as messages of the user; one message may hold both. */

@@ -10,11 +10,14 @@ interface Form<Kind extends Tool["kind"]> {
   input(tool: Extract<Tool, { kind: Kind }>): Call["input"];
 }
 
+/** Known by its system prompt when it carries no tools, or by the beginning of its last message. */
+type Housekeeping = { system: RegExp; answer: string } | { message: RegExp; answer: string };
+
 interface Profile {
   /** Beginnings of texts that the runtime writes under the user's name. */
   ownTexts: RegExp;
-  /** System prompts of the requests that a runtime makes for itself, such as one for a title. */
-  housekeeping: RegExp;
+  /** The requests that a runtime makes for itself, and what it wants to hear. */
+  housekeeping: Housekeeping[];
   /** The usual one first: it is called even where it is not offered, as a hostile model would. */
   shell: Form<"shell">[];
   write: Form<"write">[];
@@ -25,7 +28,10 @@ interface Profile {
 const profiles: Record<Runtime, Profile> = {
   claude: {
     ownTexts: /^<system-reminder>/,
-    housekeeping: /title/i,
+    housekeeping: [
+      { system: /^You are naming a coding session/m, answer: '{"title":"Scripted title"}' },
+      { message: /^\[SUGGESTION MODE:/, answer: "Go on" },
+    ],
     shell: [{ name: "Bash", input: ({ command }) => ({ command, description: "Runs a command" }) }],
     write: [{ name: "Write", input: ({ path, content }) => ({ file_path: path, content }) }],
     read: [{ name: "Read", input: ({ path }) => ({ file_path: path }) }],
@@ -33,19 +39,23 @@ const profiles: Record<Runtime, Profile> = {
   },
   codex: {
     ownTexts: /^(<environment_context>|<user_instructions>|# AGENTS\.md instructions)/,
-    housekeeping: /title/i,
+    housekeeping: [],
     shell: [
       { name: "exec_command", input: ({ command }) => ({ cmd: command }) },
       { name: "shell_command", input: ({ command }) => ({ command }) },
       { name: "shell", input: ({ command }) => ({ command: ["bash", "-c", command] }) },
     ],
-    write: [{ name: "apply_patch", input: ({ path, content }) => addFilePatch(path, content) }],
+    write: [
+      { name: "apply_patch", input: ({ path, content }) => addFilePatch(path, content) },
+      // Models that Codex does not know get no tool for patches; its shell takes them.
+      { name: "exec_command", input: ({ path, content }) => ({ cmd: `apply_patch <<'PATCH'\n${addFilePatch(path, content)}PATCH` }) },
+    ],
     read: [{ name: "exec_command", input: ({ path }) => ({ cmd: `cat '${path}'` }) }],
     mcpName: (server, tool) => `mcp__${server}__${tool}`,
   },
   gemini: {
     ownTexts: /^<session_context>/,
-    housekeeping: /title/i,
+    housekeeping: [{ system: /You are a specialized Task Routing AI/, answer: '{"complexity_reasoning":"Scripted","complexity_score":1}' }],
     shell: [{ name: "run_shell_command", input: ({ command }) => ({ command }) }],
     write: [{ name: "write_file", input: ({ path, content }) => ({ file_path: path, content }) }],
     read: [{ name: "read_file", input: ({ path }) => ({ file_path: path }) }],
@@ -53,7 +63,7 @@ const profiles: Record<Runtime, Profile> = {
   },
   opencode: {
     ownTexts: /^<system-reminder>/,
-    housekeeping: /title/i,
+    housekeeping: [{ system: /^You are a title generator/, answer: "Scripted title" }],
     shell: [{ name: "bash", input: ({ command }) => ({ command, description: "Runs a command" }) }],
     write: [{ name: "write", input: ({ path, content }) => ({ filePath: path, content }) }],
     read: [{ name: "read", input: ({ path }) => ({ filePath: path }) }],
@@ -71,9 +81,14 @@ export function isOwnText(runtime: Runtime, text: string): boolean {
   return profiles[runtime].ownTexts.test(text);
 }
 
-/** True for a request that is no part of the task: it carries no tools and asks for a title or the like. */
-export function isHousekeeping({ runtime, tools, system }: Conversation): boolean {
-  return tools.length === 0 && profiles[runtime].housekeeping.test(system);
+/** What a runtime wants to hear from a request of its own; null for a request that belongs to the task. */
+export function housekeepingAnswer({ runtime, tools, system, turns }: Conversation): string | null {
+  const last = turns.at(-1);
+  const message = last?.role === "user" ? last.text : "";
+  const found = profiles[runtime].housekeeping.find((one) =>
+    "system" in one ? tools.length === 0 && one.system.test(system) : one.message.test(message),
+  );
+  return found?.answer ?? null;
 }
 
 /** Puts an abstract tool into the words of the runtime, by the tools that it offers in this request. */
