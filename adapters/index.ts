@@ -1,4 +1,5 @@
 import type { AdapterModule } from "#contract";
+import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./program/find-installed-programs.ts";
 
 export { sweepLeftovers } from "./process/sweep-processes.ts";
 
@@ -7,3 +8,13 @@ export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> =
   claude: () => import("./claude/index.ts"),
   command: () => import("./command/index.ts"),
 };
+
+/** Adapters whose runtime is a program of the same name. */
+const programs = ["claude", "codex", "gemini", "opencode"];
+
+/** The programs on this machine that adapters of the catalogue could drive, but for those that are enabled. */
+export const findUnusedPrograms = (enabled: ReadonlySet<string>, search: ProgramSearch): Promise<InstalledProgram[]> =>
+  findInstalledPrograms(
+    programs.filter((provider) => !enabled.has(provider)),
+    search,
+  );

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { catalogue, sweepLeftovers } from "../adapters/index.ts";
+import { catalogue, findUnusedPrograms, sweepLeftovers } from "../adapters/index.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { createCallbackGuard } from "./callbacks/callback-guard.ts";
 import { createCallbackWorker } from "./callbacks/callback-worker.ts";
@@ -37,6 +37,8 @@ export interface App {
   server: FastifyInstance;
   /** Listens, deals with what the last stop cut off, and begins to work. Resolves with the address. */
   start(): Promise<string>;
+  /** Tells the operator, once, of programs on this machine that could be adapters. Takes seconds; never fails. */
+  suggestAdapters(): Promise<void>;
   /** Drains, closes every stream, and lets go of everything. */
   close(): Promise<void>;
 }
@@ -129,6 +131,20 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   await server.ready();
 
   let retention: ReturnType<typeof createRetention> | undefined;
+  const closing = new AbortController();
+  let suggested: Promise<void> | undefined;
+  async function suggestAdapters(): Promise<void> {
+    try {
+      const search = { env: environment, directory: path.join(config.dataDir, "programs"), signal: closing.signal };
+      const programs = await findUnusedPrograms(new Set(loaded.map(({ provider }) => provider)), search);
+      if (programs.length === 0 || closing.signal.aborted) return;
+      const found = programs.map(({ name, version }) => `${name} ${version}`).join(", ");
+      const setting = [...config.adapters, ...programs.map(({ name }) => name)].join(",");
+      logger.info({ programs }, `installed here and not enabled: ${found}; to enable: BRIDGE_ADAPTERS=${setting}`);
+    } catch (error) {
+      logger.debug({ err: error }, "programs on this machine could not be looked for");
+    }
+  }
   return {
     server,
     async start() {
@@ -146,7 +162,12 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       void registry.start();
       return address;
     },
+    suggestAdapters() {
+      suggested = suggestAdapters();
+      return suggested;
+    },
     async close() {
+      closing.abort();
       await dispatcher.drain();
       await server.close();
       tokens.close();
@@ -155,6 +176,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       await callbackWorker.close();
       await eventLog.close();
       await store.close();
+      await suggested;
     },
   };
 }

@@ -48,6 +48,7 @@ async function serve(): Promise<void> {
   });
   await app.start();
   for (const warning of warnings) logger.warn(warning);
+  void app.suggestAdapters();
 }
 
 /** What the operator can mend is told in words; anything else keeps its stack. */

@@ -33,7 +33,8 @@ export async function startBridgeProgram(
   const child = spawn(process.execPath, [path.join(repository, "src/main.ts")], {
     cwd: dataDir,
     env: {
-      PATH: process.env["PATH"] ?? "",
+      // None of the programs that the machine of a developer may have.
+      PATH: "/usr/bin:/bin",
       BRIDGE_PORT: "0",
       BRIDGE_DATA_DIR: dataDir,
       BRIDGE_CALLBACK_ALLOW: "127.0.0.1",

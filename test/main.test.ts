@@ -7,6 +7,7 @@ import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { catalogue } from "../adapters/index.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { startBridgeProgram, taskInState } from "./bridge-program.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -142,16 +143,52 @@ describe("the start", () => {
       data: { provider: string; health: { status: string; detail: string } }[];
     };
     const states = adapters.data.map(({ provider, health }) => [provider, health.status, health.detail]);
+    const names = Object.keys(catalogue).join(", ");
     const lacks = (name: string, reason: string) => [name, "offline", `The adapter ${name} cannot be loaded: ${reason}`];
     expect(states).toEqual([
       ["own", "healthy", null],
       lacks("./missing.ts", "there is no such file"),
-      lacks("nonsense", "it is neither in the catalogue (command) nor a package that can be found; a file begins with ./ or /"),
+      lacks("nonsense", `it is neither in the catalogue (${names}) nor a package that can be found; a file begins with ./ or /`),
       ["packed", "healthy", null],
     ]);
     const told = bridge.log.filter(({ msg }) => msg === "adapter health").map((line) => [line["provider"], line["health"], line["detail"]]);
     expect(told.toSorted()).toEqual(states.toSorted());
     expect((await bridge.call("GET", "/readyz")).status).toBe(200);
+  });
+});
+
+describe("programs on the machine that could be adapters", () => {
+  async function install(programs: Record<string, string>): Promise<string> {
+    const bin = await temporaryDirectory();
+    for (const [name, script] of Object.entries(programs)) await writeFile(path.join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return bin;
+  }
+
+  test("are told once, with how to enable them", async () => {
+    const [dataDir, bin] = [await temporaryDirectory(), await install({ claude: 'echo "2.1.0 (Claude Code)"', opencode: "echo 1.18.0" })];
+    const bridge = await startBridgeProgram(dataDir, { PATH: `${bin}:/usr/bin:/bin` });
+    await expect
+      .poll(() => bridge.log.map(({ msg }) => msg))
+      .toContain("installed here and not enabled: claude 2.1.0, opencode 1.18.0; to enable: BRIDGE_ADAPTERS=command,claude,opencode");
+    expect(readdirSync(dataDir)).not.toContain("programs");
+    bridge.signal("SIGTERM");
+    expect(await bridge.exited).toBe(0);
+    expect(bridge.log.filter(({ msg }) => String(msg).includes("not enabled"))).toHaveLength(1);
+  });
+
+  test("hold up neither the work nor the stop when they hang", async () => {
+    const dataDir = await temporaryDirectory();
+    const bin = await install({ claude: `echo $$ > ${dataDir}/pid; exec sleep 60`, codex: `touch ${dataDir}/codex; echo 1.0.0` });
+    const bridge = await startBridgeProgram(dataDir, { PATH: `${bin}:/usr/bin:/bin`, ...shell("echo done") });
+    const pid = path.join(dataDir, "pid");
+    await expect.poll(() => existsSync(pid) && readFileSync(pid, "utf8")).toMatch(/\d/);
+    const answer = await bridge.call("POST", "/api/v2/dispatch", { agentId: "a", message: "m" }, { prefer: "wait=10" });
+    expect(await answer.json()).toMatchObject({ state: "completed" });
+    bridge.signal("SIGTERM");
+    expect(await bridge.exited).toBe(0);
+    expect(isAlive(Number(readFileSync(pid, "utf8")))).toBe(false);
+    expect(existsSync(path.join(dataDir, "codex"))).toBe(false);
+    expect(JSON.stringify(bridge.log)).not.toContain("not enabled");
   });
 });
 

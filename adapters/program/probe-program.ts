@@ -21,12 +21,14 @@ export interface ProbeCall extends Pick<ProcessOptions, "argv" | "env"> {
   /** Default: one that all probes of the adapter share and no task sees. */
   home?: string;
   limitMs?: number;
+  /** Stops the probe before its limit. */
+  signal?: AbortSignal;
 }
 
 /** Runs a program to ask it something about itself, in directories of the probe's own; rejects when it does not start or takes too long. */
 export async function probeProgram(
   { dataDir, onOrphansKilled }: Pick<ProgramContext, "dataDir" | "onOrphansKilled">,
-  { limitMs = PROBE_LIMIT_MS, ...call }: ProbeCall,
+  { limitMs = PROBE_LIMIT_MS, signal, ...call }: ProbeCall,
 ): Promise<ProbeAnswer> {
   const id = randomUUID();
   const ownHome = path.join(dataDir, "probes", "home");
@@ -46,7 +48,7 @@ export async function probeProgram(
         lines.push(line);
         call.onLine?.(line);
       },
-      signal: AbortSignal.timeout(limitMs),
+      signal: AbortSignal.any([AbortSignal.timeout(limitMs), ...(signal === undefined ? [] : [signal])]),
       limits: { killAfterMs: 500 },
     });
     onOrphansKilled(end.orphansKilled);
@@ -61,11 +63,12 @@ export async function probeProgram(
 
 /** The version in what a program prints for `--version`; rejects when it prints none. */
 export async function probeVersion(
-  context: ProgramContext,
+  context: Pick<ProgramContext, "dataDir" | "onOrphansKilled">,
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
 ): Promise<string> {
-  const { end, stdout } = await probeProgram(context, { argv: [...argv, "--version"], env });
+  const { end, stdout } = await probeProgram(context, { argv: [...argv, "--version"], env, ...(signal !== undefined && { signal }) });
   const version = /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0];
   if (end.exitCode !== 0 || version === undefined)
     throw new Error(`${argv.join(" ")} --version does not tell a version: ${`${stdout} ${end.stderr}`.trim().slice(0, 500)}`);

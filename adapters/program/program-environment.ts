@@ -1,4 +1,5 @@
 import type { ProgramContext } from "./agent-program.ts";
+import type { ProgramSettings } from "./program-settings.ts";
 
 const proxies = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"] as const;
 /** Every program gets these, and of the rest only what its adapter or the operator names. */
@@ -6,7 +7,7 @@ const common = ["PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "NODE_EXTRA_CA_
 
 /** The environment of a program: an allow-list of Bridge's own, then what the adapter sets. */
 export function programEnvironment(
-  { env, settings }: Pick<ProgramContext, "env" | "settings">,
+  { env, settings }: Pick<ProgramContext, "env"> & { settings: Pick<ProgramSettings, "env"> },
   names: readonly string[],
   own: Readonly<Record<string, string>> = {},
 ): Record<string, string> {

@@ -1,0 +1,43 @@
+import { mkdir, rm } from "node:fs/promises";
+import { findProgram } from "../process/find-program.ts";
+import { probeVersion } from "./probe-program.ts";
+import { programEnvironment } from "./program-environment.ts";
+
+/** A program that is there and tells its version. */
+export interface InstalledProgram {
+  name: string;
+  file: string;
+  version: string;
+}
+
+/** Where and how to look. */
+export interface ProgramSearch {
+  env: Readonly<Record<string, string | undefined>>;
+  /** Where the programs may write while they are asked; made, and gone afterwards. */
+  directory: string;
+  /** Ends the search early. */
+  signal: AbortSignal;
+}
+
+/** Which of these programs are on the PATH and work: each is started once to ask its version, one after the other. */
+export async function findInstalledPrograms(
+  names: readonly string[],
+  { env, directory, signal }: ProgramSearch,
+): Promise<InstalledProgram[]> {
+  const pathVariable = env["PATH"] ?? "";
+  const context = { dataDir: directory, onOrphansKilled: () => {} };
+  // Nobody waits for the answer, and tasks may run meanwhile.
+  const nice = findProgram("nice", pathVariable);
+  const gently = nice === null ? [] : [nice, "-n", "19"];
+  const found: InstalledProgram[] = [];
+  for (const name of names) {
+    const file = findProgram(name, pathVariable);
+    if (file === null || signal.aborted) continue;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const asked = probeVersion(context, [...gently, file], programEnvironment({ env, settings: { env: [] } }, []), signal);
+    const version = await asked.catch(() => null);
+    if (version !== null) found.push({ name, file, version });
+  }
+  await rm(directory, { recursive: true, force: true });
+  return found;
+}
