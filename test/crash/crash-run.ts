@@ -13,7 +13,7 @@ import { createRandom } from "./random.ts";
 import { isCalm, readResults } from "./read-api.ts";
 import { createSabotage, type Sabotage } from "./sabotage.ts";
 import { readStoredState, type StoredState, type StoredTask } from "./stored-state.ts";
-import { until } from "./until.ts";
+import { until } from "../until.ts";
 
 export interface CrashOptions {
   rounds: number;

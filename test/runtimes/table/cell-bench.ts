@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import type { Connection, EventEnvelope, ExecutionResult } from "#contract";
 import { promptOpening } from "../../../adapters/program/prompt.ts";
 import { type BridgeProgram, startBridgeProgram } from "../../bridge-program.ts";
+import { until } from "../../until.ts";
 import { createModelServer, type ModelServer } from "../model-server/server.ts";
 import { runtimesPath } from "../programs.ts";
 import { type Runtime, runtimes } from "./runtimes.ts";
@@ -46,6 +47,8 @@ export interface CellBench {
 
 const AGENT = "cell";
 const IDLE_SECONDS = 20;
+/** The first check of an adapter. */
+const START_LIMIT_MS = 30_000;
 /** A start of four programs at once on two cores takes its time. */
 const PATIENCE_MS = 90_000;
 
@@ -146,14 +149,10 @@ export async function openCellBench(runtime: Runtime, connection: Connection): P
       rmSync(root, { recursive: true, force: true });
     },
   };
-  try {
-    await expect.poll(async () => (await bench.adapter()).health.connection, { timeout: 30_000, interval: 100 }).toBe(connection);
-    return bench;
-  } catch (error) {
-    const { health } = await bench.adapter();
-    await bench.close();
-    throw new Error(`${runtime} over ${connection} is not up: ${JSON.stringify(health)}`, { cause: error });
-  }
+  if (await until(async () => (await bench.adapter()).health.connection === connection, START_LIMIT_MS)) return bench;
+  const { health } = await bench.adapter();
+  await bench.close();
+  throw new Error(`${runtime} over ${connection} is not up: ${JSON.stringify(health)}`);
 }
 
 /** A process of a task. */

@@ -11,12 +11,13 @@ const CELL_LIMIT_MS = 180_000;
 export function playCells(runtime: Runtime): void {
   describe.each(runtimes[runtime].connections)(`${runtime} over %s`, (connection) => {
     const held: string[] = [];
-    let bench: CellBench;
+    let bench: CellBench | undefined;
 
     beforeAll(async () => {
       bench = await openCellBench(runtime, connection);
     }, CELL_LIMIT_MS);
     afterAll(async () => {
+      if (bench === undefined) return;
       const { health } = await bench.adapter();
       writeResult({ runtime, connection, version: health.version, held, cancelMs: bench.cancelMs });
       await bench.close();
@@ -26,6 +27,7 @@ export function playCells(runtime: Runtime): void {
       const exception = exceptions.find((one) => one.runtime === runtime && one.connection === connection && one.scenario === name);
       if (exception !== undefined) continue;
       test(name, { timeout: CELL_LIMIT_MS }, async () => {
+        if (bench === undefined) throw new Error("the bench did not open");
         await play(bench);
         expect(await bench.leftovers()).toEqual([]);
         held.push(name);
