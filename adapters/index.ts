@@ -7,6 +7,7 @@ export { sweepLeftovers } from "./process/sweep-processes.ts";
 export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> = {
   claude: () => import("./claude/index.ts"),
   command: () => import("./command/index.ts"),
+  gemini: () => import("./gemini/index.ts"),
 };
 
 /** Adapters whose runtime is a program of the same name. */

@@ -1,0 +1,41 @@
+import type { PromptResponse } from "@agentclientprotocol/sdk";
+import { z } from "zod";
+import type { NormalizedUsage } from "#contract";
+import type { AcpProfile } from "../acp/acp-profile.ts";
+import { promptOf } from "../program/prompt.ts";
+import { commonArguments } from "./arguments.ts";
+import { capabilities, findGemini } from "./cli.ts";
+import { geminiEnvironment, prepareStart } from "./start.ts";
+
+const quotaSchema = z.object({
+  quota: z.object({
+    token_count: z.object({ input_tokens: z.number(), output_tokens: z.number() }),
+    model_usage: z.array(z.object({ model: z.string(), token_count: z.object({ input_tokens: z.number() }) })).default([]),
+  }),
+});
+
+/**
+ * Gemini over the Agent Client Protocol. Second to `cli`: it cannot go on with a session (loading one destroys it), it tells neither inputs
+ * nor outputs of tools nor what was thought, and it reads the settings of a workspace that it trusts. So it trusts none, stays in its mode
+ * `default`, and has no MCP servers, which need trust; the policy of the task and Bridge's answers to its questions allow the rest.
+ */
+export const geminiAcpProfile: AcpProfile = {
+  capabilities: { ...capabilities, sessionResume: false, mcpServers: false },
+  find: findGemini,
+  async launch(argv, task) {
+    const { env, policyFile } = await prepareStart(task);
+    return { argv: [...argv, "--acp", ...commonArguments(task.request, policyFile)], env };
+  },
+  launchProbe: (argv, context) => ({ argv: [...argv, "--acp"], env: geminiEnvironment(context) }),
+  serves: ({ mcpServers = [] }) => mcpServers.length === 0,
+  prompt: (request) => promptOf(request, request.systemPrompt),
+  toolName: ({ toolCallId }) => /^(\w+?)__/.exec(toolCallId)?.[1],
+  usageOf: acpUsage,
+  modelOf: (response) => quotaSchema.safeParse(response._meta).data?.quota.model_usage[0]?.model,
+};
+
+/** What a turn has used; thinking is not told, so the output stands without it. */
+export function acpUsage({ _meta }: Pick<PromptResponse, "_meta">): NormalizedUsage | undefined {
+  const counted = quotaSchema.safeParse(_meta).data?.quota.token_count;
+  return counted === undefined ? undefined : { inputTokens: counted.input_tokens, outputTokens: counted.output_tokens };
+}

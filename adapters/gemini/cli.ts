@@ -1,0 +1,74 @@
+import type { GatewayCapabilities } from "#contract";
+import { findProgram } from "../process/find-program.ts";
+import type { Ending, Finding, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
+import { probeVersion } from "../program/probe-program.ts";
+import { promptOf } from "../program/prompt.ts";
+import { runProgram } from "../program/run-program.ts";
+import { cliArguments } from "./arguments.ts";
+import { createGeminiReader } from "./events.ts";
+import { escapeMentions } from "./mentions.ts";
+import { geminiEnvironment, prepareStart } from "./start.ts";
+import { findObeyedFile, needsTrust } from "./workspace-trust.ts";
+
+/** Finds the program, which is the same for both connections. */
+export function findGemini({ settings, env }: ProgramContext): Finding {
+  const command = settings.command ?? "gemini";
+  const program = findProgram(command, env["PATH"] ?? "");
+  if (program !== null) return { argv: [program] };
+  return { missing: `${command} is not on the PATH: npm install -g @google/gemini-cli, or set BRIDGE_GEMINI_COMMAND.` };
+}
+
+/** What the program can do over `cli`. */
+export const capabilities: GatewayCapabilities = {
+  streaming: true,
+  sessionResume: true,
+  fileIo: true,
+  mcpServers: true,
+  tools: false,
+  // The program itself refuses tools that the policy of the task does not allow.
+  sandboxing: true,
+  costTracking: false,
+  management: false,
+  approvals: false,
+  cancellation: true,
+  outputStrategies: ["stream", "file", "structured"],
+};
+
+/** One process a task, which reads the prompt from stdin and tells its story in JSON lines. */
+export const cliConnection: ProgramConnection = {
+  name: "cli",
+  capabilities,
+  find: findGemini,
+  async probe(argv, context) {
+    const version = await probeVersion(context, argv, geminiEnvironment(context));
+    return { version, detail: `gemini ${version} at ${argv[0]}` };
+  },
+  execute,
+};
+
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+  const { request, context } = task;
+  const refusal = refusalOf(task);
+  if (refusal !== null) return { status: "error", errorCode: "adapter_error", error: refusal };
+  const { env, policyFile } = await prepareStart(task);
+  const { read, explainExit } = createGeminiReader();
+  return await runProgram(task, {
+    argv: [...argv, ...cliArguments(request, { policyFile, trusted: needsTrust(request, context) })],
+    env,
+    input: escapeMentions(promptOf(request, request.systemPrompt), request.directories.cwd),
+    read,
+    explainExit,
+  });
+}
+
+/** Why the task cannot be carried out as it was asked for, in words for whoever can change that. */
+function refusalOf({ request, context }: ProgramTask): string | null {
+  const { home } = context.settings;
+  if (home === "user" && (request.mcpServers ?? []).length > 0)
+    return "Gemini takes MCP servers from its settings alone, and those are the operator's here. Set BRIDGE_GEMINI_HOME=agent, or leave the servers out.";
+  if (!needsTrust(request, context)) return null;
+  const obeyed = findObeyedFile(request.directories.cwd, context.env["HOME"]);
+  return obeyed === null
+    ? null
+    : `Gemini would obey the variables in ${obeyed}. Remove the file, or dispatch with the profile inspect and without MCP servers.`;
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { Credentials, ProgramContext } from "../program/agent-program.ts";
+
+const unset =
+  "Set GEMINI_API_KEY; or GOOGLE_GENAI_USE_VERTEXAI=true with GOOGLE_API_KEY, or with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION";
+
+/** Looks for credentials in the environment, and in the operator's home where tasks use it: the program has no command that tells. */
+export function findCredentials({ settings, env }: Pick<ProgramContext, "settings" | "env">): Credentials {
+  const home = env["HOME"] ?? "/";
+  const login = hasLogin(home);
+  if (settings.home === "user" && login) return { ok: true, detail: "signed in with Google, in the operator's home" };
+  if (env["GOOGLE_GENAI_USE_GCA"] === "true")
+    return {
+      ok: false,
+      detail: "GOOGLE_GENAI_USE_GCA needs a login in the operator's home: run gemini once, then set BRIDGE_GEMINI_HOME=user.",
+    };
+  if (env["GOOGLE_GENAI_USE_VERTEXAI"] === "true") return vertexCredentials(env);
+  if (isSet(env, "GEMINI_API_KEY")) return { ok: true, detail: "GEMINI_API_KEY is set" };
+  const hint = login ? `${unset}; or set BRIDGE_GEMINI_HOME=user to use the login in the operator's home.` : `${unset}.`;
+  return { ok: false, detail: hint };
+}
+
+function vertexCredentials(env: ProgramContext["env"]): Credentials {
+  if (isSet(env, "GOOGLE_API_KEY")) return { ok: true, detail: "Vertex AI with GOOGLE_API_KEY" };
+  const missing = ["GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"].filter((name) => !isSet(env, name));
+  if (missing.length === 0) return { ok: true, detail: "Vertex AI with the project's application default credentials" };
+  return { ok: false, detail: `Vertex AI needs GOOGLE_API_KEY, or else ${missing.join(" and ")}.` };
+}
+
+/** A login is a file that the program wrote when somebody signed in. */
+function hasLogin(home: string): boolean {
+  try {
+    return readFileSync(path.join(home, ".gemini", "oauth_creds.json"), "utf8").includes("refresh_token");
+  } catch {
+    return false;
+  }
+}
+
+const isSet = (env: ProgramContext["env"], name: string): boolean => (env[name] ?? "") !== "";

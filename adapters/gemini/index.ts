@@ -1,0 +1,23 @@
+import type { ExecutionAdapter } from "#contract";
+import { createAcpConnection } from "../acp/create-acp-connection.ts";
+import type { AgentProgram } from "../program/agent-program.ts";
+import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import { geminiAcpProfile } from "./acp-profile.ts";
+import { cliConnection } from "./cli.ts";
+import { findCredentials } from "./credentials.ts";
+
+const gemini: AgentProgram = {
+  provider: "gemini",
+  // Over `cli` the program can do more; the profile of `acp` says what it cannot do there.
+  connections: [cliConnection, createAcpConnection(geminiAcpProfile)],
+  findCredentials: async (_connection, _argv, context) => findCredentials(context),
+  multiAgent: "its own agents work in the same process, bound by the same policy",
+  timeoutMultiplier: 1,
+};
+
+/** Runs tasks with Gemini CLI. */
+export function createGeminiAdapter(): Required<ExecutionAdapter> {
+  return createProgramAdapter(gemini);
+}
+
+export { createGeminiAdapter as createAdapter };

@@ -1,0 +1,58 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ProgramContext, ProgramTask } from "../program/agent-program.ts";
+import { programEnvironment } from "../program/program-environment.ts";
+import { policyOf } from "./policy.ts";
+import { geminiSettings } from "./settings.ts";
+
+/** Variables that the vendor documents: credentials, and where the models are. */
+const documented = [
+  "GEMINI_API_KEY",
+  "GEMINI_MODEL",
+  "GOOGLE_API_KEY",
+  "GOOGLE_APPLICATION_CREDENTIALS",
+  "GOOGLE_CLOUD_LOCATION",
+  "GOOGLE_CLOUD_PROJECT",
+  "GOOGLE_GEMINI_BASE_URL",
+  "GOOGLE_GENAI_API_VERSION",
+  "GOOGLE_GENAI_USE_GCA",
+  "GOOGLE_GENAI_USE_VERTEXAI",
+  "GOOGLE_VERTEX_BASE_URL",
+];
+
+/** What every start of the program gets: one process, which stops when it is told to; no trust in the workspace; no telemetry. */
+export function geminiEnvironment(context: Pick<ProgramContext, "env" | "settings">, configuration?: string): Record<string, string> {
+  return programEnvironment(context, documented, {
+    GEMINI_CLI_NO_RELAUNCH: "true",
+    GEMINI_CLI_TRUST_WORKSPACE: "false",
+    GEMINI_TELEMETRY_ENABLED: "false",
+    ...(configuration === undefined ? {} : { GEMINI_CLI_HOME: configuration }),
+  });
+}
+
+/** What a start for one task is made of. */
+export interface GeminiStart {
+  env: Record<string, string>;
+  policyFile: string;
+}
+
+/** Writes what the program reads when it starts. Its configuration is made anew for each task, so that no task leaves one to the next. */
+export async function prepareStart({ request, context }: Pick<ProgramTask, "request" | "context">): Promise<GeminiStart> {
+  const { tmp, home } = request.directories;
+  const configuration = path.join(tmp, "gemini");
+  const files = path.join(configuration, ".gemini");
+  await mkdir(files, { recursive: true, mode: 0o700 });
+  const policyFile = path.join(configuration, "policy.toml");
+  await writeFile(policyFile, policyOf(request), { mode: 0o600 });
+  if (context.settings.home === "user") return { env: geminiEnvironment(context), policyFile };
+
+  const settings = JSON.stringify(geminiSettings(context, request.mcpServers ?? []));
+  await writeFile(path.join(files, "settings.json"), settings, { mode: 0o600 });
+  // Sessions are what a task leaves to the next.
+  for (const kept of ["tmp", "history"]) {
+    const directory = path.join(home, ".gemini", kept);
+    await mkdir(directory, { recursive: true });
+    await symlink(directory, path.join(files, kept));
+  }
+  return { env: geminiEnvironment(context, configuration), policyFile };
+}
