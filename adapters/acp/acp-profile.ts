@@ -2,13 +2,21 @@ import type { PromptResponse, RequestError } from "@agentclientprotocol/sdk";
 import type { ExecutionRequest, GatewayCapabilities, NormalizedUsage } from "#contract";
 import type { Finding, ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import type { Verdict } from "../program/run-program.ts";
-import type { AcpToolCall, AcpUpdate } from "./read-update.ts";
+import type { AcpToolCall } from "./read-update.ts";
 
 /** How an agent is started. */
 export interface AcpLaunch {
   argv: readonly string[];
   /** The whole environment but for HOME, TMPDIR and the marker. */
   env: Readonly<Record<string, string>>;
+}
+
+/** An agent's word about itself. */
+export interface AcpNotice {
+  /** For humans, such as a warning or the reason of a failure. */
+  text?: string;
+  /** The turn has failed, whatever reason for its end the agent will give; the latest text says why. */
+  failed?: boolean;
 }
 
 /** Everything in which one agent differs from the others over the Agent Client Protocol. */
@@ -26,14 +34,16 @@ export interface AcpProfile {
   authMethod?: string;
   /** Fields of `session/new` and `session/resume` beside `cwd` and `mcpServers`, such as `_meta` and `systemPrompt`. */
   sessionFields?(request: ExecutionRequest): Record<string, unknown>;
+  /** The agent reads the task's MCP servers from what `launch` has prepared: the session names none. */
+  readsMcpServers?: boolean;
   /** The mode of the session. Absent: the agent's own default. */
   mode?(request: ExecutionRequest): string | undefined;
   /** Session options by id, such as the model, where these are not told at the start. */
   configOptions?(request: ExecutionRequest): Record<string, string>;
   /** What the agent is told. Absent: the message, safe from being taken for a command. */
   prompt?(request: ExecutionRequest): string;
-  /** Updates that are no part of the story. */
-  ignores?(update: AcpUpdate): boolean;
+  /** What the agent tells about itself in the guise of an update; null for everything that is part of the story. */
+  readNotice?(update: Readonly<Record<string, unknown>>): AcpNotice | null;
   /** A tool's name, where the agent does not give one; undefined: the kind of the call. */
   toolName?(call: AcpToolCall): string | undefined;
   /** Usage of the task alone; undefined when the agent does not tell. */
@@ -42,6 +52,8 @@ export interface AcpProfile {
   modelOf?(response: PromptResponse): string | undefined;
   /** What the `cost` of a usage update counts: the `session` with its earlier tasks. Absent: it is not to be trusted. */
   costCounts?: "session";
+  /** How long it may take to exit once its stdin is closed, in ms; then it gets a SIGTERM. Absent: 1,500 */
+  exitLimitMs?: number;
   /** An error that this agent words in its own way; undefined: as all agents. */
   explainError?(error: RequestError): Verdict | undefined;
 }

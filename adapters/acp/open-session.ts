@@ -39,7 +39,7 @@ export async function openSession(agent: ClientContext, profile: AcpProfile, req
   const fields = {
     ...profile.sessionFields?.(request),
     cwd: request.directories.cwd,
-    mcpServers: mcpServersFor(request.mcpServers ?? [], agentCapabilities?.mcpCapabilities),
+    mcpServers: mcpServersFor(profile.readsMcpServers === true ? [] : (request.mcpServers ?? []), agentCapabilities?.mcpCapabilities),
   };
   let sessionId = request.resumeToken;
   if (sessionId === undefined) sessionId = sessionSchema.parse(await agent.request(methods.agent.session.new, fields)).sessionId;

@@ -1,15 +1,13 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import path from "node:path";
-import type { ExecutionRequest } from "#contract";
 import { findProgram } from "../process/find-program.ts";
 import type { Ending, Finding, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import { probeProgram, probeVersion } from "../program/probe-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import { runProgram } from "../program/run-program.ts";
-import { claudeArguments, mcpConfig, nativeSchema, type TaskFiles } from "./arguments.ts";
+import { claudeArguments, nativeSchema } from "./arguments.ts";
 import { capabilities } from "./capabilities.ts";
 import { claudeEnvironment } from "./environment.ts";
 import { createClaudeReader } from "./events.ts";
+import { writeFiles } from "./task-files.ts";
 
 /** One start of `claude` a task, told in JSON lines. */
 export const cliConnection: ProgramConnection = { name: "cli", capabilities, find, probe, execute };
@@ -61,19 +59,4 @@ function run(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
     input: promptOf(task.request),
     read: createClaudeReader(),
   });
-}
-
-/** Where a task's files lie. */
-export const filesIn = (tmp: string): TaskFiles => ({
-  systemPrompt: path.join(tmp, "system-prompt.md"),
-  mcpConfig: path.join(tmp, "mcp.json"),
-});
-
-/** Writes the files of a task, for nobody else to read. */
-export async function writeFiles({ systemPrompt, mcpServers = [], directories }: ExecutionRequest): Promise<TaskFiles> {
-  const files = filesIn(directories.tmp);
-  await mkdir(directories.tmp, { recursive: true, mode: 0o700 });
-  if (systemPrompt !== undefined) await writeFile(files.systemPrompt, systemPrompt, { mode: 0o600 });
-  if (mcpServers.length > 0) await writeFile(files.mcpConfig, mcpConfig(mcpServers), { mode: 0o600 });
-  return files;
 }

@@ -1,12 +1,13 @@
 import type { ExecutionAdapter } from "#contract";
 import type { AgentProgram } from "../program/agent-program.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import { acpConnection } from "./acp.ts";
 import { cliConnection } from "./cli.ts";
 import { findCredentials } from "./credentials.ts";
 
 const claude: AgentProgram = {
   provider: "claude",
-  connections: [cliConnection],
+  connections: [acpConnection, cliConnection],
   findCredentials,
   multiAgent: "sub-agents of its own, by its tool Agent; they work in the task's process and rights",
   timeoutMultiplier: 1,
