@@ -23,26 +23,25 @@ const wordings: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/\b429\b|rate.?limit|too many requests|quota|resource.?exhausted/i, "rate_limited"],
 ];
 
-/** What an agent's error means; before the prompt, whatever it does not say more of is no fault of the model. */
-export function explainError(
-  error: unknown,
-  phase: "start" | "prompt",
-  { explainError: ownWords }: Pick<AcpProfile, "explainError">,
-): Verdict {
+/** What an agent's error means. */
+export function explainError(error: unknown, phase: "start" | "prompt", profile: Pick<AcpProfile, "explainError">): Verdict {
   if (error instanceof AcpFailure) return { status: "error", errorCode: error.errorCode, error: error.message };
   if (!(error instanceof RequestError)) throw error;
-  const own = ownWords?.(error);
+  const own = profile.explainError?.(error);
   if (own !== undefined) return own;
-  const said = wordsOf(error);
-  const worded = wordings.find(([wording]) => wording.test(said))?.[1];
-  const errorCode =
-    error.code === AUTHENTICATION_REQUIRED ? "authentication_required" : (worded ?? (phase === "prompt" ? "model_error" : "adapter_error"));
-  const advice = errorCode === "authentication_required" ? " Set the credentials of the runtime." : "";
-  return { status: "error", errorCode, error: `The agent reports: ${said}${advice}` };
+  return explainWords(wordsOf(error), phase, error.code === AUTHENTICATION_REQUIRED ? "authentication_required" : undefined);
+}
+
+/** What an agent's words about a failure mean; before the prompt, what they leave open is no fault of the model. */
+export function explainWords(words: string, phase: "start" | "prompt", known?: TaskErrorCode): Verdict {
+  const worded = wordings.find(([wording]) => wording.test(words))?.[1];
+  const errorCode = known ?? worded ?? (phase === "prompt" ? "model_error" : "adapter_error");
+  const advice = errorCode === "authentication_required" ? "\nCheck the credentials of the runtime." : "";
+  return { status: "error", errorCode, error: `The agent reports: ${words.trim().slice(0, 4_000)}${advice}` };
 }
 
 /** Message and data in one line: some agents put all that matters into the data. */
 function wordsOf({ message, data }: RequestError): string {
   const details = data === undefined || data === null ? "" : typeof data === "string" ? data : JSON.stringify(data);
-  return (details === "" || details === "{}" ? message : `${message} ${details}`).slice(0, 4_000);
+  return details === "" || details === "{}" ? message : `${message} ${details}`;
 }

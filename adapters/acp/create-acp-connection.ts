@@ -9,7 +9,7 @@ import { createAcpChannel } from "./acp-channel.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { answerPermission, decidePermission } from "./answer-permission.ts";
 import { probeAgent } from "./probe-agent.ts";
-import { readToolCall, readUpdate } from "./read-update.ts";
+import { readToolCall } from "./read-update.ts";
 import { type Turn, takeTurn } from "./take-turn.ts";
 import { taskCost } from "./task-cost.ts";
 import { createStoryTeller, type StoryTeller } from "./tell-story.ts";
@@ -47,9 +47,7 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
   const channel = createAcpChannel({
     onUpdate(params) {
       // What is told before the prompt, or of another session, is not of this task.
-      if (sessionId === undefined || (params.sessionId ?? sessionId) !== sessionId) return;
-      const update = readUpdate(params.update);
-      if (update !== null) teller.take(update);
+      if (sessionId !== undefined && (params.sessionId ?? sessionId) === sessionId) teller.take(params.update);
     },
     onPermission: (asked) => answer(asked, task, teller),
     onNoise: (line) =>
@@ -70,10 +68,10 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
     tmp: request.directories.tmp,
     home: request.directories.home,
     input(stdin) {
-      turn = takeTurn(task, profile, channel.open(stdin), (id) => {
+      turn = takeTurn(task, profile, channel.open(stdin), teller, (id) => {
         sessionId = id;
       });
-      takeLeave(turn, stdin, stop, ended.signal).catch(() => {});
+      takeLeave(turn, stdin, profile.exitLimitMs ?? EXIT_LIMIT_MS, stop, ended.signal).catch(() => {});
     },
     onLine: channel.onLine,
     signal: stop.signal,
@@ -92,11 +90,17 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
 }
 
 /** Ends an agent in the way that spoils nothing: it finishes, its stdin is closed, and only then it is stopped. */
-async function takeLeave(turn: Promise<Turn>, stdin: Writable, stop: AbortController, ended: AbortSignal): Promise<void> {
+async function takeLeave(
+  turn: Promise<Turn>,
+  stdin: Writable,
+  exitLimitMs: number,
+  stop: AbortController,
+  ended: AbortSignal,
+): Promise<void> {
   await turn.catch(() => {});
   await delay(DRAIN_MS, undefined, { signal: ended });
   stdin.end();
-  await delay(EXIT_LIMIT_MS, undefined, { signal: ended });
+  await delay(exitLimitMs, undefined, { signal: ended });
   stop.abort();
 }
 

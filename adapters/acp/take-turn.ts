@@ -5,9 +5,10 @@ import type { TaskErrorCode } from "#contract";
 import type { ProgramTask } from "../program/agent-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import type { Verdict } from "../program/run-program.ts";
-import { AcpFailure, AgentGone, explainError } from "./acp-failure.ts";
+import { AcpFailure, AgentGone, explainError, explainWords } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { openSession } from "./open-session.ts";
+import type { StoryTeller } from "./tell-story.ts";
 
 /** How long an agent may take to stop its turn when asked to. */
 const CANCEL_LIMIT_MS = 1_500;
@@ -27,6 +28,7 @@ export async function takeTurn(
   { request, story, signal }: Pick<ProgramTask, "request" | "story" | "signal">,
   profile: AcpProfile,
   agent: ClientContext,
+  heard: Pick<StoryTeller, "failure" | "rejection">,
   onPrompt: (sessionId: string) => void,
 ): Promise<Turn> {
   let phase: "start" | "prompt" = "start";
@@ -43,7 +45,7 @@ export async function takeTurn(
     const response = responseSchema.safeParse(answer);
     if (!response.success) throw new AcpFailure("adapter_error", "The agent ended its turn without a stop reason.");
     return {
-      verdict: signal.aborted ? null : readStopReason(response.data.stopReason, story.answer),
+      verdict: signal.aborted ? null : verdictOf(response.data.stopReason, story.answer, heard),
       session: { id: sessionId, response: answer },
     };
   } catch (error) {
@@ -52,11 +54,14 @@ export async function takeTurn(
   }
 }
 
-/** How the task went by the reason the agent gives for stopping. An answer that was cut short is no answer. */
-function readStopReason(reason: string, answer: string): Verdict {
+/** How the task went, by the reason the agent gives for stopping. An answer that was cut short is no answer. */
+function verdictOf(reason: string, answer: string, { failure, rejection }: Pick<StoryTeller, "failure" | "rejection">): Verdict {
+  if (failure !== undefined) return explainWords(failure, "prompt");
   if (reason === "end_turn") return { status: "ok" };
   const [errorCode, error] = failures[reason] ?? ["adapter_error", `The agent stopped for a reason that Bridge does not know: ${reason}.`];
-  return { status: "error", errorCode, error: reason === "refusal" ? `${error} ${answer}`.trim() : error };
+  // Some agents give up the whole task when one call is rejected.
+  const more = reason === "refusal" ? answer : reason === "cancelled" ? (rejection ?? "") : "";
+  return { status: "error", errorCode, error: `${error} ${more}`.trim() };
 }
 
 const failures: Readonly<Record<string, readonly [TaskErrorCode, string]>> = {

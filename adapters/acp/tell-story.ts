@@ -1,25 +1,33 @@
 import type { TaskStory } from "../program/task-story.ts";
 import type { AcpProfile } from "./acp-profile.ts";
-import type { AcpToolCall, AcpUpdate } from "./read-update.ts";
+import { type AcpToolCall, readUpdate } from "./read-update.ts";
 
 /** Turns what an agent tells of a session into the story of a task. */
 export interface StoryTeller {
-  take(update: AcpUpdate): void;
+  /** The next update, as it came. */
+  take(update: unknown): void;
   /** The agent asks before this call; that may be the first that is heard of it. */
   ask(call: AcpToolCall): void;
   /** The call was rejected; not every agent mentions it again. */
   reject(toolCallId: string, reason: string): void;
   /** The last cost that the agent has told, in US dollars. */
   readonly costUsd: number | undefined;
+  /** Why a call was rejected, the last time. */
+  readonly rejection: string | undefined;
+  /** What the agent says of a turn that has failed. */
+  readonly failure: string | undefined;
   /** Tells of calls that the agent announced and forgot. */
   end(): void;
 }
 
 /** Starts telling one task's story. */
-export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "ignores" | "toolName">): StoryTeller {
+export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "readNotice" | "toolName">): StoryTeller {
   /** Calls that are not done, and whether the story knows them already. */
   const calls = new Map<string, { call: AcpToolCall; told: boolean }>();
   let costUsd: number | undefined;
+  let rejection: string | undefined;
+  let failed = false;
+  let notice = "It does not say why.";
 
   const merge = (given: AcpToolCall): AcpToolCall => {
     const known = calls.get(given.toolCallId);
@@ -41,25 +49,38 @@ export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "i
   const takeTool = (given: AcpToolCall): void => {
     const call = merge(given);
     const done = call.status === "completed" || call.status === "failed";
-    // Some agents announce a call before its input is known: the story waits for it.
-    if (done || call.status === "in_progress" || hasInput(call)) invoke(call);
+    // Pending, its input may still grow; what the story has told it cannot tell anew.
+    if (call.status !== undefined && call.status !== null && call.status !== "pending") invoke(call);
     if (done) complete(call.toolCallId, outputOf(call), call.status === "failed");
   };
 
   return {
-    take(update) {
-      if (profile.ignores?.(update) === true) return;
-      if (update.sessionUpdate === "agent_message_chunk") {
-        tellHeldBack();
-        story.say(update.content.text);
-      } else if (update.sessionUpdate === "plan") story.progress({ plan: update.entries });
-      else if (update.sessionUpdate !== "usage_update") takeTool(update);
-      else if (update.cost.currency === "USD") costUsd = update.cost.amount;
+    take(given) {
+      const told = profile.readNotice?.(given as Record<string, unknown>) ?? null;
+      failed ||= told?.failed === true;
+      notice = told?.text ?? notice;
+      const update = told === null ? readUpdate(given) : null;
+      if (update === null) return;
+      if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") return takeTool(update);
+      // The agent has moved on: the inputs are complete.
+      tellHeldBack();
+      if (update.sessionUpdate === "agent_message_chunk") story.say(update.content.text);
+      else if (update.sessionUpdate === "plan") story.progress({ plan: update.entries });
+      else if (update.cost?.currency === "USD") costUsd = update.cost.amount;
     },
     ask: (call) => invoke(merge(call)),
-    reject: (toolCallId, reason) => complete(toolCallId, reason, true),
+    reject(toolCallId, reason) {
+      rejection = reason;
+      complete(toolCallId, reason, true);
+    },
     get costUsd() {
       return costUsd;
+    },
+    get rejection() {
+      return rejection;
+    },
+    get failure() {
+      return failed ? notice : undefined;
     },
     end: tellHeldBack,
   };
@@ -86,12 +107,12 @@ function inputOf(call: AcpToolCall): unknown {
   return call.title === undefined || call.title === null ? {} : { title: call.title };
 }
 
-/** The first that there is: the tool's own output, what the agent shows of it, what its terminal said. */
+/** The first that there is: the tool's own output, what the agent shows of it, what its terminal said; null when it shows nothing. */
 function outputOf(call: AcpToolCall): unknown {
   if (call.rawOutput !== undefined && call.rawOutput !== null) return call.rawOutput;
   // A reference to a terminal shows nothing to whoever offers none.
   const shown = (call.content ?? []).filter(({ type }) => type !== "terminal");
-  if (shown.length === 0) return terminalOutput(call);
+  if (shown.length === 0) return call._meta?.["terminal_exit"] === undefined ? terminalOutput(call) || null : terminalOutput(call);
   const texts = shown.map(textOf);
   return texts.every((text) => text !== null) ? texts.join("\n") : shown;
 }
