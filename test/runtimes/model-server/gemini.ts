@@ -73,9 +73,14 @@ function textsOf({ parts = [] }: Content): string[] {
 }
 
 function* streamAnswer(answer: Answer): Iterable<Frame> {
-  for (const text of answer.deltas) yield { data: chunk(answer, [{ text }], false) };
+  for (const text of answer.deltas) yield frame(chunk(answer, [{ text }], false));
   if (answer.hangs) return;
-  yield { data: chunk(answer, answer.calls.length > 0 ? functionCalls(answer) : [{ text: "" }], true) };
+  yield frame(chunk(answer, answer.calls.length > 0 ? functionCalls(answer) : [{ text: "" }], true));
+}
+
+/** The vendor's client takes the two separators, when they are not escaped, for ends of lines. */
+function frame(data: object): Frame {
+  return { data: JSON.stringify(data).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") };
 }
 
 function chunk({ model, usage: counted }: Answer, parts: object[], last: boolean) {
