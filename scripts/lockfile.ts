@@ -59,7 +59,7 @@ function placesSeenFrom(dependent: string, name: string): string[] {
 /** The platform that a package's name ends with, for example `cli-linux-x64-musl`. */
 function platformOf(name: string): { os: string[]; cpu: string[]; libc: string[] | null } {
   const parts = name.split(/[/-]/);
-  const os = systems.filter((system) => parts.includes(system));
+  const os = systems.filter((system) => parts.includes(system) || (system === "win32" && parts.includes("windows")));
   const cpu = processors.filter((processor) => parts.includes(processor));
   if (os.length !== 1 || cpu.length !== 1) throw new Error(`${name}: the name tells no platform; add it to the lock file by hand`);
   const libc = parts.some((part) => part.startsWith("musl")) ? ["musl"] : parts.some((part) => part.startsWith("gnu")) ? ["glibc"] : null;

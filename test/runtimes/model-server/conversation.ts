@@ -25,14 +25,13 @@ export interface Conversation {
   stream: boolean;
 }
 
-/** A tool that the request offers; `namespace` where the protocol groups them, `freeForm` where the input is a text. */
+/** A tool that the request offers; `namespace` where the protocol groups them. */
 export interface OfferedTool {
   name: string;
   namespace?: string;
-  freeForm?: boolean;
 }
 
-/** A tool call in the words of the runtime that is asked. */
+/** A tool call in the words of the runtime that is asked; a text as input makes a free-form call where the protocol has them. */
 export interface Call {
   id: string;
   name: string;

@@ -7,6 +7,8 @@ interface Item {
   type?: string;
   role?: string;
   content?: string | { type: string; text?: string }[];
+  /** Codex offers tools to some models inside the input. */
+  tools?: OfferedItem[];
 }
 
 interface OfferedItem {
@@ -35,13 +37,13 @@ export const responses: Protocol = {
 function readRequest({ body, headers }: ModelRequest): Conversation {
   const { model, instructions = "", input, tools = [], stream = false } = body as Body;
   const runtime = recogniseRuntime(headers["user-agent"], "codex");
-  const items = typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const items: Item[] = typeof input === "string" ? [{ role: "user", content: input }] : input;
   return {
     runtime,
     model,
     system: [instructions, ...items.filter(isSystem).map(textOf)].join("\n"),
     turns: items.filter((item) => !isSystem(item)).flatMap((item) => readItem(item, runtime)),
-    tools: tools.flatMap((tool) => readTools(tool)),
+    tools: [...tools, ...items.flatMap((item) => item.tools ?? [])].flatMap((tool) => readTools(tool)),
     stream,
   };
 }
@@ -64,7 +66,7 @@ function textOf({ content = [] }: Item): string {
 
 function readTools({ type, name = type, tools = [] }: OfferedItem, namespace?: string): OfferedTool[] {
   if (type === "namespace") return tools.flatMap((tool) => readTools(tool, name));
-  return [{ name, freeForm: type === "custom", ...(namespace === undefined ? {} : { namespace }) }];
+  return [{ name, ...(namespace === undefined ? {} : { namespace }) }];
 }
 
 function* streamAnswer(answer: Answer): Iterable<Frame> {

@@ -39,7 +39,7 @@ const profiles: Record<Runtime, Profile> = {
   },
   codex: {
     ownTexts: /^(<environment_context>|<user_instructions>|# AGENTS\.md instructions)/,
-    housekeeping: [],
+    housekeeping: [{ message: /^Your task is to generate a very short title/, answer: '{"title":"Scripted title"}' }],
     shell: [
       { name: "exec_command", input: ({ command }) => ({ cmd: command }) },
       { name: "shell_command", input: ({ command }) => ({ command }) },
