@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { GatewayCapabilities } from "#contract";
 import { findProgram } from "../process/find-program.ts";
 import type { Ending, Finding, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
@@ -64,6 +65,9 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
 /** Why the task cannot be carried out as it was asked for, in words for whoever can change that. */
 function refusalOf({ request, context }: ProgramTask): string | null {
   const { home } = context.settings;
+  // The program would take other words for the newest session, or for one by its number.
+  if (request.resumeToken !== undefined && !z.uuid().safeParse(request.resumeToken).success)
+    return `${request.resumeToken.slice(0, 100)} is no session of Gemini: those have a UUID.`;
   if (home === "user" && (request.mcpServers ?? []).length > 0)
     return "Gemini takes MCP servers from its settings alone, and those are the operator's here. Set BRIDGE_GEMINI_HOME=agent, or leave the servers out.";
   if (!needsTrust(request, context)) return null;

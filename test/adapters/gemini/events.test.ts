@@ -1,0 +1,149 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { createGeminiReader, usageOf } from "../../../adapters/gemini/events.ts";
+import { explainFailure } from "../../../adapters/gemini/failures.ts";
+import type { Step } from "../../../adapters/program/run-program.ts";
+
+/** What a recorded stream of Gemini CLI 0.61.0 means, and its exit after it. */
+function replay(name: string, exitCode: number) {
+  const { read, explainExit } = createGeminiReader();
+  const file = path.join(import.meta.dirname, "recorded", `${name}.jsonl`);
+  const lines = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+  const steps = lines.flatMap((line) => read(JSON.parse(line)));
+  const known = steps.flatMap((step) => (step.kind === "known" ? [step.facts] : []));
+  return {
+    steps,
+    facts: Object.assign({}, ...known) as Record<string, unknown>,
+    ended: steps.flatMap((step) => (step.kind === "ended" ? [step.ending] : [])),
+    exit: explainExit({ exitCode, stderr: "" }),
+  };
+}
+
+const answerOf = (steps: readonly Step[]): string =>
+  steps
+    .slice(steps.findLastIndex(({ kind }) => kind.startsWith("tool.")) + 1)
+    .map((step) => (step.kind === "text" ? step.text : ""))
+    .join("");
+
+describe("what Gemini tells", () => {
+  test("a tool call: the answer is what follows its result, the model and the session are known", () => {
+    const { steps, facts, ended } = replay("tool-call", 0);
+    const toolCallId = "run_shell_command__c1";
+    expect(steps.filter(({ kind }) => kind.startsWith("tool."))).toEqual([
+      { kind: "tool.invoked", toolCallId, toolName: "run_shell_command", input: { command: "echo hi" } },
+      { kind: "tool.completed", toolCallId, output: "hi", isError: false },
+    ]);
+    expect(answerOf(steps)).toBe("It said hi.");
+    expect(ended).toEqual([{ status: "ok" }]);
+    expect(facts).toEqual({
+      usage: { inputTokens: 260, outputTokens: 70, thinkingTokens: 10, cacheReadTokens: 40 },
+      resumeToken: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      model: "gemini-2.5-flash",
+    });
+  });
+
+  test("a session that goes on keeps its id and counts this task alone", () => {
+    const { steps, facts } = replay("resume", 0);
+    expect(answerOf(steps)).toBe("I go on.");
+    expect(facts["resumeToken"]).toBe(replay("tool-call", 0).facts["resumeToken"]);
+    expect(facts["usage"]).toEqual({ inputTokens: 130, outputTokens: 35, thinkingTokens: 5, cacheReadTokens: 20 });
+  });
+
+  test("a denied tool is an error of the tool, not of the task", () => {
+    const { steps, ended } = replay("denied", 0);
+    expect(steps.find(({ kind }) => kind === "tool.completed")).toMatchObject({
+      isError: true,
+      output: expect.stringContaining("not found"),
+    });
+    expect(answerOf(steps)).toBe("It was refused.");
+    expect(ended).toEqual([{ status: "ok" }]);
+  });
+
+  test("two tools at once keep their own ends", () => {
+    const { steps } = replay("two-tools", 0);
+    expect(steps.flatMap((step) => (step.kind === "tool.completed" ? [[step.toolCallId, step.isError]] : []))).toEqual([
+      ["read_file__c3", false],
+      ["read_file__c4", true],
+    ]);
+  });
+
+  test("every character comes through, also what a terminal would obey", () => {
+    const text = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c \u2028\u2029 \ufeff "quoted" \\back\\ \t tab\r\nnext line \u001b[31mred\u001b[0m';
+    expect(answerOf(replay("unicode", 0).steps)).toBe(text);
+  });
+
+  test("an error that the program has got over is none", () => {
+    expect(replay("error-once", 0).ended).toEqual([{ status: "ok" }]);
+  });
+
+  // Trap: the exit code is the status modulo 256, and the words of some errors leave the status out.
+  test.each([
+    ["error-400", 144, "model_error"],
+    ["error-401", 145, "authentication_required"],
+    ["error-403", 147, "authentication_required"],
+    ["error-404", 1, "model_error"],
+    ["error-429", 173, "rate_limited"],
+    ["error-500", 244, "model_error"],
+    ["max-turns", 53, "max_turns"],
+    // An empty answer exits with 0.
+    ["empty", 0, "model_error"],
+  ])("%s with exit %i is %s", (name, exitCode, errorCode) => {
+    const { steps, ended, exit } = replay(name, exitCode);
+    expect(ended).toEqual([]);
+    expect(exit).toEqual({ status: "error", errorCode, error: expect.stringMatching(/Gemini/) });
+    expect(answerOf(steps)).toBe("");
+  });
+
+  test("a session in which no model has answered is not handed out, one that reached its limit of turns is", () => {
+    expect(replay("error-401", 145).facts).toEqual({});
+    expect(replay("max-turns", 53).facts).toHaveProperty("resumeToken");
+  });
+
+  test("lines of other kinds and other shapes mean nothing", () => {
+    const { read } = createGeminiReader();
+    expect(
+      [{ type: "thought" }, { type: "init" }, { type: "message", role: "user", content: "x" }, {}].flatMap((line) => read(line)),
+    ).toEqual([]);
+  });
+
+  test("where a small model has chosen the model, the one that did the work is told", () => {
+    const models = { "gemini-2.5-flash-lite": { total_tokens: 12 }, "gemini-2.5-pro": { total_tokens: 900 } };
+    const line = { type: "result", status: "success", stats: { total_tokens: 912, input_tokens: 800, output_tokens: 100, models } };
+    expect(createGeminiReader().read(line)[0]).toMatchObject({ facts: { model: "gemini-2.5-pro" } });
+  });
+});
+
+describe("an exit without a last line", () => {
+  test.each([
+    [41, "authentication_required"],
+    [42, "adapter_error"],
+    [52, "adapter_error"],
+    [53, "max_turns"],
+    [55, "adapter_error"],
+    [145, "authentication_required"],
+    [173, "rate_limited"],
+    [247, "model_error"],
+  ])("%i is %s, with the last words of stderr where they are the program's own", (exitCode, errorCode) => {
+    expect(explainFailure(exitCode, undefined, "noise\nwhat it said\n")).toMatchObject({
+      status: "error",
+      errorCode,
+      error: expect.stringMatching(exitCode < 100 ? /what it said$/ : /./),
+    });
+  });
+
+  test.each([0, 1, 137, null])("%s is explained by nothing: a crash", (exitCode) => {
+    expect(explainFailure(exitCode, undefined, "Killed")).toBeNull();
+  });
+});
+
+test("usage is normalised: thinking is what the total has beyond its parts, and the output has it too", () => {
+  expect(usageOf({ total_tokens: 165, input_tokens: 130, output_tokens: 30, cached: 20 })).toEqual({
+    inputTokens: 130,
+    outputTokens: 35,
+    thinkingTokens: 5,
+    cacheReadTokens: 20,
+  });
+});

@@ -1,0 +1,234 @@
+import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ExecutionRequest, McpServerSpec } from "#contract";
+import { acpUsage, geminiAcpProfile } from "../../../adapters/gemini/acp-profile.ts";
+import { cliArguments } from "../../../adapters/gemini/arguments.ts";
+import { findCredentials } from "../../../adapters/gemini/credentials.ts";
+import { escapeMentions } from "../../../adapters/gemini/mentions.ts";
+import { policyOf } from "../../../adapters/gemini/policy.ts";
+import { geminiSettings } from "../../../adapters/gemini/settings.ts";
+import { prepareStart } from "../../../adapters/gemini/start.ts";
+import { findObeyedFile, needsTrust } from "../../../adapters/gemini/workspace-trust.ts";
+import type { ProgramContext } from "../../../adapters/program/agent-program.ts";
+import { programSettingsSchema } from "../../../adapters/program/program-settings.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+
+const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", args: ["--key=$KEY"], env: { PASS: "a$b" } };
+
+function contextOf(settings: object = {}, env: ProgramContext["env"] = { GEMINI_API_KEY: "k" }): ProgramContext {
+  const silent = () => {};
+  return {
+    settings: programSettingsSchema.parse(settings),
+    env,
+    dataDir: "/data",
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    onOrphansKilled: silent,
+  };
+}
+
+function requestIn(root: string, changes: Partial<ExecutionRequest> = {}): ExecutionRequest {
+  return {
+    taskId: "t",
+    agentId: "a",
+    message: "m",
+    timeoutSeconds: 60,
+    outputStrategy: { type: "stream" },
+    profile: "inspect",
+    approvals: "deny",
+    directories: { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") },
+    ...changes,
+  };
+}
+
+describe("arguments", () => {
+  test.each([
+    ["inspect", "allow", "default"],
+    ["inspect", "deny", "default"],
+    ["modify", "allow", "yolo"],
+    ["modify", "deny", "auto_edit"],
+    ["modify", "ask", "auto_edit"],
+  ] as const)("%s with approvals %s is the mode %s", (profile, approvals, mode) => {
+    const given = cliArguments({ profile, approvals }, { policyFile: "/p.toml", trusted: false });
+    expect(given).toContain(`--approval-mode=${mode}`);
+    expect(given).toContain("--admin-policy=/p.toml");
+    expect(given).not.toContain("--skip-trust");
+  });
+
+  test("values that look like options stay values", () => {
+    const request = { profile: "inspect", approvals: "deny", model: "--yolo", resumeToken: "--yolo" } as const;
+    expect(cliArguments(request, { policyFile: "/p.toml", trusted: true })).toEqual(
+      expect.arrayContaining(["--model=--yolo", "--resume=--yolo", "--skip-trust"]),
+    );
+  });
+});
+
+describe("the policy", () => {
+  const rules = (profile: "inspect" | "modify", approvals: "allow" | "deny") => policyOf({ profile, approvals }).split("[[rule]]").slice(1);
+
+  // Traps: `tools.core` allows what it lists, `plan` writes, and only the removal of tools really inspects.
+  test("inspect forbids everything, and allows what reads above it, whatever the approvals are", () => {
+    expect(policyOf({ profile: "inspect", approvals: "allow" })).toBe(policyOf({ profile: "inspect", approvals: "deny" }));
+    const [nothing = "", ...allowed] = rules("inspect", "deny");
+    expect(nothing).toMatch(/toolName = \["\*"\]\ndecision = "deny"\npriority = 100/);
+    for (const rule of allowed) expect(rule).toMatch(/decision = "allow"\npriority = 200/);
+    expect(allowed.join("")).not.toMatch(/write_file|replace|run_shell_command|plan_mode|web_fetch|activate_skill/);
+  });
+
+  test("inspect takes of MCP servers only tools that say they read", () => {
+    expect(rules("inspect", "deny").at(-1)).toMatch(/mcpName = "\*"\ntoolAnnotations = \{ readOnlyHint = true \}/);
+  });
+
+  test("modify without approvals edits inside of the workspace and runs no commands", () => {
+    const policy = policyOf({ profile: "modify", approvals: "deny" });
+    expect(policy).toMatch(/"write_file","replace"/);
+    expect(policy).not.toContain("run_shell_command");
+    expect(policy.match(/name = "allowed-path"/g)).toHaveLength(2);
+  });
+
+  test("modify with approvals may do everything", () => {
+    expect(rules("modify", "allow")).toEqual([expect.stringMatching(/\["\*"\]\ndecision = "allow"[\s\S]*allowRedirection = true/)]);
+  });
+});
+
+describe("settings", () => {
+  test("telemetry and updates are off, retries and turns bounded, hooks off", () => {
+    expect(geminiSettings(contextOf(), [])).toMatchObject({
+      privacy: { usageStatisticsEnabled: false },
+      telemetry: { enabled: false },
+      general: { enableAutoUpdate: false, maxAttempts: 2 },
+      model: { maxSessionTurns: expect.any(Number) },
+      hooksConfig: { enabled: false },
+    });
+  });
+
+  test.each([
+    [{ GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: "http://gateway" }, "gemini-api-key"],
+    [{ GOOGLE_GENAI_USE_VERTEXAI: "true" }, "vertex-ai"],
+    [{ GOOGLE_GENAI_USE_GCA: "true" }, "oauth-personal"],
+  ])("with %j it signs in by %s", (env, selectedType) => {
+    expect(geminiSettings(contextOf({}, env), [])).toMatchObject({ security: { auth: { selectedType } } });
+  });
+
+  test("no dollar sign of an MCP server is left for the program to put a variable in", () => {
+    const { mcpServers } = geminiSettings(contextOf(), [
+      server,
+      { name: "far", transport: "http", url: "https://h/$KEY", headers: { Authorization: "$KEY" } },
+    ]);
+    const literal = (text: string) => text.replaceAll("$", () => "$" + "{BRIDGE_UNSET:-$}");
+    expect(mcpServers).toEqual({
+      words: { command: "/bin/words", args: [literal("--key=$KEY")], env: { PASS: literal("a\\$b") }, trust: true },
+      far: { type: "http", url: literal("https://h/$KEY"), headers: { Authorization: literal("$KEY") }, trust: true },
+    });
+  });
+});
+
+describe("a start", () => {
+  test("has a configuration of its own, for nobody else to read, and keeps the sessions in the agent's home", async () => {
+    const request = requestIn(await temporaryDirectory(), { mcpServers: [server] });
+    const { env, policyFile } = await prepareStart({ request, context: contextOf() });
+    const home = env["GEMINI_CLI_HOME"] ?? "";
+    expect(home.startsWith(request.directories.tmp)).toBe(true);
+    for (const file of [policyFile, path.join(home, ".gemini", "settings.json")]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(policyFile, "utf8")).toBe(policyOf(request));
+    for (const kept of ["tmp", "history"])
+      expect(readlinkSync(path.join(home, ".gemini", kept))).toBe(path.join(request.directories.home, ".gemini", kept));
+  });
+
+  test("gets the documented variables, no trust in the workspace, and no second process of itself", async () => {
+    const request = requestIn(await temporaryDirectory());
+    const { env } = await prepareStart({ request, context: contextOf({}, { GEMINI_API_KEY: "k", OPENAI_API_KEY: "no", HOME: "/root" }) });
+    expect(env).toMatchObject({ GEMINI_API_KEY: "k", GEMINI_CLI_TRUST_WORKSPACE: "false", GEMINI_CLI_NO_RELAUNCH: "true" });
+    expect(env).not.toHaveProperty("OPENAI_API_KEY");
+    expect(env).not.toHaveProperty("HOME");
+  });
+
+  test("in the operator's home uses the operator's configuration, under the policy of the task", async () => {
+    const request = requestIn(await temporaryDirectory());
+    const { env, policyFile } = await prepareStart({ request, context: contextOf({ home: "user" }) });
+    expect(env).not.toHaveProperty("GEMINI_CLI_HOME");
+    expect(existsSync(path.join(request.directories.home, ".gemini"))).toBe(false);
+    expect(readFileSync(policyFile, "utf8")).toBe(policyOf(request));
+  });
+});
+
+describe("trust", () => {
+  test.each([
+    ["inspect", [], "agent", false],
+    ["inspect", [server], "agent", true],
+    ["modify", [], "agent", true],
+    ["inspect", [], "user", true],
+  ] as const)("%s with the MCP servers %j in the home of the %s: %s", (profile, mcpServers, home, trusted) => {
+    expect(needsTrust({ profile, mcpServers: [...mcpServers] }, contextOf({ home }))).toBe(trusted);
+  });
+
+  test("finds the variables that a workspace, or a directory above it, would set; the operator's own are no surprise", async () => {
+    const root = await temporaryDirectory();
+    const cwd = path.join(root, "a", "b");
+    mkdirSync(path.join(cwd), { recursive: true });
+    expect(findObeyedFile(cwd, undefined)).toBeNull();
+    mkdirSync(path.join(root, ".gemini"));
+    writeFileSync(path.join(root, ".gemini", ".env"), "GOOGLE_GEMINI_BASE_URL=http://elsewhere");
+    expect(findObeyedFile(cwd, undefined)).toBe(path.join(root, ".gemini", ".env"));
+    expect(findObeyedFile(cwd, root)).toBeNull();
+  });
+});
+
+test("a mention of a file in the workspace is escaped, any other text stays as it is", async () => {
+  const cwd = await temporaryDirectory();
+  mkdirSync(path.join(cwd, "src"));
+  writeFileSync(path.join(cwd, "my notes.txt"), "n");
+  writeFileSync(path.join(cwd, ".env"), "s");
+  const escaped = [
+    "src",
+    "src/a.ts",
+    "src,",
+    "./src",
+    "../x",
+    ".env",
+    "my\\ notes.txt",
+    '"my notes.txt"',
+    `${cwd}/src`,
+    `/x/../${cwd}/src`,
+  ];
+  for (const mention of escaped) expect(escapeMentions(`See @${mention} and more`, cwd)).toBe(`See \\@${mention} and more`);
+  for (const text of ["@/etc/passwd", "me@example.org", "@Override", "@", "a @ b", "\\@src", "@other/file"])
+    expect(escapeMentions(text, cwd)).toBe(text);
+});
+
+test.each<[ok: boolean, detail: RegExp, env: Record<string, string>, home?: string]>([
+  [true, /^GEMINI_API_KEY is set$/, { GEMINI_API_KEY: "k" }],
+  [false, /^Set GEMINI_API_KEY; or GOOGLE_GENAI_USE_VERTEXAI/, {}],
+  [false, /^Set GEMINI_API_KEY/, { GEMINI_API_KEY: "" }],
+  [true, /GOOGLE_API_KEY/, { GOOGLE_GENAI_USE_VERTEXAI: "true", GOOGLE_API_KEY: "k" }],
+  [true, /application default/, { GOOGLE_GENAI_USE_VERTEXAI: "true", GOOGLE_CLOUD_PROJECT: "p", GOOGLE_CLOUD_LOCATION: "l" }],
+  [false, /needs GOOGLE_API_KEY, or else GOOGLE_CLOUD_LOCATION/, { GOOGLE_GENAI_USE_VERTEXAI: "true", GOOGLE_CLOUD_PROJECT: "p" }],
+  [false, /BRIDGE_GEMINI_HOME=user/, { GOOGLE_GENAI_USE_GCA: "true" }],
+  [false, /BRIDGE_GEMINI_HOME=user to use the login/, { HOME: "login" }],
+  [true, /signed in/, { HOME: "login" }, "user"],
+])("credentials: %s, %s for %j", async (ok, detail, env, home = "agent") => {
+  const operator = await temporaryDirectory();
+  mkdirSync(path.join(operator, "login", ".gemini"), { recursive: true });
+  writeFileSync(path.join(operator, "login", ".gemini", "oauth_creds.json"), '{"refresh_token":"r"}');
+  const found = findCredentials(contextOf({ home }, { ...env, HOME: path.join(operator, env["HOME"] ?? "none") }));
+  expect(found).toEqual({ ok, detail: expect.stringMatching(detail) });
+});
+
+describe("over acp", () => {
+  test("usage has no thinking, which is not told there", () => {
+    const _meta = { quota: { token_count: { input_tokens: 130, output_tokens: 30 }, model_usage: [] } };
+    expect(acpUsage({ _meta })).toEqual({ inputTokens: 130, outputTokens: 30 });
+    expect(acpUsage({})).toBeUndefined();
+  });
+
+  // Trap: loading a session destroys it; and servers need the trust that is not given there.
+  test("neither sessions nor MCP servers are taken", () => {
+    expect(geminiAcpProfile.capabilities).toMatchObject({ sessionResume: false, mcpServers: false });
+    expect(geminiAcpProfile.serves?.(requestIn("/w", { mcpServers: [server] }))).toBe(false);
+    expect(geminiAcpProfile.serves?.(requestIn("/w"))).toBe(true);
+  });
+
+  test("tools are named by the beginning of their ids", () => {
+    expect(geminiAcpProfile.toolName?.({ toolCallId: "run_shell_command__call_1" } as never)).toBe("run_shell_command");
+  });
+});
