@@ -3,6 +3,7 @@ import {
   type AnyMessage,
   type ClientContext,
   client,
+  type JsonRpcId,
   methods,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
@@ -36,12 +37,18 @@ export function createAcpChannel({ onUpdate, onPermission, onNoise }: AcpListene
     },
   });
   let close = (): void => {};
+  const unanswered = new Set<JsonRpcId>();
+
+  const send = (stdin: Writable, message: AnyMessage): Promise<void> => {
+    if ("method" in message && "id" in message) unanswered.add(message.id);
+    return writeLine(stdin, message);
+  };
 
   return {
     open(stdin) {
       const connection = client({ name: "bridge" })
         .onRequest(methods.client.session.requestPermission, ({ params }) => onPermission(params))
-        .connect({ readable, writable: new WritableStream({ write: (message) => writeLine(stdin, message) }) });
+        .connect({ readable, writable: new WritableStream({ write: (message) => send(stdin, message) }) });
       close = () => connection.close(new AgentGone("The agent has ended."));
       return connection.agent;
     },
@@ -50,7 +57,8 @@ export function createAcpChannel({ onUpdate, onPermission, onNoise }: AcpListene
       if (message === null) onNoise(line);
       // Updates do not take the way of the requests, on which their order is not kept, and unknown kinds are errors.
       else if ("method" in message && message.method === methods.client.session.update) onUpdate(message.params ?? {});
-      else incoming?.enqueue(message);
+      else if ("method" in message || unanswered.delete(message.id)) incoming?.enqueue(message);
+      else onNoise(line);
     },
     close: () => close(),
   };

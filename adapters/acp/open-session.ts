@@ -1,5 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type ClientContext, type InitializeResponse, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
+import {
+  type AgentCapabilities,
+  type ClientContext,
+  type InitializeResponse,
+  methods,
+  type NewSessionRequest,
+  PROTOCOL_VERSION,
+  type ResumeSessionRequest,
+} from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
 import packageJson from "../../package.json" with { type: "json" };
@@ -41,17 +49,31 @@ export async function openSession(agent: ClientContext, profile: AcpProfile, req
     cwd: request.directories.cwd,
     mcpServers: mcpServersFor(profile.readsMcpServers === true ? [] : (request.mcpServers ?? []), agentCapabilities?.mcpCapabilities),
   };
-  let sessionId = request.resumeToken;
-  if (sessionId === undefined) sessionId = sessionSchema.parse(await agent.request(methods.agent.session.new, fields)).sessionId;
-  else {
-    // Loading instead would replay the whole session, and damages it in some agents.
-    if (agentCapabilities?.sessionCapabilities?.resume === undefined || agentCapabilities.sessionCapabilities.resume === null)
-      throw new AcpFailure("adapter_error", "This version of the agent cannot resume a session over ACP. Dispatch without a resume token.");
-    await agent.request(methods.agent.session.resume, { ...fields, sessionId });
-  }
+  const sessionId =
+    request.resumeToken === undefined
+      ? await newSession(agent, fields)
+      : await resumeSession(agent, { ...fields, sessionId: request.resumeToken }, agentCapabilities);
   const modeId = profile.mode?.(request);
   if (modeId !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId });
   for (const [configId, value] of Object.entries(profile.configOptions?.(request) ?? {}))
     await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
   return sessionId;
+}
+
+async function newSession(agent: ClientContext, fields: NewSessionRequest): Promise<string> {
+  const session = sessionSchema.safeParse(await agent.request(methods.agent.session.new, fields));
+  if (!session.success) throw new AcpFailure("adapter_error", "The agent opened a session without an id.");
+  return session.data.sessionId;
+}
+
+async function resumeSession(
+  agent: ClientContext,
+  fields: ResumeSessionRequest,
+  capabilities: AgentCapabilities | undefined,
+): Promise<string> {
+  // Loading instead would replay the whole session, and damages it in some agents.
+  if ((capabilities?.sessionCapabilities?.resume ?? null) === null)
+    throw new AcpFailure("adapter_error", "This version of the agent cannot resume a session over ACP. Dispatch without a resume token.");
+  await agent.request(methods.agent.session.resume, fields);
+  return fields.sessionId;
 }

@@ -1,5 +1,4 @@
-import { mkdir } from "node:fs/promises";
-import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { InitializeResponse } from "@agentclientprotocol/sdk";
 import type { Probe, ProgramContext } from "../program/agent-program.ts";
 import { probeProgram } from "../program/probe-program.ts";
@@ -8,47 +7,48 @@ import { AgentGone } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { initialize } from "./open-session.ts";
 
+/** How long an agent that has answered may take to go. */
+const EXIT_LIMIT_MS = 1_500;
+
 /** Starts an agent to see that it speaks the protocol, and what of it; rejects in words when it does not. No session is opened. */
 export async function probeAgent(profile: AcpProfile, argv: readonly string[], context: ProgramContext): Promise<Probe> {
-  const home = path.join(context.dataDir, "probes", "home");
-  await mkdir(home, { recursive: true, mode: 0o700 });
   const noise: string[] = [];
   const channel = createAcpChannel({
     onUpdate: () => {},
     onPermission: () => ({ outcome: { outcome: "cancelled" } }),
     onNoise: (line) => noise.push(line.slice(0, 500)),
   });
-  let agreed: Promise<InitializeResponse> = Promise.reject(new AgentGone());
-  agreed.catch(() => {});
+  const stop = new AbortController();
+  let answered: InitializeResponse | undefined;
+  let refusal: unknown;
   const exited = probeProgram(context, {
     ...profile.launchProbe(argv, context),
-    home,
-    input(stdin) {
-      agreed = initialize(channel.open(stdin));
-      agreed.catch(() => {}).then(() => stdin.end());
+    async input(stdin) {
+      try {
+        answered = await initialize(channel.open(stdin));
+      } catch (error) {
+        refusal = error;
+      }
+      stdin.end();
+      await delay(profile.exitLimitMs ?? EXIT_LIMIT_MS, undefined, { ref: false });
+      stop.abort();
     },
     onLine: channel.onLine,
-  }).finally(channel.close);
+    signal: stop.signal,
+  });
   try {
     const { end } = await exited;
-    return describe(
-      await agreed.catch((error: unknown) => {
-        if (!(error instanceof AgentGone)) throw error;
-        throw new Error(
-          `${argv.join(" ")} does not speak the Agent Client Protocol. ${`${noise.join(" ")} ${end.stderr}`.trim().slice(-500)}`,
-        );
-      }),
-      profile,
-    );
+    channel.close();
+    if (answered === undefined && (refusal === undefined || refusal instanceof AgentGone))
+      throw new Error(
+        `${argv.join(" ")} does not speak the Agent Client Protocol. ${`${noise.join(" ")} ${end.stderr}`.trim().slice(-500)}`,
+      );
   } catch (error) {
     // Who has answered and does not go has answered all the same.
-    return describe(
-      await agreed.catch(() => {
-        throw error;
-      }),
-      profile,
-    );
+    if (answered === undefined) throw refusal ?? error;
   }
+  if (answered === undefined) throw refusal;
+  return describe(answered, profile);
 }
 
 function describe({ agentInfo, protocolVersion, agentCapabilities }: InitializeResponse, { capabilities }: AcpProfile): Probe {
