@@ -1,14 +1,17 @@
 import { parseArgs } from "node:util";
+import { type DemoAgent, demoAgents } from "./demo/agents.ts";
 import { describeError } from "./demo/describe-error.ts";
 import { createScreen } from "./demo/screen.ts";
-import { runDemo } from "./demo/story.ts";
+import { NotReadyError, runDemo } from "./demo/story.ts";
 
-const usage = `Usage: npm run demo [-- --keep]
+const usage = `Usage: npm run demo [-- [--provider NAME] [--keep]]
 
-Starts Bridge and a receiver of callbacks, dispatches the example agent, and shows what happens.
+Starts Bridge and a receiver of callbacks, dispatches an agent, and shows what happens.
 
-  --keep   leave Bridge running afterwards, with commands to try, until Ctrl-C
-  --help   show this text
+  --provider  the agent: command, an example that needs nothing (the default), or a program
+              of yours with its key: claude, codex, gemini or opencode
+  --keep      leave Bridge running afterwards, with commands to try, until Ctrl-C
+  --help      show this text
 `;
 
 const exitCodes: Record<string, number> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
@@ -29,20 +32,27 @@ async function main(): Promise<number> {
   // Nobody looks any more: `npm run demo | head`, or a terminal that was closed.
   process.stdout.on("error", () => stop.abort(EXIT_CODE_OF_BROKEN_PIPE));
   try {
-    await runDemo(createScreen(process.stdout), { keep: options.keep, stop: stop.signal });
+    await runDemo(createScreen(process.stdout), { ...options, stop: stop.signal });
     return 0;
   } catch (error) {
     if (stop.signal.aborted) return stop.signal.reason;
-    process.stderr.write(`\nThe demo failed: ${describeError(error)}\n`);
+    process.stderr.write(error instanceof NotReadyError ? `\n${error.message}` : `\nThe demo failed: ${describeError(error)}\n`);
     return 1;
   }
 }
 
-function readOptions(): { keep: boolean; help: boolean } | null {
+function readOptions(): { agent: DemoAgent; keep: boolean; help: boolean } | null {
   try {
-    return parseArgs({
-      options: { keep: { type: "boolean", default: false }, help: { type: "boolean", short: "h", default: false } },
+    const { provider, ...values } = parseArgs({
+      options: {
+        provider: { type: "string", default: "command" },
+        keep: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
     }).values;
+    const agent = demoAgents.get(provider);
+    if (agent === undefined) throw new Error(`There is no demo of ${provider}.`);
+    return { ...values, agent };
   } catch (error) {
     process.stderr.write(`${describeError(error)}\n\n${usage}`);
     return null;

@@ -1,11 +1,18 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import type { EventEnvelope } from "#contract";
+import type { AdapterHealthStatus, EventEnvelope } from "#contract";
 
 /** The few calls of Bridge's API that the demo makes. */
 export interface BridgeClient {
   dispatch(body: object): Promise<{ status: number; replayed: boolean; task: Record<string, unknown> }>;
+  /** How an adapter is, once that has been found out. */
+  health(provider: string): Promise<AdapterHealthStatus>;
   /** The events of a stream, from `lastEventId` on, until Bridge ends it. */
   follow(path: string, lastEventId?: string): AsyncGenerator<EventEnvelope>;
+}
+
+interface AdapterList {
+  data: { provider: string; health: AdapterHealthStatus & { checkedAt: string | null } }[];
 }
 
 /** Talks to one Bridge over HTTP, as any client would. */
@@ -25,6 +32,15 @@ export function createBridgeClient({ url, token, signal }: { url: string; token:
       });
       const replayed = response.headers.get("idempotent-replayed") === "true";
       return { status: response.status, replayed, task: (await response.json()) as Record<string, unknown> };
+    },
+
+    async health(provider) {
+      for (;;) {
+        const { data } = (await (await call("/api/v2/adapters", { headers: {} })).json()) as AdapterList;
+        const health = data.find((adapter) => adapter.provider === provider)?.health;
+        if (health !== undefined && health.checkedAt !== null) return health;
+        await delay(100, undefined, { signal });
+      }
     },
 
     async *follow(path, lastEventId) {

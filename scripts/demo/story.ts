@@ -3,6 +3,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { EventEnvelope } from "#contract";
+import { type DemoAgent, settingsFor } from "./agents.ts";
 import { type BridgeClient, createBridgeClient } from "./bridge-client.ts";
 import { type BridgeProcess, startBridge } from "./bridge-process.ts";
 import { describeError } from "./describe-error.ts";
@@ -14,45 +15,55 @@ const agentId = "auditor";
 const taskId = "demo-1";
 /** What the agent works on: real files. */
 const folders = ["docs", "examples"];
-/** A healthy demo takes about two seconds; a busy machine may need a while longer to start a process. */
-const DEADLINE_MS = 60_000;
 /** Tool events that are shown before the rest of them is only counted: all must fit one screen. */
 const SHOWN_TOOL_EVENTS = 6;
 
+/** What to show, and for how long. */
+export interface DemoOptions {
+  agent: DemoAgent;
+  keep: boolean;
+  stop: AbortSignal;
+}
+
 /** The demo from start to end: everything that it starts and writes is gone when it settles. Rejects when `stop` comes too early. */
-export async function runDemo(screen: Screen, { keep, stop }: { keep: boolean; stop: AbortSignal }): Promise<void> {
+export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   const failure = new AbortController();
-  const timer = setTimeout(() => failure.abort(new Error(`it took longer than ${DEADLINE_MS / 1000} s`)), DEADLINE_MS);
+  const timer = setTimeout(() => failure.abort(new Error(`it took longer than ${agent.deadlineMs / 1000} s`)), agent.deadlineMs);
   cleanup.defer(() => clearTimeout(timer));
   const signal = AbortSignal.any([stop, failure.signal]);
 
   const directory = await mkdtemp(path.join(tmpdir(), "bridge-demo-"));
   cleanup.defer(() => rm(directory, { recursive: true, force: true }));
-  const workspace = path.join(directory, "workspaces", "default", agentId);
-  for (const folder of folders) await cp(path.join(repository, folder), path.join(workspace, folder), { recursive: true, filter: isOurs });
-
   const secret = `whsec_${randomBytes(32).toString("base64")}`;
   const receiver = cleanup.adopt(await startReceiver({ secret, signal }), (started) => started.close());
-  const bridge = cleanup.adopt(await startBridge({ directory, secret, signal }), (started) => started.close());
+  const bridge = cleanup.adopt(await startBridge({ directory, secret, signal, settings: settingsFor(agent, process.env) }), (started) =>
+    started.close(),
+  );
   void bridge.ended.then(() => failure.abort(new Error("Bridge ended by itself")));
 
   try {
     screen.line(`Bridge ${bridge.version}: ${bridge.url}   receiver of callbacks: ${receiver.url}`);
-    screen.line(`The agent works on a copy of this repository's ${folders.join("/ and ")}/. It needs no model and no key.`);
-    await showTask(screen, createBridgeClient({ ...bridge, signal }), receiver);
+    const client = createBridgeClient({ ...bridge, signal });
+    if (agent.provider !== "command") await showPreflight(screen, client, agent);
+    const workspace = path.join(directory, "workspaces", "default", agentId);
+    for (const folder of folders)
+      await cp(path.join(repository, folder), path.join(workspace, folder), { recursive: true, filter: isOurs });
+    screen.line(`The agent works on a copy of this repository's ${folders.join("/ and ")}/. ${agent.needs}`);
+    await showTask(screen, client, receiver, agent);
     clearTimeout(timer);
-    if (keep) await stayOpen(screen, { bridge, receiver, signal });
-    else showNext(screen);
+    if (keep) await stayOpen(screen, { agent, bridge, receiver, signal });
+    else showNext(screen, agent);
     if (!stop.aborted) failure.signal.throwIfAborted();
   } catch (error) {
+    if (error instanceof NotReadyError) throw error;
     const reason = failure.signal.aborted ? failure.signal.reason : error;
     throw new Error(`${describeError(reason)}\n\nThe last lines of Bridge:\n${bridge.lastLines()}`);
   }
 }
 
-async function showTask(screen: Screen, client: BridgeClient, receiver: Receiver): Promise<void> {
-  const body = { taskId, agentId, message: "Count BRIDGE in *.md", callbackUrl: receiver.url };
+async function showTask(screen: Screen, client: BridgeClient, receiver: Receiver, agent: DemoAgent): Promise<void> {
+  const body = { taskId, agentId, ...agent.task, callbackUrl: receiver.url };
   const startedAt = performance.now();
   const elapsed = (): string => `+${((performance.now() - startedAt) / 1000).toFixed(3)} s`;
 
@@ -63,7 +74,8 @@ async function showTask(screen: Screen, client: BridgeClient, receiver: Receiver
 
   screen.heading(`Events, live: GET /api/v2/tasks/${taskId}/events`);
   const last = await showEvents(screen, client, elapsed);
-  if (last.type !== "execution.completed") throw new Error(`the task ended with ${last.type}: ${JSON.stringify(last.data)}`);
+  if (last.type !== "execution.completed")
+    throw new Error(`the task ended with ${last.type}: ${String(last.data["error"] ?? JSON.stringify(last.data))}`);
 
   screen.heading("Callback");
   showCallback(screen, await receiver.next(), elapsed());
@@ -79,6 +91,19 @@ async function showTask(screen: Screen, client: BridgeClient, receiver: Receiver
   if (!repeated.replayed) throw new Error("a repeated dispatch was taken for a new one");
   screen.line(`  ${repeated.status}  Idempotent-Replayed: true, state ${repeated.task["state"]}: nothing runs twice`);
 }
+
+/** Shows what Bridge has found of the agent's program; rejects, with what to do about it, when it cannot work as it is. */
+async function showPreflight(screen: Screen, client: BridgeClient, { provider }: DemoAgent): Promise<void> {
+  screen.heading(`Preflight of ${provider}: GET /api/v2/adapters`);
+  const { status, detail, preflight } = await client.health(provider);
+  for (const { step, ok, detail: found } of preflight) screen.line(`  ${ok ? "ok" : "--"}  ${step.padEnd(22)}  ${found}`);
+  if (status === "healthy") return;
+  const reasons = status === "offline" && preflight.length > 0 ? preflight.map((step) => step.detail) : [detail];
+  throw new NotReadyError(`${provider} cannot be shown yet:\n${reasons.map((reason) => `  ${reason}\n`).join("")}`);
+}
+
+/** Something that only the operator can do is missing: no fault of Bridge's. */
+export class NotReadyError extends Error {}
 
 /** Shows one task's events as they come; resolves with the last one. */
 async function showEvents(screen: Screen, client: BridgeClient, elapsed: () => string): Promise<EventEnvelope> {
@@ -107,19 +132,33 @@ function showCallback(screen: Screen, { attempt, id, signature, body }: Received
   screen.line(`  ${at}  attempt ${attempt}, webhook-id ${id}`);
   screen.line(`  signature ok, by the package standardwebhooks: ${signature}`);
   screen.line(`  status ${body.status} in ${Math.round(body.durationMs)} ms: ${findings?.join(" ")}`);
+  const { model, usage, costUsd } = body;
+  if (usage === undefined) return;
+  const cost = costUsd === undefined ? "" : `, US$ ${costUsd.toFixed(6)}`;
+  screen.line(`  ${model ?? "model"}: ${usage.inputTokens} tokens in, ${usage.outputTokens} out${cost}`);
 }
 
-function showNext(screen: Screen): void {
+function showNext(screen: Screen, { provider }: DemoAgent): void {
+  const [keep, start] =
+    provider === "command"
+      ? ["npm run demo -- --keep", "npm start"]
+      : [`npm run demo -- --provider ${provider} --keep`, `BRIDGE_ADAPTERS=${provider} npm start`];
   screen.heading("What to try next");
-  screen.line("  npm run demo -- --keep   the same, and Bridge stays, with commands to paste");
-  screen.line("  npm start                Bridge for real, on http://127.0.0.1:8787; then, in another terminal:");
+  screen.line(`  ${keep}   the same, and Bridge stays, with commands to paste`);
+  screen.line(`  ${start.padEnd(keep.length)}   Bridge for real; then, in another terminal:`);
   screen.commands(['  curl -H "Authorization: Bearer $(cat data/token)" http://127.0.0.1:8787/api/v2/adapters']);
 }
 
+interface Running {
+  agent: DemoAgent;
+  bridge: BridgeProcess;
+  receiver: Receiver;
+  signal: AbortSignal;
+}
+
 /** Leaves everything running until the signal; further callbacks are shown as they come. */
-async function stayOpen(screen: Screen, running: { bridge: BridgeProcess; receiver: Receiver; signal: AbortSignal }): Promise<void> {
-  const { bridge, receiver, signal } = running;
-  const request = JSON.stringify({ agentId, message: "Count POST in *.md", callbackUrl: receiver.url });
+async function stayOpen(screen: Screen, { agent, bridge, receiver, signal }: Running): Promise<void> {
+  const request = JSON.stringify({ agentId, ...agent.furtherTask, callbackUrl: receiver.url });
   screen.heading("Bridge stays until Ctrl-C. Try in another terminal:");
   screen.commands([
     `export BRIDGE=${bridge.url} TOKEN=${bridge.token}`,

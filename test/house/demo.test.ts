@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { execa } from "execa";
 import { Webhook } from "standardwebhooks";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startBridge } from "../../scripts/demo/bridge-process.ts";
 import { startReceiver } from "../../scripts/demo/receiver.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
@@ -80,9 +80,56 @@ test("survives readers that go away, and cleans up", async () => {
 });
 
 test("refuses what it does not know, and tells its usage", async () => {
-  const { exitCode, stdout, stderr } = await startDemo(await temporaryDirectory(), "--provider", "claude");
+  const { exitCode, stdout, stderr } = await startDemo(await temporaryDirectory(), "--agent", "claude");
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-  expect(stderr).toMatch(/Unknown option '--provider'[\s\S]*Usage: npm run demo/);
+  expect(stderr).toMatch(/Unknown option '--agent'[\s\S]*Usage: npm run demo/);
+  const stranger = await startDemo(await temporaryDirectory(), "--provider", "hal-9000");
+  expect(stranger.exitCode).toBe(2);
+  expect(stranger.stderr).toMatch(/There is no demo of hal-9000[\s\S]*Usage: npm run demo/);
+});
+
+describe("with a program of the operator's", () => {
+  /** Tells its version, and the story of any task, in the words of Gemini CLI. */
+  const gemini = `#!/bin/sh
+case "$*" in
+  --version) echo 0.61.0;;
+  *) cat > /dev/null
+    echo '{"type":"init","session_id":"s1","model":"m"}'
+    echo '{"type":"message","role":"assistant","content":"Hello! Here are docs and examples.","delta":true}'
+    echo '{"type":"result","status":"success","stats":{"total_tokens":165,"input_tokens":130,"output_tokens":30}}';;
+esac
+`;
+  async function demoOf(provider: string, settings: Record<string, string>) {
+    const [directory, bin] = [await temporaryDirectory(), await temporaryDirectory()];
+    await writeFile(path.join(bin, "gemini"), gemini, { mode: 0o755 });
+    const environment = { TMPDIR: directory, PATH: `${bin}:/usr/bin:/bin`, HOME: bin, BRIDGE_GEMINI_CONNECTION: "cli", ...settings };
+    const result = await startDemoIn(environment, "--provider", provider);
+    expect(await readdir(directory)).toEqual([]);
+    return result;
+  }
+
+  test("shows its preflight and its task, which may change nothing", async () => {
+    const { exitCode, stdout, stderr } = await demoOf("gemini", { GEMINI_API_KEY: "key" });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/ok {2}primary connection +cli: gemini 0\.61\.0/);
+    expect(stdout).toContain('"profile":"inspect"');
+    expect(stdout).toMatch(/assistant\.text +"Hello! Here are docs and examples\."/);
+    expect(stdout).toMatch(/signature ok, [\s\S]*status ok in \d+ ms: Hello! Here are docs and examples\.\n.*: 130 tokens in, 35 out\n/);
+    expect(stdout).toContain("BRIDGE_ADAPTERS=gemini npm start");
+    expect(stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);
+  });
+
+  test.each([
+    ["is not installed", "claude", {}, /^\nclaude cannot be shown yet:\n[\s\S]* {2}cli: claude is not on the PATH: npm install -g /],
+    ["has no key", "gemini", { GEMINI_API_KEY: "" }, /^\ngemini cannot be shown yet:\n {2}Set GEMINI_API_KEY/],
+    ["does not work", "gemini", { BRIDGE_GEMINI_COMMAND: "false", GEMINI_API_KEY: "key" }, /--version does not tell a version/],
+  ])("one that %s: says what to do, and dispatches nothing", async (_name, provider, settings, words) => {
+    const { exitCode, stdout, stderr } = await demoOf(provider, settings as Record<string, string>);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(words);
+    expect(stderr).not.toContain("The last lines of Bridge");
+    expect(stdout).not.toContain("Dispatch");
+  });
 });
 
 test("says why Bridge did not start", async () => {
@@ -108,9 +155,13 @@ test("its receiver tells a genuine callback from a forged one, and counts attemp
 });
 
 function startDemo(directory: string, ...options: string[]) {
+  return startDemoIn({ TMPDIR: directory }, ...options);
+}
+
+function startDemoIn(changes: Record<string, string>, ...options: string[]) {
   const { FORCE_COLOR: _, ...environment } = process.env;
   // A setting that would break Bridge: the demo must not care for the surroundings.
-  const env = { ...environment, TMPDIR: directory, BRIDGE_ADAPTERS: "none-of-them" };
+  const env = { ...environment, BRIDGE_ADAPTERS: "none-of-them", ...changes };
   return execa(process.execPath, [program, ...options], { env, extendEnv: false, stdin: "ignore", reject: false, timeout: 60_000 });
 }
 
@@ -125,7 +176,7 @@ function sampleOfReadme(): string[] {
 const shapeOf = (line: string): string =>
   line
     .replace(/v1,\S+/, "v1,…")
-    .replaceAll(/\d+/g, "0")
+    .replaceAll(/\d+(,\d{3})*/g, "0")
     .replaceAll(/ +/g, " ")
     .slice(0, 60);
 
