@@ -41,6 +41,8 @@ function textAnswer({ model }: Conversation, text: string, pieces = Math.max(3, 
   return { model, deltas: cutText(text, pieces), calls: [], usage: taskUsage, hangs: false };
 }
 
+/** Instructions may stand before the prefix. */
 function withoutPrefix(text: string, prefix: string): string {
-  return text.startsWith(prefix) ? text.slice(prefix.length) : text;
+  const at = text.indexOf(prefix);
+  return at === -1 ? text : text.slice(at + prefix.length);
 }

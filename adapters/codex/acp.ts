@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { PromptResponse } from "@agentclientprotocol/sdk";
+import type { ExecutionRequest } from "#contract";
+import type { AcpNotice } from "../acp/acp-profile.ts";
+import { createAcpConnection } from "../acp/create-acp-connection.ts";
+import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
+import { promptOf } from "../program/prompt.ts";
+import { capabilities } from "./capabilities.ts";
+import { codexEnvironment, providerId, taskConfiguration } from "./configuration.ts";
+import { findCodexAcp } from "./find-codex.ts";
+import { makeHome, modes, writeSettings } from "./home.ts";
+import { mcpServersOf } from "./mcp-servers.ts";
+import { obstacleTo } from "./obstacles.ts";
+import { probeSandbox } from "./probe-codex.ts";
+import { combine, keepTotal, readTurnUsage, toldUsage, usageBefore } from "./usage.ts";
+
+const agent = createAcpConnection({
+  capabilities,
+  find: findCodexAcp,
+  async launch(argv, task) {
+    const { request, context } = task;
+    const home = await makeHome(task);
+    if (home["CODEX_HOME"] !== undefined) await writeSettings(home["CODEX_HOME"]);
+    const own = { ...home, ...mcpServersOf(request).env, MODEL_PROVIDER: providerId };
+    return start(argv, context, { ...own, CODEX_CONFIG: JSON.stringify(taskConfiguration(request, context)) });
+  },
+  launchProbe: (argv, context) => start(argv, context),
+  serves: ({ directories }) => !hasOwnSettings(directories),
+  // As over cli: with their secrets in no argument list, and used without asking.
+  readsMcpServers: true,
+  sessionFields: ({ resumeToken, systemPrompt, directories: { cwd, workspace } }) => ({
+    ...(cwd === workspace ? {} : { additionalDirectories: [workspace] }),
+    ...(systemPrompt !== undefined &&
+      resumeToken === undefined && { systemPrompt: { mode: "append", content: [{ type: "text", text: systemPrompt }] } }),
+  }),
+  mode: ({ profile }) => modes[profile],
+  // A session that goes on keeps the instructions with which it began; newer ones come with the message.
+  prompt: (request) => promptOf(request, request.resumeToken === undefined ? undefined : request.systemPrompt),
+  readNotice,
+  usageOf: (response) => toldUsage(usageOf(response)),
+  modelOf,
+});
+
+/** `codex-acp`, which drives the app server of Codex. */
+export const acpConnection: ProgramConnection = { ...agent, probe, execute };
+
+async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
+  const { argv: started, env: own } = start(argv, context);
+  const [found] = await Promise.all([
+    agent.probe(argv, context),
+    probeSandbox(own["CODEX_PATH"] ? [own["CODEX_PATH"]] : [...started, "cli"], context),
+  ]);
+  return { ...found, detail: `${found.detail}; the sandbox of Codex works` };
+}
+
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+  const obstacle = obstacleTo(task);
+  if (obstacle !== null) return obstacle;
+  const before = await usageBefore(task);
+  const ending = await agent.execute(task, argv);
+  // Over cli the same session counts from its beginning.
+  await keepTotal(task, ending.resumeToken ?? task.request.resumeToken, combine(before, ending.usage, 1));
+  return ending;
+}
+
+function start([program = "", codex]: readonly string[], context: ProgramContext, own: Readonly<Record<string, string>> = {}) {
+  const env = codexEnvironment(context, { ...own, NO_BROWSER: "1", ...(codex !== undefined && { CODEX_PATH: codex }) });
+  return { argv: [program], env };
+}
+
+/**
+ * Over ACP Codex obeys the settings that lie in the directory of its task, such as commands of MCP servers, which run outside of the sandbox.
+ * Over cli it leaves them aside.
+ */
+function hasOwnSettings({ cwd, workspace }: ExecutionRequest["directories"]): boolean {
+  for (let directory = cwd; ; directory = path.dirname(directory)) {
+    if (existsSync(path.join(directory, ".codex"))) return true;
+    if (directory === workspace || directory === path.dirname(directory)) return false;
+  }
+}
+
+/** Messages without an id are Codex's own: warnings, and why a turn has failed, which ends as if it had gone well. */
+export function readNotice({ sessionUpdate, messageId, content, _meta }: Readonly<Record<string, unknown>>): AcpNotice | null {
+  if (sessionUpdate === "agent_message_chunk" && (messageId ?? null) === null)
+    return { text: (content as { text?: string } | undefined)?.text ?? "" };
+  const { threadStatus } = (_meta as { codex?: { threadStatus?: { type?: string } } } | undefined)?.codex ?? {};
+  return threadStatus?.type === "systemError" ? { failed: true } : null;
+}
+
+const usageOf = (response: PromptResponse) => readTurnUsage("usage" in response ? response.usage : undefined);
+
+function modelOf({ _meta }: PromptResponse): string | undefined {
+  const quota = _meta?.["quota"] as { model_usage?: { model?: string }[] } | undefined;
+  return quota?.model_usage?.at(-1)?.model;
+}

@@ -1,0 +1,55 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ProcessEnd } from "../process/run-process.ts";
+import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
+import { promptOf } from "../program/prompt.ts";
+import { runProgram, type Verdict } from "../program/run-program.ts";
+import { codexArguments } from "./arguments.ts";
+import { cliCapabilities } from "./capabilities.ts";
+import { codexEnvironment } from "./configuration.ts";
+import { createCodexReader } from "./events.ts";
+import { findCodex } from "./find-codex.ts";
+import { makeHome } from "./home.ts";
+import { mcpServersOf } from "./mcp-servers.ts";
+import { isStrictSchema } from "./native-schema.ts";
+import { obstacleTo } from "./obstacles.ts";
+import { probeCodex } from "./probe-codex.ts";
+import { combine, keepTotal, readSessionUsage, toldUsage, usageBefore } from "./usage.ts";
+
+/** One start of `codex exec` a task, told in JSON lines. */
+export const cliConnection: ProgramConnection = { name: "cli", capabilities: cliCapabilities, find: findCodex, probe: probeCodex, execute };
+
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+  const obstacle = obstacleTo(task);
+  if (obstacle !== null) return obstacle;
+  const { request, context } = task;
+  const before = await usageBefore(task);
+  const reader = createCodexReader();
+  const ending = await runProgram(task, {
+    argv: [...argv, ...codexArguments(request, context, await writeSchema(task))],
+    env: codexEnvironment(context, { ...(await makeHome(task)), ...mcpServersOf(request).env }),
+    // There is a place for instructions, but it is an argument, which others can read.
+    input: promptOf(request, request.systemPrompt),
+    read: reader.read,
+    explainExit,
+  });
+  const total = readSessionUsage(reader.sessionUsage);
+  await keepTotal(task, reader.session ?? request.resumeToken, total);
+  const usage = toldUsage(combine(total, before, -1));
+  return { ...ending, ...(request.model !== undefined && { model: request.model }), ...(usage !== undefined && { usage }) };
+}
+
+/** The schema as a file, if Codex can take it; else Bridge reads the object from the text. */
+async function writeSchema({ request: { outputStrategy, directories } }: ProgramTask): Promise<string | null> {
+  if (outputStrategy.type !== "structured" || !isStrictSchema(outputStrategy.schema)) return null;
+  await mkdir(directories.tmp, { recursive: true, mode: 0o700 });
+  const file = path.join(directories.tmp, "bridge-output-schema.json");
+  await writeFile(file, JSON.stringify(outputStrategy.schema), { mode: 0o600 });
+  return file;
+}
+
+/** What Codex cannot even begin it tells in no line. */
+function explainExit({ stderr }: Pick<ProcessEnd, "stderr">): Verdict | null {
+  if (!/no rollout found|thread\/resume failed/.test(stderr)) return null;
+  return { status: "error", errorCode: "adapter_error", error: "Codex does not know the session of the resume token." };
+}

@@ -1,0 +1,105 @@
+import type { LineReader, Step } from "../program/run-program.ts";
+import { explainFailure } from "./verdict.ts";
+
+/** What lines tell that the end of a task needs beside its steps. */
+export interface CodexReader {
+  read: LineReader;
+  /** The id of the session; undefined until it is told. */
+  readonly session: string | undefined;
+  /** What the session has used in all, as it was told at the end of a turn that went well. */
+  readonly sessionUsage: unknown;
+}
+
+interface Item {
+  id: string;
+  type: string;
+  status?: string;
+  text?: string;
+  message?: string;
+  [field: string]: unknown;
+}
+
+/** Reads what `codex exec --json` writes. A refused command leaves no line at all: that no tool is told proves nothing. */
+export function createCodexReader(): CodexReader {
+  let session: string | undefined;
+  let sessionUsage: unknown;
+  /** The last message behind the last tool: what Codex says before it, on its way, is no answer. */
+  let answer = "";
+
+  const readItem = (line: string, item: Item): Step[] => {
+    const done = line === "item.completed";
+    if (item.type === "agent_message") {
+      if (!done) return [];
+      answer = item.text ?? "";
+      return [{ kind: "text", text: answer }];
+    }
+    if (item.type === "todo_list") return [{ kind: "progress", data: { plan: item["items"] } }];
+    // Here these are warnings.
+    if (item.type === "error") return [{ kind: "progress", data: { warning: item.message } }];
+    const tool = readTool(item);
+    if (tool === null) return [];
+    answer = "";
+    const invoked: Step = { kind: "tool.invoked", toolCallId: item.id, toolName: tool.name, input: tool.input };
+    return done
+      ? [invoked, { kind: "tool.completed", toolCallId: item.id, output: tool.output, isError: item.status === "failed" }]
+      : [invoked];
+  };
+
+  const read: LineReader = (line) => {
+    switch (line["type"]) {
+      case "thread.started":
+        session = line["thread_id"] as string;
+        return [];
+      case "item.started":
+      case "item.updated":
+      case "item.completed":
+        return readItem(line["type"], line["item"] as Item);
+      // Also tells of tries that may yet succeed; only a failed turn has failed.
+      case "error":
+        return [{ kind: "progress", data: { warning: line["message"] } }];
+      case "turn.completed":
+        sessionUsage = line["usage"];
+        return [
+          { kind: "known", facts: { output: answer, ...(session !== undefined && { resumeToken: session }) } },
+          { kind: "ended", ending: { status: "ok" } },
+        ];
+      case "turn.failed":
+        return [
+          { kind: "ended", ending: explainFailure((line["error"] as { message?: string } | undefined)?.message ?? "the turn failed") },
+        ];
+      default:
+        return [];
+    }
+  };
+  return {
+    read,
+    get session() {
+      return session;
+    },
+    get sessionUsage() {
+      return sessionUsage;
+    },
+  };
+}
+
+/** The kinds of items that are tools, in the words of the contract; null for all others. */
+function readTool(item: Item): { name: string; input: unknown; output: unknown } | null {
+  switch (item.type) {
+    case "command_execution":
+      return { name: "shell", input: { command: item["command"] }, output: item["aggregated_output"] };
+    case "file_change":
+      return { name: "apply_patch", input: { changes: item["changes"] }, output: item.status };
+    case "mcp_tool_call": {
+      const output = item["result"] ?? item["error"];
+      return { name: `mcp__${item["server"]}__${item["tool"]}`, input: item["arguments"], output };
+    }
+    case "web_search":
+      return { name: "web_search", input: { query: item["query"] }, output: null };
+    case "collab_tool_call": {
+      const { id: _, type, tool, status, agents_states: output, ...input } = item;
+      return { name: String(tool ?? type), input, output: output ?? status };
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,21 @@
+import type { ExecutionAdapter } from "#contract";
+import type { AgentProgram } from "../program/agent-program.ts";
+import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import { acpConnection } from "./acp.ts";
+import { cliConnection } from "./cli.ts";
+import { findCredentials } from "./credentials.ts";
+
+const codex: AgentProgram = {
+  provider: "codex",
+  connections: [acpConnection, cliConnection],
+  findCredentials,
+  multiAgent: "sub-agents of its own, when the task asks for them; they work in the task's process and sandbox",
+  timeoutMultiplier: 1,
+};
+
+/** Runs tasks on Codex. */
+export function createCodexAdapter(): Required<ExecutionAdapter> {
+  return createProgramAdapter(codex);
+}
+
+export { createCodexAdapter as createAdapter };
