@@ -1,12 +1,16 @@
-import { z } from "zod";
-import type { ExecutionRequest, NormalizedUsage } from "#contract";
+import type { ExecutionRequest } from "#contract";
 import { createAcpConnection } from "../acp/create-acp-connection.ts";
 import { findProgram } from "../process/find-program.ts";
 import type { Finding, ProgramContext } from "../program/agent-program.ts";
+import { readTurnUsage } from "./acp-usage.ts";
 import { allowedTools, commonFlags, toolsFor } from "./arguments.ts";
 import { capabilities } from "./capabilities.ts";
 import { claudeEnvironment } from "./environment.ts";
 import { filesIn, writeFiles } from "./task-files.ts";
+import { unauthorised } from "./verdict.ts";
+
+/** A code of the protocol. */
+const AUTHENTICATION_REQUIRED = -32000;
 
 /** `claude-agent-acp`, which runs the Claude Code that it brings along. */
 export const acpConnection = createAcpConnection({
@@ -23,8 +27,10 @@ export const acpConnection = createAcpConnection({
   // A resumed session would go on in the mode of its last task.
   mode: ({ profile }) => (profile === "inspect" ? "default" : "acceptEdits"),
   toolName: ({ _meta }) => (_meta?.["claudeCode"] as { toolName?: string } | undefined)?.toolName,
-  usageOf: (response) => readUsage("usage" in response ? response.usage : undefined),
+  usageOf: (response) => readTurnUsage(response).usage,
+  modelOf: (response) => readTurnUsage(response).model,
   costCounts: "session",
+  explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? unauthorised(message) : undefined),
 });
 
 function find({ settings, env }: ProgramContext): Finding {
@@ -50,27 +56,5 @@ function sessionFields(request: ExecutionRequest): Record<string, unknown> {
   return {
     _meta: { claudeCode: { options } },
     ...(systemPrompt === undefined ? {} : { systemPrompt: { mode: "append", content: [{ type: "text", text: systemPrompt }] } }),
-  };
-}
-
-const usageSchema = z.object({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  thoughtTokens: z.number().nullish(),
-  cachedReadTokens: z.number().nullish(),
-  cachedWriteTokens: z.number().nullish(),
-});
-
-/** The usage in the answer to a prompt, of that turn alone; the counts of the prompt do not overlap. */
-export function readUsage(reported: unknown): NormalizedUsage | undefined {
-  const usage = usageSchema.safeParse(reported).data;
-  if (usage === undefined) return undefined;
-  const { inputTokens, outputTokens, thoughtTokens, cachedReadTokens, cachedWriteTokens } = usage;
-  return {
-    inputTokens: inputTokens + (cachedReadTokens ?? 0) + (cachedWriteTokens ?? 0),
-    outputTokens,
-    ...(typeof thoughtTokens === "number" && { thinkingTokens: thoughtTokens }),
-    ...(typeof cachedReadTokens === "number" && { cacheReadTokens: cachedReadTokens }),
-    ...(typeof cachedWriteTokens === "number" && { cacheWriteTokens: cachedWriteTokens }),
   };
 }

@@ -52,11 +52,19 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
   return await run(task, [...argv, ...claudeArguments(request, files, null)]);
 }
 
-function run(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
-  return runProgram(task, {
+async function run(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+  const { request, context, totals } = task;
+  let sessionCostUsd: number | undefined;
+  const ending = await runProgram(task, {
     argv,
-    env: claudeEnvironment(task.context, { CLAUDE_CODE_TMPDIR: task.request.directories.tmp }),
-    input: promptOf(task.request),
-    read: createClaudeReader(),
+    env: claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp }),
+    input: promptOf(request),
+    read: createClaudeReader((costUsd) => {
+      sessionCostUsd = costUsd;
+    }),
   });
+  // Over `acp`, where the session may go on, only its whole cost is told.
+  if (ending.resumeToken !== undefined && sessionCostUsd !== undefined)
+    await totals.write(request.directories.home, ending.resumeToken, { costUsd: sessionCostUsd });
+  return ending;
 }

@@ -38,8 +38,8 @@ const OUTPUT_TOOL = "StructuredOutput";
 /** Under this name the program writes its own words, such as those of an error, as if the model had said them. */
 const NO_MODEL = "<synthetic>";
 
-/** Reads the lines of `claude -p --output-format stream-json --include-partial-messages`. */
-export function createClaudeReader(): LineReader {
+/** Reads the lines of `claude -p --output-format stream-json --include-partial-messages`; `onSessionCost` hears what the whole session has cost. */
+export function createClaudeReader(onSessionCost: (costUsd: number) => void = () => {}): LineReader {
   const streamed = new Set<string>();
   const outputCalls = new Set<string>();
   let answered = false;
@@ -85,6 +85,7 @@ export function createClaudeReader(): LineReader {
         return results.flatMap((block) => readBlock(block, { text: false, subAgentOf: line.parent_tool_use_id ?? null }));
       }
       case "result":
+        if (line.total_cost_usd !== undefined) onSessionCost(line.total_cost_usd);
         return readResult(line, answered);
       case undefined:
         return [];

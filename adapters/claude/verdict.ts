@@ -24,6 +24,7 @@ export const resultSchema = z.object({
   api_error_status: z.number().nullish(),
   terminal_reason: z.string().nullish(),
   stop_reason: z.string().nullish(),
+  total_cost_usd: z.number().optional(),
   model_usage_since_last_result: z.record(z.string(), modelUsageSchema).optional(),
 });
 export type ResultLine = z.infer<typeof resultSchema>;
@@ -40,12 +41,15 @@ export function readVerdict(line: ResultLine): Verdict {
   const said = line.errors?.join(" ") || line.result || "It does not say why.";
   if (line.subtype === "error_max_turns") return failure("max_turns", "Claude Code reached its limit of turns.");
   if (line.subtype === "error_max_budget_usd") return failure("budget_exceeded", "Claude Code reached its limit of cost.");
-  if (isUnauthorised(line.api_error_status, said))
-    return failure("authentication_required", `Claude Code reports: ${said}. To log in, ${credentialsAdvice}.`);
+  if (isUnauthorised(line.api_error_status, said)) return unauthorised(said);
   if (line.api_error_status === 429) return failure("rate_limited", `Claude Code reports: ${said}`);
   const isModels = line.terminal_reason === "api_error" || (line.api_error_status ?? null) !== null;
   return failure(isModels ? "model_error" : "adapter_error", `Claude Code reports: ${said}`);
 }
+
+/** The vendor rejects the credentials, or there are none. */
+export const unauthorised = (said: string): Verdict =>
+  failure("authentication_required", `Claude Code reports: ${said}. To log in, ${credentialsAdvice}.`);
 
 /** Without any key no call is made, so there is no status. */
 function isUnauthorised(httpStatus: number | null | undefined, said: string): boolean {
