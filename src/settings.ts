@@ -166,7 +166,7 @@ export const settings = {
   BRIDGE_CODEX_HOME: home("Codex"),
   BRIDGE_CODEX_ENV: moreVariables("Codex"),
   BRIDGE_GEMINI_COMMAND: program("Gemini CLI", "gemini"),
-  BRIDGE_GEMINI_CONNECTION: connection("Gemini CLI", ["acp", "cli"]),
+  BRIDGE_GEMINI_CONNECTION: connection("Gemini CLI", ["cli", "acp"]),
   BRIDGE_GEMINI_HOME: home("Gemini CLI"),
   BRIDGE_GEMINI_ENV: moreVariables("Gemini CLI"),
   BRIDGE_OPENCODE_COMMAND: program("OpenCode", "opencode"),
