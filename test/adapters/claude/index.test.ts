@@ -1,0 +1,58 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { AdapterHealthStatus } from "#contract";
+import { createClaudeAdapter } from "../../../adapters/claude/index.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+
+/** Health of the adapter where `claude` is this shell script, or missing. */
+async function healthWith(script: string | null, settings = {}): Promise<AdapterHealthStatus> {
+  const directory = await temporaryDirectory();
+  if (script !== null) writeFileSync(path.join(directory, "claude"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const adapter = createClaudeAdapter();
+  onTestFinished(() => adapter.shutdown());
+  const silent = () => {};
+  await adapter.initialize({
+    settings,
+    env: { PATH: directory, HOME: path.join(directory, "operator") },
+    dataDir: directory,
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    runChild: () => Promise.reject(new Error("no child tasks here")),
+    onOrphansKilled: silent,
+  });
+  return await adapter.checkHealth();
+}
+
+const flags = "--restricted --setting-sources --strict-mcp-config --permission-prompts --system-prompt-snapshot --tools";
+const known = `case "$1" in --version) echo "2.1.328 (Claude Code)";; --help) echo "${flags}";;`;
+const loggedIn = 'auth) echo \'{"loggedIn":true,"authMethod":"api_key","apiProvider":"firstParty"}\';; esac';
+
+test("without any program it says for each connection what to install", async () => {
+  const health = await healthWith(null);
+  expect(health).toMatchObject({ status: "offline", connection: null });
+  expect(health.preflight.map(({ ok }) => ok)).toEqual([false, false]);
+  expect(health.detail).toMatch(/npm install -g @agentclientprotocol\/claude-agent-acp.*BRIDGE_CLAUDE_ACP_COMMAND/);
+  expect(health.detail).toMatch(/npm install -g @anthropic-ai\/claude-code.*BRIDGE_CLAUDE_COMMAND/);
+});
+
+test("with claude alone it is up over cli", async () => {
+  expect(await healthWith(`${known} ${loggedIn}`)).toMatchObject({ status: "healthy", connection: "cli", version: "2.1.328" });
+});
+
+test("a version that lacks what keeps tasks within their rights is not used, and says what it lacks", async () => {
+  const health = await healthWith('case "$1" in --version) echo "2.0.1 (Claude Code)";; --help) echo "--setting-sources --tools";; esac');
+  expect(health.status).toBe("offline");
+  expect(health.detail).toContain("claude 2.0.1 does not know --restricted, --strict-mcp-config, --permission-prompts");
+});
+
+test("a login is looked for in the home that tasks have", async () => {
+  const homes = `${known} auth) case "$HOME" in */operator) in=true;; *) in=false;; esac; echo "{\\"loggedIn\\":$in,\\"authMethod\\":\\"oauth\\",\\"apiProvider\\":\\"firstParty\\"}";; esac`;
+  expect(await healthWith(homes, { home: "user" })).toMatchObject({ status: "healthy" });
+  const detail = "not logged in: set ANTHROPIC_API_KEY, or BRIDGE_CLAUDE_HOME=user to use your own login";
+  expect(await healthWith(homes, { home: "agent" })).toMatchObject({ status: "degraded", connection: "cli", detail });
+});
+
+test("a program that does not tell about its login leaves the adapter up, and in doubt", async () => {
+  const health = await healthWith(`${known} *) echo "What?"; exit 2;; esac`);
+  expect(health).toMatchObject({ status: "degraded", detail: expect.stringContaining("does not tell: What?") });
+});
