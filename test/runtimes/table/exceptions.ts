@@ -9,4 +9,17 @@ export interface Exception {
   reason: string;
 }
 
-export const exceptions: readonly Exception[] = [];
+export const exceptions: readonly Exception[] = [
+  {
+    runtime: "gemini",
+    connection: "acp",
+    scenario: "resume",
+    reason: "Gemini CLI destroys a session when it loads it over ACP; `cli`, which comes first, resumes.",
+  },
+  {
+    runtime: "gemini",
+    connection: "acp",
+    scenario: "MCP server",
+    reason: "Gemini CLI starts MCP servers in trusted folders alone, and over ACP a trusted folder's settings would count; `cli` has them.",
+  },
+];
