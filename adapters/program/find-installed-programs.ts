@@ -3,6 +3,9 @@ import { findProgram } from "../process/find-program.ts";
 import { probeVersion } from "./probe-program.ts";
 import { programEnvironment } from "./program-environment.ts";
 
+/** Behind all other work, on a busy machine, a program may take long to start. */
+const LIMIT_MS = 30_000;
+
 /** A program that is there and tells its version. */
 export interface InstalledProgram {
   name: string;
@@ -34,8 +37,8 @@ export async function findInstalledPrograms(
     const file = findProgram(name, pathVariable);
     if (file === null || signal.aborted) continue;
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const asked = probeVersion(context, [...gently, file], programEnvironment({ env, settings: { env: [] } }, []), signal);
-    const version = await asked.catch(() => null);
+    const own = programEnvironment({ env, settings: { env: [] } }, []);
+    const version = await probeVersion(context, [...gently, file], own, { limitMs: LIMIT_MS, signal }).catch(() => null);
     if (version !== null) found.push({ name, file, version });
   }
   await rm(directory, { recursive: true, force: true });

@@ -66,9 +66,9 @@ export async function probeVersion(
   context: Pick<ProgramContext, "dataDir" | "onOrphansKilled">,
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
-  signal?: AbortSignal,
+  limits: Pick<ProbeCall, "limitMs" | "signal"> = {},
 ): Promise<string> {
-  const { end, stdout } = await probeProgram(context, { argv: [...argv, "--version"], env, ...(signal !== undefined && { signal }) });
+  const { end, stdout } = await probeProgram(context, { argv: [...argv, "--version"], env, ...limits });
   const version = /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0];
   if (end.exitCode !== 0 || version === undefined)
     throw new Error(`${argv.join(" ")} --version does not tell a version: ${`${stdout} ${end.stderr}`.trim().slice(0, 500)}`);
