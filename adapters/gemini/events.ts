@@ -59,11 +59,11 @@ export function createGeminiReader(): GeminiReader {
         return [{ kind: "tool.completed", toolCallId: line.tool_id, output, isError: line.status !== "success" }];
       }
       case "error":
-        if (line.severity === "error") error = { message: line.message };
+        if (line.severity === "error" || stopsWork.test(line.message)) error = { message: line.message };
         return [{ kind: "progress", data: { severity: line.severity, message: line.message } }];
       case "result":
         error = line.error ?? error;
-        return [...factsOf(line.stats, session), ...(line.status === "success" ? [succeeded] : [])];
+        return [...factsOf(line.stats, session), ...(line.status === "success" && error === undefined ? [succeeded] : [])];
     }
   };
   return {
@@ -75,6 +75,9 @@ export function createGeminiReader(): GeminiReader {
     explainExit: ({ exitCode, stderr }) => explainFailure(exitCode, error, stderr),
   };
 }
+
+/** A warning after which the program says no more, and yet that it succeeded. */
+const stopsWork = /^Loop detected/;
 
 const succeeded: Step = { kind: "ended", ending: { status: "ok" } };
 

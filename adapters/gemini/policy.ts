@@ -1,6 +1,6 @@
 import type { ExecutionRequest } from "#contract";
 
-/** Tools that change nothing. A helper agent is one, because this policy binds its tools too. */
+/** Tools that change nothing. Its helper agents are some, because this policy binds their tools too. */
 const readingTools = [
   "list_directory",
   "read_file",
@@ -12,6 +12,9 @@ const readingTools = [
   "update_topic",
   "complete_task",
   "invoke_agent",
+  "generalist",
+  "codebase_investigator",
+  "cli_help",
   "list_mcp_resources",
   "read_mcp_resource",
 ];

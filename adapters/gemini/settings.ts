@@ -20,7 +20,8 @@ export function geminiSettings(
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 2 },
-    model: { maxSessionTurns: MAX_TURNS },
+    // It would take any answer that repeats itself, such as a long table, for a loop, and drop it.
+    model: { maxSessionTurns: MAX_TURNS, disableLoopDetection: true },
     hooksConfig: { enabled: false },
     advanced: { ignoreLocalEnv: true },
     // Else a word after an at sign is taken for the name of any file that is like it.

@@ -20,12 +20,22 @@ const documented = [
   "GOOGLE_VERTEX_BASE_URL",
 ];
 
+/**
+ * The program exits without waiting for whoever reads slower than it writes, and what has not been read is lost, the result first of all.
+ * With a stdout that blocks nothing is. Programs that it starts get no part of this.
+ */
+const blockingStdout = [
+  "--import=data:text/javascript",
+  "process.stdout._handle?.setBlocking?.(true);delete%20process.env.NODE_OPTIONS",
+].join();
+
 /** What every start of the program gets: one process, which stops when it is told to; no trust in the workspace; no telemetry. */
 export function geminiEnvironment(context: Pick<ProgramContext, "env" | "settings">, configuration?: string): Record<string, string> {
   return programEnvironment(context, documented, {
     GEMINI_CLI_NO_RELAUNCH: "true",
     GEMINI_CLI_TRUST_WORKSPACE: "false",
     GEMINI_TELEMETRY_ENABLED: "false",
+    NODE_OPTIONS: blockingStdout,
     ...(configuration === undefined ? {} : { GEMINI_CLI_HOME: configuration }),
   });
 }

@@ -102,6 +102,17 @@ describe("what Gemini tells", () => {
     expect(replay("max-turns", 53).facts).toHaveProperty("resumeToken");
   });
 
+  // Trap: the program stops a loop by itself, drops the answer, and says that it succeeded.
+  test("a loop that was stopped is no success", () => {
+    const { read, explainExit } = createGeminiReader();
+    read({ type: "error", severity: "warning", message: "Loop detected, stopping execution" });
+    expect(read({ type: "result", status: "success" })).toEqual([]);
+    expect(explainExit({ exitCode: 0, stderr: "" })).toMatchObject({
+      errorCode: "model_error",
+      error: expect.stringContaining("Loop detected"),
+    });
+  });
+
   test("lines of other kinds and other shapes mean nothing", () => {
     const { read } = createGeminiReader();
     expect(

@@ -92,12 +92,12 @@ describe("the policy", () => {
 });
 
 describe("settings", () => {
-  test("telemetry and updates are off, retries and turns bounded, hooks off", () => {
+  test("telemetry and updates are off, retries and turns bounded, hooks off, answers that repeat themselves allowed", () => {
     expect(geminiSettings(contextOf(), [])).toMatchObject({
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
       general: { enableAutoUpdate: false, maxAttempts: 2 },
-      model: { maxSessionTurns: expect.any(Number) },
+      model: { maxSessionTurns: expect.any(Number), disableLoopDetection: true },
       hooksConfig: { enabled: false },
     });
   });
@@ -140,6 +140,8 @@ describe("a start", () => {
     const { env } = await prepareStart({ request, context: contextOf({}, { GEMINI_API_KEY: "k", OPENAI_API_KEY: "no", HOME: "/root" }) });
     expect(env).toMatchObject({ GEMINI_API_KEY: "k", GEMINI_CLI_TRUST_WORKSPACE: "false", GEMINI_CLI_NO_RELAUNCH: "true" });
     expect(env).not.toHaveProperty("OPENAI_API_KEY");
+    // Trap: it exits while what it has written is still on its way. Its own children do not inherit the remedy.
+    expect(env["NODE_OPTIONS"]).toMatch(/setBlocking\?\.\(true\);delete%20process\.env\.NODE_OPTIONS$/);
     expect(env).not.toHaveProperty("HOME");
   });
 
