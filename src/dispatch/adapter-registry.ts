@@ -36,7 +36,7 @@ export interface AdapterRegistry {
   get(provider: string): RegisteredAdapter | undefined;
   /** Initialises every adapter and checks it for the first time; resolves when all have answered or used up their time. */
   start(): Promise<void>;
-  /** A task failed for a reason of the runtime: look again, in the background. */
+  /** A task failed for a reason of the runtime, or could not be taken on: look again, in the background. */
   suspect(provider: string): void;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ const CHECK_INTERVAL_MS = 5 * 60_000;
 /** Adapters answer within this; one that does not is asked again later. */
 const CHECK_LIMIT_MS = 15_000;
 /** A burst of failures costs one check, not one each. */
-const SUSPECT_PAUSE_MS = 5_000;
+const SUSPECT_PAUSE_MS = 15_000;
 
 interface Entry extends RegisteredAdapter {
   initializing: Promise<void> | null;

@@ -49,6 +49,8 @@ export function createAdmission({ store, registry, workspaces, guard, mcpCommand
     async check(request, { tenant, agentId, provider }) {
       const entry = registry.get(provider);
       if (entry === undefined || entry.adapter === null || entry.health.status === "offline") {
+        // What was missing may be there by now: who comes back after the time we name shall find out.
+        registry.suspect(provider);
         throw new BridgeError("adapter_offline", offlineText(provider), { retryAfterSeconds: 30 });
       }
       const workspace = workspaces.workspaceOf(tenant, agentId);

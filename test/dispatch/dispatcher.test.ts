@@ -284,6 +284,20 @@ describe("events", () => {
 });
 
 describe("an adapter that is offline", () => {
+  test("is looked at again when a dispatch is refused because of it", async () => {
+    let plugged = false;
+    const adapter = createInMemoryAdapter();
+    const checkHealth = async () =>
+      plugged ? adapter.checkHealth() : { status: "offline" as const, connection: null, version: null, detail: "unplugged", preflight: [] };
+    const engine = await startEngine([{ ...adapter, checkHealth }]);
+    plugged = true;
+    // Not at once: a burst of refused dispatches costs one look.
+    const later = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
+    await expect(engine.dispatcher.accept(newDispatch(), caller)).rejects.toMatchObject({ code: "adapter_offline" });
+    later.mockRestore();
+    await vi.waitFor(async () => expect(await engine.dispatcher.accept(newDispatch(), caller)).toMatchObject({ replayed: false }));
+  });
+
   test("refuses a dispatch before anything is stored, and ends what waits for it when it goes offline", async () => {
     const { run, held } = heldRuntime();
     const adapter = createInMemoryAdapter({ run });
