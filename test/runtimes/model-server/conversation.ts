@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Runtime } from "./runtimes.ts";
+
+/** The programs that ask this model. */
+export type Runtime = "claude" | "codex" | "gemini" | "opencode";
 
 /** One request as it was received. */
 export interface ModelRequest {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Answer, Conversation, Frame, ModelRequest, Protocol, Turn, Usage } from "./conversation.ts";
-import { isOwnText, type Runtime, recogniseRuntime } from "./runtimes.ts";
+import type { Answer, Conversation, Frame, ModelRequest, Protocol, Runtime, Turn, Usage } from "./conversation.ts";
+import { isOwnText, recogniseRuntime } from "./runtimes.ts";
 
 interface Part {
   text?: string;

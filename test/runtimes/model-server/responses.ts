@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { openaiErrorBody } from "./chat-completions.ts";
-import type { Answer, Call, Conversation, Frame, ModelRequest, OfferedTool, Protocol, Turn, Usage } from "./conversation.ts";
-import { isOwnText, type Runtime, recogniseRuntime } from "./runtimes.ts";
+import type { Answer, Call, Conversation, Frame, ModelRequest, OfferedTool, Protocol, Runtime, Turn, Usage } from "./conversation.ts";
+import { isOwnText, recogniseRuntime } from "./runtimes.ts";
 
 interface Item {
   type?: string;

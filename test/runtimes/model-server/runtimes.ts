@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Call, Conversation, OfferedTool } from "./conversation.ts";
+import type { Call, Conversation, OfferedTool, Runtime } from "./conversation.ts";
 import type { Tool } from "./scenarios.ts";
-
-export type Runtime = "claude" | "codex" | "gemini" | "opencode";
 
 /** A tool of a runtime: its name and how it wants its input. */
 interface Form<Kind extends Tool["kind"]> {
