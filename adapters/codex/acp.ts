@@ -4,6 +4,7 @@ import type { PromptResponse } from "@agentclientprotocol/sdk";
 import type { ExecutionRequest } from "#contract";
 import type { AcpNotice } from "../acp/acp-profile.ts";
 import { createAcpConnection } from "../acp/create-acp-connection.ts";
+import type { AcpToolCall } from "../acp/read-update.ts";
 import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import { capabilities } from "./capabilities.ts";
@@ -38,6 +39,9 @@ const agent = createAcpConnection({
   // A session that goes on keeps the instructions with which it began; newer ones come with the message.
   prompt: (request) => promptOf(request, request.resumeToken === undefined ? undefined : request.systemPrompt),
   readNotice,
+  toolName,
+  // With its stdin closed it still waits two seconds for nothing; the session is kept by then.
+  exitLimitMs: 300,
   usageOf: (response) => toldUsage(usageOf(response)),
   modelOf,
 });
@@ -86,6 +90,14 @@ export function readNotice({ sessionUpdate, messageId, content, _meta }: Readonl
     return { text: (content as { text?: string } | undefined)?.text ?? "" };
   const { threadStatus } = (_meta as { codex?: { threadStatus?: { type?: string } } } | undefined)?.codex ?? {};
   return threadStatus?.type === "systemError" ? { failed: true } : null;
+}
+
+/** The names that tools have over cli. */
+export function toolName({ kind, rawInput, _meta }: AcpToolCall): string | undefined {
+  const { server, tool, command } = (rawInput ?? {}) as Record<string, unknown>;
+  if (_meta?.["is_mcp_tool_call"] === true) return `mcp__${server}__${tool}`;
+  if (command !== undefined) return "shell";
+  return kind === "edit" ? "apply_patch" : undefined;
 }
 
 const usageOf = (response: PromptResponse) => readTurnUsage("usage" in response ? response.usage : undefined);

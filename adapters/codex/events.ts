@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { LineReader, Step } from "../program/run-program.ts";
 import { explainFailure } from "./verdict.ts";
 
@@ -10,14 +11,16 @@ export interface CodexReader {
   readonly sessionUsage: unknown;
 }
 
-interface Item {
-  id: string;
-  type: string;
-  status?: string;
-  text?: string;
-  message?: string;
-  [field: string]: unknown;
-}
+const itemSchema = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  status: z.string().optional(),
+  /** Of messages. */
+  text: z.string().optional(),
+  /** Of errors. */
+  message: z.string().optional(),
+});
+type Item = z.infer<typeof itemSchema>;
 
 /** Reads what `codex exec --json` writes. A refused command leaves no line at all: that no tool is told proves nothing. */
 export function createCodexReader(): CodexReader {
@@ -48,12 +51,14 @@ export function createCodexReader(): CodexReader {
   const read: LineReader = (line) => {
     switch (line["type"]) {
       case "thread.started":
-        session = line["thread_id"] as string;
+        session = z.string().safeParse(line["thread_id"]).data;
         return [];
       case "item.started":
       case "item.updated":
-      case "item.completed":
-        return readItem(line["type"], line["item"] as Item);
+      case "item.completed": {
+        const item = itemSchema.safeParse(line["item"]).data;
+        return item === undefined ? [] : readItem(line["type"], item);
+      }
       // Also tells of tries that may yet succeed; only a failed turn has failed.
       case "error":
         return [{ kind: "progress", data: { warning: line["message"] } }];

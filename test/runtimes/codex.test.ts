@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import type { AdapterEvent, ExecutionRequest, ExecutionResult } from "#contract";
+import type { AdapterEvent, ExecutionRequest, ExecutionResult, McpServerSpec } from "#contract";
 import { createCodexAdapter } from "../../adapters/codex/index.ts";
 import { promptOpening } from "../../adapters/program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
@@ -22,7 +23,14 @@ const env = {
 };
 const connections = ["acp", "cli"] as const;
 type Connection = (typeof connections)[number];
-const mcpServer = path.join(import.meta.dirname, "table/mcp-server.js");
+const mcpScript = path.join(import.meta.dirname, "table/mcp-server.js");
+const mcpServer = (variables: Record<string, string>): McpServerSpec => ({
+  name: "words",
+  transport: "stdio",
+  command: process.execPath,
+  args: [mcpScript],
+  env: variables,
+});
 /** How one call of the scripted model is counted. */
 const oneCall = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 };
 /** Codex gives a model that it does not know plain tools; the models it knows write programs that call them. */
@@ -51,3 +59,352 @@ for (const connection of connections) {
     },
   });
 }
+
+describe.each(connections)("codex over %s", { timeout: 60_000 }, (connection) => {
+  const touch = (file: string, more: object = {}): Step => ({
+    tools: [{ kind: "raw", name: "exec_command", input: { cmd: `touch '${file}'`, ...more } }],
+  });
+  const escalated = { sandbox_permissions: "require_escalated", justification: "It must be." };
+
+  test("inspect changes nothing, whatever the model tries and the dispatch allows", async () => {
+    const { run, directories, dataDir, outside, requests } = await openBench(connection);
+    const changing = path.join(dataDir, "changing.mjs");
+    writeFileSync(changing, readFileSync(mcpScript, "utf8").replace("readOnlyHint: true", "readOnlyHint: false"));
+    const { result } = await run({
+      profile: "inspect",
+      approvals: "allow",
+      mcpServers: [
+        mcpServer({ WORD: "cobalt" }),
+        { name: "changing", transport: "stdio", command: process.execPath, args: [changing], env: { WORD: "crimson" } },
+      ],
+      ...play(
+        touch(path.join(directories.workspace, "a.txt")),
+        { tools: [{ kind: "write", path: path.join(directories.workspace, "b.txt"), content: "x" }] },
+        touch(path.join(directories.workspace, "c.txt"), escalated),
+        touch(path.join(directories.home, "d.txt")),
+        touch(path.join(directories.tmp, "e.txt")),
+        touch(path.join(outside, "f.txt")),
+        { tools: [{ kind: "mcp", server: "words", tool: "lookup", input: { key: "blue" } }] },
+        { tools: [{ kind: "mcp", server: "changing", tool: "lookup", input: { key: "red" } }] },
+        { tools: [{ kind: "shell", command: "cat note.txt" }] },
+        { text: "I only read." },
+      ),
+    });
+    expect(result).toMatchObject({ status: "ok", output: "I only read." });
+    expect(readdirSync(directories.workspace)).toEqual(["note.txt"]);
+    expect([...readdirSync(directories.home), ...readdirSync(outside)]).toEqual([".codex"]);
+    expect(requests()).toContain("Read-only file system");
+    // Only tools that call themselves read-only are used.
+    expect(requests()).toContain("cobalt for blue");
+    expect(requests()).not.toContain("crimson for red");
+    expect(requests()).toContain("a-plain-note");
+  });
+
+  test.each(["deny", "allow"] as const)(
+    "modify with approvals %s changes the workspace, nothing else, and asks nobody",
+    async (approvals) => {
+      const { run, directories, outside, requests } = await openBench(connection, { cwd: "sub" });
+      const { result, tools } = await run({
+        approvals,
+        mcpServers: [mcpServer({ WORD: "cobalt" })],
+        ...play(
+          touch("a.txt"),
+          touch(path.join(directories.workspace, "b.txt")),
+          { tools: [{ kind: "write", path: "c.txt", content: "x" }] },
+          touch(path.join(outside, "d.txt")),
+          touch(path.join(outside, "e.txt"), escalated),
+          { tools: [{ kind: "shell", command: `curl -sS -m 5 ${model.url}/leak` }] },
+          { tools: [{ kind: "mcp", server: "words", tool: "lookup", input: { key: "blue" } }] },
+          { text: "Done." },
+        ),
+      });
+      expect(result).toMatchObject({ status: "ok", output: "Done." });
+      expect(readdirSync(directories.workspace).sort()).toEqual(["b.txt", "note.txt", "sub"]);
+      expect(readdirSync(directories.cwd).sort()).toEqual(["a.txt", "c.txt"]);
+      expect(readdirSync(outside)).toEqual([]);
+      expect(model.requests.map((request) => request.path)).not.toContain("/leak");
+      expect(requests()).toContain("cobalt for blue");
+      expect(tools.at(-1)).toMatchObject({ isError: false });
+    },
+  );
+
+  test("a system prompt of 300 kB and the secrets of MCP servers reach their goal, and stand in no argument list", async () => {
+    const { start, adapter, requests } = await openBench(connection);
+    const secret = `s3cret "$HOME" 'x' \`id\` \\`;
+    const told = start({
+      systemPrompt: `prompt-of-the-dispatch ${"y".repeat(300_000)}`,
+      mcpServers: [mcpServer({ WORD: secret, OTHER: "s3cret too" })],
+      ...play(
+        { tools: [{ kind: "mcp", server: "words", tool: "lookup", input: { key: "blue" } }] },
+        { tools: [{ kind: "shell", command: "env; sleep 60" }] },
+      ),
+    });
+    await expect.poll(() => told.events.filter(({ type }) => type === "tool.invoked").length, { timeout: 30_000 }).toBe(2);
+    const processes = processesOf(told.request.taskId).map((pid) => ({
+      program: readlinkSync(`/proc/${pid}/exe`),
+      commandLine: readFileSync(`/proc/${pid}/cmdline`, "latin1"),
+    }));
+    await adapter.cancel(told.request.taskId);
+    expect((await told.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
+    expect(processes.map(({ commandLine }) => commandLine).join()).not.toMatch(/s3cret|prompt-of-the-dispatch|sk-of-the/);
+    // The servers carry the mark of their task, by which they are found should they outlive it.
+    expect(processes.some(({ commandLine }) => commandLine.includes(mcpScript))).toBe(true);
+    // The script of Node.js that npm puts before Codex takes no part.
+    expect(processes.some(({ commandLine }) => commandLine.includes("codex.js"))).toBe(false);
+    expect(requests()).toContain("prompt-of-the-dispatch");
+    expect(toolsOf(told.events)[0]).toMatchObject({ toolName: expect.stringContaining("lookup"), isError: false });
+    expect(toolsOf(told.events).some(({ output }) => findText(output).includes(`${secret} for blue`))).toBe(true);
+  });
+
+  test("commands do not see the key, nor what MCP servers need to know", async () => {
+    const { run } = await openBench(connection);
+    const { tools } = await run({
+      mcpServers: [mcpServer({ WORD: "s3cret" })],
+      ...play({ tools: [{ kind: "shell", command: "env" }] }, { text: "Seen." }),
+    });
+    const output = JSON.stringify(tools[0]?.output);
+    expect(output).toContain("BRIDGE_TASK_ID=");
+    expect(output).not.toMatch(/sk-of-the-runtime-suite|s3cret/);
+  });
+
+  test("the session of a resumed task hears the system prompt of its new dispatch", async () => {
+    const { run, requests } = await openBench(connection);
+    const first = await run({ systemPrompt: "prompt-one", ...play({ text: "One." }) });
+    const resumeToken = first.result.resumeToken as string;
+    const second = await run({ systemPrompt: "prompt-two", resumeToken, profile: "inspect", ...play(touch("x.txt"), { recall: true }) });
+    expect(second.result).toMatchObject({ status: "ok", resumeToken, output: expect.stringContaining("[[scenario") });
+    expect(requests()).toContain("prompt-two");
+    // The profile is of the task, not of the session.
+    expect(requests()).toContain("Read-only file system");
+  });
+
+  test.each([
+    [400, "model_error"],
+    [403, "authentication_required"],
+    [404, "model_error"],
+    [429, "rate_limited"],
+    [500, "model_error"],
+  ])("a %d of the API is told as %s, and its text is no output", async (status, errorCode) => {
+    const { run } = await openBench(connection);
+    const { result } = await run(play({ tools: [{ kind: "shell", command: "true" }] }, { error: status }));
+    expect(result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(/./) });
+    expect(result.output).toBeUndefined();
+  });
+
+  test("an error that passes is no failure", async () => {
+    const { run } = await openBench(connection);
+    const { result } = await run(play({ error: 500, times: 1 }, { text: "After all." }));
+    expect(result).toMatchObject({ status: "ok", output: "After all." });
+  });
+
+  test("without credentials it says what to set, before a task and in its result", async () => {
+    const { run, adapter } = await openBench(connection, { env: { OPENAI_API_KEY: undefined, OPENAI_BASE_URL: undefined } });
+    const advice = /set OPENAI_API_KEY or CODEX_API_KEY, or BRIDGE_CODEX_HOME=user/;
+    expect(await adapter.checkHealth()).toMatchObject({ status: "degraded", connection, detail: expect.stringMatching(advice) });
+    const { result } = await run(play({ text: "Never said." }));
+    expect(result).toMatchObject({ status: "error", errorCode: "authentication_required", error: expect.stringMatching(advice) });
+  });
+
+  test("a token that is no session of Codex is refused", async () => {
+    const { run } = await openBench(connection);
+    for (const resumeToken of ["--last", "Bridge", randomUUID()]) {
+      const { result } = await run({ resumeToken, ...play({ text: "Never said." }) });
+      expect(result).toMatchObject({ status: "error", errorCode: "adapter_error" });
+    }
+  });
+
+  test("an MCP server that it cannot reach is named before the model is asked", async () => {
+    const { run, requests } = await openBench(connection);
+    const { result } = await run({ mcpServers: [{ name: "old", transport: "sse", url: model.url }], ...play({ text: "Never said." }) });
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining('"old"') });
+    expect(requests()).toBe("[]");
+  });
+
+  test("is healthy, and tells that its sandbox works", async () => {
+    const { adapter } = await openBench(connection);
+    expect(await adapter.checkHealth()).toMatchObject({
+      status: "healthy",
+      connection,
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      preflight: [
+        { step: "primary connection", ok: true, detail: expect.stringContaining("sandbox") },
+        { step: "authentication", ok: true, detail: "OPENAI_API_KEY" },
+        { step: "multi-agent capability", ok: true },
+        { step: "timeout", ok: true },
+      ],
+    });
+  });
+});
+
+describe("codex", { timeout: 60_000 }, () => {
+  test("settings that lie in the workspace or the home have no effect: tasks that meet them go over cli", async () => {
+    const { run, directories, outside } = await openBench();
+    const trap = ["[mcp_servers.trap]", 'command = "/usr/bin/touch"', `args = ["${outside}/server"]`];
+    const free = ['sandbox_mode = "danger-full-access"', 'approval_policy = "never"', 'approvals_reviewer = "auto_review"'];
+    const rule = `prefix_rule(pattern = ["touch"], decision = "allow")\n`;
+    for (const directory of [directories.workspace, directories.home]) {
+      mkdirSync(path.join(directory, ".codex/rules"), { recursive: true });
+      writeFileSync(path.join(directory, ".codex/config.toml"), [...free, ...trap].join("\n"));
+      writeFileSync(path.join(directory, ".codex/rules/default.rules"), rule);
+    }
+    const { result } = await run({
+      profile: "inspect",
+      ...play({ tools: [{ kind: "shell", command: `touch ${outside}/shell` }] }, { text: "Nothing happened." }),
+    });
+    expect(result).toMatchObject({ status: "ok", connection: "cli", output: "Nothing happened." });
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test("settings that lie in the home have no effect over acp either", async () => {
+    const { run, directories, outside } = await openBench("acp");
+    mkdirSync(path.join(directories.home, ".codex"));
+    writeFileSync(path.join(directories.home, ".codex/config.toml"), `[mcp_servers.trap]\ncommand = "touch"\nargs = ["${outside}/server"]`);
+    expect((await run(play({ text: "Nothing happened." }))).result).toMatchObject({ status: "ok", connection: "acp" });
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test("a task cannot lay settings for the next one", async () => {
+    const { run, directories } = await openBench("acp");
+    await run(play({ tools: [{ kind: "shell", command: "mkdir .codex; echo 'model = \"x\"' > .codex/config.toml" }] }, { text: "Tried." }));
+    expect(existsSync(path.join(directories.workspace, ".codex/config.toml"))).toBe(false);
+  });
+
+  test("the operator's own home lends its login, and nothing else", async () => {
+    const { run, adapter, directories, outside } = await openBench(undefined, { settings: { home: "user" } });
+    const operator = path.join(outside, "operator");
+    mkdirSync(path.join(operator, ".codex"), { recursive: true });
+    writeFileSync(path.join(operator, ".codex/config.toml"), 'sandbox_mode = "danger-full-access"\napprovals_reviewer = "auto_review"\n');
+    await adapter.initialize(configIn(directories.home, { settings: { home: "user" }, env: { HOME: operator } }));
+    const { result } = await run({
+      profile: "inspect",
+      ...play({ tools: [{ kind: "shell", command: "touch x.txt" }] }, { text: "Tried." }),
+    });
+    expect(result).toMatchObject({ status: "ok", connection: "cli" });
+    expect(readdirSync(directories.workspace)).toEqual(["note.txt"]);
+    expect(readFileSync(path.join(operator, ".codex/config.toml"), "utf8")).toContain("danger-full-access");
+    await adapter.initialize(
+      configIn(directories.home, {
+        settings: { home: "user" },
+        env: { HOME: operator, OPENAI_API_KEY: undefined, OPENAI_BASE_URL: undefined },
+      }),
+    );
+    expect(await adapter.checkHealth()).toMatchObject({
+      status: "degraded",
+      detail: expect.stringMatching(/not logged in: run codex login/i),
+    });
+  });
+
+  test("a session goes on over the other connection, and each task counts by itself", async () => {
+    const over = { acp: await openBench("acp"), cli: await openBench("cli") };
+    const { directories } = over.cli;
+    const dataDir = over.cli.dataDir;
+    await over.acp.adapter.initialize(configIn(dataDir, { settings: { connection: "acp" } }));
+    const first = await over.cli.run({ message: `zebra ${play({ text: "Kept." }).message}`, ...plain });
+    const resumeToken = first.result.resumeToken as string;
+    expect(first.result.usage).toEqual(oneCall);
+    for (const connection of ["acp", "cli", "acp", "cli"] as const) {
+      const { result } = await over[connection].run({ directories, resumeToken, ...play({ recall: true }) });
+      expect(result).toMatchObject({ status: "ok", resumeToken, connection, output: expect.stringContaining("zebra"), usage: oneCall });
+    }
+    const failed = await over.cli.run({ directories, resumeToken, ...play({ error: 400 }) });
+    expect(failed.result.usage).toBeUndefined();
+    // What the failed task has used nobody has told, so nobody can tell the next one's share either.
+    const after = await over.cli.run({ directories, resumeToken, ...play({ text: "Again." }) });
+    expect(after.result).toMatchObject({ status: "ok" });
+    expect(after.result.usage).toBeUndefined();
+  });
+
+  const strict = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
+
+  test.each([
+    ["a schema that the vendor takes is given to the model", strict, true],
+    ["any other schema is left to Bridge", { type: "object", properties: { n: { type: "number" } } }, false],
+  ])("%s", async (_, schema, given) => {
+    const { run } = await openBench("cli");
+    const { result } = await run({ outputStrategy: { type: "structured", schema }, ...play({ text: '{"n":4}' }) });
+    expect(result).toMatchObject({ status: "ok", output: '{"n":4}' });
+    const { body } = model.requests.findLast((request) => request.body !== null) ?? {};
+    expect((body as { text?: { format?: { schema?: unknown } } }).text?.format?.schema).toEqual(given ? schema : undefined);
+  });
+
+  test("a model that Codex does not know is a warning", async () => {
+    const { run } = await openBench("cli");
+    const { result, events } = await run(play({ text: "An answer." }));
+    expect(result).toMatchObject({ status: "ok", output: "An answer.", model: plain.model });
+    const warnings = events.flatMap((event) => (event.type === "execution.progress" ? [event.data["warning"]] : []));
+    expect(warnings).toEqual([expect.stringContaining("Model metadata for `scripted-model` not found")]);
+  });
+});
+
+interface Changes {
+  settings?: Record<string, unknown>;
+  env?: Record<string, string | undefined>;
+}
+
+/** An adapter with directories of its own, for a test. */
+async function openBench(connection?: Connection, { cwd = ".", ...changes }: Changes & { cwd?: string } = {}) {
+  const root = await temporaryDirectory();
+  const outside = path.join(homedir(), `.bridge-test-${randomUUID()}`);
+  onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
+  const workspace = path.join(root, "workspace");
+  const directories = { workspace, cwd: path.join(workspace, cwd), home: path.join(root, "home"), tmp: path.join(root, "tmp") };
+  for (const directory of [outside, directories.cwd, directories.home]) mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(workspace, "note.txt"), "a-plain-note\n");
+
+  const adapter = createCodexAdapter();
+  onTestFinished(() => adapter.shutdown());
+  const dataDir = path.join(root, "data");
+  mkdirSync(dataDir);
+  await adapter.initialize(configIn(dataDir, { ...changes, settings: { ...changes.settings, ...(connection && { connection }) } }));
+  const seen = model.requests.length;
+
+  const start = (given: Partial<ExecutionRequest>) => {
+    const taskId = randomUUID();
+    const own = given.directories ?? directories;
+    const request: ExecutionRequest = {
+      taskId,
+      agentId: "agent",
+      message: "",
+      timeoutSeconds: 60,
+      outputStrategy: { type: "stream" },
+      profile: "modify",
+      approvals: "allow",
+      ...given,
+      directories: { ...own, tmp: path.join(own.tmp, taskId) },
+    };
+    const events: AdapterEvent[] = [];
+    adapter.onEvent((event) => event.taskId === taskId && events.push(event));
+    const done = adapter.execute(request).then((result: ExecutionResult) => ({ result, events, tools: toolsOf(events) }));
+    return { request, events, done };
+  };
+  return {
+    adapter,
+    dataDir,
+    directories,
+    outside,
+    start,
+    run: (given: Partial<ExecutionRequest>) => start(given).done,
+    /** What the model has been asked since the start of the test. */
+    requests: () => JSON.stringify(model.requests.slice(seen).map(({ body }) => body)),
+  };
+}
+
+function configIn(dataDir: string, { settings = {}, env: changed = {} }: Changes) {
+  const silent = () => {};
+  return {
+    settings,
+    env: { ...env, ...changed },
+    dataDir,
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    runChild: () => Promise.reject(new Error("no child tasks here")),
+    onOrphansKilled: silent,
+  };
+}
+
+/** The text in an output of an MCP tool, whatever is wrapped around it. */
+const findText = (output: unknown): string => {
+  if (typeof output === "string") return output;
+  return typeof output === "object" && output !== null ? Object.values(output).map(findText).join("\n") : "";
+};
+
+const toolsOf = (events: readonly AdapterEvent[]) => events.flatMap((event) => (event.type === "tool.completed" ? [event.data] : []));

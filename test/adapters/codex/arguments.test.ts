@@ -1,0 +1,179 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ExecutionRequest, McpServerSpec } from "#contract";
+import { codexArguments } from "../../../adapters/codex/arguments.ts";
+import { codexEnvironment } from "../../../adapters/codex/configuration.ts";
+import { mcpObstacle, mcpServersOf } from "../../../adapters/codex/mcp-servers.ts";
+import { isStrictSchema } from "../../../adapters/codex/native-schema.ts";
+import { toToml } from "../../../adapters/codex/toml.ts";
+import type { ProgramContext } from "../../../adapters/program/agent-program.ts";
+
+const silent = () => {};
+const contextOf = (env: Record<string, string>, home: "agent" | "user" = "agent"): ProgramContext => ({
+  settings: { home, env: [] },
+  env,
+  dataDir: "/data",
+  logger: { debug: silent, info: silent, warn: silent, error: silent },
+  onOrphansKilled: silent,
+});
+const requestOf = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
+  taskId: "tenant/task",
+  agentId: "agent",
+  message: "--message",
+  timeoutSeconds: 60,
+  outputStrategy: { type: "stream" },
+  profile: "modify",
+  approvals: "allow",
+  directories: { workspace: "/agents/one", cwd: "/agents/one", home: "/home-of-one", tmp: "/tmp-of-task" },
+  ...changes,
+});
+const withKey = contextOf({ OPENAI_API_KEY: "sk-secret", PATH: "/bin", AWS_SECRET_ACCESS_KEY: "other" });
+/** The configuration on a command line, by key. */
+const configured = (argv: readonly string[]) =>
+  Object.fromEntries(argv.flatMap((argument, index) => (argv[index - 1] === "--config" ? [argument.split(/=(.*)/s).slice(0, 2)] : [])));
+
+describe("the arguments of codex exec", () => {
+  test.each([
+    ["inspect", "allow", "read-only"],
+    ["inspect", "deny", "read-only"],
+    ["modify", "allow", "workspace-write"],
+    ["modify", "deny", "workspace-write"],
+  ] as const)("%s with approvals %s is the sandbox %s, and nothing is asked", (profile, approvals, sandbox) => {
+    const argv = codexArguments(requestOf({ profile, approvals }), withKey, null);
+    expect(argv[argv.indexOf("--sandbox") + 1]).toBe(sandbox);
+    expect(configured(argv)).toMatchObject({ approval_policy: '"never"', approvals_reviewer: '"user"' });
+    expect(argv).toEqual(expect.arrayContaining(["--ignore-user-config", "--ignore-rules"]));
+  });
+
+  test("the prompt comes by stdin, and what a session goes on with stands behind the flags", () => {
+    expect(codexArguments(requestOf(), withKey, null).at(-1)).toBe("-");
+    expect(codexArguments(requestOf({ resumeToken: "an-id" }), withKey, "/f").slice(-3)).toEqual(["resume", "an-id", "-"]);
+    expect(codexArguments(requestOf({ systemPrompt: "be-brief" }), withKey, null).join()).not.toMatch(/be-brief|--message/);
+  });
+
+  test("below its workspace a task may write in all of it", () => {
+    const directories = { ...requestOf().directories, cwd: "/agents/one/sub" };
+    const argv = codexArguments(requestOf({ directories }), withKey, null);
+    expect(argv[argv.indexOf("--cd") + 1]).toBe("/agents/one/sub");
+    expect(argv[argv.indexOf("--add-dir") + 1]).toBe("/agents/one");
+    expect(codexArguments(requestOf(), withKey, null)).not.toContain("--add-dir");
+  });
+
+  test("the provider is asked with a key from the environment, a few times", () => {
+    const argv = codexArguments(requestOf({ model: 'a"b' }), withKey, null);
+    expect(argv.join()).not.toContain("sk-secret");
+    const { model, model_provider: provider, model_providers: providers } = configured(argv);
+    expect([model, provider]).toEqual(['"a\\"b"', '"bridge"']);
+    expect(providers).toContain('"base_url" = "https://api.openai.com/v1"');
+    expect(providers).toContain('"env_key" = "OPENAI_API_KEY"');
+    expect(providers).toContain('"wire_api" = "responses"');
+    expect(providers).toMatch(/"request_max_retries" = 1, "stream_max_retries" = 2/);
+  });
+
+  test.each([
+    [{ CODEX_API_KEY: "k", OPENAI_API_KEY: "other" }, /"env_key" = "CODEX_API_KEY"/],
+    [{ OPENAI_BASE_URL: "http://127.0.0.1:1/v1" }, /^(?!.*env_key).*"base_url" = "http:\/\/127\.0\.0\.1:1\/v1"/],
+  ])("%j", (env, providers) => {
+    expect(configured(codexArguments(requestOf(), contextOf(env), null))["model_providers"]).toMatch(providers);
+  });
+
+  test("without any of them it is left to its login", () => {
+    expect(configured(codexArguments(requestOf(), contextOf({}, "user"), null))).not.toHaveProperty("model_provider");
+  });
+
+  test("the environment is a list of what it may see; the operator's own home only where it is meant", () => {
+    expect(codexEnvironment(withKey)).toEqual({ PATH: "/bin", LANG: "C.UTF-8", OPENAI_API_KEY: "sk-secret" });
+    expect(codexEnvironment(contextOf({ CODEX_HOME: "/h" }))).not.toHaveProperty("CODEX_HOME");
+    expect(codexEnvironment(contextOf({ CODEX_HOME: "/h" }, "user"))).toMatchObject({ CODEX_HOME: "/h" });
+  });
+});
+
+describe("MCP servers", () => {
+  const stdio = { name: "my server", transport: "stdio" as const, command: "serve", args: ["-x"] };
+
+  test("secrets stay in the environment, under names that commands do not see", () => {
+    const { config, env } = mcpServersOf({
+      profile: "modify",
+      mcpServers: [
+        { ...stdio, env: { TOKEN: "one" } },
+        { name: "far", transport: "http", url: "https://far.example/mcp", headers: { Authorization: "Bearer two" } },
+      ],
+    });
+    expect(env).toEqual({ BRIDGE_MCP_0: "one", BRIDGE_MCP_1: "Bearer two" });
+    expect(config).toEqual({
+      my_server: {
+        default_tools_approval_mode: "approve",
+        command: "/bin/sh",
+        args: ["-c", 'export TOKEN="$BRIDGE_MCP_0"; unset BRIDGE_MCP_0; exec "$@"', "sh", "serve", "-x"],
+        env_vars: ["BRIDGE_TASK_ID", "TMPDIR", "BRIDGE_MCP_0"],
+      },
+      far: { default_tools_approval_mode: "approve", url: "https://far.example/mcp", env_http_headers: { Authorization: "BRIDGE_MCP_1" } },
+    });
+  });
+
+  test("under inspect only tools that call themselves read-only are used", () => {
+    const { config } = mcpServersOf({ profile: "inspect", mcpServers: [stdio] });
+    expect(config).toEqual({
+      my_server: { default_tools_approval_mode: "auto", command: "serve", args: ["-x"], env_vars: ["BRIDGE_TASK_ID", "TMPDIR"] },
+    });
+  });
+
+  test.each<[string, McpServerSpec, unknown]>([
+    ["what Codex can use", stdio, null],
+    [
+      "a transport that it does not speak",
+      { name: "old", transport: "sse", url: "https://old.example" },
+      expect.stringMatching(/"old".*sse/),
+    ],
+    ["a variable that no shell can set", { ...stdio, env: { "a;b": "x" } }, expect.stringMatching(/"my server".*"a;b"/)],
+  ])("%s", (_, server, obstacle) => {
+    expect(mcpObstacle({ mcpServers: [server] })).toEqual(obstacle);
+  });
+});
+
+describe("schemas that the vendor's strict mode takes", () => {
+  const n = { type: "number" };
+  const strict = { type: "object", properties: { n }, required: ["n"], additionalProperties: false };
+
+  test.each([
+    [strict, true],
+    [{ ...strict, properties: { n: { type: "array", items: strict } } }, true],
+    [{ ...strict, properties: { n: { anyOf: [n, { type: "null" }] } } }, true],
+    [{ ...strict, $defs: { m: strict } }, true],
+    [{ type: "object" }, false],
+    [{ ...strict, required: [] }, false],
+    [{ ...strict, additionalProperties: true }, false],
+    [{ ...strict, properties: { n: { type: "object" } } }, false],
+    [{ ...strict, properties: { n: { type: ["object", "null"] } } }, false],
+    [{ ...strict, properties: { n: { type: "array", items: {}, prefixItems: [] } } }, false],
+    [{ ...strict, allOf: [] }, false],
+    [{ type: "array", items: strict }, false],
+    [{ anyOf: [strict] }, false],
+    [{ ...strict, properties: { n: true } }, false],
+  ])("%j: %s", (schema, taken) => {
+    expect(isStrictSchema(schema)).toBe(taken);
+  });
+});
+
+describe("TOML", () => {
+  test.each([
+    [{ a: [1, true, "x"], "b.c": { d: "" } }, '{ "a" = [1, true, "x"], "b.c" = { "d" = "" } }'],
+    ['"\\\n\u2028', '"\\"\\\\\\n\u2028"'],
+    ["\u007f\ud800", '"\\u007f\ufffd"'],
+    [[], "[]"],
+  ])("%j", (value, toml) => {
+    expect(toToml(value)).toBe(toml);
+  });
+
+  test("a string never ends early, nor its line", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('"', "\\", "\n", "\r", "\0", "\u007f", "\ud800", "é", "a") }), (text) => {
+        expect(toToml(text)).toMatch(/^"(?:[^"\\\p{Cc}]|\\.)*"$/su);
+      }),
+    );
+  });
+
+  test("there is no null in it", () => {
+    expect(() => toToml(null)).toThrow("TOML has no null.");
+  });
+});

@@ -1,0 +1,91 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { findCodex, findCodexAcp } from "../../../adapters/codex/find-codex.ts";
+import { createCodexAdapter } from "../../../adapters/codex/index.ts";
+import type { ProgramContext } from "../../../adapters/program/agent-program.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+
+const silent = () => {};
+const contextOf = (directory: string, settings: Partial<ProgramContext["settings"]> = {}) => ({
+  settings: { home: "agent" as const, env: [], ...settings },
+  env: { PATH: directory, OPENAI_API_KEY: "k" },
+  dataDir: directory,
+  logger: { debug: silent, info: silent, warn: silent, error: silent },
+  onOrphansKilled: silent,
+});
+
+function writeProgram(file: string, script = "#!/bin/sh\n"): string {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, script);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+/** Codex as npm installs it: a link to a script, and the program in a package of its platform. */
+async function installByNpm(): Promise<{ directory: string; native: string }> {
+  const modules = path.join(await temporaryDirectory(), "node_modules");
+  const script = writeProgram(path.join(modules, "@openai/codex/bin/codex.js"));
+  const platform = path.join(modules, `@openai/codex-${process.platform}-${process.arch}`);
+  const native = writeProgram(path.join(platform, "vendor/some-target/bin/codex"));
+  writeFileSync(path.join(platform, "package.json"), "{}");
+  const directory = path.join(modules, ".bin");
+  mkdirSync(directory);
+  symlinkSync(script, path.join(directory, "codex"));
+  return { directory, native };
+}
+
+test("behind npm's script it finds the program itself", async () => {
+  const { directory, native } = await installByNpm();
+  expect(findCodex(contextOf(directory))).toEqual({ argv: [native] });
+});
+
+test("any other program is taken as it is", async () => {
+  const directory = await temporaryDirectory();
+  const program = writeProgram(path.join(directory, "codex"));
+  expect(findCodex(contextOf(directory))).toEqual({ argv: [program] });
+  const script = writeProgram(path.join(directory, "codex.js"));
+  expect(findCodex(contextOf(directory, { command: script }))).toEqual({ argv: [script] });
+});
+
+test("codex-acp works with the codex that was found, or else with its own", async () => {
+  const { directory, native } = await installByNpm();
+  const program = writeProgram(path.join(directory, "codex-acp"));
+  expect(findCodexAcp(contextOf(directory))).toEqual({ argv: [program, native] });
+  const alone = await temporaryDirectory();
+  expect(findCodexAcp(contextOf(alone, { acpCommand: program }))).toEqual({ argv: [program] });
+});
+
+test("what is not there is said with what to do about it", async () => {
+  const context = contextOf(await temporaryDirectory());
+  expect(findCodex(context)).toEqual({ missing: expect.stringMatching(/npm install -g @openai\/codex, or set BRIDGE_CODEX_COMMAND/) });
+  expect(findCodexAcp(context)).toEqual({ missing: expect.stringMatching(/codex-acp, or set BRIDGE_CODEX_ACP_COMMAND/) });
+  expect(findCodexAcp({ ...context, settings: { ...context.settings, home: "user" } })).toEqual({
+    missing: expect.stringContaining("BRIDGE_CODEX_HOME=user"),
+  });
+});
+
+const answers = (sandbox: string) => `#!/bin/sh
+case "$1 $2" in
+  "--version ") echo "codex-cli 0.169.0" ;;
+  "exec --help") echo "--ignore-user-config --ignore-rules --sandbox --output-schema" ;;
+  "sandbox --") ${sandbox} ;;
+esac
+`;
+
+test.each([
+  [
+    "a machine without a sandbox is told before any command is refused",
+    answers("echo 'bwrap: no' >&2; exit 1"),
+    /sandbox.*apt-get install bubblewrap.*bwrap: no/,
+  ],
+  ["a version without the flags that hold a task", `#!/bin/sh\necho 0.1.0\n`, /codex 0\.1\.0 does not know --ignore-user-config/],
+])("%s", async (_, script, detail) => {
+  const directory = await temporaryDirectory();
+  writeProgram(path.join(directory, "codex"), script);
+  const adapter = createCodexAdapter();
+  const context = contextOf(directory);
+  await adapter.initialize({ ...context, settings: { connection: "cli" }, runChild: () => Promise.reject(new Error("none")) });
+  expect(await adapter.checkHealth()).toMatchObject({ status: "offline", connection: null, detail: expect.stringMatching(detail) });
+  await adapter.shutdown();
+});
