@@ -133,11 +133,13 @@ describe.each(connections)("claude over %s", { timeout: 60_000 }, (connection) =
   });
 
   test("`@path` in a message stays text", async () => {
-    const { run, outside } = await openBench(connection);
-    const message = `@${outside}/secret.txt`;
-    const { result } = await run({ message, systemPrompt: model.scenario([{ echo: true }]) });
-    expect(result.output).toBe(message);
-    expect(requestsOf(model)).not.toContain("the-secret-outside");
+    const { run, directories, outside } = await openBench(connection);
+    writeFileSync(path.join(directories.workspace, "inside.txt"), "the-secret-inside\n");
+    for (const message of [`@${outside}/secret.txt`, "@inside.txt"]) {
+      const { result } = await run({ message, systemPrompt: model.scenario([{ echo: true }]) });
+      expect(result.output).toBe(message);
+    }
+    expect(requestsOf(model)).not.toContain("the-secret");
   });
 
   test("a system prompt of 300 kB and the secrets of MCP servers reach their goal, and stand in no argument list", async () => {
