@@ -151,6 +151,26 @@ for (const connection of ["cli", "acp"] as const) {
       expect(requests.length).toBeLessThanOrEqual(2);
     });
 
+    test("in the operator's home, the operator's settings count, and do not weaken a profile", async () => {
+      const directories = await directoriesOfATask();
+      mkdirSync(path.join(directories.home, ".gemini"));
+      const settings = {
+        security: { auth: { selectedType: "gemini-api-key" } },
+        tools: { core: ["run_shell_command", "read_file"], allowed: ["run_shell_command"] },
+        general: { maxAttempts: 2 },
+      };
+      writeFileSync(path.join(directories.home, ".gemini", "settings.json"), JSON.stringify(settings));
+      const operators = { ...subject, config: { settings: { connection, home: "user" }, env: { ...env, HOME: directories.home } } };
+      for (const [profile, approvals] of [["inspect", "allow"] as const, ["modify", "deny"] as const]) {
+        const asked = play({ tools: [{ kind: "shell", command: "touch by-shell" }] }, { text: "I tried." });
+        const own = { ...directories, tmp: `${directories.tmp}-${profile}`, home: `${directories.home}-of-the-agent` };
+        const { result } = await inBench(operators, ({ run }) => run({ ...asked, profile, approvals, directories: own }));
+        expect(result).toMatchObject({ status: "ok", output: "I tried." });
+        expect(readdirSync(directories.cwd)).toEqual([]);
+      }
+      expect(readdirSync(path.join(directories.home, ".gemini"))).toContain("tmp");
+    });
+
     test("no key is known before a model is asked", async () => {
       const { GEMINI_API_KEY: _, ...keyless } = env;
       const health = await inBench({ ...subject, config: { settings: { connection }, env: keyless } }, ({ adapter }) =>
