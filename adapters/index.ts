@@ -9,6 +9,7 @@ export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> =
   codex: () => import("./codex/index.ts"),
   command: () => import("./command/index.ts"),
   gemini: () => import("./gemini/index.ts"),
+  opencode: () => import("./opencode/index.ts"),
 };
 
 /** Adapters whose runtime is a program of the same name. */

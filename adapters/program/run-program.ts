@@ -1,6 +1,7 @@
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, type ProcessOptions, processLimits, runProcess } from "../process/run-process.ts";
 import type { Ending, ProgramTask } from "./agent-program.ts";
+import type { TaskStory } from "./task-story.ts";
 
 /**
  * What a line of a program means for its task. `known` adds to what the end of the task will tell; `ended` is the runtime's own verdict,
@@ -46,11 +47,8 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
   let told = null as Verdict | null;
 
   const take = (step: Step): void => {
-    if (step.kind === "text") story.say(step.text);
-    else if (step.kind === "tool.invoked") story.invokeTool(step.toolCallId, step.toolName, step.input);
-    else if (step.kind === "tool.completed") story.completeTool(step.toolCallId, step.output, step.isError, step.toolName);
-    else if (step.kind === "progress") story.progress(step.data);
-    else if (step.kind === "known") facts = { ...facts, ...step.facts };
+    if (step.kind === "known") facts = { ...facts, ...step.facts };
+    else if (step.kind !== "ended") tellStep(story, step);
     else if (told === null && !signal.aborted) {
       told = step.ending;
       exitTimer = setTimeout(() => stop.abort(), call.exitAfterEndMs ?? EXIT_AFTER_END_MS);
@@ -76,6 +74,14 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
 
   reportOrphans(task, end);
   return { ...facts, ...verdict(task, call, end, told) };
+}
+
+/** Tells what happened, as part of the story of its task. */
+export function tellStep(story: TaskStory, step: Exclude<Step, { kind: "known" | "ended" }>): void {
+  if (step.kind === "text") story.say(step.text);
+  else if (step.kind === "tool.invoked") story.invokeTool(step.toolCallId, step.toolName, step.input);
+  else if (step.kind === "tool.completed") story.completeTool(step.toolCallId, step.output, step.isError, step.toolName);
+  else story.progress(step.data);
 }
 
 /** Says how many processes outlived their task. */

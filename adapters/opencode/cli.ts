@@ -1,0 +1,50 @@
+import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
+import { promptOf } from "../program/prompt.ts";
+import { runProgram } from "../program/run-program.ts";
+import { capabilities } from "./capabilities.ts";
+import { createRunReader } from "./events.ts";
+import { failure } from "./failures.ts";
+import { startUntilAlone } from "./first-starts.ts";
+import { agentName } from "./permissions.ts";
+import { find, probe } from "./program.ts";
+import { type OpenCodeStart, prepareStart } from "./start.ts";
+
+/** One start of `opencode run` a task, told in JSON lines. */
+export const cliConnection: ProgramConnection = {
+  name: "cli",
+  // Lines hold whole parts of the text.
+  capabilities: { ...capabilities, streaming: false },
+  find,
+  probe,
+  execute,
+};
+
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+  const start = await prepareStart(task, { instructionsInFile: true });
+  return "status" in start ? start : await startUntilAlone(() => run(task, argv, start));
+}
+
+async function run(task: ProgramTask, argv: readonly string[], { env, model, tally }: OpenCodeStart): Promise<Ending> {
+  const { request } = task;
+  const reader = createRunReader(tally);
+  const modelName = model === null ? null : `${model.providerID}/${model.modelID}`;
+  const ending = await runProgram(task, {
+    argv: [
+      ...[...argv, "run", "--format", "json", "--agent", agentName],
+      // Without a title a model would be asked for one.
+      ...["--title", "Bridge"],
+      ...(modelName === null ? [] : ["--model", modelName]),
+      ...(request.resumeToken === undefined ? [] : ["--session", request.resumeToken]),
+    ],
+    env,
+    input: promptOf(request),
+    read: reader.read,
+    explainExit({ exitCode, stderr }) {
+      // The rules hold for every agent, but they were asked for this one.
+      if (/agent "bridge" not found/.test(stderr)) return failure("adapter_error", "OpenCode did not take its agent from the configuration.");
+      if (/session not found/i.test(stderr)) return failure("adapter_error", "OpenCode does not know the session of the resume token.");
+      return exitCode === 0 ? reader.verdict() : null;
+    },
+  });
+  return { ...ending, ...tally.facts(), ...(modelName === null ? {} : { model: modelName }) };
+}

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import type { LineReader, Step, Verdict } from "../program/run-program.ts";
+import { errorSchema, explainError, explainFinish } from "./failures.ts";
+import { readTool, toolPartSchema } from "./tools.ts";
+import { stepFinishSchema, type Tally } from "./usage.ts";
+
+const lineSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), sessionID: z.string(), part: z.object({ text: z.string() }) }),
+  z.object({ type: z.literal("tool_use"), sessionID: z.string(), part: toolPartSchema }),
+  z.object({ type: z.literal("step_finish"), sessionID: z.string(), part: stepFinishSchema }),
+  z.object({ type: z.literal("error"), sessionID: z.string().optional(), error: errorSchema }),
+]);
+
+/** Reads the lines of `opencode run --format json`. */
+export interface RunReader {
+  read: LineReader;
+  /** What the last model call that was told came to: only with the program's exit it is known to be the last. */
+  verdict(): Verdict;
+}
+
+/** Begins to read the lines of one task. */
+export function createRunReader(tally: Tally): RunReader {
+  let reason: string | null = null;
+
+  const read: LineReader = (json) => {
+    const line = lineSchema.safeParse(json).data;
+    if (line === undefined) return [];
+    const session: Step[] = line.sessionID === undefined ? [] : [{ kind: "known", facts: { resumeToken: line.sessionID } }];
+    if (line.type === "text") return [...session, { kind: "text", text: line.part.text }];
+    if (line.type === "error") return [...session, { kind: "ended", ending: explainError(line.error) }];
+    if (line.type === "tool_use") {
+      // What sub-agents use is not told here.
+      if (line.part.tool === "task") tally.miss();
+      return [...session, ...readTool(line.part)];
+    }
+    reason = line.part.reason;
+    tally.add(line.part);
+    return session;
+  };
+  return { read, verdict: () => explainFinish(reason) };
+}

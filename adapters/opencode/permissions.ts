@@ -1,0 +1,69 @@
+import path from "node:path";
+import type { ExecutionRequest } from "#contract";
+
+type Action = "allow" | "deny";
+/** Rules of OpenCode: of those that match, the last decides. */
+export type Permissions = Record<string, Action | Record<string, Action>>;
+type Rights = Pick<ExecutionRequest, "profile" | "approvals" | "mcpServers" | "directories">;
+
+/** The agent of every task. */
+export const agentName = "bridge";
+
+const reading = { read: "allow", grep: "allow", glob: "allow", list: "allow", StructuredOutput: "allow" } as const;
+/** Nobody is there to answer them. */
+const conversing = { question: "deny", plan_enter: "deny", plan_exit: "deny" } as const;
+
+/**
+ * What a task may do, the same over every connection. `deny` and never `ask`: a refused call lets the model go on, a rejected one ends
+ * the task. `repository` is the root of the git repository around the workspace, which OpenCode would take for the workspace.
+ */
+export function permissionsOf(request: Rights, repository: string | null): Permissions {
+  const { profile, approvals, mcpServers = [], directories } = request;
+  const { workspace, tmp } = directories;
+  const inside = { external_directory: { "*": "deny", [below(workspace)]: "allow" } } as const;
+  // Inspecting changes nothing, and of the tools of an MCP server nobody knows what they do.
+  if (profile === "inspect") return { "*": "deny", ...reading, ...inside };
+  const editing = { edit: editsIn(workspace, repository) };
+  const working = { external_directory: { ...inside.external_directory, [below(tmp)]: "allow" } } as const;
+  // A sub-agent would have rights of its own.
+  if (approvals === "allow") return { "*": "allow", ...conversing, ...editing, ...working };
+  const named = Object.fromEntries(mcpServers.map(({ name }) => [`${toolPrefix(name)}_*`, "allow"] as const));
+  return { "*": "deny", ...reading, ...named, ...editing, todowrite: "allow", ...working };
+}
+
+/** May a call that OpenCode asks about go on? Our rules ask for nothing, so this answers what a version of its own asks for. */
+export const answerPermission = ({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">): "once" | "reject" =>
+  profile === "modify" && approvals === "allow" ? "once" : "reject";
+
+/** Rules as the server lists them. */
+export interface Rule {
+  permission: string;
+  pattern: string;
+  action: string;
+}
+
+/** Are these the rules that were asked for, with nothing behind them but directories that OpenCode itself needs? */
+export function areAsAsked(rules: readonly Rule[], asked: Permissions): boolean {
+  const wanted = Object.entries(asked).flatMap(([permission, rule]) =>
+    Object.entries(typeof rule === "string" ? { "*": rule } : rule).map(([pattern, action]) => ({ permission, pattern, action })),
+  );
+  return rules.some(
+    (_, start) =>
+      wanted.every((rule, index) => isSame(rule, rules[start + index])) &&
+      rules.slice(start + wanted.length).every(({ permission }) => permission === "external_directory"),
+  );
+}
+
+const isSame = (one: Rule, other: Rule | undefined): boolean =>
+  one.permission === other?.permission && one.pattern === other.pattern && one.action === other.action;
+
+/** Edits are named by their path from the root of the repository; elsewhere the rule about external directories holds them. */
+function editsIn(workspace: string, repository: string | null): Action | Record<string, Action> {
+  const relative = repository === null ? "" : path.relative(repository, workspace);
+  return relative === "" ? "allow" : { "*": "deny", [below(relative)]: "allow" };
+}
+
+const below = (directory: string): string => path.join(directory, "*");
+
+/** The name of a server in the names of its tools. */
+const toolPrefix = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, "_");

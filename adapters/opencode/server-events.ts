@@ -1,0 +1,118 @@
+import { z } from "zod";
+import type { Step, Verdict } from "../program/run-program.ts";
+import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
+import { readTool, toolPartSchema } from "./tools.ts";
+import { stepFinishSchema, type Tally } from "./usage.ts";
+
+/** After so many failed calls in a row the task is given up. */
+const MAX_FAILED_CALLS = 4;
+
+const inSession = { sessionID: z.string() };
+const partSchema = z.discriminatedUnion("type", [
+  z.object({ ...inSession, type: z.literal("text"), id: z.string(), messageID: z.string(), text: z.string() }),
+  toolPartSchema.extend(inSession),
+  stepFinishSchema.extend(inSession),
+]);
+const messageSchema = z.object({
+  ...inSession,
+  id: z.string(),
+  role: z.string(),
+  providerID: z.string().optional(),
+  modelID: z.string().optional(),
+  finish: z.string().optional(),
+  structured: z.record(z.string(), z.unknown()).optional(),
+  error: errorSchema.optional(),
+  /** The text of a summary is the program's note to itself. */
+  summary: z.unknown().optional(),
+});
+const statusSchema = z.object({ type: z.string(), attempt: z.number().optional(), message: z.string().optional() });
+
+const eventSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("message.updated"), properties: z.object({ info: messageSchema }) }),
+  z.object({ type: z.literal("message.part.updated"), properties: z.object({ part: partSchema }) }),
+  z.object({
+    type: z.literal("message.part.delta"),
+    properties: z.object({ ...inSession, partID: z.string(), field: z.string(), delta: z.string() }),
+  }),
+  z.object({ type: z.literal("session.status"), properties: z.object({ ...inSession, status: statusSchema }) }),
+  z.object({ type: z.literal("session.error"), properties: z.object({ sessionID: z.string().optional(), error: errorSchema }) }),
+  z.object({ type: z.literal("session.idle"), properties: z.object(inSession) }),
+  z.object({ type: z.literal("permission.asked"), properties: z.object({ ...inSession, id: z.string() }) }),
+]);
+
+/** What an event of the server means: `asked` waits for an answer. */
+export type ServerStep = Step | { kind: "asked"; sessionId: string; permissionId: string };
+/** Reads one event at a time; keeps what it must remember between events. Pure but for that memory. */
+export type ServerReader = (event: unknown) => readonly ServerStep[];
+
+/** Begins to read the events of the one session that a server works on; its sub-agents have sessions beside it. */
+export function createServerReader(sessionId: string, tally: Tally): ServerReader {
+  const answers = new Set<string>();
+  const told = new Map<string, string>();
+  let error: ReportedError | null = null;
+  let finish: string | null = null;
+  let structured: Record<string, unknown> | null = null;
+
+  /** What has not been told of a text yet. */
+  const tellText = (id: string, text: string): ServerStep[] => {
+    const before = told.get(id) ?? "";
+    if (!text.startsWith(before)) return [];
+    told.set(id, text);
+    return text === before ? [] : [{ kind: "text", text: text.slice(before.length) }];
+  };
+
+  const readMessage = (info: z.infer<typeof messageSchema>): ServerStep[] => {
+    if (info.role !== "assistant") return [];
+    finish = info.finish ?? null;
+    error = info.error ?? error;
+    structured = info.structured ?? structured;
+    if (info.summary !== true) answers.add(info.id);
+    return [{ kind: "known", facts: { model: `${info.providerID}/${info.modelID}` } }];
+  };
+
+  const readPart = (part: z.infer<typeof partSchema>): ServerStep[] => {
+    if (part.type === "step-finish") tally.add(part);
+    if (part.sessionID !== sessionId) return [];
+    if (part.type === "tool") return readTool(part);
+    return part.type === "text" && answers.has(part.messageID) ? tellText(part.id, part.text) : [];
+  };
+
+  const end = (): ServerStep[] => {
+    if (structured === null) return [{ kind: "ended", ending: judge(error, finish) }];
+    return [
+      { kind: "text", text: JSON.stringify(structured) },
+      { kind: "known", facts: { outputs: structured } },
+      { kind: "ended", ending: { status: "ok" } },
+    ];
+  };
+
+  return (json) => {
+    const event = eventSchema.safeParse(json).data;
+    if (event === undefined) return [];
+    if (event.type === "permission.asked")
+      return [{ kind: "asked", sessionId: event.properties.sessionID, permissionId: event.properties.id }];
+    if (event.type === "message.part.updated") return readPart(event.properties.part);
+    if (event.type === "message.updated") return event.properties.info.sessionID === sessionId ? readMessage(event.properties.info) : [];
+    if (event.properties.sessionID !== sessionId) return [];
+    if (event.type === "message.part.delta") {
+      const { partID, field, delta } = event.properties;
+      const before = told.get(partID);
+      return field === "text" && before !== undefined ? tellText(partID, before + delta) : [];
+    }
+    if (event.type === "session.status") return readStatus(event.properties.status);
+    if (event.type === "session.idle") return end();
+    error ??= event.properties.error;
+    return [];
+  };
+}
+
+/** How a session ended that has come to rest. An answer without its wanted form is left to whoever wants the form. */
+function judge(error: ReportedError | null, finish: string | null): Verdict {
+  return error === null || error.name === "StructuredOutputError" ? explainFinish(finish) : explainError(error);
+}
+
+function readStatus({ type, attempt = 0, message = "" }: z.infer<typeof statusSchema>): ServerStep[] {
+  if (type !== "retry") return [];
+  const progress: ServerStep = { kind: "progress", data: { retry: attempt, message } };
+  return attempt < MAX_FAILED_CALLS ? [progress] : [progress, { kind: "ended", ending: explainRetries(attempt, message) }];
+}

@@ -1,0 +1,105 @@
+import { createParser } from "eventsource-parser";
+import { Agent } from "undici";
+import { z } from "zod";
+import { agentName, areAsAsked, type Permissions, type Rule } from "./permissions.ts";
+
+/** No single call takes that long: what takes its time is told by events. */
+const CALL_LIMIT_MS = 30_000;
+/** How long a server that is stopped anyway may take to note it in the session. */
+const ABORT_LIMIT_MS = 500;
+
+/** What the server answered instead of what was asked for. */
+export class ServerFailure extends Error {
+  readonly httpStatus: number;
+  constructor(what: string, httpStatus: number, body: string) {
+    super(`OpenCode answered ${what} with ${httpStatus}: ${body.slice(0, 500)}`);
+    this.httpStatus = httpStatus;
+  }
+}
+
+/** A client of the server of one task. */
+export interface OpenCodeServer {
+  /** Resolves when the events begin to come in; `ended` settles when they no longer do. */
+  follow(onEvent: (event: unknown) => void): Promise<{ ended: Promise<void> }>;
+  /** Rejects unless our agent is there with just these rules. */
+  checkAgent(permissions: Permissions): Promise<void>;
+  createSession(): Promise<string>;
+  hasSession(id: string): Promise<boolean>;
+  prompt(sessionId: string, body: Record<string, unknown>): Promise<void>;
+  answerPermission(sessionId: string, permissionId: string, response: "once" | "reject"): Promise<void>;
+  /** Stops what the session does; never rejects. */
+  abort(sessionId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const agentsSchema = z.array(
+  z.object({ name: z.string(), permission: z.array(z.object({ permission: z.string(), pattern: z.string(), action: z.string() })) }),
+);
+
+/** Makes a client of a server that listens on the loopback interface; nothing of a proxy's comes in between. */
+export function createServerClient(origin: string, password: string): OpenCodeServer {
+  const agent = new Agent({ bodyTimeout: 0, headersTimeout: CALL_LIMIT_MS });
+  const headers = { authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` };
+
+  async function call(method: "GET" | "POST", path: string, body?: object, limitMs = CALL_LIMIT_MS): Promise<unknown> {
+    const response = await agent.request({
+      origin,
+      method,
+      path,
+      headers: { ...headers, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(limitMs),
+    });
+    const text = await response.body.text();
+    if (response.statusCode >= 300) throw new ServerFailure(`${method} ${path}`, response.statusCode, text);
+    return text === "" ? null : JSON.parse(text);
+  }
+
+  return {
+    async follow(onEvent) {
+      const { statusCode, body } = await agent.request({ origin, method: "GET", path: "/event", headers });
+      if (statusCode !== 200) throw new ServerFailure("GET /event", statusCode, await body.text());
+      const started = Promise.withResolvers<void>();
+      const parser = createParser({
+        onEvent({ data }) {
+          started.resolve();
+          onEvent(JSON.parse(data));
+        },
+      });
+      const decoder = new TextDecoder();
+      const ended = (async () => {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) parser.feed(decoder.decode(chunk, { stream: true }));
+      })();
+      await Promise.race([started.promise, ended]);
+      return { ended };
+    },
+    async checkAgent(permissions) {
+      const found = agentsSchema.parse(await call("GET", "/agent")).find(({ name }) => name === agentName);
+      const rules: readonly Rule[] = found?.permission ?? [];
+      if (!areAsAsked(rules, permissions)) throw new Error("OpenCode did not take the rules of the task from its configuration.");
+    },
+    async createSession() {
+      // Without a title a model would be asked for one.
+      return z.object({ id: z.string() }).parse(await call("POST", "/session", { title: "Bridge" })).id;
+    },
+    async hasSession(id) {
+      try {
+        await call("GET", `/session/${encodeURIComponent(id)}`);
+        return true;
+      } catch (error) {
+        if (error instanceof ServerFailure && error.httpStatus === 404) return false;
+        throw error;
+      }
+    },
+    async prompt(sessionId, body) {
+      await call("POST", `/session/${sessionId}/prompt_async`, body);
+    },
+    async answerPermission(sessionId, permissionId, response) {
+      await call("POST", `/session/${sessionId}/permissions/${permissionId}`, { response });
+    },
+    async abort(sessionId) {
+      await call("POST", `/session/${sessionId}/abort`, undefined, ABORT_LIMIT_MS).catch(() => {});
+    },
+    close: () => agent.destroy(),
+  };
+}

@@ -1,0 +1,33 @@
+import { z } from "zod";
+import type { Step } from "../program/run-program.ts";
+
+const input = z.record(z.string(), z.unknown());
+/** A call of a tool, as far as it has come. */
+export const toolPartSchema = z.object({
+  type: z.literal("tool"),
+  tool: z.string(),
+  callID: z.string(),
+  state: z.discriminatedUnion("status", [
+    z.object({ status: z.literal("pending") }),
+    z.object({ status: z.literal("running"), input }),
+    z.object({
+      status: z.literal("completed"),
+      input,
+      output: z.string(),
+      metadata: z.looseObject({ exit: z.number().nullish() }).optional(),
+    }),
+    z.object({ status: z.literal("error"), input, error: z.string() }),
+  ]),
+});
+export type ToolPart = z.infer<typeof toolPartSchema>;
+
+/** What is told of a call; the story leaves out what it has told before. */
+export function readTool({ callID, tool, state }: ToolPart): Step[] {
+  if (state.status === "pending") return [];
+  const invoked: Step = { kind: "tool.invoked", toolCallId: callID, toolName: tool, input: state.input };
+  if (state.status === "running") return [invoked];
+  const failed = state.status === "error";
+  // A command that fails is a completed call here.
+  const isError = failed || (state.metadata?.exit ?? 0) !== 0;
+  return [invoked, { kind: "tool.completed", toolCallId: callID, output: failed ? state.error : state.output, isError }];
+}

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import type { NormalizedUsage } from "#contract";
+import type { Ending } from "../program/agent-program.ts";
+
+const count = z.number().nonnegative();
+/** How a model call ended: its counts do not overlap. */
+export const stepFinishSchema = z.object({
+  id: z.string(),
+  type: z.literal("step-finish"),
+  reason: z.string(),
+  cost: count,
+  tokens: z.object({ input: count, output: count, reasoning: count, cache: z.object({ read: count, write: count }) }),
+});
+export type StepFinish = z.infer<typeof stepFinishSchema>;
+
+/** Adds up the model calls of one task. Without known prices a cost of 0 means that nobody knows it. */
+export function createTally({ isPriced }: { isPriced: boolean }) {
+  const counted = new Set<string>();
+  const usage = { inputTokens: 0, outputTokens: 0, thinkingTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  let costUsd = 0;
+  let isComplete = true;
+  return {
+    add({ id, tokens, cost }: StepFinish): void {
+      if (counted.has(id)) return;
+      counted.add(id);
+      usage.inputTokens += tokens.input + tokens.cache.read + tokens.cache.write;
+      usage.outputTokens += tokens.output + tokens.reasoning;
+      usage.thinkingTokens += tokens.reasoning;
+      usage.cacheReadTokens += tokens.cache.read;
+      usage.cacheWriteTokens += tokens.cache.write;
+      costUsd += cost;
+    },
+    /** Says that more was used than is told: then the sum is unknown, not small. */
+    miss(): void {
+      isComplete = false;
+    },
+    /** What is known so far. */
+    facts(): Pick<Ending, "costUsd"> & { usage?: NormalizedUsage } {
+      if (counted.size === 0 || !isComplete) return {};
+      return { usage: { ...usage }, ...(costUsd > 0 || isPriced ? { costUsd } : {}) };
+    },
+  };
+}
+export type Tally = ReturnType<typeof createTally>;

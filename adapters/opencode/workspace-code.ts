@@ -1,0 +1,53 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+/**
+ * A file of the workspace, or of a directory above it, from which OpenCode would load code of its own accord; null when there is none.
+ * The switches that turn off a project's configuration do not reach its second loader of plugins. What lies in the operator's own home
+ * counts as wanted.
+ */
+export function findWorkspaceCode(cwd: string, operatorHome: string | undefined): string | null {
+  const found = cwd === operatorHome ? undefined : (findPlugin(cwd) ?? findConfiguration(cwd));
+  if (found !== undefined) return found;
+  const above = path.dirname(cwd);
+  return above === cwd ? null : findWorkspaceCode(above, operatorHome);
+}
+
+/** The root of the git repository that a directory lies in. */
+export function findRepository(directory: string): string | null {
+  if (existsSync(path.join(directory, ".git"))) return directory;
+  const above = path.dirname(directory);
+  return above === directory ? null : findRepository(above);
+}
+
+function findPlugin(directory: string): string | undefined {
+  for (const name of ["plugin", "plugins"]) {
+    const plugins = path.join(directory, ".opencode", name);
+    const file = list(plugins).find((entry) => /\.[jt]s$/.test(entry));
+    if (file !== undefined) return path.join(plugins, file);
+  }
+  return undefined;
+}
+
+/** A configuration that names plugins, or repositories to fetch. Escapes could hide the words. */
+function findConfiguration(directory: string): string | undefined {
+  return ["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"]
+    .map((name) => path.join(directory, name))
+    .find((file) => /plugin|reference|\\u/i.test(read(file)));
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
