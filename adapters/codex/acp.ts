@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import path from "node:path";
 import type { PromptResponse } from "@agentclientprotocol/sdk";
 import type { ExecutionRequest } from "#contract";
@@ -79,8 +79,18 @@ function start([program = "", codex]: readonly string[], context: ProgramContext
  */
 function hasOwnSettings({ cwd, workspace }: ExecutionRequest["directories"]): boolean {
   for (let directory = cwd; ; directory = path.dirname(directory)) {
-    if (existsSync(path.join(directory, ".codex"))) return true;
+    if (!isEmpty(path.join(directory, ".codex"))) return true;
     if (directory === workspace || directory === path.dirname(directory)) return false;
+  }
+}
+
+/** A sandbox that is stopped may leave an empty directory behind, by which it had kept its task from laying settings. */
+function isEmpty(directory: string): boolean {
+  try {
+    return readdirSync(directory).length === 0;
+  } catch (error) {
+    // Nothing, or no directory.
+    return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
   }
 }
 

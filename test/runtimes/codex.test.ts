@@ -269,6 +269,15 @@ describe("codex", { timeout: 60_000 }, () => {
     expect(existsSync(path.join(directories.workspace, ".codex/config.toml"))).toBe(false);
   });
 
+  test("a task that is stopped leaves nothing in the way of the next one", async () => {
+    const { run, start, adapter } = await openBench("acp");
+    const stopped = start(play({ tools: [{ kind: "shell", command: "sleep 60" }] }));
+    await expect.poll(() => stopped.events.some(({ type }) => type === "tool.invoked"), { timeout: 30_000 }).toBe(true);
+    await adapter.cancel(stopped.request.taskId);
+    expect((await stopped.done).result).toMatchObject({ errorCode: "cancelled" });
+    expect((await run(play({ text: "On it goes." }))).result).toMatchObject({ status: "ok", connection: "acp" });
+  });
+
   test("the operator's own home lends its login, and nothing else", async () => {
     const { run, adapter, directories, outside } = await openBench(undefined, { settings: { home: "user" } });
     const operator = path.join(outside, "operator");
