@@ -1,7 +1,7 @@
 import type { ExecutionRequest } from "#contract";
 
 /** What a task may do unasked, in Gemini's words; its policy says it once more, and more strictly. Never `plan`, which writes plans. */
-export function approvalMode({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">): "default" | "auto_edit" | "yolo" {
+function approvalMode({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">): "default" | "auto_edit" | "yolo" {
   if (profile === "inspect") return "default";
   return approvals === "allow" ? "yolo" : "auto_edit";
 }

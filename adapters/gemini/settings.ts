@@ -31,7 +31,7 @@ export function geminiSettings(
 }
 
 /** How the program signs in, by the variables that its vendor documents. */
-export function authType(env: ProgramContext["env"]): string {
+function authType(env: ProgramContext["env"]): string {
   if (env["GOOGLE_GENAI_USE_GCA"] === "true") return "oauth-personal";
   return env["GOOGLE_GENAI_USE_VERTEXAI"] === "true" ? "vertex-ai" : "gemini-api-key";
 }
