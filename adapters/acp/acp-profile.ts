@@ -36,6 +36,8 @@ export interface AcpProfile {
   sessionFields?(request: ExecutionRequest): Record<string, unknown>;
   /** The agent reads the task's MCP servers from what `launch` has prepared: the session names none. */
   readsMcpServers?: boolean;
+  /** The name of a new session, by the protocol's unstable `session/set_title`: the agent then asks no model for one. */
+  sessionTitle?: string;
   /** The mode of the session. Absent: the agent's own default. */
   mode?(request: ExecutionRequest): string | undefined;
   /** Session options by id, such as the model, where these are not told at the start. */

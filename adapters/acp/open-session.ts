@@ -51,7 +51,7 @@ export async function openSession(agent: ClientContext, profile: AcpProfile, req
   };
   const sessionId =
     request.resumeToken === undefined
-      ? await newSession(agent, fields)
+      ? await newSession(agent, fields, profile)
       : await resumeSession(agent, { ...fields, sessionId: request.resumeToken }, agentCapabilities);
   const modeId = profile.mode?.(request);
   if (modeId !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId });
@@ -60,10 +60,13 @@ export async function openSession(agent: ClientContext, profile: AcpProfile, req
   return sessionId;
 }
 
-async function newSession(agent: ClientContext, fields: NewSessionRequest): Promise<string> {
+async function newSession(agent: ClientContext, fields: NewSessionRequest, { sessionTitle: title }: AcpProfile): Promise<string> {
   const session = sessionSchema.safeParse(await agent.request(methods.agent.session.new, fields));
   if (!session.success) throw new AcpFailure("adapter_error", "The agent opened a session without an id.");
-  return session.data.sessionId;
+  const { sessionId } = session.data;
+  // A version that cannot be told a name finds one.
+  if (title !== undefined) await agent.request("session/set_title", { sessionId, title }).catch(() => {});
+  return sessionId;
 }
 
 async function resumeSession(

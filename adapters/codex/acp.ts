@@ -35,6 +35,7 @@ const agent = createAcpConnection({
     ...(systemPrompt !== undefined &&
       resumeToken === undefined && { systemPrompt: { mode: "append", content: [{ type: "text", text: systemPrompt }] } }),
   }),
+  sessionTitle: "Bridge",
   mode: ({ profile }) => modes[profile],
   // A session that goes on keeps the instructions with which it began; newer ones come with the message.
   prompt: (request) => promptOf(request, request.resumeToken === undefined ? undefined : request.systemPrompt),

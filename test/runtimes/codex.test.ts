@@ -278,6 +278,12 @@ describe("codex", { timeout: 60_000 }, () => {
     expect((await run(play({ text: "On it goes." }))).result).toMatchObject({ status: "ok", connection: "acp" });
   });
 
+  test("over acp no other model is asked for a title of the session", async () => {
+    const { run, requests } = await openBench("acp");
+    expect((await run(play({ text: "An answer." }))).result).toMatchObject({ status: "ok" });
+    expect(requests()).not.toContain("very short title");
+  });
+
   test("the operator's own home lends its login, and nothing else", async () => {
     const { run, adapter, directories, outside } = await openBench(undefined, { settings: { home: "user" } });
     const operator = path.join(outside, "operator");
