@@ -28,7 +28,7 @@ export function findCodexAcp(context: ProgramContext): Finding {
 }
 
 /** The program itself where npm has put a script of Node.js before it, which would only be one more process to stop. */
-export function nativeProgram(program: string): string {
+function nativeProgram(program: string): string {
   const script = realpathSync(program);
   if (path.basename(script) !== "codex.js") return program;
   try {
