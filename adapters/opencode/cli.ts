@@ -41,7 +41,8 @@ async function run(task: ProgramTask, argv: readonly string[], { env, model, tal
     read: reader.read,
     explainExit({ exitCode, stderr }) {
       // The rules hold for every agent, but they were asked for this one.
-      if (/agent "bridge" not found/.test(stderr)) return failure("adapter_error", "OpenCode did not take its agent from the configuration.");
+      if (/agent "bridge" not found/.test(stderr))
+        return failure("adapter_error", "OpenCode did not take its agent from the configuration.");
       if (/session not found/i.test(stderr)) return failure("adapter_error", "OpenCode does not know the session of the resume token.");
       return exitCode === 0 ? reader.verdict() : null;
     },

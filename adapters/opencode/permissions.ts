@@ -9,7 +9,10 @@ type Rights = Pick<ExecutionRequest, "profile" | "approvals" | "mcpServers" | "d
 /** The agent of every task. */
 export const agentName = "bridge";
 
-const reading = { read: "allow", grep: "allow", glob: "allow", list: "allow", StructuredOutput: "allow" } as const;
+/** The tool by which a model answers in a wanted form. */
+export const formTool = "StructuredOutput";
+
+const reading = { read: "allow", grep: "allow", glob: "allow", list: "allow", [formTool]: "allow" } as const;
 /** Nobody is there to answer them. */
 const conversing = { question: "deny", plan_enter: "deny", plan_exit: "deny" } as const;
 

@@ -43,20 +43,28 @@ export function operatorConfig({ settings }: Pick<ProgramContext, "settings">): 
 /** The providers that tasks may use: those that the operator describes, and the built-in ones whose key is there. Never one without a key. */
 export function findProviders(context: Pick<ProgramContext, "settings" | "env">): string[] {
   const { provider = {}, enabled_providers: enabled, disabled_providers: disabled = [] } = operatorConfig(context);
-  const withKey = builtIn.filter(({ keys }) => keys.some((key) => (context.env[key] ?? "") !== ""));
+  const withKey = builtIn.filter(({ keys }) => keys.some((key) => isSet(context.env[key])));
   return [...new Set([...Object.keys(provider), ...withKey.map(({ id }) => id)])].filter(
     (id) => !disabled.includes(id) && (enabled?.includes(id) ?? true),
   );
 }
 
-/** The operator's description of the providers, and beside it the base URLs of the environment. */
-export function providerConfig(context: Pick<ProgramContext, "settings" | "env">): Record<string, unknown> {
-  const located = builtIn.flatMap(({ id, baseUrl }) => {
-    const url = baseUrl === undefined ? undefined : context.env[baseUrl.name];
-    return url ? [[id, { options: { baseURL: `${url.replace(/\/+$/, "")}${baseUrl?.suffix}` } }]] : [];
+/** The operator's description of the providers, over what the environment says about the built-in ones; keys are named, not copied. */
+export function providerConfig({ settings, env }: Pick<ProgramContext, "settings" | "env">): Record<string, unknown> {
+  const known = builtIn.map(({ id, keys, baseUrl }) => {
+    const key = keys.find((name) => isSet(env[name]));
+    const url = baseUrl === undefined ? undefined : env[baseUrl.name];
+    const options = {
+      ...(key === undefined ? {} : { apiKey: `{env:${key}}` }),
+      ...(isSet(url) ? { baseURL: `${url.replace(/\/+$/, "")}${baseUrl?.suffix}` } : {}),
+    };
+    return [id, { options }] as const;
   });
-  return { ...Object.fromEntries(located), ...operatorConfig(context).provider };
+  const described = known.filter(([, { options }]) => Object.keys(options).length > 0);
+  return { ...Object.fromEntries(described), ...operatorConfig({ settings }).provider };
 }
+
+const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
 /** A model as OpenCode names it. */
 export interface Model {

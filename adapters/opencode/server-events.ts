@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Step, Verdict } from "../program/run-program.ts";
 import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
+import { formTool } from "./permissions.ts";
 import { readTool, toolPartSchema } from "./tools.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
 
@@ -51,7 +52,7 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
   const told = new Map<string, string>();
   let error: ReportedError | null = null;
   let finish: string | null = null;
-  let structured: Record<string, unknown> | null = null;
+  let structured = false;
 
   /** What has not been told of a text yet. */
   const tellText = (id: string, text: string): ServerStep[] => {
@@ -65,25 +66,19 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
     if (info.role !== "assistant") return [];
     finish = info.finish ?? null;
     error = info.error ?? error;
-    structured = info.structured ?? structured;
     if (info.summary !== true) answers.add(info.id);
-    return [{ kind: "known", facts: { model: `${info.providerID}/${info.modelID}` } }];
+    const model: ServerStep = { kind: "known", facts: { model: `${info.providerID}/${info.modelID}` } };
+    if (info.structured === undefined) return [model];
+    structured = true;
+    return [model, { kind: "known", facts: { outputs: info.structured } }];
   };
 
   const readPart = (part: z.infer<typeof partSchema>): ServerStep[] => {
     if (part.type === "step-finish") tally.add(part);
     if (part.sessionID !== sessionId) return [];
-    if (part.type === "tool") return readTool(part);
+    // The answer in its wanted form is no work of a tool.
+    if (part.type === "tool") return part.tool === formTool ? [] : readTool(part);
     return part.type === "text" && answers.has(part.messageID) ? tellText(part.id, part.text) : [];
-  };
-
-  const end = (): ServerStep[] => {
-    if (structured === null) return [{ kind: "ended", ending: judge(error, finish) }];
-    return [
-      { kind: "text", text: JSON.stringify(structured) },
-      { kind: "known", facts: { outputs: structured } },
-      { kind: "ended", ending: { status: "ok" } },
-    ];
   };
 
   return (json) => {
@@ -100,7 +95,7 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
       return field === "text" && before !== undefined ? tellText(partID, before + delta) : [];
     }
     if (event.type === "session.status") return readStatus(event.properties.status);
-    if (event.type === "session.idle") return end();
+    if (event.type === "session.idle") return [{ kind: "ended", ending: structured ? { status: "ok" } : judge(error, finish) }];
     error ??= event.properties.error;
     return [];
   };
