@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventEnvelope } from "#contract";
+import { until } from "../until.ts";
 import { type BridgeProcess, startBridge } from "./bridge-process.ts";
 import { startCallbackReceiver } from "./callback-receiver.ts";
 import { check } from "./checker.ts";
@@ -13,7 +14,6 @@ import { createRandom } from "./random.ts";
 import { isCalm, readResults } from "./read-api.ts";
 import { createSabotage, type Sabotage } from "./sabotage.ts";
 import { readStoredState, type StoredState, type StoredTask } from "./stored-state.ts";
-import { until } from "../until.ts";
 
 export interface CrashOptions {
   rounds: number;
