@@ -1,3 +1,4 @@
+import { errors } from "undici";
 import type { ExecutionRequest } from "#contract";
 import type { Ending, ProgramTask } from "../program/agent-program.ts";
 import { promptOf } from "../program/prompt.ts";
@@ -63,10 +64,17 @@ export async function converse(
     if (verdict.status === "error" && facts.resumeToken !== undefined && !signal.aborted) await server.abort(facts.resumeToken);
     return { facts, verdict };
   } catch (error) {
-    return { facts, verdict: failure("adapter_error", (error as Error).message) };
+    return { facts, verdict: explainBreak(error as Error) };
   } finally {
     await server.close();
   }
+}
+
+/** A connection breaks when the server dies: that is often seen before its exit is. */
+function explainBreak(error: Error): Verdict {
+  const isGone =
+    error instanceof errors.SocketError || ["ECONNRESET", "ECONNREFUSED", "EPIPE"].includes((error as NodeJS.ErrnoException).code ?? "");
+  return isGone ? failure("runtime_crashed", "OpenCode's server was gone all at once.") : failure("adapter_error", error.message);
 }
 
 async function openSession(server: OpenCodeServer, { resumeToken }: ExecutionRequest): Promise<string | null> {

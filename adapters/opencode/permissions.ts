@@ -60,10 +60,13 @@ export function areAsAsked(rules: readonly Rule[], asked: Permissions): boolean 
 const isSame = (one: Rule, other: Rule | undefined): boolean =>
   one.permission === other?.permission && one.pattern === other.pattern && one.action === other.action;
 
-/** Edits are named by their path from the root of the repository; elsewhere the rule about external directories holds them. */
+/**
+ * Edits are named by their path from the root of the repository, or of the file system where git does not take it for one; elsewhere the
+ * rule about external directories holds them.
+ */
 function editsIn(workspace: string, repository: string | null): Action | Record<string, Action> {
   const relative = repository === null ? "" : path.relative(repository, workspace);
-  return relative === "" ? "allow" : { "*": "deny", [below(relative)]: "allow" };
+  return relative === "" ? "allow" : { "*": "deny", [below(relative)]: "allow", [below(path.relative("/", workspace))]: "allow" };
 }
 
 const below = (directory: string): string => path.join(directory, "*");

@@ -78,9 +78,12 @@ describe.each(connections)("opencode over %s", (connection) => {
     expect(existing(bench.workspace, ["written.txt", "touched.txt", "delegated.txt"])).toEqual([]);
   });
 
-  test("what is denied is not done, and edits stay inside the workspace, also in a larger repository", async () => {
+  test.each([
+    ["a larger repository", (root: string) => execFileSync("git", ["init", "--quiet", root])],
+    ["a directory that git takes for no repository", (root: string) => mkdirSync(path.join(root, ".git"))],
+  ])("what is denied is not done, and edits stay inside the workspace, also in %s", async (_where, prepare) => {
     const bench = await open(connection);
-    execFileSync("git", ["init", "--quiet", bench.root]);
+    prepare(bench.root);
     const { tools, result } = await bench.run({
       ...play(
         {

@@ -225,7 +225,8 @@ function failure(name: string, status: number, errorCode: string): Scenario {
   return {
     name,
     async play(bench) {
-      const { task, events } = await run(bench, [{ error: status }], { profile: "inspect" });
+      // OpenCode tries a failing provider for 90 s, and over `cli` says nothing of it before.
+      const { task, events } = await run(bench, [{ error: status }], { profile: "inspect", timeoutSeconds: 150 });
       expect(task).toMatchObject({ state: "failed", result: { errorCode, error: expect.stringMatching(/\w/) } });
       // What went wrong is the error, not the output.
       expect(task.result?.output ?? "").toBe("");

@@ -13,6 +13,9 @@ export function usageOfOneCall({ runtime, connection }: CellBench): NormalizedUs
       return { inputTokens: 130, outputTokens: 30 };
     case "gemini/cli":
       return { inputTokens: 130, outputTokens: 35, thinkingTokens: 5, cacheReadTokens: 20 };
+    case "opencode/http-api":
+    case "opencode/cli":
+      return { ...plain, cacheWriteTokens: 0 };
     default:
       return plain;
   }
