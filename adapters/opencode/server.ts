@@ -1,6 +1,6 @@
-import { createParser } from "eventsource-parser";
 import { Agent } from "undici";
 import { z } from "zod";
+import { readEventStream } from "./event-stream.ts";
 import { agentName, areAsAsked, type Permissions, type Rule } from "./permissions.ts";
 
 /** No single call takes that long: what takes its time is told by events. */
@@ -60,16 +60,10 @@ export function createServerClient(origin: string, password: string): OpenCodeSe
       const { statusCode, body } = await agent.request({ origin, method: "GET", path: "/event", headers });
       if (statusCode !== 200) throw new ServerFailure("GET /event", statusCode, await body.text());
       const started = Promise.withResolvers<void>();
-      const parser = createParser({
-        onEvent({ data }) {
-          started.resolve();
-          onEvent(JSON.parse(data));
-        },
+      const ended = readEventStream(body, (event) => {
+        started.resolve();
+        onEvent(event);
       });
-      const decoder = new TextDecoder();
-      const ended = (async () => {
-        for await (const chunk of body as AsyncIterable<Uint8Array>) parser.feed(decoder.decode(chunk, { stream: true }));
-      })();
       await Promise.race([started.promise, ended]);
       return { ended };
     },

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import type { ExecutionRequest } from "#contract";
+import { converse } from "../../../adapters/opencode/converse.ts";
+import type { OpenCodeStart } from "../../../adapters/opencode/start.ts";
+import { createTally } from "../../../adapters/opencode/usage.ts";
+import type { ProgramTask } from "../../../adapters/program/agent-program.ts";
+import { contextOf, requestIn } from "./given.ts";
+import { createScriptedServer, type ScriptedBehaviour } from "./scripted-server.ts";
+
+const rules = [{ permission: "*", pattern: "*", action: "deny" }];
+
+interface Given {
+  changes?: Partial<ExecutionRequest>;
+  /** The task goes on with the session of the recording. */
+  resumes?: boolean;
+  password?: string;
+  signal?: AbortSignal;
+  onTool?: () => void;
+}
+
+/** What comes of a conversation with a server that behaves so. */
+async function talk(
+  behaviour: Partial<ScriptedBehaviour>,
+  { changes = {}, resumes = false, password = "a password", signal = new AbortController().signal, onTool = () => {} }: Given = {},
+) {
+  const { origin, calls, session } = await createScriptedServer({ recording: "tool", rules, ...behaviour });
+  const told: string[] = [];
+  const task: ProgramTask = {
+    request: requestIn("/agents/one", { ...changes, ...(resumes ? { resumeToken: session } : {}) }),
+    context: contextOf(),
+    story: {
+      say: (text: string) => told.push(text),
+      invokeTool() {
+        told.push("[");
+        onTool();
+      },
+      completeTool: () => told.push("]"),
+      progress: () => told.push("…"),
+    } as unknown as ProgramTask["story"],
+    signal,
+    totals: {} as ProgramTask["totals"],
+  };
+  const start: OpenCodeStart = {
+    env: {},
+    model: { providerID: "scripted", modelID: "model" },
+    permissions: { "*": "deny" },
+    tally: createTally({ isPriced: true }),
+  };
+  const outcome = await converse(task, start, { origin, password });
+  const asked = calls.map(({ what }) => what.replace(session, "S"));
+  const bodiesOf = (name: string) => calls.flatMap(({ what, body }) => (what.includes(name) ? [body] : []));
+  return { ...outcome, told: told.join(""), asked, session, prompt: bodiesOf("/prompt_async")[0], answers: bodiesOf("/permissions/") };
+}
+
+const whole = ["GET /event", "GET /agent", "POST /session", "POST /session/S/prompt_async"];
+
+describe("a conversation with a server", () => {
+  test("listens, reads the rules back, makes a session, and only then asks", async () => {
+    const { verdict, facts, told, asked, session, prompt } = await talk({});
+    expect(asked).toEqual(whole);
+    expect(verdict).toEqual({ status: "ok" });
+    expect(facts).toEqual({ resumeToken: session, model: "scripted/model" });
+    expect(told).toMatch(/^I run it\.\[+\]It said hi\.$/);
+    expect(prompt).toEqual({
+      agent: "bridge",
+      parts: [{ type: "text", text: expect.stringMatching(/m$/) }],
+      model: { providerID: "scripted", modelID: "model" },
+    });
+  });
+
+  test("asks nothing of an agent that may do more than it should (trap 11)", async () => {
+    const { verdict, asked } = await talk({ rules: [{ permission: "*", pattern: "*", action: "allow" }] });
+    expect(verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("rules of the task") });
+    expect(asked).toEqual(whole.slice(0, 2));
+  });
+
+  test("goes on with a session that is there, and with no other", async () => {
+    const resumed = await talk({ recording: "resumed" }, { resumes: true });
+    expect(resumed).toMatchObject({ verdict: { status: "ok" }, told: "I go on." });
+    expect(resumed.asked).toEqual([...whole.slice(0, 2), "GET /session/S", "POST /session/S/prompt_async"]);
+    const unknown = await talk({}, { changes: { resumeToken: "ses_unknown" } });
+    expect(unknown.verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("does not know the session") });
+    expect(unknown.prompt).toBeUndefined();
+  });
+
+  test.each([
+    ["allow", "once"],
+    ["deny", "reject"],
+  ] as const)("answers what OpenCode asks for: under approvals %s %s", async (approvals, response) => {
+    const { answers, told, verdict } = await talk({ recording: "asked" }, { changes: { approvals } });
+    expect(answers).toEqual([{ response }]);
+    expect(told).toMatch(/I was let\.$/);
+    expect(verdict).toEqual({ status: "ok" });
+  });
+
+  test("hands on a system prompt, and the form of an object", async () => {
+    const schema = { type: "object", properties: { colour: { type: "string" } } };
+    const outputStrategy = { type: "structured", schema } as const;
+    const { prompt, facts } = await talk({ recording: "structured" }, { changes: { systemPrompt: "Be brief.", outputStrategy } });
+    expect(prompt).toMatchObject({ system: "Be brief.", format: { type: "json_schema", schema } });
+    expect(facts).toMatchObject({ outputs: { colour: "blue" } });
+    const list = await talk({}, { changes: { outputStrategy: { type: "structured", schema: { type: "array" } } } });
+    expect(list.prompt).not.toHaveProperty("format");
+  });
+
+  test("stops a session that goes on behind its verdict (trap 13)", async () => {
+    const { verdict, told, asked } = await talk({ recording: "error-503" });
+    expect(verdict).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("4 times in a row") });
+    expect(told).toBe("…………");
+    expect(asked.at(-1)).toBe("POST /session/S/abort");
+  });
+
+  test("of which the events end too early is a crash", async () => {
+    const { verdict } = await talk({ until: '"running"', hangsUp: true });
+    expect(verdict).toMatchObject({ errorCode: "runtime_crashed" });
+  });
+
+  test("with a server that does not know the password", async () => {
+    const { verdict, asked } = await talk({}, { password: "another" });
+    expect(verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("GET /event with 401") });
+    expect(asked).toEqual([]);
+  });
+
+  test("that is cancelled aborts its session", async () => {
+    const cancel = new AbortController();
+    const { verdict, facts, asked, session } = await talk({ until: '"running"' }, { signal: cancel.signal, onTool: () => cancel.abort() });
+    expect(verdict).toMatchObject({ errorCode: "cancelled" });
+    expect(facts.resumeToken).toBe(session);
+    expect(asked).toEqual([...whole, "POST /session/S/abort"]);
+  });
+});

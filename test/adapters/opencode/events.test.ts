@@ -1,0 +1,116 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { createRunReader } from "../../../adapters/opencode/events.ts";
+import { createTally } from "../../../adapters/opencode/usage.ts";
+import { meaningOf } from "./meaning-of.ts";
+
+/** What a recorded stream of `opencode run --format json` 1.18.33 means. */
+function replay(name: string) {
+  const recorded = readFileSync(path.join(import.meta.dirname, "recorded", `run-${name}.jsonl`), "utf8");
+  return read(recorded.split("\n").filter(Boolean));
+}
+
+function read(lines: readonly string[]) {
+  const tally = createTally({ isPriced: false });
+  const reader = createRunReader(tally);
+  const meaning = meaningOf(lines.flatMap((line) => reader.read(JSON.parse(line))));
+  return { ...meaning, verdict: reader.verdict(), counted: tally.facts() };
+}
+
+const oneCall = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 0 };
+const twoCalls = { inputTokens: 260, outputTokens: 60, thinkingTokens: 10, cacheReadTokens: 40, cacheWriteTokens: 0 };
+const unfinished = { status: "error", errorCode: "model_error", error: expect.stringContaining("before the model had given its answer") };
+
+describe("a recorded run", () => {
+  test("of a tool: invoked and completed in one line, the answer is what follows", () => {
+    const { tools, text, answer, facts, counted, ended, verdict } = replay("tool");
+    const toolCallId = expect.stringMatching(/^call_/);
+    expect(tools).toEqual([
+      { kind: "tool.invoked", toolCallId, toolName: "bash", input: expect.objectContaining({ command: "echo hi" }) },
+      { kind: "tool.completed", toolCallId, output: "hi\n", isError: false },
+    ]);
+    expect([text, answer]).toEqual([["I run it.", "It said hi."], "It said hi."]);
+    expect(facts).toEqual({ resumeToken: expect.stringMatching(/^ses_\w+$/) });
+    expect(counted).toEqual({ usage: twoCalls, costUsd: 0.00036 });
+    expect([ended, verdict]).toEqual([[], { status: "ok" }]);
+  });
+
+  test("of a resumed session: its id stays, usage and cost are of this task alone", () => {
+    const { facts, counted, answer } = replay("resumed");
+    expect(facts).toEqual(replay("tool").facts);
+    expect(counted).toEqual({ usage: oneCall, costUsd: 0.00018 });
+    expect(answer).toBe("I go on.");
+  });
+
+  test("of two tools at once: a command that fails is an error, like a tool that does", () => {
+    const { tools } = replay("two-tools");
+    expect(tools.filter(({ kind }) => kind === "tool.completed")).toMatchObject([
+      { output: expect.stringContaining("missing.txt"), isError: true },
+      { output: "hi\n", isError: true },
+    ]);
+  });
+
+  test("of a denial: the tool ends as an error, the task goes on to its answer (traps 4 and 11b)", () => {
+    const { tools, answer, verdict } = replay("denied");
+    expect(tools.at(-1)).toMatchObject({ isError: true, output: expect.stringContaining("unavailable tool") });
+    expect([answer, verdict]).toEqual(["It was refused.", { status: "ok" }]);
+  });
+
+  test("of a sub-agent: nobody tells what it used, so the sum is not known", () => {
+    const { tools, answer, counted } = replay("sub-agent");
+    expect(tools[0]).toMatchObject({ toolName: "task" });
+    expect(answer).toBe("It is done.");
+    expect(counted).toEqual({});
+  });
+
+  test("of a call that failed once and was made again in silence", () => {
+    expect(replay("error-500-once")).toMatchObject({ answer: "Got over it.", ended: [], verdict: { status: "ok" } });
+  });
+
+  test("of every kind of character", () => {
+    const text = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c \u2028\u2029 \ufeff "quoted" \\back\\ \t tab\r\nnext line \u001b[31mred\u001b[0m';
+    expect(replay("unicode").answer).toBe(text);
+  });
+
+  // Trap 13: a 500 is told only after all tries, and those take more than a minute.
+  test.each([
+    ["error-400", "model_error", /error 400/],
+    ["error-401", "authentication_required", /error 401.*ANTHROPIC_API_KEY/],
+    ["error-403", "authentication_required", /error 403.*ANTHROPIC_API_KEY/],
+    ["error-404", "model_error", /error 404/],
+    ["error-429", "rate_limited", /error 429/],
+    ["error-500", "model_error", /error 500/],
+    ["unknown-model", "model_error", /model that was asked for/],
+  ])("of %s: %s", (name, errorCode, error) => {
+    const { ended, text, counted } = replay(name);
+    expect(ended).toEqual([{ status: "error", errorCode, error: expect.stringMatching(error) }]);
+    expect([text, counted]).toEqual([[], {}]);
+  });
+});
+
+describe("lines", () => {
+  const stepFinish = (reason: string, id = "prt_1") => ({
+    type: "step_finish",
+    sessionID: "ses_1",
+    part: { id, type: "step-finish", reason, cost: 0, tokens: { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } } },
+  });
+  const readObjects = (...lines: object[]) => read(lines.map((line) => JSON.stringify(line)));
+
+  test("that end with a call of a tool are no success, though the program exits with 0 (trap 11b)", () => {
+    expect(readObjects(stepFinish("tool-calls")).verdict).toEqual(unfinished);
+    expect(readObjects().verdict).toEqual(unfinished);
+    expect(readObjects(stepFinish("tool-calls"), stepFinish("stop", "prt_2")).verdict).toEqual({ status: "ok" });
+  });
+
+  test("of other kinds and other shapes mean nothing", () => {
+    const { steps } = readObjects({ type: "reasoning" }, { type: "text" }, { type: "tool_use", sessionID: "ses_1", part: {} }, {});
+    expect(steps).toEqual([]);
+  });
+
+  test("with an error that names no session", () => {
+    const { facts, ended } = readObjects({ type: "error", error: { name: "ProviderAuthError", data: { message: "no key\n  at x" } } });
+    expect(facts).toEqual({});
+    expect(ended).toMatchObject([{ errorCode: "authentication_required", error: expect.stringMatching(/: no key\. To change/) }]);
+  });
+});

@@ -1,0 +1,31 @@
+import path from "node:path";
+import type { ExecutionRequest } from "#contract";
+import type { ProgramContext } from "../../../adapters/program/agent-program.ts";
+import { programSettingsSchema } from "../../../adapters/program/program-settings.ts";
+
+/** What an adapter works with, under these settings and in this environment. */
+export function contextOf(settings: object = {}, env: ProgramContext["env"] = { ANTHROPIC_API_KEY: "k" }): ProgramContext {
+  const silent = () => {};
+  return {
+    settings: programSettingsSchema.parse(settings),
+    env,
+    dataDir: "/data",
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    onOrphansKilled: silent,
+  };
+}
+
+/** A request whose workspace is `root`. */
+export function requestIn(root: string, changes: Partial<ExecutionRequest> = {}): ExecutionRequest {
+  return {
+    taskId: "t",
+    agentId: "a",
+    message: "m",
+    timeoutSeconds: 60,
+    outputStrategy: { type: "stream" },
+    profile: "modify",
+    approvals: "allow",
+    directories: { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") },
+    ...changes,
+  };
+}

@@ -1,0 +1,124 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { findCredentials } from "../../../adapters/opencode/credentials.ts";
+import { find } from "../../../adapters/opencode/program.ts";
+import { chooseModel, findProviders, isPriced, providerConfig } from "../../../adapters/opencode/providers.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { contextOf } from "./given.ts";
+
+describe("providers", () => {
+  test.each<[env: Record<string, string>, config: Record<string, unknown>, providers: string[]]>([
+    [{}, {}, []],
+    [{ ANTHROPIC_API_KEY: "" }, {}, []],
+    [{ ANTHROPIC_BASE_URL: "http://gateway" }, {}, []],
+    [{ ANTHROPIC_API_KEY: "k" }, {}, ["anthropic"]],
+    [{ OPENAI_API_KEY: "k", GEMINI_API_KEY: "k" }, {}, ["openai", "google"]],
+    [{ GOOGLE_GENERATIVE_AI_API_KEY: "k" }, {}, ["google"]],
+    [{ OPENROUTER_API_KEY: "k", GROQ_API_KEY: "k", MISTRAL_API_KEY: "k" }, {}, ["openrouter", "groq", "mistral"]],
+    [{ XAI_API_KEY: "k", DEEPSEEK_API_KEY: "k" }, {}, ["xai", "deepseek"]],
+    [{ OPENAI_API_KEY: "k" }, { provider: { mine: {}, openai: {} } }, ["mine", "openai"]],
+    [{ OPENAI_API_KEY: "k", GROQ_API_KEY: "k" }, { disabled_providers: ["groq"] }, ["openai"]],
+    [{ OPENAI_API_KEY: "k", GROQ_API_KEY: "k" }, { enabled_providers: ["groq", "opencode"] }, ["groq"]],
+  ])("with %j and %j: %j", (env, config, providers) => {
+    expect(findProviders(contextOf({ config }, env))).toEqual(providers);
+  });
+
+  test.each([
+    [
+      { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "http://h/" },
+      "anthropic",
+      { apiKey: "{env:ANTHROPIC_API_KEY}", baseURL: "http://h/v1" },
+    ],
+    [{ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://h/v1" }, "openai", { apiKey: "{env:OPENAI_API_KEY}", baseURL: "http://h/v1" }],
+    [{ GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: "http://h" }, "google", { apiKey: "{env:GEMINI_API_KEY}", baseURL: "http://h/v1beta" }],
+    [{ GEMINI_API_KEY: "k", GOOGLE_GENERATIVE_AI_API_KEY: "k" }, "google", { apiKey: "{env:GOOGLE_GENERATIVE_AI_API_KEY}" }],
+    [{ GROQ_API_KEY: "k" }, "groq", { apiKey: "{env:GROQ_API_KEY}" }],
+  ])("%j is said to the program by name", (env, id, options) => {
+    expect(providerConfig(contextOf({}, env))).toEqual({ [id]: { options } });
+  });
+
+  test("the operator's description of a provider stands over what the environment says", () => {
+    const provider = { openai: { options: { baseURL: "http://mine" } }, mine: { npm: "@ai-sdk/openai-compatible" } };
+    const config = providerConfig(contextOf({ config: { provider } }, { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://other" }));
+    expect(config).toEqual(provider);
+  });
+
+  test("a configuration of another form is refused in words", () => {
+    expect(() => findProviders(contextOf({ config: { provider: ["openai"] } }))).toThrow(/BRIDGE_OPENCODE_CONFIG is not a configuration/);
+  });
+});
+
+describe("the model", () => {
+  const one = { ANTHROPIC_API_KEY: "k" };
+  const two = { ...one, OPENROUTER_API_KEY: "k" };
+  test.each<[model: string | undefined, config: Record<string, unknown>, env: Record<string, string>, chosen: string | null]>([
+    [undefined, {}, one, null],
+    [undefined, { model: "anthropic/opus" }, one, "anthropic opus"],
+    ["anthropic/sonnet", { model: "anthropic/opus" }, one, "anthropic sonnet"],
+    ["sonnet", {}, one, "anthropic sonnet"],
+    ["meta/llama", {}, { GROQ_API_KEY: "k" }, "groq meta/llama"],
+    ["openrouter/meta/llama", {}, two, "openrouter meta/llama"],
+  ])("%s with %j and %j is %s", (model, config, env, chosen) => {
+    const found = chooseModel(model === undefined ? {} : { model }, contextOf({ config }, env));
+    expect(found && `${found.providerID} ${found.modelID}`).toBe(chosen);
+  });
+
+  test.each([["sonnet"], ["anthropic"], ["meta/llama"], ["opencode/free"]])("%s is nobody's where there are two providers", (model) => {
+    expect(() => chooseModel({ model }, contextOf({}, two))).toThrow(/Write provider\/model, with one of: anthropic, openrouter\./);
+  });
+
+  test("with the operator's logins any provider may be there", () => {
+    const context = contextOf({ home: "user" }, {});
+    expect(chooseModel({ model: "github-copilot/gpt" }, context)).toEqual({ providerID: "github-copilot", modelID: "gpt" });
+    expect(() => chooseModel({ model: "gpt" }, context)).toThrow(/names no provider/);
+  });
+
+  test("is priced where the operator tells its price, be it 0", () => {
+    const models = { free: { cost: { input: 0, output: 0 } }, unknown: {} };
+    const context = contextOf({ config: { provider: { mine: { models } } } });
+    const priced = ["free", "unknown", "other"].map((modelID) => isPriced({ providerID: "mine", modelID }, context));
+    expect(priced).toEqual([true, false, false]);
+    expect(isPriced({ providerID: "anthropic", modelID: "free" }, context)).toBe(false);
+  });
+});
+
+describe("credentials", () => {
+  /** A program that lists these models where it sees the operator's home. */
+  const credentialsWith = async (settings: object, env: Record<string, string> = {}, models = "") => {
+    const directory = await temporaryDirectory();
+    const program = path.join(directory, "opencode");
+    const script = `[ "$1" = models ] && [ "$HOME" = "${directory}" ] && [ -n "$OPENCODE_CONFIG_CONTENT" ] && printf '${models}'`;
+    writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const context = { ...contextOf(settings, { ...env, HOME: directory }), dataDir: path.join(directory, "data") };
+    return await findCredentials("http-api", [program], context);
+  };
+
+  test("are the keys that are there, named and not shown", async () => {
+    expect(await credentialsWith({}, { ANTHROPIC_API_KEY: "sk-secret" })).toEqual({ ok: true, detail: "providers: anthropic" });
+  });
+
+  test("are missing, which says what to do (trap 12)", async () => {
+    const advice = expect.stringMatching(/^no provider: set ANTHROPIC_API_KEY.*BRIDGE_OPENCODE_HOME=user/);
+    expect(await credentialsWith({}, {}, "anthropic/opus\\n")).toEqual({ ok: false, detail: advice });
+    expect(await credentialsWith({ home: "user" })).toEqual({ ok: false, detail: advice });
+  });
+
+  test("are the operator's logins, where tasks have those", async () => {
+    const models = "anthropic/opus\\n\\033[90mnot a model\\033[0m\\nopenrouter/meta/llama\\n";
+    expect(await credentialsWith({ home: "user" }, {}, models)).toEqual({ ok: true, detail: "2 models of the operator's own logins" });
+  });
+
+  test("cannot be found under a broken configuration", async () => {
+    expect(await credentialsWith({ config: { model: 5 } })).toEqual({
+      ok: false,
+      detail: expect.stringContaining("BRIDGE_OPENCODE_CONFIG"),
+    });
+  });
+});
+
+test("a program that is not there is told with what to install", () => {
+  expect(find(contextOf({}, { PATH: "/nowhere" }))).toEqual({
+    missing: expect.stringMatching(/npm install -g opencode-ai.*BRIDGE_OPENCODE_COMMAND/),
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import type { ExecutionRequest } from "#contract";
+import { answerPermission, areAsAsked, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
+import { requestIn } from "./given.ts";
+
+const rightsOf = (changes: Partial<ExecutionRequest>, repository: string | null = null) =>
+  permissionsOf(
+    requestIn("/agents/one", { directories: { ...requestIn("/agents/one").directories, tmp: "/tmp-of-task" }, ...changes }),
+    repository,
+  );
+
+/** What OpenCode does with rules: of those that match, the last decides. */
+function decide(permissions: Permissions, permission: string, pattern = "*"): string | undefined {
+  const matches = (rule: string, value: string) =>
+    new RegExp(`^${rule.replaceAll(/[.+?^$()|[\]{}\\]/g, "\\$&").replaceAll("*", ".*")}$`, "s").test(value);
+  return rulesOf(permissions).findLast((rule) => matches(rule.permission, permission) && matches(rule.pattern, pattern))?.action;
+}
+
+const rulesOf = (permissions: Permissions) =>
+  Object.entries(permissions).flatMap(([permission, rule]) =>
+    Object.entries(typeof rule === "string" ? { "*": rule } : rule).map(([pattern, action]) => ({
+      permission,
+      pattern,
+      action: String(action),
+    })),
+  );
+
+describe("what a task may do", () => {
+  const mcpServers: ExecutionRequest["mcpServers"] = [{ name: "my words", transport: "stdio", command: "/bin/words" }];
+  const changing = [
+    "bash",
+    "edit",
+    "write",
+    "patch",
+    "task",
+    "webfetch",
+    "websearch",
+    "todowrite",
+    "skill",
+    "lsp",
+    "question",
+    "my_words_say",
+    "of_tomorrow",
+  ];
+
+  test.each(["allow", "deny", "ask"] as const)("inspect with approvals %s reads the workspace, and nothing else (trap 10)", (approvals) => {
+    const permissions = rightsOf({ profile: "inspect", approvals, mcpServers });
+    for (const tool of changing) expect([tool, decide(permissions, tool)]).toEqual([tool, "deny"]);
+    for (const tool of ["read", "grep", "glob", "list", "StructuredOutput"])
+      expect([tool, decide(permissions, tool)]).toEqual([tool, "allow"]);
+    expect(decide(permissions, "external_directory", "/agents/one/src/*")).toBe("allow");
+    for (const outside of ["/etc/*", "/agents/*", "/agents/one-more/*", "/tmp-of-task/x"])
+      expect(decide(permissions, "external_directory", outside)).toBe("deny");
+  });
+
+  test.each(["deny", "ask"] as const)("modify with approvals %s edits, and uses the named MCP servers", (approvals) => {
+    const permissions = rightsOf({ approvals, mcpServers });
+    for (const tool of ["edit", "read", "todowrite", "my_words_say"]) expect([tool, decide(permissions, tool)]).toEqual([tool, "allow"]);
+    for (const tool of ["bash", "task", "webfetch", "other_say", "of_tomorrow"])
+      expect([tool, decide(permissions, tool)]).toEqual([tool, "deny"]);
+    expect(decide(permissions, "external_directory", "/tmp-of-task/x")).toBe("allow");
+    expect(decide(permissions, "external_directory", "/etc/*")).toBe("deny");
+  });
+
+  test("modify with approvals does everything, but file tools stay inside and nobody is asked anything", () => {
+    const permissions = rightsOf({ mcpServers });
+    for (const tool of ["bash", "edit", "task", "webfetch", "my_words_say"])
+      expect([tool, decide(permissions, tool)]).toEqual([tool, "allow"]);
+    for (const tool of ["question", "plan_enter", "plan_exit"]) expect([tool, decide(permissions, tool)]).toEqual([tool, "deny"]);
+    expect(decide(permissions, "external_directory", "/etc/*")).toBe("deny");
+  });
+
+  test("in a larger repository, which OpenCode takes for the workspace, edits stay inside the workspace", () => {
+    for (const approvals of ["allow", "deny"] as const) {
+      const permissions = rightsOf({ approvals }, "/agents");
+      expect(decide(permissions, "edit", "one/src/x.ts")).toBe("allow");
+      for (const outside of ["two/x.ts", "x.ts", "one-more/x.ts"]) expect(decide(permissions, "edit", outside)).toBe("deny");
+      expect(decide(rightsOf({ approvals }, "/agents/one"), "edit", "src/x.ts")).toBe("allow");
+    }
+  });
+
+  // Trap 11b: a call that is asked about ends `opencode run`.
+  test.each([
+    ["inspect", "deny"],
+    ["modify", "deny"],
+    ["modify", "ask"],
+    ["modify", "allow"],
+  ] as const)("%s with approvals %s never asks", (profile, approvals) => {
+    const actions = rulesOf(rightsOf({ profile, approvals, mcpServers })).map(({ action }) => action);
+    expect(new Set(actions)).toEqual(new Set(["allow", "deny"]));
+  });
+});
+
+test.each([
+  ["inspect", "allow", "reject"],
+  ["inspect", "deny", "reject"],
+  ["modify", "deny", "reject"],
+  ["modify", "ask", "reject"],
+  ["modify", "allow", "once"],
+] as const)("what a version of OpenCode asks for by itself, under %s with %s: %s", (profile, approvals, answer) => {
+  expect(answerPermission({ profile, approvals })).toBe(answer);
+});
+
+describe("rules that are read back (trap 11)", () => {
+  const asked = rightsOf({ profile: "inspect" });
+  const rules = rulesOf(asked);
+  const builtIn = { permission: "*", pattern: "*", action: "allow" };
+  const directory = { permission: "external_directory", pattern: "/data/tool-output/*", action: "allow" };
+
+  test.each([
+    ["alone", rules, true],
+    ["behind those that every agent has", [builtIn, ...rules], true],
+    ["before directories of OpenCode's own", [builtIn, ...rules, directory], true],
+    ["before a rule that loosens them", [...rules, { ...builtIn, permission: "bash" }], false],
+    ["with one missing", rules.slice(0, -1), false],
+    ["with one changed", rules.map((rule) => (rule.permission === "*" ? builtIn : rule)), false],
+    ["with one in between", [...rules.slice(0, 2), builtIn, ...rules.slice(2)], false],
+    ["twice, the last time as asked", [...rules, builtIn, ...rules], true],
+    ["of no agent", [], false],
+  ])("%s", (_, found, areGood) => {
+    expect(areAsAsked(found, asked)).toBe(areGood);
+  });
+});

@@ -1,0 +1,244 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readEventStream } from "../../../adapters/opencode/event-stream.ts";
+import { createServerReader } from "../../../adapters/opencode/server-events.ts";
+import { createTally } from "../../../adapters/opencode/usage.ts";
+import { meaningOf } from "./meaning-of.ts";
+
+/** What `GET /event` of `opencode serve` 1.18.33 brought; the news of its plugins is cut out. */
+const recorded = (name: string): Buffer => readFileSync(path.join(import.meta.dirname, "recorded", `serve-${name}.sse`));
+
+async function eventsIn(...chunks: Uint8Array[]): Promise<unknown[]> {
+  const events: unknown[] = [];
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  await readEventStream(stream, (event) => events.push(event));
+  return events;
+}
+
+/** What the events of a recording mean to the task whose session was the first to be made. */
+async function replay(name: string, session?: string) {
+  const events = await eventsIn(recorded(name));
+  return read(session ?? (/"sessionID":"(ses_\w+)"/.exec(JSON.stringify(events))?.[1] as string), events);
+}
+
+function read(session: string, events: readonly unknown[]) {
+  const tally = createTally({ isPriced: false });
+  const reader = createServerReader(session, tally);
+  return { ...meaningOf(events.flatMap((event) => reader(event))), session, counted: tally.facts() };
+}
+
+const callsOf = (calls: number) => ({
+  inputTokens: calls * 130,
+  outputTokens: calls * 30,
+  thinkingTokens: calls * 5,
+  cacheReadTokens: calls * 20,
+  cacheWriteTokens: 0,
+});
+
+describe("a recorded stream of the server", () => {
+  test("of a tool: text in deltas that are told once, a call with its whole input, its output, one end", async () => {
+    const { tools, text, answer, facts, counted, ended } = await replay("tool");
+    const toolCallId = expect.stringMatching(/^call_/);
+    const invoked = { kind: "tool.invoked", toolCallId, toolName: "bash", input: expect.objectContaining({ command: "echo hi" }) };
+    expect(tools.slice(0, 1)).toEqual([invoked]);
+    expect(tools.at(-1)).toEqual({ kind: "tool.completed", toolCallId, output: "hi\n", isError: false });
+    expect(text.length).toBeGreaterThan(2);
+    expect(text.join("")).toBe("I run it.It said hi.");
+    expect(answer).toBe("It said hi.");
+    expect(facts).toEqual({ model: "scripted/model" });
+    expect(counted).toEqual({ usage: callsOf(2), costUsd: 0.00036 });
+    expect(ended).toEqual([{ status: "ok" }]);
+  });
+
+  test("of a resumed session: usage and cost are of this task alone", async () => {
+    const { session, answer, counted } = await replay("resumed");
+    expect(session).toBe((await replay("tool")).session);
+    expect(answer).toBe("I go on.");
+    expect(counted).toEqual({ usage: callsOf(1), costUsd: 0.00018 });
+  });
+
+  test("of two tools at once: each has its own end", async () => {
+    const { tools } = await replay("two-tools");
+    const ends = tools.flatMap((step) => (step.kind === "tool.completed" ? [[step.toolCallId, step.isError, step.output]] : []));
+    expect(new Set(ends.map(([id]) => id)).size).toBe(2);
+    expect(ends).toEqual([
+      [expect.anything(), true, expect.stringContaining("missing.txt")],
+      [expect.anything(), true, "hi\n"],
+    ]);
+  });
+
+  test("of a denial: the tool ends as an error, the task goes on to its answer (traps 4 and 11b)", async () => {
+    const { tools, answer, ended, asked } = await replay("denied");
+    expect(tools.at(-1)).toMatchObject({ isError: true, output: expect.stringContaining("unavailable tool") });
+    expect([answer, ended, asked]).toEqual(["It was refused.", [{ status: "ok" }], []]);
+  });
+
+  test("of a question: what to answer, and to whom", async () => {
+    const { asked, session, answer, ended } = await replay("asked");
+    expect(asked).toEqual([{ kind: "asked", sessionId: session, permissionId: expect.stringMatching(/^per_/) }]);
+    expect([answer, ended]).toEqual(["I was let.", [{ status: "ok" }]]);
+  });
+
+  test("of a sub-agent: its words and tools are not the task's, its tokens are", async () => {
+    const { tools, text, counted, ended } = await replay("sub-agent");
+    expect(new Set(tools.map((step) => "toolName" in step && step.toolName))).toContain("task");
+    expect(JSON.stringify(tools)).not.toContain('"bash"');
+    expect(text.join("")).toBe("It is done.");
+    expect(counted).toEqual({ usage: callsOf(4), costUsd: 0.00072 });
+    expect(ended).toEqual([{ status: "ok" }]);
+  });
+
+  test("of an answer in its form: no work of a tool", async () => {
+    const { tools, facts, ended, text } = await replay("structured");
+    expect(facts["outputs"]).toEqual({ colour: "blue" });
+    expect([tools, text, ended]).toEqual([[], [], [{ status: "ok" }]]);
+  });
+
+  test("of prose where a form was wanted: left to whoever wants the form", async () => {
+    const { facts, answer, ended } = await replay("prose-for-a-form");
+    expect(facts).not.toHaveProperty("outputs");
+    expect([answer, ended]).toEqual(['{"colour":"red"}', [{ status: "ok" }]]);
+  });
+
+  test("of every kind of character", async () => {
+    const text = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c \u2028\u2029 \ufeff "quoted" \\back\\ \t tab\r\nnext line \u001b[31mred\u001b[0m';
+    expect((await replay("unicode")).answer).toBe(text);
+  });
+
+  test("of a call that failed once: told as progress, and the task goes on", async () => {
+    const { progress, answer, ended } = await replay("error-500-once");
+    expect(progress).toEqual([{ retry: 1, message: "Scripted error 500" }]);
+    expect([answer, ended]).toEqual(["Got over it.", [{ status: "ok" }]]);
+  });
+
+  test("of a provider that goes on failing: given up, though the program would go on (trap 13)", async () => {
+    const { progress, ended } = await replay("error-503");
+    expect(progress.map(({ retry }) => retry)).toEqual([1, 2, 3, 4]);
+    expect(ended[0]).toEqual({
+      status: "error",
+      errorCode: "model_error",
+      error: "The model's provider failed 4 times in a row, in the end with: Scripted error 503",
+    });
+  });
+
+  test.each([
+    ["error-400", "model_error", /error 400/],
+    ["error-401", "authentication_required", /error 401.*ANTHROPIC_API_KEY/],
+    ["error-403", "authentication_required", /error 403.*ANTHROPIC_API_KEY/],
+    ["error-404", "model_error", /error 404/],
+    ["error-429", "rate_limited", /error 429/],
+    ["unknown-model", "model_error", /scripted\/unknown.*model that was asked for/],
+  ])("of %s: %s", async (name, errorCode, error) => {
+    const { ended, text, counted } = await replay(name);
+    expect(ended[0]).toEqual({ status: "error", errorCode, error: expect.stringMatching(error) });
+    expect([text, counted]).toEqual([[], {}]);
+  });
+
+  test("of another session says nothing, and ends nothing", async () => {
+    const { steps } = await replay("tool", "ses_other");
+    expect(steps).toEqual([]);
+  });
+});
+
+test("the events are the same, however the network cuts them", async () => {
+  const bytes = recorded("unicode");
+  const whole = await eventsIn(bytes);
+  expect(whole.length).toBeGreaterThan(10);
+  const cutsOf = fc.array(fc.nat(bytes.length), { maxLength: 40 }).map((cuts) => [...cuts].sort((a, b) => a - b));
+  await fc.assert(
+    fc.asyncProperty(cutsOf, async (cuts) => {
+      const chunks = [...cuts, bytes.length].map((cut, index) => bytes.subarray(cuts[index - 1] ?? 0, cut));
+      expect(await eventsIn(...chunks)).toEqual(whole);
+    }),
+  );
+  // A byte at a time: through every character and every line ending.
+  expect(await eventsIn(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)))).toEqual(whole);
+});
+
+describe("events", () => {
+  const session = "ses_1";
+  const message = (info: object) => ({
+    type: "message.updated",
+    properties: { info: { sessionID: session, id: "msg_1", role: "assistant", providerID: "p", modelID: "m", ...info } },
+  });
+  const part = (text: string, messageID = "msg_1") => ({
+    type: "message.part.updated",
+    properties: { part: { sessionID: session, type: "text", id: `prt_${messageID}`, messageID, text } },
+  });
+  const delta = (text: string, field = "text") => ({
+    type: "message.part.delta",
+    properties: { sessionID: session, partID: "prt_msg_1", field, delta: text },
+  });
+  const idle = { type: "session.idle", properties: { sessionID: session } };
+  const sessionError = (error: object) => ({ type: "session.error", properties: { sessionID: session, error } });
+
+  test("that repeat a text tell only what is new of it", () => {
+    const events = [
+      message({}),
+      part(""),
+      delta("One, "),
+      part("One, two"),
+      part("One, two"),
+      delta("."),
+      part("rewritten"),
+      delta("x", "metadata"),
+    ];
+    expect(read(session, events).text).toEqual(["One, ", "two", "."]);
+  });
+
+  test("with words of the user or of a summary tell no text", () => {
+    expect(read(session, [message({ role: "user" }), part("My own words")]).text).toEqual([]);
+    expect(read(session, [message({ summary: true }), part("A note to itself"), delta("!")]).text).toEqual([]);
+    expect(read(session, [message({ summary: { diffs: [] } }), part("An answer")]).text).toEqual(["An answer"]);
+  });
+
+  test.each([
+    ["stop", { status: "ok" }],
+    ["length", { errorCode: "model_error", error: expect.stringContaining("cut short") }],
+    ["content-filter", { errorCode: "model_error", error: expect.stringContaining("withheld") }],
+    ["tool-calls", { errorCode: "model_error" }],
+    [undefined, { errorCode: "model_error" }],
+  ])("that come to rest after a finish of %s", (finish, ending) => {
+    expect(read(session, [message({ finish }), idle]).ended).toMatchObject([ending]);
+  });
+
+  test("with an error in the message, or in the session: the message's decides", () => {
+    const error = { name: "APIError", data: { message: "of the message", statusCode: 500 } };
+    const other = { name: "UnknownError", data: { message: "of the session" } };
+    expect(read(session, [sessionError(other), message({ error }), idle]).ended).toMatchObject([
+      { error: expect.stringContaining("of the message") },
+    ]);
+    expect(read(session, [sessionError(other), idle]).ended).toMatchObject([{ errorCode: "adapter_error" }]);
+    expect(read("ses_2", [sessionError(other), { ...idle, properties: { sessionID: "ses_2" } }]).ended).toMatchObject([
+      { error: expect.stringContaining("before the model had given its answer") },
+    ]);
+  });
+
+  test("of a limited provider that is tried too often", () => {
+    const status = (attempt: number) => ({
+      type: "session.status",
+      properties: { sessionID: session, status: { type: "retry", attempt, message: "Too Many Requests" } },
+    });
+    const { progress, ended } = read(session, [1, 2, 3, 4].map(status));
+    expect(progress).toHaveLength(4);
+    expect(ended).toMatchObject([{ errorCode: "rate_limited" }]);
+  });
+
+  test("of other kinds and other shapes mean nothing", () => {
+    const events = [
+      null,
+      {},
+      { type: "server.connected", properties: {} },
+      { type: "session.idle" },
+      { type: "message.part.updated", properties: {} },
+    ];
+    expect(read(session, events).steps).toEqual([]);
+  });
+});

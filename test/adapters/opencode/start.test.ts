@@ -1,0 +1,249 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ExecutionRequest, McpServerSpec } from "#contract";
+import { configText } from "../../../adapters/opencode/config.ts";
+import { openCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
+import { findRepository, findWorkspaceCode } from "../../../adapters/opencode/workspace-code.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { contextOf, requestIn } from "./given.ts";
+
+const withKey = contextOf({}, { ANTHROPIC_API_KEY: "sk-secret", PATH: "/bin", AWS_SECRET_ACCESS_KEY: "other", HOME: "/operator" });
+
+describe("the configuration of a task", () => {
+  const permissions = { "*": "deny", read: "allow" } as const;
+  const configOf = (
+    request: Partial<ExecutionRequest> = {},
+    config: Record<string, unknown> = {},
+    { instructions, home = "agent" }: { instructions?: string; home?: "agent" | "user" } = {},
+  ) => {
+    const context = contextOf({ config, home }, { ANTHROPIC_API_KEY: "sk-secret" });
+    const given = { permissions, ...(instructions === undefined ? {} : { instructions }) };
+    const text = configText({ profile: "modify", ...request }, context, given);
+    return { text, config: JSON.parse(text) as Record<string, unknown> };
+  };
+
+  test("names an agent of its own, with the rules, as the one to use (trap 11)", () => {
+    expect(configOf().config).toMatchObject({
+      permission: permissions,
+      agent: { bridge: { mode: "primary", permission: permissions } },
+      default_agent: "bridge",
+      ...{ autoupdate: false, share: "disabled", lsp: false, formatter: false, snapshot: false, mcp: {} },
+    });
+  });
+
+  test("allows no provider but those that are set up, least of all OpenCode's own (trap 12)", () => {
+    expect(configOf().config).toMatchObject({ enabled_providers: ["anthropic"] });
+    expect(configOf().config).not.toHaveProperty("disabled_providers");
+    const inOwnHome = configOf({}, { disabled_providers: ["groq"] }, { home: "user" }).config;
+    expect(inOwnHome).toMatchObject({ disabled_providers: ["groq", "opencode"] });
+    expect(inOwnHome).not.toHaveProperty("enabled_providers");
+  });
+
+  test("takes from the operator what is not a task's own", () => {
+    const operators = {
+      ...{
+        permission: { "*": "allow" },
+        agent: { bridge: { permission: {} }, other: {} },
+        mcp: { spy: {} },
+        share: "auto",
+        autoupdate: true,
+      },
+      ...{
+        default_agent: "build",
+        lsp: true,
+        snapshot: true,
+        small_model: "anthropic/haiku",
+        enabled_providers: ["anthropic", "opencode"],
+      },
+    };
+    const { config } = configOf({}, operators);
+    expect(config).toMatchObject({ snapshot: true, small_model: "anthropic/haiku", permission: permissions, mcp: {}, share: "disabled" });
+    expect(config).toMatchObject({ autoupdate: false, default_agent: "bridge", lsp: false, enabled_providers: ["anthropic"] });
+    expect(Object.keys(config["agent"] as object)).toEqual(["bridge"]);
+  });
+
+  test("adds the file of instructions to the operator's", () => {
+    expect(configOf({}, { instructions: ["/house-rules.md"] }, { instructions: "/t/i.md" }).config["instructions"]).toEqual([
+      "/house-rules.md",
+      "/t/i.md",
+    ]);
+    expect(configOf({}, { instructions: ["/house-rules.md"] }).config["instructions"]).toEqual(["/house-rules.md"]);
+  });
+
+  const servers: McpServerSpec[] = [
+    { name: "near", transport: "stdio", command: "/bin/words", args: ["-x"], env: { TOKEN: "{env:ANTHROPIC_API_KEY}" } },
+    { name: "far", transport: "http", url: "https://far.example/{file:/etc/passwd}", headers: { Authorization: "Bearer t" } },
+  ];
+
+  test("starts the MCP servers of the dispatch, and none under inspect", () => {
+    expect(configOf({ mcpServers: servers }).config["mcp"]).toMatchObject({
+      near: { type: "local", command: ["/bin/words", "-x"], enabled: true },
+      far: { type: "remote", headers: { Authorization: "Bearer t" }, oauth: false, enabled: true },
+    });
+    expect(configOf({ profile: "inspect", mcpServers: servers }).config["mcp"]).toEqual({});
+  });
+
+  test("keeps placeholders for the operator: in a dispatch they are text", () => {
+    const operators = { provider: { mine: { options: { apiKey: "{env:MY_KEY}" } } } };
+    const { text, config } = configOf({ mcpServers: servers }, operators);
+    // What the program replaces before it reads the JSON.
+    expect(text.match(/\{(?:env|file):[^}]*\}/g)).toEqual(["{env:ANTHROPIC_API_KEY}", "{env:MY_KEY}"]);
+    expect(config["mcp"]).toMatchObject({ near: { environment: { TOKEN: "{env:ANTHROPIC_API_KEY}" } } });
+    expect(config["mcp"]).toMatchObject({ far: { url: "https://far.example/{file:/etc/passwd}" } });
+    expect(text).not.toContain("sk-secret");
+  });
+});
+
+describe("a start", () => {
+  const prepare = async (changes: Partial<ExecutionRequest> = {}, context = withKey, instructionsInFile = false) => {
+    const request = requestIn(await temporaryDirectory(), changes);
+    mkdirSync(request.directories.tmp, { recursive: true });
+    const start = await prepareStart({ request, context }, { instructionsInFile });
+    return { request, start, started: "status" in start ? expect.fail(start.error) : start };
+  };
+  const refusal = async (changes: Partial<ExecutionRequest>, context = withKey) => {
+    const request = requestIn(await temporaryDirectory(), changes);
+    return await prepareStart({ request, context }, { instructionsInFile: false });
+  };
+
+  test("has an environment of its own: the provider's keys, no other secret, nothing that a workspace or a home configures", async () => {
+    const { started, request } = await prepare();
+    const { env } = started;
+    const { tmp } = request.directories;
+    expect(env).toMatchObject({
+      ANTHROPIC_API_KEY: "sk-secret",
+      PATH: "/bin",
+      XDG_CONFIG_HOME: path.join(tmp, "config"),
+      OPENCODE_TEST_HOME: tmp,
+    });
+    expect(env).toMatchObject({ OPENCODE_DISABLE_PROJECT_CONFIG: "1", OPENCODE_PURE: "1", OPENCODE_AUTH_CONTENT: "{}" });
+    expect(env).toMatchObject({ OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_SHARE: "1" });
+    for (const name of ["AWS_SECRET_ACCESS_KEY", "HOME", "XDG_DATA_HOME"]) expect(env).not.toHaveProperty(name);
+    expect(JSON.parse(env["OPENCODE_CONFIG_CONTENT"] ?? "")).toMatchObject({ permission: started.permissions });
+    // Or else its packages for plugins would be installed there.
+    expect(existsSync(path.join(tmp, "config", "opencode", "node_modules"))).toBe(true);
+  });
+
+  test("in the operator's home uses the logins and the configuration there", () => {
+    const env = openCodeEnvironment(contextOf({ home: "user" }), "/tmp-of-task");
+    for (const name of ["XDG_CONFIG_HOME", "OPENCODE_TEST_HOME", "OPENCODE_AUTH_CONTENT"]) expect(env).not.toHaveProperty(name);
+    expect(env).toMatchObject({ OPENCODE_PURE: "1", OPENCODE_DISABLE_PROJECT_CONFIG: "1" });
+  });
+
+  test("puts a system prompt into a file for nobody else to read, where a message cannot carry it", async () => {
+    const systemPrompt = "Be brief. {env:ANTHROPIC_API_KEY}";
+    const { started, request } = await prepare({ systemPrompt }, withKey, true);
+    const file = path.join(request.directories.tmp, "instructions.md");
+    expect(JSON.parse(started.env["OPENCODE_CONFIG_CONTENT"] ?? "")).toMatchObject({ instructions: [file] });
+    expect(readFileSync(file, "utf8")).toBe(systemPrompt);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await prepare({ systemPrompt })).started.env["OPENCODE_CONFIG_CONTENT"]).not.toContain("instructions");
+  });
+
+  test("knows the model, and whether its price is known", async () => {
+    const provider = {
+      mine: { models: { dear: { cost: { input: 1, output: 1 } }, free: { cost: { input: 0, output: 0 } }, unknown: {} } },
+    };
+    const context = contextOf({ config: { provider } }, {});
+    const stepOf = (cost: number) => ({
+      ...{ id: "1", type: "step-finish" as const, reason: "stop", cost },
+      tokens: { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } },
+    });
+    const costs = await Promise.all(
+      [
+        ["dear", 0.5],
+        ["free", 0],
+        ["unknown", 0],
+      ].map(async ([modelID, cost]) => {
+        const { started } = await prepare({ model: `mine/${modelID}` }, context);
+        expect(started.model).toEqual({ providerID: "mine", modelID });
+        started.tally.add(stepOf(cost as number));
+        return started.tally.facts().costUsd;
+      }),
+    );
+    expect(costs).toEqual([0.5, 0, undefined]);
+  });
+
+  test("is refused without a provider, in words and with nobody asked (trap 12)", async () => {
+    expect(await refusal({}, contextOf({}, {}))).toMatchObject({
+      status: "error",
+      errorCode: "authentication_required",
+      error: expect.stringMatching(/no provider.*ANTHROPIC_API_KEY.*BRIDGE_OPENCODE_CONFIG.*BRIDGE_OPENCODE_HOME=user/),
+    });
+  });
+
+  test.each([
+    [{ resumeToken: "--help" }, /resume token/],
+    [{ resumeToken: "../../config" }, /resume token/],
+    [{ model: "groq/llama" }, /"groq\/llama".*anthropic, openai/],
+    [{ model: "gpt-5" }, /"gpt-5".*provider\/model/],
+  ])("of %j is refused", async (changes, error) => {
+    const context = contextOf({}, { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "b" });
+    expect(await refusal(changes, context)).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(error) });
+  });
+
+  test("is refused where the workspace would bring code along", async () => {
+    const root = await temporaryDirectory();
+    const request = requestIn(root);
+    write(root, ".opencode/plugin/spy.ts");
+    expect(await prepareStart({ request, context: withKey }, { instructionsInFile: false })).toMatchObject({
+      errorCode: "adapter_error",
+      error: expect.stringContaining(path.join(root, ".opencode/plugin/spy.ts")),
+    });
+  });
+});
+
+describe("code in a workspace", () => {
+  test.each([
+    [".opencode/plugin/x.ts", "", true],
+    [".opencode/plugins/x.js", "", true],
+    ["opencode.json", '{"plugin":["left-pad"]}', true],
+    ["opencode.jsonc", '{"reference":{}}', true],
+    [".opencode/opencode.json", '{"\\u0070lugin":["left-pad"]}', true],
+    [".opencode/opencode.jsonc", '{"plugin":[]}', true],
+    [".opencode/tool/x.ts", "", false],
+    [".opencode/plugins/notes.md", "", false],
+    ["opencode.json", '{"model":"a/b"}', false],
+    ["plugins/x.ts", "", false],
+  ])("%s with %j: %s", async (name, content, isFound) => {
+    const root = await temporaryDirectory();
+    const cwd = path.join(root, "a", "b");
+    mkdirSync(cwd, { recursive: true });
+    expect(findWorkspaceCode(cwd, undefined)).toBeNull();
+    write(root, name, content);
+    const found = isFound ? path.join(root, name) : null;
+    expect(findWorkspaceCode(root, undefined)).toBe(found);
+    // The program looks above, too.
+    expect(findWorkspaceCode(cwd, undefined)).toBe(found);
+  });
+
+  test("what lies in the operator's home is wanted", async () => {
+    const home = await temporaryDirectory();
+    const cwd = path.join(home, "workspace");
+    mkdirSync(cwd);
+    write(home, ".opencode/plugin/mine.ts");
+    expect(findWorkspaceCode(cwd, home)).toBeNull();
+    write(cwd, ".opencode/plugin/spy.ts");
+    expect(findWorkspaceCode(cwd, home)).toBe(path.join(cwd, ".opencode/plugin/spy.ts"));
+  });
+
+  test("the repository is that of the nearest .git", async () => {
+    const root = await temporaryDirectory();
+    const inner = path.join(root, "inner", "deep");
+    mkdirSync(inner, { recursive: true });
+    expect(findRepository(inner)).toBeNull();
+    execFileSync("git", ["init", "--quiet", root]);
+    expect(findRepository(inner)).toBe(root);
+    // A work tree has a file there.
+    writeFileSync(path.join(root, "inner", ".git"), "gitdir: elsewhere");
+    expect(findRepository(inner)).toBe(path.join(root, "inner"));
+  });
+});
+
+function write(directory: string, name: string, content = ""): void {
+  const file = path.join(directory, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
