@@ -9,10 +9,11 @@ export async function taskCost(
   sessionId: string,
   toldUsd: number | undefined,
 ): Promise<number | undefined> {
-  if (toldUsd === undefined) return undefined;
   const { home } = request.directories;
   const before = await totals.read(home, sessionId);
+  // A task that was stopped before it told has cost something all the same, which the next one is not to be charged with.
   await totals.write(home, sessionId, { ...before, costUsd: toldUsd });
+  if (toldUsd === undefined) return undefined;
   if (request.resumeToken === undefined) return toldUsd;
   const costUsd = before?.costUsd === undefined ? Number.NaN : toldUsd - before.costUsd;
   return costUsd >= 0 ? costUsd : undefined;

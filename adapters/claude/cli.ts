@@ -63,8 +63,8 @@ async function run(task: ProgramTask, argv: readonly string[]): Promise<Ending> 
       sessionCostUsd = costUsd;
     }),
   });
-  // Over `acp`, where the session may go on, only its whole cost is told.
-  if (ending.resumeToken !== undefined && sessionCostUsd !== undefined)
-    await totals.write(request.directories.home, ending.resumeToken, { costUsd: sessionCostUsd });
+  // Over `acp`, where the session may go on, only its whole cost is told; what a stopped task has added to it nobody knows.
+  if (ending.resumeToken !== undefined)
+    await totals.write(request.directories.home, ending.resumeToken, sessionCostUsd === undefined ? {} : { costUsd: sessionCostUsd });
   return ending;
 }

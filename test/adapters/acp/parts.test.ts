@@ -100,6 +100,10 @@ test("the cost of a task is what its session costs more than before; unknown bef
   expect(await cost(1)).toBe(1);
   expect(await cost(1.5, "s")).toBe(0.5);
   expect(await cost(undefined, "s")).toBeUndefined();
+  // What the task before has cost was not told: nobody knows how much of this is its own.
+  expect(await cost(2, "s")).toBeUndefined();
+  expect(await cost(2.5, "s")).toBe(0.5);
+  // A session that costs less than before is another one.
   expect(await cost(1.25, "s")).toBeUndefined();
   kept.set("/home s", { usage: { inputTokens: 1, outputTokens: 1 } });
   expect(await cost(3, "s")).toBeUndefined();
