@@ -9,7 +9,7 @@ const CALL_LIMIT_MS = 30_000;
 const ABORT_LIMIT_MS = 500;
 
 /** What the server answered instead of what was asked for. */
-export class ServerFailure extends Error {
+class ServerFailure extends Error {
   readonly httpStatus: number;
   constructor(what: string, httpStatus: number, body: string) {
     super(`OpenCode answered ${what} with ${httpStatus}: ${body.slice(0, 500)}`);

@@ -81,7 +81,7 @@ const ownHome = (tmp: string) => ({
  * Makes the directory of OpenCode's own configuration. It looks as if the package for plugins was there: otherwise OpenCode installs it,
  * from the network, and does not stop when it is told to meanwhile.
  */
-export async function prepareConfigDirectory(tmp: string): Promise<void> {
+async function prepareConfigDirectory(tmp: string): Promise<void> {
   const directory = path.join(tmp, "config", "opencode");
   await mkdir(path.join(directory, "node_modules"), { recursive: true, mode: 0o700 });
   const lockfile = { lockfileVersion: 3, packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };

@@ -23,7 +23,7 @@ async function talk(
   behaviour: Partial<ScriptedBehaviour>,
   { changes = {}, resumes = false, password = "a password", signal = new AbortController().signal, onTool = () => {} }: Given = {},
 ) {
-  const { origin, calls, session } = await createScriptedServer({ recording: "tool", rules, ...behaviour });
+  const { origin, calls, session } = await createScriptedServer({ recording: "tool", rules, password: "a password", ...behaviour });
   const told: string[] = [];
   const task: ProgramTask = {
     request: requestIn("/agents/one", { ...changes, ...(resumes ? { resumeToken: session } : {}) }),

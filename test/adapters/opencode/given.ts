@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
+import type { Permissions, Rule } from "../../../adapters/opencode/permissions.ts";
 import type { ProgramContext } from "../../../adapters/program/agent-program.ts";
 import { programSettingsSchema } from "../../../adapters/program/program-settings.ts";
 
@@ -29,3 +30,9 @@ export function requestIn(root: string, changes: Partial<ExecutionRequest> = {})
     ...changes,
   };
 }
+
+/** Rules as OpenCode lists them. */
+export const rulesOf = (permissions: Permissions): Rule[] =>
+  Object.entries(permissions).flatMap(([permission, rule]) =>
+    Object.entries(typeof rule === "string" ? { "*": rule } : rule).map(([pattern, action]) => ({ permission, pattern, action })),
+  );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import { answerPermission, areAsAsked, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
-import { requestIn } from "./given.ts";
+import { requestIn, rulesOf } from "./given.ts";
 
 const rightsOf = (changes: Partial<ExecutionRequest>, repository: string | null = null) =>
   permissionsOf(
@@ -15,15 +15,6 @@ function decide(permissions: Permissions, permission: string, pattern = "*"): st
     new RegExp(`^${rule.replaceAll(/[.+?^$()|[\]{}\\]/g, "\\$&").replaceAll("*", ".*")}$`, "s").test(value);
   return rulesOf(permissions).findLast((rule) => matches(rule.permission, permission) && matches(rule.pattern, pattern))?.action;
 }
-
-const rulesOf = (permissions: Permissions) =>
-  Object.entries(permissions).flatMap(([permission, rule]) =>
-    Object.entries(typeof rule === "string" ? { "*": rule } : rule).map(([pattern, action]) => ({
-      permission,
-      pattern,
-      action: String(action),
-    })),
-  );
 
 describe("what a task may do", () => {
   const mcpServers: ExecutionRequest["mcpServers"] = [{ name: "my words", transport: "stdio", command: "/bin/words" }];

@@ -25,6 +25,8 @@ export interface ScriptedBehaviour {
   recording: string;
   /** The rules of the agent that it says to have. */
   rules: readonly object[];
+  /** Without it every caller is let in. */
+  password?: string;
   /** It says no more after this event. */
   until?: string;
   /** Then it hangs up. */
@@ -32,7 +34,13 @@ export interface ScriptedBehaviour {
 }
 
 /** A server on 127.0.0.1 that answers like `opencode serve` and, once it has a prompt, plays what one has said; it waits for its question's answer. */
-export async function createScriptedServer({ recording, rules, until, hangsUp = false }: ScriptedBehaviour): Promise<ScriptedServer> {
+export async function createScriptedServer({
+  recording,
+  rules,
+  password,
+  until,
+  hangsUp = false,
+}: ScriptedBehaviour): Promise<ScriptedServer> {
   const recorded = readFileSync(path.join(import.meta.dirname, "recorded", `serve-${recording}.sse`), "utf8");
   const [played, rest] = cut(until === undefined ? recorded : cut(recorded, until)[0], '"permission.asked"');
   const session = /"sessionID":"(ses_\w+)"/.exec(recorded)?.[1] as string;
@@ -58,7 +66,8 @@ export async function createScriptedServer({ recording, rules, until, hangsUp = 
   const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
     const what = `${request.method} ${request.url}`;
     const body = await text(request);
-    if (request.headers.authorization !== `Basic ${btoa("opencode:a password")}`) return void response.writeHead(401).end();
+    if (password !== undefined && request.headers.authorization !== `Basic ${btoa(`opencode:${password}`)}`)
+      return void response.writeHead(401).end();
     calls.push({ what, body: body === "" ? null : JSON.parse(body) });
     if (what.includes("/permissions/")) {
       response.end("true");
