@@ -7,6 +7,7 @@ import { createAcpConnection } from "../acp/create-acp-connection.ts";
 import type { AcpToolCall } from "../acp/read-update.ts";
 import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import { promptOf } from "../program/prompt.ts";
+import { refuseOldAgent } from "./agent-version.ts";
 import { capabilities } from "./capabilities.ts";
 import { codexEnvironment, providerId, taskConfiguration } from "./configuration.ts";
 import { findCodexAcp } from "./find-codex.ts";
@@ -56,6 +57,7 @@ async function probe(argv: readonly string[], context: ProgramContext): Promise<
     agent.probe(argv, context),
     probeSandbox(own["CODEX_PATH"] ? [own["CODEX_PATH"]] : [...started, "cli"], context),
   ]);
+  refuseOldAgent(found.version);
   return { ...found, detail: `${found.detail}; the sandbox of Codex works` };
 }
 
