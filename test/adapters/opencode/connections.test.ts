@@ -91,11 +91,11 @@ describe("opencode over cli", () => {
 
 describe("opencode over http-api", () => {
   /** What a task comes to whose program says that this server is its own. */
-  const serve = async (behaviour: Partial<ScriptedBehaviour>, given: Given = {}) => {
+  const serve = async (behaviour: Partial<ScriptedBehaviour>, given: Given = {}, before = ":") => {
     const root = await temporaryDirectory();
     const rules = rulesOf(permissionsOf(requestIn(path.join(root, "workspace")), null));
     const { origin, session } = await createScriptedServer({ recording: "tool", rules, ...behaviour });
-    const script = `echo "$@ $OPENCODE_SERVER_PASSWORD" > "$seen"; cat; echo "opencode server listening on ${origin}"; exec sleep 60`;
+    const script = `echo "$@ $OPENCODE_SERVER_PASSWORD" > "$seen"; cat; ${before}; echo "opencode server listening on ${origin}"; exec sleep 60`;
     return { session, ...(await runScript(httpApiConnection, script, { ...given, root })) };
   };
 
@@ -112,6 +112,10 @@ describe("opencode over http-api", () => {
   test("that is cancelled knows its session", async () => {
     const { ending, session } = await serve({ recording: "asked", until: '"permission.asked"' }, { onTool: (cancel) => cancel() });
     expect(ending).toMatchObject({ status: "error", errorCode: "cancelled", resumeToken: session });
+  });
+
+  test("that is cancelled while its answer comes in is cancelled", async () => {
+    expect((await serve({}, { onTool: (cancel) => cancel() })).ending).toMatchObject({ status: "error", errorCode: "cancelled" });
   });
 
   test("tells what went wrong in the conversation, not how the server was ended", async () => {
@@ -131,7 +135,11 @@ describe("opencode over http-api", () => {
   });
 
   test("speaks to no server but on the loopback interface", async () => {
-    const { ending } = await runScript(httpApiConnection, "echo 'opencode server listening on http://192.0.2.1:4096'; exit 1");
+    const elsewhere = await createScriptedServer({ recording: "tool", rules: [] });
+    const line = `echo "opencode server listening on ${elsewhere.origin.replace("127.0.0.1", "localhost")}"`;
+    const { ending } = await runScript(httpApiConnection, `${line}; exit 1`);
     expect(ending).toMatchObject({ errorCode: "runtime_crashed" });
+    expect((await serve({}, {}, line)).ending).toMatchObject({ status: "ok" });
+    expect(elsewhere.calls).toEqual([]);
   });
 });

@@ -72,6 +72,8 @@ describe("the model", () => {
     const context = contextOf({ home: "user" }, {});
     expect(chooseModel({ model: "github-copilot/gpt" }, context)).toEqual({ providerID: "github-copilot", modelID: "gpt" });
     expect(() => chooseModel({ model: "gpt" }, context)).toThrow(/names no provider/);
+    // Even with one key, for it need not be that provider's.
+    expect(() => chooseModel({ model: "gpt" }, contextOf({ home: "user" }))).toThrow(/names no provider/);
   });
 
   test("is priced where the operator tells its price, be it 0", () => {

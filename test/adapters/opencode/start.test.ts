@@ -58,9 +58,11 @@ describe("the configuration of a task", () => {
         enabled_providers: ["anthropic", "opencode"],
       },
     };
-    const { config } = configOf({}, operators);
+    const { text, config } = configOf({}, operators);
     expect(config).toMatchObject({ snapshot: true, small_model: "anthropic/haiku", permission: permissions, mcp: {}, share: "disabled" });
     expect(config).toMatchObject({ autoupdate: false, default_agent: "bridge", lsp: false, enabled_providers: ["anthropic"] });
+    // Nothing is said twice, so it does not matter which of two would hold.
+    expect(text).toBe(JSON.stringify(config));
     expect(Object.keys(config["agent"] as object)).toEqual(["bridge"]);
   });
 
