@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -84,22 +84,24 @@ async function compare(runtime: Runtime, rounds: number): Promise<Row> {
     await throughBridge();
     const command = readCommand(root, recorder);
     const direct = async (): Promise<void> => {
-      mkdirSync(command.tmp, { recursive: true });
-      if (existsSync(command.tmpCopy)) cpSync(command.tmpCopy, command.tmp, { recursive: true });
-      const { exitCode, stdout } = await execa(command.program, command.arguments, {
+      const asked = model.requests.length;
+      const { exitCode, stdout, stderr } = await execa(command.program, command.arguments, {
         cwd: command.cwd,
         env: command.env,
         extendEnv: false,
         input: `${promptOpening}${message}`,
         reject: false,
       });
-      if (exitCode !== 0 || !stdout.includes("Said.")) throw new Error(`${runtime} by itself exits ${exitCode}: ${stdout.slice(-500)}`);
-      rmSync(command.tmp, { recursive: true });
+      if (exitCode !== 0 || model.requests.length === asked)
+        throw new Error(`${runtime} by itself exits ${exitCode}: ${stderr.slice(-500)} ${stdout.slice(-500)}`);
     };
-    await direct();
+    // What Bridge lays out in the task's TMPDIR is its own work, and not part of the command's time.
+    const layOut = () => execa("cp", ["-a", command.tmpCopy, command.tmp]);
     const times = { direct: [] as number[], bridge: [] as number[] };
     for (let round = 0; round < rounds; round += 1) {
+      await layOut();
       times.direct.push(await timed(direct));
+      rmSync(command.tmp, { recursive: true });
       times.bridge.push(await timed(throughBridge));
     }
     const row = { runtime, directMs: median(times.direct), bridgeMs: median(times.bridge) };
@@ -126,7 +128,7 @@ if [ ! -e '${root}/recorded' ] && [ "\${BRIDGE_TASK_ID#probe/}" = "$BRIDGE_TASK_
   printf '%s\\0' "$@" >'${root}/arguments'
   env -0 >'${root}/env'
   pwd >'${root}/cwd'
-  cp -r "$TMPDIR" '${root}/tmp-copy'
+  cp -a "$TMPDIR" '${root}/tmp-copy'
   : >'${root}/recorded'
 fi
 exec '${real}' "$@"
