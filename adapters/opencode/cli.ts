@@ -30,13 +30,15 @@ async function run(task: ProgramTask, argv: readonly string[], { env, model, tal
   const modelName = model === null ? null : `${model.providerID}/${model.modelID}`;
   const ending = await runProgram(task, {
     argv: [
-      ...[...argv, "run", "--format", "json", "--agent", agentName],
+      ...[...argv, "run", "--format", "json", "--agent", agentName, `--dir=${request.directories.cwd}`],
       // Without a title a model would be asked for one.
       ...["--title", "Bridge"],
       ...(modelName === null ? [] : ["--model", modelName]),
       ...(request.resumeToken === undefined ? [] : ["--session", request.resumeToken]),
     ],
     env,
+    // Not in the workspace, whose tsconfig.json could name code for it to load.
+    cwd: request.directories.tmp,
     input: promptOf(request),
     read: reader.read,
     explainExit({ exitCode, stderr }) {

@@ -22,7 +22,7 @@ export async function converse(
   { origin, password }: { origin: string; password: string },
 ): Promise<Outcome> {
   const { request, story, signal } = task;
-  const server = createServerClient(origin, password);
+  const server = createServerClient({ origin, password, directory: request.directories.cwd });
   const judged = Promise.withResolvers<Verdict>();
   judged.promise.catch(() => {}); // it may be rejected before anybody waits for it
   const facts: Outcome["facts"] = {};

@@ -34,7 +34,8 @@ async function serve(task: ProgramTask, argv: readonly string[], start: OpenCode
     // The port is one that is free, so that servers do not meet.
     argv: [...argv, "serve", "--hostname", "127.0.0.1", "--port", "0"],
     env: { ...start.env, OPENCODE_SERVER_PASSWORD: password },
-    cwd: request.directories.cwd,
+    // Not in the workspace, whose tsconfig.json could name code for it to load; the requests name that.
+    cwd: request.directories.tmp,
     taskId: request.taskId,
     tmp: request.directories.tmp,
     home: request.directories.home,

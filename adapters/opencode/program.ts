@@ -15,5 +15,5 @@ export function find({ settings, env }: ProgramContext): Finding {
 export async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
   const version = await probeVersion(context, argv, openCodeEnvironment(context, context.dataDir));
   const hasRipgrep = findProgram("rg", context.env["PATH"] ?? "") !== null;
-  return { version, detail: `opencode ${version}${hasRipgrep ? "" : "; without rg on the PATH its search tools download it first"}` };
+  return { version, detail: `opencode ${version}${hasRipgrep ? "" : "; without rg on the PATH every task that searches downloads it"}` };
 }

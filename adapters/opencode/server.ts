@@ -36,10 +36,20 @@ const agentsSchema = z.array(
   z.object({ name: z.string(), permission: z.array(z.object({ permission: z.string(), pattern: z.string(), action: z.string() })) }),
 );
 
-/** Makes a client of a server that listens on the loopback interface; nothing of a proxy's comes in between. */
-export function createServerClient(origin: string, password: string): OpenCodeServer {
+/** Where a server listens on the loopback interface, and in which directory it is to work. */
+export interface ServerAddress {
+  origin: string;
+  password: string;
+  directory: string;
+}
+
+/** Makes a client of the server of one task; nothing of a proxy's comes in between. */
+export function createServerClient({ origin, password, directory }: ServerAddress): OpenCodeServer {
   const agent = new Agent({ bodyTimeout: 0, headersTimeout: CALL_LIMIT_MS });
-  const headers = { authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` };
+  const headers = {
+    authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}`,
+    "x-opencode-directory": encodeURIComponent(directory),
+  };
 
   async function call(method: "GET" | "POST", path: string, body?: object, limitMs = CALL_LIMIT_MS): Promise<unknown> {
     const response = await agent.request({

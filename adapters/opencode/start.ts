@@ -71,6 +71,8 @@ const closed = {
 /** No task leaves the next one configuration, code or logins; sessions are all that stays in an agent's home. */
 const ownHome = (tmp: string) => ({
   XDG_CONFIG_HOME: path.join(tmp, "config"),
+  // Programs and packages that it has fetched are started from there.
+  XDG_CACHE_HOME: path.join(tmp, "cache"),
   // Where `.opencode` is looked for beside the configuration.
   OPENCODE_TEST_HOME: tmp,
   OPENCODE_AUTH_CONTENT: "{}",

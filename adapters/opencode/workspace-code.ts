@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 /**
@@ -29,11 +29,14 @@ function findPlugin(directory: string): string | undefined {
   return undefined;
 }
 
+/** No configuration that somebody wrote is larger. */
+const MAX_CONFIGURATION_BYTES = 1024 ** 2;
+
 /** A configuration that names plugins, or repositories to fetch. Escapes could hide the words. */
 function findConfiguration(directory: string): string | undefined {
   return ["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"]
     .map((name) => path.join(directory, name))
-    .find((file) => /plugin|reference|\\u/i.test(read(file)));
+    .find(mayNameCode);
 }
 
 function list(directory: string): string[] {
@@ -44,10 +47,19 @@ function list(directory: string): string[] {
   }
 }
 
-function read(file: string): string {
+/** What cannot be looked through counts, too; waiting for the other end of a pipe would stop all of Bridge. */
+function mayNameCode(file: string): boolean {
+  let opened: number;
   try {
-    return readFileSync(file, "utf8");
+    opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
-    return "";
+    return false;
+  }
+  try {
+    const status = fstatSync(opened);
+    if (!status.isFile() || status.size > MAX_CONFIGURATION_BYTES) return true;
+    return /plugin|reference|\\u/i.test(readFileSync(opened, "utf8"));
+  } finally {
+    closeSync(opened);
   }
 }

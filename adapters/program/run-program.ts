@@ -27,6 +27,8 @@ export interface ProgramCall {
   /** The whole environment but for HOME, TMPDIR and the marker. */
   env: Readonly<Record<string, string>>;
   input: ProcessOptions["input"];
+  /** Where it starts. Absent: where the task works. */
+  cwd?: string;
   read: LineReader;
   /** What the exit means where no line told the end; null: a crash. */
   explainExit?(end: ProcessEnd): Verdict | null;
@@ -58,7 +60,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
     argv: call.argv,
     env: call.env,
     input: call.input,
-    cwd: request.directories.cwd,
+    cwd: call.cwd ?? request.directories.cwd,
     taskId: request.taskId,
     tmp: request.directories.tmp,
     home: request.directories.home,

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Connection, ExecutionRequest } from "#contract";
@@ -113,8 +113,22 @@ describe.each(connections)("opencode over %s", (connection) => {
     writeIn(bench.workspace, { "opencode.json": permissive, ".opencode/opencode.json": permissive, ".opencode/tool/x.js": code });
     for (const place of [".opencode", ".config/opencode"])
       writeIn(path.join(home, place), { "opencode.json": permissive, "plugin/x.js": code, "plugins/x.js": code, "tool/x.js": code });
+    // The program's own loader reads this file where the program starts, and takes what it names for parts of the program.
+    writeIn(bench.workspace, { "tsconfig.json": '{"compilerOptions":{"paths":{"*":["./x.ts"]}}}', "x.ts": code });
+    // Where it keeps the programs that it has fetched.
+    const search = path.join(home, ".cache/opencode/bin/rg");
+    writeIn(home, { ".cache/opencode/bin/rg": `#!/bin/sh\ntouch ${home}/loaded` });
+    chmodSync(search, 0o755);
     const { result } = await bench.run({
-      ...play({ tools: [{ kind: "shell", command: "touch touched.txt" }] }, { text: "Refused." }),
+      ...play(
+        {
+          tools: [
+            { kind: "shell", command: "touch touched.txt" },
+            { kind: "raw", name: "glob", input: { pattern: "*" } },
+          ],
+        },
+        { text: "Refused." },
+      ),
       profile: "inspect",
     });
     expect(result).toMatchObject({ status: "ok", output: "Refused." });

@@ -16,7 +16,7 @@ interface Given {
   onTool?: (cancel: () => void) => void;
 }
 
-/** Runs a task where the program is this shell script, in the workspace; `$seen` is where it leaves what it has seen. */
+/** Runs a task where the program is this shell script; `$seen` is where it leaves what it has seen. */
 async function runScript(connection: ProgramConnection, script: string, { changes = {}, onTool = () => {}, ...given }: Given = {}) {
   const root = given.root ?? (await temporaryDirectory());
   const request = requestIn(path.join(root, "workspace"), { message: "the message", ...changes });
@@ -47,13 +47,13 @@ async function runScript(connection: ProgramConnection, script: string, { change
 describe("opencode over cli", () => {
   test("gets the prompt by stdin, which ends, and its options without a word of the dispatch in them (trap 3)", async () => {
     const script = 'echo "$@" > "$seen"; cat >> "$seen"; cat "$recorded/run-tool.jsonl"';
-    const { ending, told, seen } = await runScript(cliConnection, script, {
+    const { ending, told, seen, request } = await runScript(cliConnection, script, {
       changes: { model: "anthropic/opus", systemPrompt: "Be brief." },
     });
     expect(ending).toMatchObject({ status: "ok", resumeToken: expect.stringMatching(/^ses_/), model: "anthropic/opus", costUsd: 0.00036 });
     expect(told).toEqual(["I run it.", "It said hi."]);
     const [options, ...prompt] = seen.split("\n");
-    expect(options).toBe("run --format json --agent bridge --title Bridge --model anthropic/opus");
+    expect(options).toBe(`run --format json --agent bridge --dir=${request.directories.cwd} --title Bridge --model anthropic/opus`);
     expect(prompt.join("\n")).toMatch(/the message$/);
   });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
@@ -118,6 +118,7 @@ describe("a start", () => {
       ANTHROPIC_API_KEY: "sk-secret",
       PATH: "/bin",
       XDG_CONFIG_HOME: path.join(tmp, "config"),
+      XDG_CACHE_HOME: path.join(tmp, "cache"),
       OPENCODE_TEST_HOME: tmp,
     });
     expect(env).toMatchObject({ OPENCODE_DISABLE_PROJECT_CONFIG: "1", OPENCODE_PURE: "1", OPENCODE_AUTH_CONTENT: "{}" });
@@ -219,6 +220,19 @@ describe("code in a workspace", () => {
     expect(findWorkspaceCode(root, undefined)).toBe(found);
     // The program looks above, too.
     expect(findWorkspaceCode(cwd, undefined)).toBe(found);
+  });
+
+  // Opened like a file, a pipe without a writer would hold up all tasks of Bridge.
+  test("what cannot be looked through counts as code, and nobody waits for it", async () => {
+    const cwd = await temporaryDirectory();
+    execFileSync("mkfifo", [path.join(cwd, "opencode.json")]);
+    expect(findWorkspaceCode(cwd, undefined)).toBe(path.join(cwd, "opencode.json"));
+    rmSync(path.join(cwd, "opencode.json"));
+    symlinkSync("/dev/zero", path.join(cwd, "opencode.jsonc"));
+    expect(findWorkspaceCode(cwd, undefined)).toBe(path.join(cwd, "opencode.jsonc"));
+    rmSync(path.join(cwd, "opencode.jsonc"));
+    write(cwd, "opencode.json", " ".repeat(1024 ** 2 + 1));
+    expect(findWorkspaceCode(cwd, undefined)).toBe(path.join(cwd, "opencode.json"));
   });
 
   test("what lies in the operator's home is wanted", async () => {
