@@ -70,6 +70,8 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
     stopper.stop();
   };
   signal.addEventListener("abort", abort, { once: true });
+  // Called off while it was starting, when nobody was listening yet.
+  if (signal.aborted) abort();
   // A program need not read its input; how it fares is told by its exit, not by a broken pipe.
   subprocess.stdin.on("error", () => {});
   const { input } = options;

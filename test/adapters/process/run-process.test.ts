@@ -149,6 +149,13 @@ describe("start", () => {
     const { end } = await run("linger", { signal: AbortSignal.abort() });
     expect(end).toMatchObject({ aborted: true, exitCode: null, exitSignal: null, spawnError: null });
   });
+
+  test("that is called off while it is under way is stopped", async () => {
+    const controller = new AbortController();
+    const running = run("linger", { signal: controller.signal });
+    controller.abort();
+    expect((await running).end).toMatchObject({ aborted: true, exitSignal: "SIGTERM" });
+  });
 });
 
 describe("stop", () => {
