@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { ProgramTask } from "../program/agent-program.ts";
 import { fixedConfiguration } from "./configuration.ts";
@@ -24,6 +24,8 @@ export async function makeHome({ request, context }: Pick<ProgramTask, "request"
 
 /** Writes the settings that Codex takes from its home alone; tasks of one home may do so at the same time. */
 export async function writeSettings(home: string): Promise<void> {
+  // Rules let commands out of the sandbox, and here no flag leaves them aside.
+  await rm(path.join(home, "rules"), { recursive: true, force: true });
   const file = path.join(home, "config.toml");
   const draft = `${file}.${randomUUID()}`;
   const lines = Object.entries(acpConfiguration).map(([key, value]) => `${key} = ${toToml(value)}\n`);
