@@ -48,8 +48,8 @@ export interface AcpProfile {
   readNotice?(update: Readonly<Record<string, unknown>>): AcpNotice | null;
   /** A tool's name, where the agent does not give one; undefined: the kind of the call. */
   toolName?(call: AcpToolCall): string | undefined;
-  /** Usage of the task alone; undefined when the agent does not tell. */
-  usageOf?(response: PromptResponse): NormalizedUsage | undefined;
+  /** Usage of the task alone, in which these tools were used; undefined when the agent does not tell. */
+  usageOf?(response: PromptResponse, tools: ReadonlySet<string>): NormalizedUsage | undefined;
   /** The model that really answered, where the agent tells; else the one that was asked for is taken. */
   modelOf?(response: PromptResponse): string | undefined;
   /** What the `cost` of a usage update counts: the `session` with its earlier tasks. Absent: it is not to be trusted. */

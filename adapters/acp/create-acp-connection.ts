@@ -122,9 +122,9 @@ async function tellSession(
   { id, response }: NonNullable<Turn["session"]>,
   task: ProgramTask,
   profile: AcpProfile,
-  { costUsd: told }: StoryTeller,
+  { costUsd: told, toolNames }: StoryTeller,
 ): Promise<Partial<Ending>> {
-  const usage = profile.usageOf?.(response);
+  const usage = profile.usageOf?.(response, toolNames);
   const model = profile.modelOf?.(response) ?? task.request.model;
   const costUsd = profile.costCounts === undefined ? undefined : await taskCost(task, id, told);
   return {

@@ -25,7 +25,10 @@ const updateSchema = z.discriminatedUnion("sessionUpdate", [
   toolCallSchema.extend({ sessionUpdate: z.literal("tool_call") }),
   toolCallSchema.extend({ sessionUpdate: z.literal("tool_call_update") }),
   z.object({ sessionUpdate: z.literal("plan"), entries: z.array(meta) }),
-  z.object({ sessionUpdate: z.literal("usage_update"), cost: z.object({ amount: z.number(), currency: z.string() }).nullish() }),
+  z.object({
+    sessionUpdate: z.literal("usage_update"),
+    cost: z.object({ amount: z.number().nonnegative(), currency: z.string() }).nullish(),
+  }),
 ]);
 /** An update of a session that matters to a task. */
 export type AcpUpdate = z.infer<typeof updateSchema>;

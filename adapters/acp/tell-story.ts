@@ -10,6 +10,8 @@ export interface StoryTeller {
   ask(call: AcpToolCall): void;
   /** The call was rejected; not every agent mentions it again. */
   reject(toolCallId: string, reason: string): void;
+  /** The names of the tools that the agent has used. */
+  readonly toolNames: ReadonlySet<string>;
   /** The last cost that the agent has told, in US dollars. */
   readonly costUsd: number | undefined;
   /** Why a call was rejected, the last time. */
@@ -24,6 +26,7 @@ export interface StoryTeller {
 export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "readNotice" | "toolName">): StoryTeller {
   /** Calls that are not done, and whether the story knows them already. */
   const calls = new Map<string, { call: AcpToolCall; told: boolean }>();
+  const toolNames = new Set<string>();
   let costUsd: number | undefined;
   let rejection: string | undefined;
   let failed = false;
@@ -36,8 +39,10 @@ export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "r
     return call;
   };
   const invoke = (call: AcpToolCall): void => {
+    const name = profile.toolName?.(call) ?? call.name ?? call.kind ?? "tool";
     calls.set(call.toolCallId, { call, told: true });
-    story.invokeTool(call.toolCallId, profile.toolName?.(call) ?? call.name ?? call.kind ?? "tool", inputOf(call));
+    toolNames.add(name);
+    story.invokeTool(call.toolCallId, name, inputOf(call));
   };
   const complete = (toolCallId: string, output: unknown, isError: boolean): void => {
     story.completeTool(toolCallId, output, isError);
@@ -56,6 +61,7 @@ export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "r
 
   return {
     take(given) {
+      if (typeof given !== "object" || given === null) return;
       const told = profile.readNotice?.(given as Record<string, unknown>) ?? null;
       failed ||= told?.failed === true;
       notice = told?.text ?? notice;
@@ -73,6 +79,7 @@ export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "r
       rejection = reason;
       complete(toolCallId, reason, true);
     },
+    toolNames,
     get costUsd() {
       return costUsd;
     },

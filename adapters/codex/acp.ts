@@ -1,7 +1,8 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import type { PromptResponse } from "@agentclientprotocol/sdk";
-import type { ExecutionRequest } from "#contract";
+import { z } from "zod";
+import type { ExecutionRequest, NormalizedUsage } from "#contract";
 import type { AcpNotice } from "../acp/acp-profile.ts";
 import { createAcpConnection } from "../acp/create-acp-connection.ts";
 import type { AcpToolCall } from "../acp/read-update.ts";
@@ -15,7 +16,7 @@ import { makeHome, modes, writeSettings } from "./home.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import { obstacleTo } from "./obstacles.ts";
 import { probeSandbox } from "./probe-codex.ts";
-import { combine, keepTotal, readTurnUsage, toldUsage, usageBefore } from "./usage.ts";
+import { combine, keepTotal, readTurnUsage, subAgentTools, toldUsage, usageBefore } from "./usage.ts";
 
 const agent = createAcpConnection({
   capabilities,
@@ -44,7 +45,7 @@ const agent = createAcpConnection({
   toolName,
   // With its stdin closed it still waits two seconds for nothing; the session is kept by then.
   exitLimitMs: 300,
-  usageOf: (response) => toldUsage(usageOf(response)),
+  usageOf,
   modelOf,
 });
 
@@ -97,25 +98,33 @@ function isEmpty(directory: string): boolean {
   }
 }
 
+const textSchema = z.object({ text: z.string() });
+const statusSchema = z.object({ codex: z.object({ threadStatus: z.object({ type: z.literal("systemError") }) }) });
+
 /** Messages without an id are Codex's own: warnings, and why a turn has failed, which ends as if it had gone well. */
 export function readNotice({ sessionUpdate, messageId, content, _meta }: Readonly<Record<string, unknown>>): AcpNotice | null {
   if (sessionUpdate === "agent_message_chunk" && (messageId ?? null) === null)
-    return { text: (content as { text?: string } | undefined)?.text ?? "" };
-  const { threadStatus } = (_meta as { codex?: { threadStatus?: { type?: string } } } | undefined)?.codex ?? {};
-  return threadStatus?.type === "systemError" ? { failed: true } : null;
+    return { text: textSchema.safeParse(content).data?.text ?? "" };
+  return statusSchema.safeParse(_meta).success ? { failed: true } : null;
 }
 
 /** The names that tools have over cli. */
-export function toolName({ kind, rawInput, _meta }: AcpToolCall): string | undefined {
-  const { server, tool, command } = (rawInput ?? {}) as Record<string, unknown>;
-  if (_meta?.["is_mcp_tool_call"] === true) return `mcp__${server}__${tool}`;
+export function toolName({ kind, title, rawInput, _meta }: AcpToolCall): string | undefined {
+  const { server, tool, command, senderThreadId } = (rawInput ?? {}) as Record<string, unknown>;
+  if (_meta?.["is_mcp_tool_call"] === true && typeof server === "string" && typeof tool === "string") return `mcp__${server}__${tool}`;
   if (command !== undefined) return "shell";
+  if (senderThreadId !== undefined) return title?.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return kind === "edit" ? "apply_patch" : undefined;
 }
 
-const usageOf = (response: PromptResponse) => readTurnUsage("usage" in response ? response.usage : undefined);
+/** What its sub-agents use Codex does not tell, so the usage of a task that had some is not known. */
+function usageOf(response: PromptResponse, tools: ReadonlySet<string>): NormalizedUsage | undefined {
+  if (subAgentTools.some((tool) => tools.has(tool))) return undefined;
+  return toldUsage(readTurnUsage("usage" in response ? response.usage : undefined));
+}
+
+const quotaSchema = z.object({ quota: z.object({ model_usage: z.array(z.object({ model: z.string() })) }) });
 
 function modelOf({ _meta }: PromptResponse): string | undefined {
-  const quota = _meta?.["quota"] as { model_usage?: { model?: string }[] } | undefined;
-  return quota?.model_usage?.at(-1)?.model;
+  return quotaSchema.safeParse(_meta).data?.quota.model_usage.at(-1)?.model;
 }

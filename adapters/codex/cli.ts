@@ -35,7 +35,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
   });
   const total = readSessionUsage(reader.sessionUsage);
   await keepTotal(task, reader.session ?? request.resumeToken, total);
-  const usage = toldUsage(combine(total, before, -1));
+  const usage = reader.delegated ? undefined : toldUsage(combine(total, before, -1));
   return { ...ending, ...(request.model !== undefined && { model: request.model }), ...(usage !== undefined && { usage }) };
 }
 

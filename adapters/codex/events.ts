@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { LineReader, Step } from "../program/run-program.ts";
+import { subAgentTools } from "./usage.ts";
 import { explainFailure } from "./verdict.ts";
 
 /** What lines tell that the end of a task needs beside its steps. */
@@ -7,8 +8,10 @@ export interface CodexReader {
   read: LineReader;
   /** The id of the session; undefined until it is told. */
   readonly session: string | undefined;
-  /** What the session has used in all, as it was told at the end of a turn that went well. */
+  /** What the session has used in all but for its sub-agents, as it was told at the end of a turn that went well. */
   readonly sessionUsage: unknown;
+  /** Sub-agents were set to work. */
+  readonly delegated: boolean;
 }
 
 const itemSchema = z.looseObject({
@@ -19,13 +22,20 @@ const itemSchema = z.looseObject({
   text: z.string().optional(),
   /** Of errors. */
   message: z.string().optional(),
+  /** Of tools of MCP servers, and of sub-agents. */
+  server: z.string().optional(),
+  tool: z.string().optional(),
 });
 type Item = z.infer<typeof itemSchema>;
+const errorSchema = z.object({ message: z.string() });
+/** How a tool's work ends that was not done. */
+const badEnds = ["failed", "declined"];
 
 /** Reads what `codex exec --json` writes. A refused command leaves no line at all: that no tool is told proves nothing. */
 export function createCodexReader(): CodexReader {
   let session: string | undefined;
   let sessionUsage: unknown;
+  let delegated = false;
   /** The last message behind the last tool: what Codex says before it, on its way, is no answer. */
   let answer = "";
 
@@ -42,9 +52,10 @@ export function createCodexReader(): CodexReader {
     const tool = readTool(item);
     if (tool === null) return [];
     answer = "";
+    delegated ||= subAgentTools.includes(tool.name);
     const invoked: Step = { kind: "tool.invoked", toolCallId: item.id, toolName: tool.name, input: tool.input };
     return done
-      ? [invoked, { kind: "tool.completed", toolCallId: item.id, output: tool.output, isError: item.status === "failed" }]
+      ? [invoked, { kind: "tool.completed", toolCallId: item.id, output: tool.output, isError: badEnds.includes(item.status ?? "") }]
       : [invoked];
   };
 
@@ -69,9 +80,7 @@ export function createCodexReader(): CodexReader {
           { kind: "ended", ending: { status: "ok" } },
         ];
       case "turn.failed":
-        return [
-          { kind: "ended", ending: explainFailure((line["error"] as { message?: string } | undefined)?.message ?? "the turn failed") },
-        ];
+        return [{ kind: "ended", ending: explainFailure(errorSchema.safeParse(line["error"]).data?.message ?? "the turn failed") }];
       default:
         return [];
     }
@@ -83,6 +92,9 @@ export function createCodexReader(): CodexReader {
     },
     get sessionUsage() {
       return sessionUsage;
+    },
+    get delegated() {
+      return delegated;
     },
   };
 }
@@ -96,13 +108,13 @@ function readTool(item: Item): { name: string; input: unknown; output: unknown }
       return { name: "apply_patch", input: { changes: item["changes"] }, output: item.status };
     case "mcp_tool_call": {
       const output = item["result"] ?? item["error"];
-      return { name: `mcp__${item["server"]}__${item["tool"]}`, input: item["arguments"], output };
+      return { name: `mcp__${item.server}__${item.tool}`, input: item["arguments"], output };
     }
     case "web_search":
       return { name: "web_search", input: { query: item["query"] }, output: null };
     case "collab_tool_call": {
       const { id: _, type, tool, status, agents_states: output, ...input } = item;
-      return { name: String(tool ?? type), input, output: output ?? status };
+      return { name: tool ?? type, input, output: output ?? status };
     }
     default:
       return null;

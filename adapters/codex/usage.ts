@@ -5,12 +5,16 @@ import type { ProgramTask } from "../program/agent-program.ts";
 /** Every count of a usage. */
 type Counts = Record<keyof NormalizedUsage, number>;
 
+/** The tools that set a sub-agent to work, whose tokens Codex counts nowhere that it tells of. */
+export const subAgentTools: readonly string[] = ["spawn_agent", "resume_agent", "send_input"];
+
+const count = z.number().nonnegative();
 const totalSchema = z.object({
-  input_tokens: z.number(),
-  cached_input_tokens: z.number(),
-  cache_write_input_tokens: z.number().optional(),
-  output_tokens: z.number(),
-  reasoning_output_tokens: z.number(),
+  input_tokens: count,
+  cached_input_tokens: count,
+  cache_write_input_tokens: count.optional(),
+  output_tokens: count,
+  reasoning_output_tokens: count,
 });
 
 /** What `codex exec` tells of a session in all; the cached tokens are part of the input, reasoning is part of the output. */
@@ -27,11 +31,11 @@ export function readSessionUsage(reported: unknown): Counts | undefined {
 }
 
 const turnSchema = z.object({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cachedReadTokens: z.number().default(0),
-  cachedWriteTokens: z.number().default(0),
-  thoughtTokens: z.number().default(0),
+  inputTokens: count,
+  outputTokens: count,
+  cachedReadTokens: count.default(0),
+  cachedWriteTokens: count.default(0),
+  thoughtTokens: count.default(0),
 });
 
 /** What `codex-acp` tells of one turn: here the cached tokens are no part of the input. */

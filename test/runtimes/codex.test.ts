@@ -263,6 +263,28 @@ describe("codex", { timeout: 60_000 }, () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
+  test("rules that lie in the home let no command out of the sandbox over acp", async () => {
+    const { run, directories, outside } = await openBench("acp");
+    const rules = path.join(directories.home, ".codex/rules");
+    mkdirSync(rules, { recursive: true });
+    writeFileSync(path.join(rules, "default.rules"), `prefix_rule(pattern = ["touch"], decision = "allow")\n`);
+    const touch = { kind: "raw", name: "exec_command", input: { cmd: `touch ${outside}/x.txt` } } as const;
+    const { result } = await run({ profile: "inspect", ...play({ tools: [touch] }, { text: "Tried." }) });
+    expect(result).toMatchObject({ status: "ok", output: "Tried." });
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test.each(connections)("what sub-agents have used over %s is not told, so the usage is unknown", async (connection) => {
+    const { run } = await openBench(connection);
+    const delegated = { message: `Do it. ${play({ text: "Its report." }).message}` };
+    const { result, events } = await run(
+      play({ tools: [{ kind: "raw", name: "spawn_agent", input: delegated }] }, { text: "It is done." }),
+    );
+    expect(result).toMatchObject({ status: "ok", output: "It is done." });
+    expect(events.flatMap((event) => (event.type === "tool.invoked" ? [event.data.toolName] : []))).toEqual(["spawn_agent"]);
+    expect(result.usage).toBeUndefined();
+  });
+
   test("a task cannot lay settings for the next one", async () => {
     const { run, directories } = await openBench("acp");
     await run(play({ tools: [{ kind: "shell", command: "mkdir .codex; echo 'model = \"x\"' > .codex/config.toml" }] }, { text: "Tried." }));

@@ -169,7 +169,7 @@ test("a rejected call is over at once, whether the agent mentions it again (clau
 test("the last cost in US dollars counts, other currencies and bare usage updates do not", () => {
   const cost = (amount: number, currency: string) => ({ ...usage, cost: { amount, currency } });
   expect(tell(takeAll(cost(0.1, "USD"), cost(0.3, "USD"), usage, cost(9, "EUR"))).costUsd).toBe(0.3);
-  expect(tell(takeAll(usage)).costUsd).toBeUndefined();
+  expect(tell(takeAll(usage, cost(-1, "USD"))).costUsd).toBeUndefined();
 });
 
 test("notices are no part of the story, and tell of a turn that has failed (codex)", () => {
@@ -184,6 +184,15 @@ test("notices are no part of the story, and tell of a turn that has failed (code
   const failed = tell(takeAll(said("Warning: metadata"), { sessionUpdate: "session_info_update" }, said("status 429")), { readNotice });
   expect(failed).toMatchObject({ lines: [], failure: expect.stringContaining("status 429") });
   expect(tell(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("It does not say why.");
+});
+
+test("what is no update at all is passed over, before a profile looks at it", () => {
+  const readNotice: Telling["readNotice"] = ({ sessionUpdate }) => (sessionUpdate === "broken" ? { failed: true } : null);
+  const takeNothing = (teller: StoryTeller) => {
+    for (const update of [undefined, null, 5, "text"]) teller.take(update);
+  };
+  const told = tell(takeNothing, { readNotice });
+  expect(told).toMatchObject({ lines: [], failure: undefined });
 });
 
 test("a profile knows a tool's name better", () => {

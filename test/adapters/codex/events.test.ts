@@ -120,6 +120,39 @@ describe("what Codex tells", () => {
   });
 });
 
+describe("what no program should tell", () => {
+  const hostile: unknown[] = [null, 5, "text", [], {}, { toString: 1, valueOf: 1 }];
+
+  test("costs its line and nothing else", () => {
+    const lines = hostile.flatMap((value) => [
+      { type: "turn.failed", error: { message: value } },
+      { type: "turn.failed", error: value },
+      { type: "item.completed", item: value },
+      { type: "item.completed", item: { id: "1", type: "mcp_tool_call", server: value, tool: value, arguments: value } },
+      { type: "item.completed", item: { id: "2", type: "collab_tool_call", tool: value, status: value } },
+      { type: "turn.completed", usage: value },
+    ]);
+    const { read } = createCodexReader();
+    expect(lines.flatMap((line) => read(line)).filter(({ kind }) => kind === "ended")).toHaveLength(3 * hostile.length);
+  });
+
+  test("costs a notice or a name over acp", () => {
+    for (const value of hostile) {
+      expect(readNotice({ sessionUpdate: "agent_message_chunk", content: { text: value } })?.text).toBeTypeOf("string");
+      expect(readNotice({ sessionUpdate: "session_info_update", _meta: value })).toBeNull();
+      const call = { toolCallId: "1", rawInput: { server: value, tool: "t" }, rawOutput: undefined, _meta: { is_mcp_tool_call: true } };
+      expect(toolName(call)).toBe(value === "text" ? "mcp__text__t" : undefined);
+    }
+  });
+});
+
+test("a command that was declined has not run", () => {
+  const item = { id: "1", type: "command_execution", command: "touch x", aggregated_output: "", status: "declined" };
+  expect(createCodexReader().read({ type: "item.completed", item })).toContainEqual(
+    expect.objectContaining({ kind: "tool.completed", isError: true }),
+  );
+});
+
 describe("usage", () => {
   const oneCall = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 };
   const told = { input_tokens: 130, cached_input_tokens: 20, cache_write_input_tokens: 0, output_tokens: 30, reasoning_output_tokens: 5 };
@@ -161,6 +194,7 @@ describe("over acp", () => {
     [{ kind: "execute", rawInput: { command: "ls", cwd: "/workspace" } }, "shell"],
     [{ kind: "edit" }, "apply_patch"],
     [{ kind: "execute", rawInput: { server: "srv", tool: "look", arguments: {} }, _meta: { is_mcp_tool_call: true } }, "mcp__srv__look"],
+    [{ kind: "other", title: "spawnAgent", rawInput: { prompt: "Do it.", senderThreadId: "1" } }, "spawn_agent"],
     [{ kind: "fetch" }, undefined],
   ])("%j is called as over cli", (call, name) => {
     expect(toolName({ toolCallId: "1", rawInput: undefined, rawOutput: undefined, ...call })).toBe(name);
