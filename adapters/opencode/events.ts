@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { LineReader, Step, Verdict } from "../program/run-program.ts";
-import { errorSchema, explainError, explainFinish } from "./failures.ts";
+import { errorSchema, explainError, explainFinish, failure } from "./failures.ts";
 import { readTool, toolPartSchema } from "./tools.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
 
 const lineSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("step_start"), sessionID: z.string() }),
   z.object({ type: z.literal("text"), sessionID: z.string(), part: z.object({ text: z.string() }) }),
   z.object({ type: z.literal("tool_use"), sessionID: z.string(), part: toolPartSchema }),
   z.object({ type: z.literal("step_finish"), sessionID: z.string(), part: stepFinishSchema }),
@@ -21,11 +22,16 @@ export interface RunReader {
 /** Begins to read the lines of one task. */
 export function createRunReader(tally: Tally): RunReader {
   let reason: string | null = null;
+  let isCalling = false;
 
   const read: LineReader = (json) => {
     const line = lineSchema.safeParse(json).data;
     if (line === undefined) return [];
     const session: Step[] = line.sessionID === undefined ? [] : [{ kind: "known", facts: { resumeToken: line.sessionID } }];
+    if (line.type === "step_start") {
+      isCalling = true;
+      return session;
+    }
     if (line.type === "text") return [...session, { kind: "text", text: line.part.text }];
     if (line.type === "error") return [...session, { kind: "ended", ending: explainError(line.error) }];
     if (line.type === "tool_use") {
@@ -33,9 +39,21 @@ export function createRunReader(tally: Tally): RunReader {
       if (line.part.tool === "task") tally.miss();
       return [...session, ...readTool(line.part)];
     }
+    isCalling = false;
     reason = line.part.reason;
     tally.add(line.part);
     return session;
   };
-  return { read, verdict: () => explainFinish(reason) };
+  const verdict = (): Verdict => {
+    if (!isCalling) return explainFinish(reason);
+    tally.miss();
+    return linesLost;
+  };
+  return { read, verdict };
 }
+
+/** The program does not wait, when it exits, for what it has written: of a line over some 100 KB the end may be lost, with all behind it. */
+const linesLost = failure(
+  "runtime_crashed",
+  "OpenCode exited before its last lines had come over. The connection http-api does not lose any.",
+);
