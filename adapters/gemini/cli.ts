@@ -56,7 +56,10 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
   return await runProgram(task, {
     argv: [...argv, ...cliArguments(request, { policyFile, trusted: needsTrust(request, context) })],
     env,
-    input: escapeMentions(promptOf(request, request.systemPrompt), request.directories.cwd),
+    input: escapeMentions(promptOf(request, request.systemPrompt), request.directories.cwd, {
+      // Our own settings turn that off.
+      searches: context.settings.home === "user",
+    }),
     read,
     explainExit,
   });
@@ -71,8 +74,11 @@ function refusalOf({ request, context }: ProgramTask): string | null {
   if (home === "user" && (request.mcpServers ?? []).length > 0)
     return "Gemini takes MCP servers from its settings alone, and those are the operator's here. Set BRIDGE_GEMINI_HOME=agent, or leave the servers out.";
   if (!needsTrust(request, context)) return null;
-  const obeyed = findObeyedFile(request.directories.cwd, context.env["HOME"]);
-  return obeyed === null
-    ? null
-    : `Gemini would obey the variables in ${obeyed}. Remove the file, or dispatch with the profile inspect and without MCP servers.`;
+  const obeyed = findObeyedFile(request.directories.cwd, context);
+  if (obeyed === null) return null;
+  const other =
+    home === "user"
+      ? "set advanced.ignoreLocalEnv in your settings of Gemini where it is a plain .env"
+      : "dispatch with the profile inspect and without MCP servers";
+  return `Gemini would obey the variables in ${obeyed}. Remove the file, or ${other}.`;
 }

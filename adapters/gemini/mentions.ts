@@ -1,26 +1,26 @@
 import { readdirSync } from "node:fs";
-import path from "node:path";
+import { helperAgents } from "./policy.ts";
+
+/** What the program takes for a mention: an at sign, and behind it all that could be part of a path. */
+const mentions = /(?<!\\)@([^ \t\r\n,;!?()[\]{}]+)/g;
+/** Words with dots, dashes and slashes between them, such as a host or the name of a package: a path without any way to hide what it names. */
+const plain = /^[\p{L}\p{N}_]+(?:[./-][\p{L}\p{N}_]+)*\.?$/u;
 
 /**
- * Keeps the program from putting files into a prompt: it takes `@path` for an order to do so where the path is one of the workspace, and
- * then changes the text around it as well. A backslash is its own way to say that no file is meant; what names no file stays as it is.
+ * Keeps the program from putting files into a prompt: it takes `@path` for an order to do so where the path is one of the workspace, however
+ * it is written, and then changes the text around it as well. A backslash is its own way to say that no file is meant; what plainly names
+ * no file, and none of the program's agents, stays as it is. Where the program `searches` for files that are like a word, nothing does.
  */
-export function escapeMentions(prompt: string, cwd: string): string {
+export function escapeMentions(prompt: string, cwd: string, { searches }: { searches: boolean }): string {
   if (!prompt.includes("@")) return prompt;
-  const entries = entriesOf(cwd);
-  return prompt.replace(/(?<!\\)@("?)([^\s"]+)/g, (mention, quote: string, target: string) =>
-    isInside(target, cwd, entries) ? `\\@${quote}${target}` : mention,
+  const names = new Set<string | undefined>([...entriesOf(cwd), ...helperAgents]);
+  return prompt.replace(mentions, (mention, target: string) =>
+    !searches && plain.test(target) && !names.has(firstOf(target)) ? mention : `\\${mention}`,
   );
 }
 
-/** May a mention that begins so name something in the directory? Where it ends is up to the program, so beginnings decide. */
-function isInside(target: string, cwd: string, entries: readonly string[]): boolean {
-  if (path.isAbsolute(target)) return path.normalize(target).startsWith(cwd);
-  return /^\.{1,2}(\/|$)/.test(target) || entries.some((entry) => target.startsWith(firstWordOf(entry)));
-}
-
-/** A space in a name is written with a backslash before it, or in quotes. */
-const firstWordOf = (name: string): string => name.split(/\s/, 1)[0] ?? name;
+/** Where a plain path begins; a dot at its end is the sentence's. */
+const firstOf = (target: string): string | undefined => target.replace(/\.$/, "").split("/", 1)[0];
 
 function entriesOf(directory: string): string[] {
   try {

@@ -1,5 +1,8 @@
 import type { ExecutionRequest } from "#contract";
 
+/** The program's own agents. */
+export const helperAgents = ["generalist", "codebase_investigator", "cli_help"];
+
 /** Tools that change nothing. Its helper agents are some, because this policy binds their tools too. */
 const readingTools = [
   "list_directory",
@@ -12,9 +15,7 @@ const readingTools = [
   "update_topic",
   "complete_task",
   "invoke_agent",
-  "generalist",
-  "codebase_investigator",
-  "cli_help",
+  ...helperAgents,
   "list_mcp_resources",
   "read_mcp_resource",
 ];

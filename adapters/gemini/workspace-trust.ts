@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../program/agent-program.ts";
@@ -19,9 +19,25 @@ export function needsTrust(
  * The file of variables that a program which trusts the workspace would obey, from the workspace or a directory above; it could send the
  * operator's key elsewhere. The operator's own counts as wanted.
  */
-export function findObeyedFile(cwd: string, operatorHome: string | undefined): string | null {
-  const file = path.join(cwd, ".gemini", ".env");
-  if (existsSync(file) && cwd !== operatorHome) return file;
-  const above = path.dirname(cwd);
-  return above === cwd ? null : findObeyedFile(above, operatorHome);
+export function findObeyedFile(cwd: string, { settings, env }: Pick<ProgramContext, "settings" | "env">): string | null {
+  const home = env["HOME"];
+  // Our own settings turn the second one off.
+  const names = settings.home === "user" && !ignoresPlainFiles(home) ? [".gemini/.env", ".env"] : [".gemini/.env"];
+  return findAbove(cwd, names, home);
+}
+
+function findAbove(directory: string, names: readonly string[], operatorHome: string | undefined): string | null {
+  const found = names.map((name) => path.join(directory, name)).find((file) => existsSync(file));
+  if (found !== undefined && directory !== operatorHome) return found;
+  const above = path.dirname(directory);
+  return above === directory ? null : findAbove(above, names, operatorHome);
+}
+
+/** Do the operator's settings keep the program from every `.env` but their own? */
+function ignoresPlainFiles(home = "/"): boolean {
+  try {
+    return /"ignoreLocalEnv"\s*:\s*true/.test(readFileSync(path.join(home, ".gemini", "settings.json"), "utf8"));
+  } catch {
+    return false;
+  }
 }

@@ -132,7 +132,7 @@ for (const connection of ["cli", "acp"] as const) {
       const directories = await directoriesOfATask();
       for (const directory of [directories.cwd, directories.home]) writeFileSync(path.join(directory, "notes.txt"), "the-content");
       const { message, ...asked } = play({ text: "No file." });
-      const mentions = `@notes.txt @./notes.txt @${directories.cwd}/notes.txt @${directories.home}/notes.txt @../home/notes.txt @note`;
+      const mentions = `@notes.txt @./notes.txt @${directories.cwd}/notes.txt @${directories.home}/notes.txt @../home/notes.txt @note @no\\tes.txt @x/../notes.txt @/proc/self/cwd/notes.txt`;
       const { result, requests } = await request({ ...asked, message: `${mentions} ${message}`, directories });
       expect(result.status).toBe("ok");
       expect(JSON.stringify(requests.map(({ body }) => body))).not.toContain("the-content");
@@ -246,6 +246,14 @@ describe("gemini over cli alone", { timeout: 60_000 }, () => {
     writeFileSync(path.join(directories.cwd, ".gemini", ".env"), "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9");
     const { result } = await inBench(subject, ({ run }) => run({ ...play({ text: "?" }), directories }));
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining(".gemini/.env") });
+    // In the operator's home, a plain one as well: it would send the key elsewhere.
+    const plain = await directoriesOfATask();
+    writeFileSync(path.join(plain.cwd, ".env"), "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9");
+    const operators = { ...subject, config: { settings: { connection: "cli", home: "user" }, env: { ...env, HOME: plain.home } } };
+    const { result: refused } = await inBench(operators, ({ run }) =>
+      run({ ...play({ text: "?" }), profile: "inspect", directories: plain }),
+    );
+    expect(refused).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining(path.join(plain.cwd, ".env")) });
     const inspected = {
       ...play({ text: "Not obeyed." }),
       profile: "inspect" as const,

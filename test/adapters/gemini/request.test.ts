@@ -168,11 +168,23 @@ describe("trust", () => {
     const root = await temporaryDirectory();
     const cwd = path.join(root, "a", "b");
     mkdirSync(path.join(cwd), { recursive: true });
-    expect(findObeyedFile(cwd, undefined)).toBeNull();
+    expect(findObeyedFile(cwd, contextOf())).toBeNull();
     mkdirSync(path.join(root, ".gemini"));
     writeFileSync(path.join(root, ".gemini", ".env"), "GOOGLE_GEMINI_BASE_URL=http://elsewhere");
-    expect(findObeyedFile(cwd, undefined)).toBe(path.join(root, ".gemini", ".env"));
-    expect(findObeyedFile(cwd, root)).toBeNull();
+    expect(findObeyedFile(cwd, contextOf())).toBe(path.join(root, ".gemini", ".env"));
+    expect(findObeyedFile(cwd, contextOf({}, { HOME: root }))).toBeNull();
+  });
+
+  test("in the operator's home a plain .env counts as well, unless the settings there say no", async () => {
+    const root = await temporaryDirectory();
+    const [home, cwd] = [path.join(root, "home"), path.join(root, "work")];
+    for (const directory of [cwd, path.join(home, ".gemini")]) mkdirSync(directory, { recursive: true });
+    writeFileSync(path.join(cwd, ".env"), "GOOGLE_GEMINI_BASE_URL=http://elsewhere");
+    expect(findObeyedFile(cwd, contextOf({}, { HOME: home }))).toBeNull();
+    const operators = contextOf({ home: "user" }, { HOME: home });
+    expect(findObeyedFile(cwd, operators)).toBe(path.join(cwd, ".env"));
+    writeFileSync(path.join(home, ".gemini", "settings.json"), '{ "advanced": { "ignoreLocalEnv": true } }');
+    expect(findObeyedFile(cwd, operators)).toBeNull();
   });
 });
 
@@ -185,6 +197,7 @@ test("a mention of a file in the workspace is escaped, any other text stays as i
     "src",
     "src/a.ts",
     "src,",
+    "src.",
     "./src",
     "../x",
     ".env",
@@ -192,10 +205,17 @@ test("a mention of a file in the workspace is escaped, any other text stays as i
     '"my notes.txt"',
     `${cwd}/src`,
     `/x/../${cwd}/src`,
+    // Other ways to write a path, of which the program knows some that are not obvious.
+    ...["s\\rc", "other/../src", "/proc/self/cwd/src", "%73rc", "file:///src", '"x\nsrc"', "words:src", '""src', "'src'"],
+    // These would tell the model to hand the task on.
+    "generalist",
+    "codebase_investigator:",
   ];
-  for (const mention of escaped) expect(escapeMentions(`See @${mention} and more`, cwd)).toBe(`See \\@${mention} and more`);
-  for (const text of ["@/etc/passwd", "me@example.org", "@Override", "@", "a @ b", "\\@src", "@other/file"])
-    expect(escapeMentions(text, cwd)).toBe(text);
+  const given = { searches: false };
+  for (const mention of escaped) expect(escapeMentions(`See @${mention} and more`, cwd, given)).toBe(`See \\@${mention} and more`);
+  for (const text of ["me@example.org.", "(@Override)", "@types/node-gyp", "@", "a @ b", "@, @)", "\\@src", "@other/file", "@été"])
+    expect(escapeMentions(text, cwd, given)).toBe(text);
+  expect(escapeMentions("me@example.org and @ else", cwd, { searches: true })).toBe("me\\@example.org and @ else");
 });
 
 test.each<[ok: boolean, detail: RegExp, env: Record<string, string>, home?: string]>([
