@@ -1,4 +1,5 @@
 import type { ExecutionRequest, McpServerSpec } from "#contract";
+import { mcpServerNames } from "../program/mcp-server-names.ts";
 
 /** Files that hold what an argument list must not: other users of the machine can read it, and one argument ends at 128 KiB. */
 export interface TaskFiles {
@@ -26,7 +27,7 @@ export const toolsFor = ({ profile }: Rights): string[] =>
  */
 export function allowedTools({ profile, approvals, mcpServers = [] }: Rights): string[] {
   if (profile === "inspect") return [];
-  return [...(approvals === "allow" ? askingTools : []), ...mcpServers.map(({ name }) => `mcp__${name.replaceAll(/[^\w-]/g, "_")}`)];
+  return [...(approvals === "allow" ? askingTools : []), ...mcpServerNames(mcpServers).map((name) => `mcp__${name}`)];
 }
 
 /** Flags that any start of the program needs, over whatever connection: a key without a value is a switch. */
@@ -58,11 +59,18 @@ export function claudeArguments(request: ExecutionRequest, files: TaskFiles, sch
   ];
 }
 
-/** The schema for the program's own structured output; null where Bridge is to read the text. Claude Code takes draft 7 alone. */
+/** The schema for the program's own structured output; null where Bridge is to read the text. */
 export function nativeSchema({ outputStrategy }: Pick<ExecutionRequest, "outputStrategy">): string | null {
-  if (outputStrategy.type !== "structured" || /2020-12/.test(String(outputStrategy.schema["$schema"] ?? ""))) return null;
+  if (outputStrategy.type !== "structured" || !isTaken(outputStrategy.schema)) return null;
   const schema = JSON.stringify(outputStrategy.schema);
   return Buffer.byteLength(schema) > SCHEMA_LIMIT_BYTES ? null : schema;
+}
+
+/** Claude Code takes draft 7 alone. It makes the input of a tool of the schema, which for the vendor is an object without alternatives. */
+function isTaken({ $schema, type, anyOf, oneOf, allOf }: Record<string, unknown>): boolean {
+  return (
+    type === "object" && [anyOf, oneOf, allOf].every((alternatives) => alternatives === undefined) && !/2020-12/.test(String($schema ?? ""))
+  );
 }
 
 /** Claude Code puts variables of its environment into a server's values: this one keeps a `$` what it is. */
@@ -70,7 +78,11 @@ export const dollarVariable = { BRIDGE_DOLLAR: "$" } as const;
 
 /** The file of the MCP servers. */
 export function mcpConfig(servers: readonly McpServerSpec[]): string {
-  const entries = servers.map(({ name, transport, ...spec }) => [name, { type: transport, ...(literal(spec) as object) }]);
+  const names = mcpServerNames(servers);
+  const entries = servers.map(({ name: _, transport, ...spec }, index) => [
+    names[index],
+    { type: transport, ...(literal(spec) as object) },
+  ]);
   return JSON.stringify({ mcpServers: Object.fromEntries(entries) });
 }
 

@@ -1,4 +1,5 @@
 import type { ExecutionRequest } from "#contract";
+import { mcpServerNames } from "../program/mcp-server-names.ts";
 
 /** The MCP servers of a task as Codex wants them: `env` holds their secrets, under names of Bridge's own. */
 export interface CodexMcpServers {
@@ -24,8 +25,9 @@ export function mcpServersOf({ mcpServers = [], profile }: Pick<ExecutionRequest
     return name;
   };
   const common = { default_tools_approval_mode: profile === "modify" ? "approve" : "auto" };
-  const entries = mcpServers.map((server) => {
-    const name = server.name.replaceAll(/[^\w-]/g, "_");
+  const names = mcpServerNames(mcpServers);
+  const entries = mcpServers.map((server, index) => {
+    const name = names[index];
     if (server.transport !== "stdio") {
       const headers = Object.entries(server.headers ?? {}).map(([header, value]) => [header, keep(value)]);
       return [name, { ...common, url: server.url, ...(headers.length > 0 && { env_http_headers: Object.fromEntries(headers) }) }];

@@ -9,6 +9,7 @@ import { adapterConformance } from "../conformance/adapter.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import type { Step } from "./model-server/scenarios.ts";
+import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
 
@@ -162,6 +163,21 @@ describe.each(connections)("claude over %s", { timeout: 60_000 }, (connection) =
     expect(JSON.stringify(toolsOf(told.events)[0]?.output)).toContain(`${secret} for blue`);
   });
 
+  test("MCP servers are used without asking, whatever their names, and none takes the place of another", async () => {
+    const { run } = await openBench(connection);
+    const servers = ["GitHub (prod)", "GitHub.prod"].map((name) => {
+      return { name, transport: "stdio", command: process.execPath, args: [mcpServer], env: { WORD: `word of ${name}` } } as const;
+    });
+    const lookup = (server: string) => ({ kind: "mcp", server, tool: "lookup", input: { key: "blue" } }) as const;
+    const { tools } = await run({
+      approvals: "deny",
+      mcpServers: servers,
+      ...play({ tools: [lookup("GitHub_prod")] }, { tools: [lookup("GitHub_prod_2")] }, { text: "Done." }),
+    });
+    expect(tools.map(({ isError }) => isError)).toEqual([false, false]);
+    for (const [index, { name }] of servers.entries()) expect(JSON.stringify(tools[index]?.output)).toContain(`word of ${name}`);
+  });
+
   test("a resumed session goes by the system prompt and the model of its new dispatch", async () => {
     const { run } = await openBench(connection);
     const first = await run({ systemPrompt: "prompt-one", model: "claude-sonnet-4-5", ...play({ text: "One." }) });
@@ -279,15 +295,7 @@ async function openBench(connection: Connection, changes: Record<string, string 
 
   const adapter = createClaudeAdapter();
   onTestFinished(() => adapter.shutdown());
-  const silent = () => {};
-  await adapter.initialize({
-    settings: { connection },
-    env: { ...env, ...changes },
-    dataDir: root,
-    logger: { debug: silent, info: silent, warn: silent, error: silent },
-    runChild: () => Promise.reject(new Error("no child tasks here")),
-    onOrphansKilled: silent,
-  });
+  await adapter.initialize(createAdapterConfig(root, { settings: { connection }, env: { ...env, ...changes } }));
 
   const start = (given: Partial<ExecutionRequest>) => {
     const taskId = randomUUID();

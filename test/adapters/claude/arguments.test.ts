@@ -60,8 +60,10 @@ describe("the arguments", () => {
   });
 
   test("name a server's tools as Claude Code does, whatever its name holds", () => {
-    const given = argumentsOf({ approvals: "deny", mcpServers: [{ ...server, name: "x,Bash(*) y" }] });
-    expect(readValue("--allowedTools", given)).toBe("mcp__x_Bash____y");
+    const mcpServers = ["x,Bash(*) y", "GitHub (prod)", "GitHub.prod"].map((name) => ({ ...server, name }));
+    const given = argumentsOf({ approvals: "deny", mcpServers });
+    expect(readValue("--allowedTools", given)).toBe("mcp__x_Bash_y,mcp__GitHub_prod,mcp__GitHub_prod_2");
+    expect(Object.keys(JSON.parse(mcpConfig(mcpServers)).mcpServers)).toEqual(["x_Bash_y", "GitHub_prod", "GitHub_prod_2"]);
   });
 });
 
@@ -71,6 +73,10 @@ describe("the native schema", () => {
   test("is the one of the dispatch", () => expect(of({ type: "object" })).toBe('{"type":"object"}'));
   test("is left to Bridge where Claude Code knows no such draft", () =>
     expect(of({ $schema: "https://json-schema.org/draft/2020-12/schema", type: "object" })).toBeNull());
+  test.each([{ type: "array" }, { properties: {} }, { type: "object", anyOf: [{ required: ["a"] }, { required: ["b"] }] }])(
+    "is left to Bridge where the vendor takes no tool of it: %j",
+    (schema) => expect(of(schema)).toBeNull(),
+  );
   test("is left to Bridge where it fits into no argument", () => expect(of({ type: "object", title: "界".repeat(50_000) })).toBeNull());
   test("is absent where no object is asked for", () => expect(nativeSchema({ outputStrategy: { type: "stream" } })).toBeNull());
 });
@@ -112,6 +118,15 @@ describe("the environment", () => {
     expect(given).toMatchObject({ ANTHROPIC_API_KEY: "k", MINE: "m" });
     expect(Object.keys(given)).not.toContain("BRIDGE_TOKENS");
     expect(Object.keys(given)).not.toContain("CLAUDE_CONFIG_DIR");
+  });
+
+  test("holds what opens a cloud only where that cloud is asked", () => {
+    const clouds = { AWS_SECRET_ACCESS_KEY: "s", GOOGLE_APPLICATION_CREDENTIALS: "/g.json" };
+    const opened = (choice: Record<string, string>) =>
+      Object.keys(clouds).filter((name) => name in environment("agent", { ...clouds, ...choice }));
+    expect(opened({})).toEqual([]);
+    expect(opened({ CLAUDE_CODE_USE_BEDROCK: "1" })).toEqual(["AWS_SECRET_ACCESS_KEY"]);
+    expect(opened({ CLAUDE_CODE_USE_VERTEX: "1" })).toEqual(["GOOGLE_APPLICATION_CREDENTIALS"]);
   });
 
   test("expands no `@path`, hides no tool, runs nothing in the background (trap 19)", () => {
