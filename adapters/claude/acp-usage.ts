@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
 
-const count = z.number();
+const count = z.number().nonnegative();
 const usageSchema = z.object({ inputTokens: count, outputTokens: count, cachedReadTokens: count, cachedWriteTokens: count });
 /** The same numbers, one of them under another name. */
 const rowSchema = z

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
 import { createAcpConnection } from "../acp/create-acp-connection.ts";
 import { findProgram } from "../process/find-program.ts";
@@ -8,6 +9,9 @@ import { capabilities } from "./capabilities.ts";
 import { claudeEnvironment } from "./environment.ts";
 import { filesIn, writeFiles } from "./task-files.ts";
 import { unauthorised } from "./verdict.ts";
+
+/** Where its tools have their names. */
+const nameSchema = z.object({ claudeCode: z.object({ toolName: z.string() }) });
 
 /** A code of the protocol. */
 const AUTHENTICATION_REQUIRED = -32000;
@@ -26,7 +30,7 @@ export const acpConnection = createAcpConnection({
   readsMcpServers: true,
   // A resumed session would go on in the mode of its last task.
   mode: ({ profile }) => (profile === "inspect" ? "default" : "acceptEdits"),
-  toolName: ({ _meta }) => (_meta?.["claudeCode"] as { toolName?: string } | undefined)?.toolName,
+  toolName: ({ _meta }) => nameSchema.safeParse(_meta).data?.claudeCode.toolName,
   usageOf: (response) => readTurnUsage(response).usage,
   modelOf: (response) => readTurnUsage(response).model,
   costCounts: "session",

@@ -6,11 +6,18 @@ import { dollarVariable } from "./arguments.ts";
 const names = [
   ...["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"],
   ...["ANTHROPIC_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL", "ANTHROPIC_DEFAULT_SONNET_MODEL", "ANTHROPIC_DEFAULT_HAIKU_MODEL"],
-  ...["CLAUDE_CODE_USE_BEDROCK", "ANTHROPIC_BEDROCK_BASE_URL", "AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"],
-  ...["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"],
-  ...["CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_VERTEX_BASE_URL", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION"],
-  ...["GOOGLE_APPLICATION_CREDENTIALS", "CLAUDE_CODE_MAX_RETRIES"],
+  "CLAUDE_CODE_MAX_RETRIES",
 ];
+/** Those of the clouds that offer the model, by the variable that chooses one: the commands of a task see them too. */
+const cloudNames = {
+  CLAUDE_CODE_USE_BEDROCK: [
+    ...["ANTHROPIC_BEDROCK_BASE_URL", "AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"],
+    ...["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"],
+  ],
+  CLAUDE_CODE_USE_VERTEX: [
+    ...["ANTHROPIC_VERTEX_BASE_URL", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS"],
+  ],
+};
 
 /** With the usual ten tries a rejected key would take minutes to be told. */
 const MAX_RETRIES = "4";
@@ -19,7 +26,9 @@ const MAX_RETRIES = "4";
 export function claudeEnvironment(context: ProgramContext, own: Readonly<Record<string, string>> = {}): Record<string, string> {
   // Only in the operator's own home; an agent's home is its own.
   const config = context.settings.home === "user" ? ["CLAUDE_CONFIG_DIR"] : [];
-  return programEnvironment({ ...context, env: { CLAUDE_CODE_MAX_RETRIES: MAX_RETRIES, ...context.env } }, [...names, ...config], {
+  const cloud = Object.entries(cloudNames).flatMap(([choice, ofCloud]) => (context.env[choice] === undefined ? [] : [choice, ...ofCloud]));
+  const env = { CLAUDE_CODE_MAX_RETRIES: MAX_RETRIES, ...context.env };
+  return programEnvironment({ ...context, env }, [...names, ...cloud, ...config], {
     ...quiet,
     ...plain,
     ...dollarVariable,

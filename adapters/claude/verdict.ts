@@ -2,30 +2,34 @@ import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
 import type { Verdict } from "../program/run-program.ts";
 
+const count = z.number().nonnegative();
 const modelUsageSchema = z.object({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  thinkingTokens: z.number().default(0),
-  cacheReadInputTokens: z.number(),
-  cacheCreationInputTokens: z.number(),
-  costUSD: z.number(),
+  inputTokens: count,
+  outputTokens: count,
+  thinkingTokens: count.default(0),
+  cacheReadInputTokens: count,
+  cacheCreationInputTokens: count,
+  costUSD: count,
 });
 /** What a task has used of one model: the counts of the prompt do not overlap, thinking is part of the output. */
 export type ModelUsage = z.infer<typeof modelUsageSchema>;
+
+/** A field in another form than the known one is unknown, and costs no result. */
+const known = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
 
 /** The last line of a task: its fields say more than its exit code, and than its `subtype`. */
 export const resultSchema = z.object({
   type: z.literal("result"),
   subtype: z.string(),
   is_error: z.boolean(),
-  result: z.string().optional(),
-  structured_output: z.record(z.string(), z.unknown()).optional(),
-  errors: z.array(z.string()).optional(),
-  api_error_status: z.number().nullish(),
-  terminal_reason: z.string().nullish(),
-  stop_reason: z.string().nullish(),
-  total_cost_usd: z.number().optional(),
-  model_usage_since_last_result: z.record(z.string(), modelUsageSchema).optional(),
+  result: known(z.string()),
+  structured_output: known(z.record(z.string(), z.unknown())),
+  errors: known(z.array(z.string())),
+  api_error_status: known(z.number()),
+  terminal_reason: known(z.string()),
+  stop_reason: known(z.string()),
+  total_cost_usd: known(count),
+  model_usage_since_last_result: known(z.record(z.string(), modelUsageSchema)),
 });
 export type ResultLine = z.infer<typeof resultSchema>;
 
@@ -43,7 +47,7 @@ export function readVerdict(line: ResultLine): Verdict {
   if (line.subtype === "error_max_budget_usd") return failure("budget_exceeded", "Claude Code reached its limit of cost.");
   if (isUnauthorised(line.api_error_status, said)) return unauthorised(said);
   if (line.api_error_status === 429) return failure("rate_limited", `Claude Code reports: ${said}`);
-  const isModels = line.terminal_reason === "api_error" || (line.api_error_status ?? null) !== null;
+  const isModels = line.terminal_reason === "api_error" || line.api_error_status !== undefined;
   return failure(isModels ? "model_error" : "adapter_error", `Claude Code reports: ${said}`);
 }
 
@@ -52,7 +56,7 @@ export const unauthorised = (said: string): Verdict =>
   failure("authentication_required", `Claude Code reports: ${said}. To log in, ${credentialsAdvice}.`);
 
 /** Without any key no call is made, so there is no status. */
-function isUnauthorised(httpStatus: number | null | undefined, said: string): boolean {
+function isUnauthorised(httpStatus: number | undefined, said: string): boolean {
   return httpStatus === 401 || httpStatus === 403 || /^not logged in/i.test(said);
 }
 

@@ -168,6 +168,17 @@ describe("a line", () => {
     expect(meaning(result(fields)).ended).toEqual([{ status: "error", errorCode, error: expect.stringMatching(/./) }]);
   });
 
+  test.each([
+    { result: {} },
+    { structured_output: [1] },
+    { errors: [{}], api_error_status: "none", terminal_reason: 5, stop_reason: {} },
+    { total_cost_usd: -1, model_usage_since_last_result: { m: { inputTokens: -1 } } },
+  ])("with a result in which %j is of another form is a result all the same", (fields) => {
+    const { ended, facts } = meaning(result(fields));
+    expect(ended).toEqual([{ status: "ok" }]);
+    expect(facts).toEqual({});
+  });
+
   test("with a result whose usage nobody told leaves usage and cost unknown", () => {
     expect(meaning(result({ total_cost_usd: 5, usage: { input_tokens: 1 } })).facts).toEqual({});
   });

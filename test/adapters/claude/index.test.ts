@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { AdapterHealthStatus } from "#contract";
 import { createClaudeAdapter } from "../../../adapters/claude/index.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 
 /** Health of the adapter where `claude` is this shell script, or missing. */
@@ -11,15 +12,8 @@ async function healthWith(script: string | null, settings = {}): Promise<Adapter
   if (script !== null) writeFileSync(path.join(directory, "claude"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const adapter = createClaudeAdapter();
   onTestFinished(() => adapter.shutdown());
-  const silent = () => {};
-  await adapter.initialize({
-    settings,
-    env: { PATH: directory, HOME: path.join(directory, "operator") },
-    dataDir: directory,
-    logger: { debug: silent, info: silent, warn: silent, error: silent },
-    runChild: () => Promise.reject(new Error("no child tasks here")),
-    onOrphansKilled: silent,
-  });
+  const env = { PATH: directory, HOME: path.join(directory, "operator") };
+  await adapter.initialize(createAdapterConfig(directory, { settings, env }));
   return await adapter.checkHealth();
 }
 
