@@ -46,12 +46,15 @@ const metadata = jsonObject.refine(({ cwd }) => cwd === undefined || (typeof cwd
   error: "must be a path relative to the workspace",
 });
 
+/** How agents may be called: a name is a single path segment. */
+export const agentIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
+
 const fields = {
   taskId: taskIdSchema.optional(),
   provider: token(128).optional().describe("Adapter. May be left out when one is loaded, or agent.json names one."),
   agentId: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 _ -")
+    .regex(agentIdPattern, "must be 1 to 128 of A-Z a-z 0-9 _ -")
     .describe("Names the workspace, and the agent on runtimes that have agents."),
   message: longText(1).optional().describe("The work. Required, unless bridgeInput or responderInput is given."),
   stdin: longText(0).optional().describe("Input of the work, appended in a labelled block."),

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { createAgentVerbs } from "./agent-verbs.ts";
 import { createCallbackVerbs } from "./callback-verbs.ts";
 import { createEventVerbs } from "./event-verbs.ts";
 import { createRetentionVerbs } from "./retention-verbs.ts";
@@ -34,6 +35,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreO
     epoch,
     ...events.verbs,
     ...createTaskVerbs(driver, events, clock),
+    ...createAgentVerbs(driver),
     ...createCallbackVerbs(driver, events, clock),
     ...createRetentionVerbs(driver, clock),
     checkWritable: () =>

@@ -122,6 +122,8 @@ export interface Store {
   findTask(tenant: string, taskId: string): Promise<Task | null>;
   /** Requests and results are not read. Fewer tasks than `limit` where their metadata is long: only none is the end. */
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
+  /** Agents that have tasks, the one with the newest task first: how many are kept, and when the newest one last began or ended. */
+  listAgents(tenant: string, limit: number): Promise<{ agentId: string; tasks: number; updatedAt: number }[]>;
   /** What a stop of Bridge cut off, oldest first: running tasks, and queued ones whose parent was running. */
   listInterruptedTasks(): Promise<Task[]>;
   /** The queued task of a provider that is next. */
