@@ -12,6 +12,8 @@ export interface ProgramContext {
   dataDir: string;
   logger: AdapterLogger;
   onOrphansKilled(count: number): void;
+  /** Aborted when the adapter shuts down: what belongs to no task stops then. */
+  closed?: AbortSignal;
 }
 
 /** One task on its way through a connection. */

@@ -1,6 +1,13 @@
 import { homedir } from "node:os";
 import path from "node:path";
-import type { ExecutionAdapter, ExecutionEventListener, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
+import type {
+  AdapterHealthStatus,
+  ExecutionAdapter,
+  ExecutionEventListener,
+  ExecutionRequest,
+  ExecutionResult,
+  TaskErrorCode,
+} from "#contract";
 import type { AgentProgram, Ending, Probe, ProgramContext } from "./agent-program.ts";
 import { type FoundConnection, findConnections, isUsable, probeConnections, reportHealth } from "./preflight.ts";
 import { programSettingsSchema } from "./program-settings.ts";
@@ -19,6 +26,8 @@ interface Ready {
 export function createProgramAdapter(program: AgentProgram): Required<ExecutionAdapter> {
   const listeners = new Set<ExecutionEventListener>();
   const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  const checks = new Set<Promise<unknown>>();
+  let closing = new AbortController();
   let ready: Ready | null = null;
 
   const emit: ExecutionEventListener = (event) => {
@@ -29,7 +38,8 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     provider: program.provider,
 
     async initialize({ settings, env, dataDir, logger, onOrphansKilled }) {
-      const context = { settings: programSettingsSchema.parse(settings), env, dataDir, logger, onOrphansKilled };
+      closing = new AbortController();
+      const context = { settings: programSettingsSchema.parse(settings), env, dataDir, logger, onOrphansKilled, closed: closing.signal };
       const directory = path.join(dataDir, "sessions");
       await forgetOldTotals(directory);
       ready = { context, totals: createSessionTotals(directory), found: findConnections(program, context), probes: new Map() };
@@ -37,18 +47,16 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
 
     async shutdown() {
       ready = null;
+      closing.abort();
       for (const { controller } of running.values()) controller.abort();
-      await Promise.allSettled([...running.values()].map(({ done }) => done));
+      await Promise.allSettled([...[...running.values()].map(({ done }) => done), ...checks]);
     },
 
     async checkHealth() {
       if (ready === null) return { status: "offline", connection: null, version: null, detail: notRunning(program), preflight: [] };
-      const current = ready;
-      const { context, probes } = current;
-      const found = findConnections(program, context);
-      await probeConnections(found, context, probes);
-      current.found = found;
-      return reportHealth(program, found, context);
+      const check = checkProgram(program, ready);
+      checks.add(check);
+      return await check.finally(() => checks.delete(check));
     },
 
     capabilities() {
@@ -78,6 +86,14 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     onEvent: (listener) => void listeners.add(listener),
     offEvent: (listener) => void listeners.delete(listener),
   };
+}
+
+async function checkProgram(program: AgentProgram, ready: Ready): Promise<AdapterHealthStatus> {
+  const { context, probes } = ready;
+  const found = findConnections(program, context);
+  await probeConnections(found, context, probes);
+  ready.found = found;
+  return reportHealth(program, found, context);
 }
 
 async function runTask(

@@ -27,7 +27,7 @@ export interface ProbeCall extends Pick<ProcessOptions, "argv" | "env"> {
 
 /** Runs a program to ask it something about itself, in directories of the probe's own; rejects when it does not start or takes too long. */
 export async function probeProgram(
-  { dataDir, onOrphansKilled }: Pick<ProgramContext, "dataDir" | "onOrphansKilled">,
+  { dataDir, onOrphansKilled, closed }: Pick<ProgramContext, "dataDir" | "onOrphansKilled" | "closed">,
   { limitMs = PROBE_LIMIT_MS, signal, ...call }: ProbeCall,
 ): Promise<ProbeAnswer> {
   const id = randomUUID();
@@ -48,7 +48,7 @@ export async function probeProgram(
         lines.push(line);
         call.onLine?.(line);
       },
-      signal: AbortSignal.any([AbortSignal.timeout(limitMs), ...(signal === undefined ? [] : [signal])]),
+      signal: AbortSignal.any([AbortSignal.timeout(limitMs), ...[signal, closed].filter((one) => one !== undefined)]),
       limits: { killAfterMs: 500 },
     });
     onOrphansKilled(end.orphansKilled);
@@ -63,7 +63,7 @@ export async function probeProgram(
 
 /** The version in what a program prints for `--version`; rejects when it prints none. */
 export async function probeVersion(
-  context: Pick<ProgramContext, "dataDir" | "onOrphansKilled">,
+  context: Pick<ProgramContext, "dataDir" | "onOrphansKilled" | "closed">,
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
   limits: Pick<ProbeCall, "limitMs" | "signal"> = {},

@@ -225,6 +225,17 @@ describe("time", () => {
     expect(await readdir(path.join(dataDir, "probes"))).toEqual(["home"]);
   });
 
+  test("a shutdown stops a check that is under way, and waits until its programs are gone", async () => {
+    const { adapter, dataDir, initialize, install } = await openAdapter([connectionTo("one")]);
+    await install("one", 'echo "$BRIDGE_TASK_ID" > "$HOME/id"; sleep 60');
+    await initialize();
+    const health = adapter.checkHealth();
+    const id = await vi.waitUntil(() => readFile(path.join(dataDir, "probes/home/id"), "utf8").catch(() => null), { timeout: 5_000 });
+    await adapter.shutdown();
+    expect(processesOf(id.trim())).toEqual([]);
+    expect((await health).status).toBe("offline");
+  });
+
   test("a whole check stays below 15 s, whatever hangs", async () => {
     const never = () => new Promise<never>(() => {});
     const connections = [scriptedConnection({ name: "acp", probe: never }), scriptedConnection()];
