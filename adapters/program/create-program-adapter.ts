@@ -8,11 +8,20 @@ import type {
   ExecutionResult,
   TaskErrorCode,
 } from "#contract";
+import { processLimits } from "../process/run-process.ts";
 import type { AgentProgram, Ending, Probe, ProgramContext } from "./agent-program.ts";
 import { type FoundConnection, findConnections, isUsable, probeConnections, reportHealth } from "./preflight.ts";
 import { programSettingsSchema } from "./program-settings.ts";
 import { createSessionTotals, forgetOldTotals, type SessionTotals } from "./session-totals.ts";
 import { createTaskStory } from "./task-story.ts";
+
+/** A result is kept and sent as a whole, so its text is bounded like the output of any program. */
+const MAX_TEXT_LENGTH = processLimits.stdoutBytes;
+const endlessText = {
+  status: "error",
+  errorCode: "output_limit",
+  error: `The runtime said more than ${MAX_TEXT_LENGTH} characters.`,
+} as const;
 
 interface Ready {
   context: ProgramContext;
@@ -114,12 +123,18 @@ async function runTask(
   const { connection, finding } = used;
   const startedAt = performance.now();
   const request = context.settings.home === "user" ? inUserHome(given, context) : given;
-  const story = createTaskStory(request.taskId, emit, { streaming: connection.capabilities.streaming });
+  const tooLong = new AbortController();
+  const story = createTaskStory(request.taskId, emit, {
+    streaming: connection.capabilities.streaming,
+    maxLength: MAX_TEXT_LENGTH,
+    onTooLong: () => tooLong.abort(),
+  });
   try {
-    const ending = await connection.execute({ request, context, story, signal, totals }, finding.argv);
+    const stop = AbortSignal.any([signal, tooLong.signal]);
+    const ending = await connection.execute({ request, context, story, signal: stop, totals }, finding.argv);
     story.close();
     return {
-      ...withOutput(ending, story.answer),
+      ...withOutput(tooLong.signal.aborted ? { ...ending, ...endlessText } : ending, story.answer),
       durationMs: performance.now() - startedAt,
       connection: connection.name,
     };

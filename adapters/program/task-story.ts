@@ -15,10 +15,25 @@ export interface TaskStory {
   close(): void;
 }
 
-/** Begins the story of a task. Without `streaming` no text is told: it is only collected. */
-export function createTaskStory(taskId: string, emit: ExecutionEventListener, { streaming }: { streaming: boolean }): TaskStory {
+/** How a story is told. */
+export interface StoryOptions {
+  /** Without it no text is told: it is only collected. */
+  streaming: boolean;
+  /** Only so much text is taken, in characters. */
+  maxLength?: number;
+  /** Called once, when there is more. */
+  onTooLong?(): void;
+}
+
+/** Begins the story of a task. */
+export function createTaskStory(
+  taskId: string,
+  emit: ExecutionEventListener,
+  { streaming, maxLength = Number.POSITIVE_INFINITY, onTooLong }: StoryOptions,
+): TaskStory {
   const tools = new Map<string, { name: string; open: boolean }>();
   let answer = "";
+  let length = 0;
   /** The first half of a character whose second half has not come yet. */
   let half = "";
   let closed = false;
@@ -28,7 +43,12 @@ export function createTaskStory(taskId: string, emit: ExecutionEventListener, { 
   };
   const sayWhole = (text: string): void => {
     const whole = text.toWellFormed();
-    if (whole === "" || closed) return;
+    if (whole === "" || closed || length > maxLength) return;
+    length += whole.length;
+    if (length > maxLength) {
+      onTooLong?.();
+      return;
+    }
     answer += whole;
     if (streaming) tell({ type: "assistant.text", taskId, data: { content: whole } });
   };

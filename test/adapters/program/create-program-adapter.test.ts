@@ -96,6 +96,23 @@ describe("the output of a task", () => {
   });
 });
 
+test("a runtime that says more than a result may hold is stopped", async () => {
+  const talkative = doing(async ({ story, signal }) => {
+    while (!signal.aborted) story.say("x".repeat(1024 ** 2));
+    return { status: "error", errorCode: "cancelled", error: "Stopped.", resumeToken: "s" };
+  });
+  const { adapter, initialize, request } = await openAdapter([talkative]);
+  await initialize();
+  const result = await adapter.execute(request());
+  expect(result).toMatchObject({
+    status: "error",
+    errorCode: "output_limit",
+    error: expect.stringContaining("33554432"),
+    resumeToken: "s",
+  });
+  expect(result.output).toBeUndefined();
+});
+
 test("tools that a task left open are closed before its result, also when the connection has a bug", async () => {
   const buggy = doing(async ({ story }) => {
     story.invokeTool("1", "shell", {});

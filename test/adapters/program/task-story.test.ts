@@ -139,3 +139,14 @@ test("a tool that is left without an end becomes an error, and the answer stays"
   expect(events.at(-1)).toMatchObject({ type: "tool.completed", data: { toolCallId: "1", toolName: "shell", isError: true } });
   expect(story.answer).toBe("I give up.");
 });
+
+test("text over the limit is not taken, and said to be too long once", () => {
+  const events: AdapterEvent[] = [];
+  let calls = 0;
+  const story = createTaskStory("t", (event) => events.push(event), { streaming: true, maxLength: 5, onTooLong: () => void calls++ });
+  for (const text of ["123", "45", "6", "7"]) story.say(text);
+  story.close();
+  expect(story.answer).toBe("12345");
+  expect(events).toHaveLength(2);
+  expect(calls).toBe(1);
+});
