@@ -96,14 +96,19 @@ export const floors: IForbiddenRuleType[] = [
     comment: "Reach a package through its public entry, as everybody else does.",
     severity: "error",
     from: { path: "^packages/([^/]+)/" },
-    to: { path: "^packages/", pathNot: "^packages/$1/", dependencyTypes: ["local", "localmodule"] },
+    to: {
+      path: "^packages/",
+      pathNot: "^packages/$1/",
+      dependencyTypes: ["local", "localmodule"],
+      dependencyTypesNot: ["aliased-workspace"],
+    },
   },
   {
     name: "wings-by-package-name",
     comment: "Reach a package through its public entry, as everybody else does.",
     severity: "error",
     from: { path: "^(src|adapters|scripts|bench|examples)/" },
-    to: { path: "^packages/", dependencyTypes: ["local", "localmodule"] },
+    to: { path: "^packages/", dependencyTypes: ["local", "localmodule"], dependencyTypesNot: ["aliased-workspace"] },
   },
   {
     name: "production-sees-no-test",

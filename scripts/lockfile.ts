@@ -2,6 +2,8 @@
 export interface LockedPackage {
   version?: string;
   resolved?: string;
+  /** Is it a directory of this repository? */
+  link?: boolean;
   dev?: boolean;
   optional?: boolean;
   os?: string[];

@@ -136,6 +136,7 @@ async function furnish(): Promise<void> {
     "package.json",
     JSON.stringify({
       type: "module",
+      workspaces: ["packages/*"],
       imports: { "#contract": "./src/contract/index.ts" },
       dependencies: { zod: "*", undici: "*", responder: "*" },
       devDependencies: { vitest: "*" },

@@ -1,0 +1,71 @@
+/** What is wrong with one field of a request: its dotted path and how to mend it. */
+export interface FieldError {
+  path: string;
+  message: string;
+}
+
+/** What Bridge says when it refuses a request (RFC 9457). */
+interface Problem {
+  code: string;
+  detail: string;
+  requestId: string;
+  errors?: FieldError[];
+}
+
+/**
+ * A call that failed. `code` is Bridge's own (`not_found`, `task_conflict` …), or one of three of the client's: `unreachable` (no answer),
+ * `unexpected_answer` (an answer that is none of Bridge's, a proxy's for example) and `stream_gap` (events were deleted before they were read).
+ */
+export class BridgeClientError extends Error {
+  override readonly name = "BridgeClientError";
+  readonly code: string;
+  /** The HTTP status, null when there was no answer. */
+  readonly status: number | null;
+  /** Names the request in Bridge's log, null when there was no answer. */
+  readonly requestId: string | null;
+  readonly errors: readonly FieldError[];
+  /** How long Bridge asks to wait before another try. */
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    code: string,
+    message: string,
+    options: {
+      status?: number;
+      requestId?: string | null;
+      errors?: readonly FieldError[] | undefined;
+      retryAfterMs?: number | null;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.status = options.status ?? null;
+    this.requestId = options.requestId ?? null;
+    this.errors = options.errors ?? [];
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+/** The error of an answer that is no success. */
+export async function readRefusal(response: Response): Promise<BridgeClientError> {
+  const { status, headers } = response;
+  const text = await response.text();
+  const problem = parseProblem(text);
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  return new BridgeClientError(problem?.code ?? "unexpected_answer", problem?.detail ?? `HTTP ${status}: ${text.slice(0, 200)}`, {
+    status,
+    requestId: problem?.requestId ?? headers.get("x-request-id"),
+    errors: problem?.errors,
+    retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : null,
+  });
+}
+
+function parseProblem(text: string): Problem | null {
+  try {
+    const problem: unknown = JSON.parse(text);
+    return typeof problem === "object" && problem !== null && "code" in problem ? (problem as Problem) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,132 @@
+import type { BridgeRequest, ConnectionOptions } from "./connection.ts";
+import type { BridgeEvent, EventFilter, EventOptions } from "./events.ts";
+import { followEvents } from "./follow-events.ts";
+import type { PatienceOptions } from "./patience.ts";
+import { requestJson } from "./try-again.ts";
+import type { AcceptedTask, Adapter, Approval, ApprovalState, DispatchRequest, ListedTask, Task, TaskFilter, TaskState } from "./wire.ts";
+
+/** Where Bridge is, and how patient the client is with it. */
+export type BridgeClientOptions = {
+  /** Bridge's address, with the path of a proxy in front of it, if there is one. */
+  url: string | URL;
+  /** Default: the `fetch` of the platform. */
+  fetch?: typeof fetch | undefined;
+  /** How long failures in a row are met with further tries before they are thrown; a restart of Bridge fits in. Default: 120,000. */
+  patienceMs?: number | undefined;
+  /** The first pause between two tries; each further one is twice as long, up to 20 times the first. Default: 500. */
+  retryDelayMs?: number | undefined;
+  /** A connection that says nothing for so long is given up; Bridge sends a heartbeat every 15 s. Default: 31,000. */
+  silenceMs?: number | undefined;
+} & (
+  | { token: string; getToken?: undefined }
+  /** Asked before every request: for tokens that change. */
+  | { getToken: () => string | Promise<string>; token?: undefined }
+);
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Stops waiting and trying; the call rejects with the signal's reason. A task that was dispatched goes on: `cancel` ends it. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The calls of Bridge's API. A refusal is thrown as a `BridgeClientError`. */
+export interface BridgeClient {
+  /** Hands in a task. Tried again when it is not known whether it arrived: its id keeps it from running twice. `replayed`: Bridge knew it before. */
+  dispatch(request: DispatchRequest, options?: CallOptions): Promise<AcceptedTask & { replayed: boolean }>;
+  /** Hands in a task and waits for its end. A task that fails is no error of the call: see `state` and `result`. */
+  run(request: DispatchRequest, options?: CallOptions): Promise<Task>;
+  getTask(taskId: string, options?: CallOptions): Promise<Task>;
+  /** Resolves when the task has ended, over restarts of Bridge too. */
+  waitForTask(taskId: string, options?: CallOptions): Promise<Task>;
+  /** All that fit, newest first; pages are fetched as they are needed. */
+  listTasks(filter?: TaskFilter, options?: CallOptions): AsyncGenerator<ListedTask, void>;
+  /** Ends a task and its child tasks; changes nothing when it has ended before. */
+  cancel(taskId: string, options?: CallOptions): Promise<{ taskId: string; state: TaskState }>;
+  /**
+   * Events as they happen, over disconnects and restarts of Bridge, none lost and none twice. Of a task (by id): its whole story, which
+   * ends with its last event. Of a filter: from now on, until the signal aborts.
+   */
+  events(source?: string | EventFilter, options?: EventOptions): AsyncGenerator<BridgeEvent, void>;
+  listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
+  readonly approvals: {
+    /** Newest first. */
+    list(filter?: { state?: ApprovalState | undefined }, options?: CallOptions): AsyncGenerator<Approval, void>;
+    /** Answers a tool call that waits. Decided before: `already_decided`. */
+    decide(approvalId: string, decision: "approve" | "reject", reason?: string, options?: CallOptions): Promise<Approval>;
+  };
+}
+
+/** Creates a client; nothing is sent before the first call. */
+export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
+  const { url, token, getToken, patienceMs = 120_000, retryDelayMs = 500, silenceMs = 31_000 } = options;
+  const settings: ConnectionOptions & PatienceOptions = {
+    baseUrl: new URL(url).href.replace(/\/*$/, "/"),
+    getToken: getToken ?? (() => token),
+    // Browsers refuse a `fetch` that is called as a method of another object.
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    silenceMs,
+    retryDelayMs,
+    patienceMs,
+  };
+
+  async function request<T>(path: string, details: Omit<BridgeRequest, "path"> & { isRepeatable?: boolean } = {}): Promise<T> {
+    return (await requestJson<T>({ path, ...details }, settings)).value;
+  }
+
+  async function* list<T>(path: string, filter: object, { signal }: CallOptions): AsyncGenerator<T, void> {
+    const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== undefined));
+    for (;;) {
+      const page = await request<{ data: T[]; meta: { nextCursor: string | null } }>(`${path}?${query}`, { signal });
+      yield* page.data;
+      if (page.meta.nextCursor === null) return;
+      query.set("cursor", page.meta.nextCursor);
+    }
+  }
+
+  const client: BridgeClient = {
+    async dispatch(task, { signal } = {}) {
+      const body = { ...task, taskId: task.taskId ?? makeTaskId() };
+      const { value, headers } = await requestJson<AcceptedTask>({ path: "/api/v2/dispatch", method: "POST", body, signal }, settings);
+      return { ...value, replayed: headers.get("idempotent-replayed") === "true" };
+    },
+
+    async run(task, options) {
+      const { taskId } = await client.dispatch(task, options);
+      return client.waitForTask(taskId, options);
+    },
+
+    getTask: (taskId, { signal } = {}) => request(pathOf(taskId), { signal }),
+
+    async waitForTask(taskId, { signal } = {}) {
+      const task = await client.getTask(taskId, { signal });
+      if (isFinal(task.state)) return task;
+      for await (const _ of client.events(taskId, { signal }));
+      return client.getTask(taskId, { signal });
+    },
+
+    listTasks: (filter = {}, options = {}) => list("/api/v2/tasks", filter, options),
+    cancel: (taskId, { signal } = {}) => request(`${pathOf(taskId)}/cancel`, { method: "POST", signal }),
+    events: (source = {}, options = {}) => followEvents(source, options, settings),
+    listAdapters: (options = {}) => list("/api/v2/adapters", {}, options),
+
+    approvals: {
+      list: (filter = {}, options = {}) => list("/api/v2/approvals", filter, options),
+      decide: (approvalId, decision, reason, { signal } = {}) =>
+        request(`/api/v2/approvals/${encodeURIComponent(approvalId)}`, {
+          method: "POST",
+          body: { decision, reason },
+          signal,
+          // A second try would find it decided, by whoever it was.
+          isRepeatable: false,
+        }),
+    },
+  };
+  return client;
+}
+
+const pathOf = (taskId: string): string => `/api/v2/tasks/${encodeURIComponent(taskId)}`;
+const isFinal = (state: TaskState): boolean => state !== "queued" && state !== "running";
+
+/** `crypto.randomUUID` is missing on pages that did not come by https. */
+const makeTaskId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,0 +1,82 @@
+import { BridgeClientError, readRefusal } from "./bridge-client-error.ts";
+
+/** What all requests of a client have in common. */
+export interface ConnectionOptions {
+  /** Ends with a slash. */
+  baseUrl: string;
+  getToken: () => string | Promise<string>;
+  fetch: typeof fetch;
+  /** When nothing has come for so long the connection counts as dead. */
+  silenceMs: number;
+}
+
+/** One request; `path` begins with a slash. */
+export interface BridgeRequest {
+  path: string;
+  method?: "GET" | "POST";
+  headers?: Record<string, string>;
+  /** Sent as JSON. */
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+}
+
+/** An answer that has begun, and is a success. */
+export interface Connection {
+  response: Response;
+  /** Awaits a piece of the answer; throws `unreachable` when it breaks off or is too long in coming. */
+  receive<T>(piece: Promise<T>): Promise<T>;
+  close(): void;
+}
+
+/** Sends one request. Whatever is no success throws a `BridgeClientError`, but for the caller's own abort, which throws its reason. */
+export async function connect(
+  { baseUrl, getToken, fetch, silenceMs }: ConnectionOptions,
+  { path, method = "GET", headers, body, signal }: BridgeRequest,
+): Promise<Connection> {
+  signal?.throwIfAborted();
+  const authorization = `Bearer ${await getToken()}`;
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(signal?.reason);
+  signal?.addEventListener("abort", onAbort);
+
+  async function receive<T>(piece: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => controller.abort(new Error(`nothing came for ${silenceMs / 1000} s`)), silenceMs);
+    try {
+      return await piece;
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new BridgeClientError("unreachable", `Bridge cannot be reached at ${baseUrl}: ${describeFault(error)}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function close(): void {
+    signal?.removeEventListener("abort", onAbort);
+    controller.abort();
+  }
+
+  try {
+    const sent = body === undefined ? {} : { "content-type": "application/json" };
+    const response = await receive(
+      fetch(baseUrl + path.slice(1), {
+        method,
+        headers: { ...headers, ...sent, authorization },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: controller.signal,
+        cache: "no-store",
+      }),
+    );
+    if (!response.ok) throw await receive(readRefusal(response));
+    return { response, receive, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** Node's `fetch` hides what happened in the cause. */
+function describeFault(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
+}

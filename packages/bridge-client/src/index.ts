@@ -1,0 +1,9 @@
+/** Client of Bridge, for Node 20 and newer and for browsers. */
+
+export type { BridgeClient, BridgeClientOptions, CallOptions } from "./bridge-client.ts";
+export { createBridgeClient } from "./bridge-client.ts";
+export { BridgeClientError, type FieldError } from "./bridge-client-error.ts";
+export type { BridgeEvent, EventFilter, EventOptions, EventType, Gap } from "./events.ts";
+export type { CallbackBody } from "./verify-callback.ts";
+export { verifyCallback } from "./verify-callback.ts";
+export type * from "./wire.ts";
