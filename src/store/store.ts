@@ -120,6 +120,7 @@ export interface Store {
   /** Inserts, or finds the task that has this id already. */
   insertTaskIfAbsent(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
   findTask(tenant: string, taskId: string): Promise<Task | null>;
+  findListedTask(tenant: string, taskId: string): Promise<ListedTask | null>;
   /** Requests and results are not read. Fewer tasks than `limit` where their metadata is long: only none is the end. */
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
   /** Agents that have tasks, the one with the newest task first: how many are kept, and when the newest one last began or ended. */

@@ -76,6 +76,10 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
         return { task: asQueued(task, Number(inserted["seq"]), now), inserted: true };
       }),
     findTask: async (tenant, taskId) => find(tenant, taskId),
+    async findListedTask(tenant, taskId) {
+      const row = driver.get(`SELECT ${listedColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
+      return row === undefined ? null : toListedTask(row);
+    },
     async listTasks(filter, page) {
       const { sql, parameters } = filterSql(filter);
       const rows = driver.allUntil(
