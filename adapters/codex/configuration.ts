@@ -17,6 +17,8 @@ export const fixedConfiguration = {
   check_for_update_on_startup: false,
   // Nothing from outside of the dispatch: no plugins, no connectors of an account, no hooks.
   features: { plugins: false, apps: false, hooks: false },
+  // Nor of a repository in which the workspace may lie, such as the operator's: its instructions are for others.
+  project_root_markers: [],
   // Secrets are for Codex, and not for the commands that a model thinks of.
   shell_environment_policy: { exclude: [...keyNames, "CODEX_CONFIG", `${secretPrefix}*`] },
 } as const;

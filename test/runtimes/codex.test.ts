@@ -220,6 +220,18 @@ describe.each(connections)("codex over %s", { timeout: 60_000 }, (connection) =>
     expect(requests()).toBe("[]");
   });
 
+  test("what a repository around the workspace tells its own agents is not for this one", async () => {
+    const { run, dataDir, requests } = await openBench(connection);
+    const around = path.dirname(dataDir);
+    mkdirSync(path.join(around, ".git"));
+    writeFileSync(path.join(around, ".git/HEAD"), "ref: refs/heads/main\n");
+    writeFileSync(path.join(around, "AGENTS.md"), "TRAP-instructions");
+    mkdirSync(path.join(around, ".agents/skills/trap"), { recursive: true });
+    writeFileSync(path.join(around, ".agents/skills/trap/SKILL.md"), "---\nname: trap\ndescription: TRAP-skill\n---\nx");
+    expect((await run(play({ text: "An answer." }))).result).toMatchObject({ status: "ok" });
+    expect(requests()).not.toContain("TRAP-");
+  });
+
   test("is healthy, and tells that its sandbox works", async () => {
     const { adapter } = await openBench(connection);
     expect(await adapter.checkHealth()).toMatchObject({
