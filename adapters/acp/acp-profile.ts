@@ -56,6 +56,8 @@ export interface AcpProfile {
   costCounts?: "session";
   /** How long it may take to exit once its stdin is closed, in ms; then it gets a SIGTERM. Absent: 1,500 */
   exitLimitMs?: number;
+  /** A turn that has failed although its stop reason tells of success; undefined: it has not. */
+  explainEnd?(response: PromptResponse): Verdict | undefined;
   /** An error that this agent words in its own way; undefined: as all agents. */
   explainError?(error: RequestError): Verdict | undefined;
 }

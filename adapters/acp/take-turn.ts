@@ -45,7 +45,7 @@ export async function takeTurn(
     const response = responseSchema.safeParse(answer);
     if (!response.success) throw new AcpFailure("adapter_error", "The agent ended its turn without a stop reason.");
     return {
-      verdict: signal.aborted ? null : verdictOf(response.data.stopReason, story.answer, heard),
+      verdict: signal.aborted ? null : (profile.explainEnd?.(answer) ?? verdictOf(response.data.stopReason, story.answer, heard)),
       session: { id: sessionId, response: answer },
     };
   } catch (error) {

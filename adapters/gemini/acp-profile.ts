@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
 import type { AcpProfile } from "../acp/acp-profile.ts";
 import { promptOf } from "../program/prompt.ts";
+import type { Verdict } from "../program/run-program.ts";
 import { commonArguments } from "./arguments.ts";
 import { capabilities, findGemini } from "./cli.ts";
 import { geminiEnvironment, prepareStart } from "./start.ts";
@@ -16,7 +17,7 @@ const quotaSchema = z.object({
 
 /**
  * Gemini over the Agent Client Protocol. Second to `cli`: it cannot go on with a session (loading one destroys it), it tells neither inputs
- * nor outputs of tools nor what was thought, and it reads the settings of a workspace that it trusts. So it trusts none, stays in its mode
+ * nor outputs of tools nor what was thought, it tells of an answer that was cut short or withheld as of any other, and it reads the settings of a workspace that it trusts. So it trusts none, stays in its mode
  * `default`, and has no MCP servers, which need trust; the policy of the task and Bridge's answers to its questions allow the rest.
  */
 export const geminiAcpProfile: AcpProfile = {
@@ -31,6 +32,7 @@ export const geminiAcpProfile: AcpProfile = {
   prompt: (request) => promptOf(request, request.systemPrompt),
   toolName: ({ toolCallId }) => /^(\w+?)__/.exec(toolCallId)?.[1],
   usageOf: acpUsage,
+  explainEnd: explainAcpEnd,
   modelOf: (response) => quotaSchema.safeParse(response._meta).data?.quota.model_usage[0]?.model,
 };
 
@@ -38,4 +40,11 @@ export const geminiAcpProfile: AcpProfile = {
 export function acpUsage({ _meta }: Pick<PromptResponse, "_meta">): NormalizedUsage | undefined {
   const counted = quotaSchema.safeParse(_meta).data?.quota.token_count;
   return counted === undefined ? undefined : { inputTokens: counted.input_tokens, outputTokens: counted.output_tokens };
+}
+
+/** Only a call of the model that came to its end is counted: none was. After a tool the end of the last one cannot be told. */
+export function explainAcpEnd(response: PromptResponse): Verdict | undefined {
+  const usage = acpUsage(response);
+  if (response.stopReason !== "end_turn" || usage === undefined || usage.inputTokens + usage.outputTokens > 0) return undefined;
+  return { status: "error", errorCode: "model_error", error: "Gemini got no whole answer from the model; over acp it does not say why." };
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileS
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { acpUsage, geminiAcpProfile } from "../../../adapters/gemini/acp-profile.ts";
+import { acpUsage, explainAcpEnd, geminiAcpProfile } from "../../../adapters/gemini/acp-profile.ts";
 import { cliArguments } from "../../../adapters/gemini/arguments.ts";
 import { findCredentials } from "../../../adapters/gemini/credentials.ts";
 import { escapeMentions } from "../../../adapters/gemini/mentions.ts";
@@ -241,6 +241,13 @@ describe("over acp", () => {
     const _meta = { quota: { token_count: { input_tokens: 130, output_tokens: 30 }, model_usage: [] } };
     expect(acpUsage({ _meta })).toEqual({ inputTokens: 130, outputTokens: 30 });
     expect(acpUsage({})).toBeUndefined();
+  });
+
+  test("a turn in which no call of the model came to its end is no success, whatever its reason says", () => {
+    const end = (input_tokens: number, stopReason: "end_turn" | "cancelled" = "end_turn") =>
+      explainAcpEnd({ stopReason, _meta: { quota: { token_count: { input_tokens, output_tokens: 0 } } } });
+    expect(end(0)).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("no whole answer") });
+    expect([end(130), end(0, "cancelled"), explainAcpEnd({ stopReason: "end_turn" })]).toEqual([undefined, undefined, undefined]);
   });
 
   // Trap: loading a session destroys it; and servers need the trust that is not given there.
