@@ -25,6 +25,7 @@ export interface Config {
   tokenHashes: readonly string[];
   tokensFile: string | null;
   rateLimitPerMinute: number | null;
+  corsOrigins: readonly string[];
   callbacks: { retries: number; backoffMs: number; secrets: readonly string[]; allow: readonly string[] };
   retentionDays: number;
   drainSeconds: number;
@@ -84,6 +85,7 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     tokenHashes: values.BRIDGE_GATEWAY_TOKEN_HASH ?? [],
     tokensFile: values.BRIDGE_TOKENS_FILE === undefined ? null : path.resolve(values.BRIDGE_TOKENS_FILE),
     rateLimitPerMinute: values.BRIDGE_RATE_LIMIT ?? null,
+    corsOrigins: values.BRIDGE_CORS_ORIGINS,
     callbacks: {
       retries: values.BRIDGE_CALLBACK_RETRIES,
       backoffMs: values.BRIDGE_CALLBACK_BACKOFF_MS,

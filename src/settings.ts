@@ -135,6 +135,10 @@ export const settings = {
     .optional()
     .describe("JSON file of tokens: [{name, tenant, sha256, scopes, expiresAt?}]. Re-read on change."),
   BRIDGE_RATE_LIMIT: integer(1, 1_000_000).optional().describe("POST requests per minute and token. Default: off"),
+  BRIDGE_CORS_ORIGINS: list
+    .pipe(z.array(z.string().refine(isOrigin, "must be an origin such as https://app.example, without a path, or *")))
+    .default([])
+    .describe("Origins whose pages may call Bridge from a browser, with a token, comma-separated; * is all."),
   BRIDGE_CALLBACK_RETRIES: integer(0, 20).default(3).describe("Retries of a callback after the first attempt."),
   BRIDGE_CALLBACK_BACKOFF_MS: integer(1, 3_600_000)
     .default(1000)
@@ -189,4 +193,11 @@ function isAllowEntry(entry: string): boolean {
   const family = isIP(address ?? "");
   if (bits !== undefined) return rest.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
   return family !== 0 || /^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(entry);
+}
+
+/** A scheme, a host and, unless it is the scheme's own, a port, as browsers write them. */
+function isOrigin(text: string): boolean {
+  if (text === "*") return true;
+  if (/^https?:/.test(text)) return !text.includes("*") && URL.canParse(text) && new URL(text).origin === text;
+  return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(text);
 }

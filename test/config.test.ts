@@ -39,6 +39,7 @@ test("nothing set is the documented default", () => {
     tokenHashes: [],
     tokensFile: null,
     rateLimitPerMinute: null,
+    corsOrigins: [],
     callbacks: { retries: 3, backoffMs: 1000, secrets: [], allow: [] },
     retentionDays: 7,
     drainSeconds: 30,
@@ -124,6 +125,14 @@ const table: Record<keyof typeof settings, Row> = {
   },
   BRIDGE_TOKENS_FILE: { good: [["tokens.json", ({ tokensFile }) => tokensFile, path.resolve("tokens.json")]], bad: [] },
   BRIDGE_RATE_LIMIT: { good: [["60", ({ rateLimitPerMinute }) => rateLimitPerMinute, 60]], bad: ["0", "off"] },
+  BRIDGE_CORS_ORIGINS: {
+    good: [
+      ["https://app.example, http://localhost:5173", ({ corsOrigins }) => corsOrigins, ["https://app.example", "http://localhost:5173"]],
+      ["*", ({ corsOrigins }) => corsOrigins, ["*"]],
+      ["tauri://localhost", ({ corsOrigins }) => corsOrigins, ["tauri://localhost"]],
+    ],
+    bad: ["app.example", "https://app.example/", "https://app.example/path", "https://*.example", "https://app.example:443", "null"],
+  },
   BRIDGE_CALLBACK_RETRIES: {
     good: [
       ["0", ({ callbacks }) => callbacks.retries, 0],

@@ -11,6 +11,7 @@ import { collectAllowedMethods } from "./allowed-methods.ts";
 import { registerApiDocs } from "./api-docs.ts";
 import { createAuthentication, type TicketDesk } from "./authenticate.ts";
 import { answerClientError } from "./client-errors.ts";
+import { allowOrigins } from "./cors.ts";
 import { handleError } from "./error-handler.ts";
 import { finishAnswersOnClose } from "./finish-answers.ts";
 import { limitPipelining } from "./limit-pipelining.ts";
@@ -33,7 +34,7 @@ const MAX_EVENT_LOOP_DELAY_MS = 500;
 
 /** What the server is made of; times and limits are there for tests. */
 export interface ServerOptions {
-  config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute">;
+  config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute" | "corsOrigins">;
   logger: Logger;
   version: string;
   tokens: Pick<Tokens, "find">;
@@ -84,6 +85,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   receive(app);
   limitPipelining(app);
   finishAnswersOnClose(app, timeouts.lastAnswersMs);
+  // Before anything refuses: a page must be able to read a refusal, and a browser asks without a token whether it may call.
+  if (config.corsOrigins.length > 0) await allowOrigins(app, config.corsOrigins);
   // Only pages run scripts: `/docs` has a policy of its own, which does not have to be put together for every answer.
   await app.register(helmet, { contentSecurityPolicy: false });
   app.decorateRequest("principal", null as unknown as Principal);
@@ -108,7 +111,9 @@ function receive(app: FastifyInstance): void {
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       throw new BridgeError("invalid_request", "The request has no Host header.");
     }
-    if (request.is404) throw describeMissingRoute(request.method, allowedMethods(request.url.split("?", 1)[0] ?? ""), reply);
+    // No route of ours takes OPTIONS; what browsers ask with it has been answered.
+    if (request.is404 || request.method === "OPTIONS")
+      throw describeMissingRoute(request.method, allowedMethods(request.url.split("?", 1)[0] ?? ""), reply);
     done();
   });
 }

@@ -5,7 +5,7 @@ import { createServer, type ServerOptions } from "../../src/http/create-server.t
 /** The server without a single route of ours: silent, and closed to every token, unless `options` say otherwise. */
 export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<FastifyInstance> =>
   createServer({
-    config: { bodyLimitBytes: 1024, rateLimitPerMinute: null },
+    config: { bodyLimitBytes: 1024, rateLimitPerMinute: null, corsOrigins: [] },
     logger: pino({ level: "silent" }),
     version: "test",
     tokens: { find: () => null },

@@ -72,7 +72,7 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
       ...(replayPatienceMs !== undefined && { replayPatienceMs }),
     };
     const eventStreams = createEventStreams({ store, eventLog, metrics, logger, ...times });
-    const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null };
+    const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null, corsOrigins: [] };
     const app = await createServer({ config, logger, version: "test", tokens: { find: findPrincipal }, tickets });
     await app.register(fastifySSE);
     await app.register(eventRoutes({ store, eventStreams, tickets }));
