@@ -78,7 +78,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
     const writer = createStreamWriter(raw, { heartbeatMs });
     // The first bytes carry the headers out: without them a quiet stream looks like a server that does not answer. They name the
     // place too, so that a reader who is cut off before its first event comes back to where it was, and not to a later present.
-    const place = from === null || from === 0 ? "" : `id: ${eventLog.formatId(from)}\n`;
+    const place = from === null ? "" : `id: ${eventLog.formatId(from)}\n`;
     writer.write(`retry: 3000\n: connected\n${place}\n`);
     const over = new AbortController();
     const stream: OpenStream = { principal, close };
