@@ -6,6 +6,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { catalogue, findUnusedPrograms, sweepLeftovers } from "../adapters/index.ts";
 import packageJson from "../package.json" with { type: "json" };
+import { createApprovals } from "./approvals/approvals.ts";
 import { createCallbackGuard } from "./callbacks/callback-guard.ts";
 import { createCallbackWorker } from "./callbacks/callback-worker.ts";
 import { createCallbacks } from "./callbacks/callbacks.ts";
@@ -16,6 +17,7 @@ import { loadAdapters } from "./dispatch/load-adapters.ts";
 import { createTaskReader } from "./dispatch/task-reader.ts";
 import { createWorkspaces } from "./dispatch/workspace.ts";
 import { createEventLog } from "./events/event-log.ts";
+import { registerApprovalRoutes } from "./http/approvals.ts";
 import { registerCallbackRoutes } from "./http/callbacks.ts";
 import { createServer } from "./http/create-server.ts";
 import { registerDispatchRoute } from "./http/dispatch.ts";
@@ -69,6 +71,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
     },
   });
   const eventLog = createEventLog({ store, metrics, logger });
+  const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: config.approvalSeconds });
   const workspaces = createWorkspaces(config);
   const callbackWorker = createCallbackWorker({ store, metrics, logger, config: config.callbacks });
 
@@ -82,6 +85,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       dataDir: adapterDirectory(config.dataDir, provider),
       logger: logger.child({ provider }),
       runChild: (request) => dispatcher.runChild(request),
+      requestApproval: (question) => dispatcher.requestApproval(provider, question),
       onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
     }),
     metrics,
@@ -92,6 +96,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   dispatcher = createDispatcher({
     store,
     eventLog,
+    approvals,
     registry,
     workspaces,
     guard: createCallbackGuard({ allow: config.callbacks.allow }),
@@ -125,6 +130,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   await server.register(taskEventRoutes({ store, eventStreams }));
   await server.register(eventRoutes({ store, eventStreams, tickets }));
   registerCallbackRoutes(server, { callbacks: createCallbacks(store, callbackWorker) });
+  registerApprovalRoutes(server, { approvals });
   registerGatewayRoutes(server, { registry, dispatcher });
   registerHealthRoutes(server, { dispatcher, registry, checkWritable: store.checkWritable });
   registerMetricsRoute(server, { metrics, registry, dispatcher, isPublic: config.metricsPublic });

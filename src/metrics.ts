@@ -38,6 +38,12 @@ export function createMetrics(version: string) {
       labelNames: ["provider", "reason"],
       registers,
     }),
+    approvals: new Counter({
+      name: "bridge_approvals_total",
+      help: "Tool calls that waited for an answer, by the answer: approved, rejected, unanswered.",
+      labelNames: ["provider", "decision"],
+      registers,
+    }),
     callbackAttempts: new Counter({
       name: "bridge_callback_attempts_total",
       help: "POSTs of callbacks by outcome.",
@@ -55,6 +61,18 @@ export function createMetrics(version: string) {
     sseSlowDisconnects: new Counter({
       name: "bridge_sse_slow_disconnect_total",
       help: "Readers disconnected because they did not keep up.",
+      registers,
+    }),
+    websocketClients: new Gauge({ name: "bridge_websocket_clients", help: "Open WebSockets of the bridge protocol.", registers }),
+    websocketRequests: new Counter({
+      name: "bridge_websocket_requests_total",
+      help: "Frames by op (unknown for what is none) and status of the answer.",
+      labelNames: ["op", "status"],
+      registers,
+    }),
+    websocketCutOffs: new Counter({
+      name: "bridge_websocket_cut_off_total",
+      help: "WebSocket clients disconnected because they did not read or were gone.",
       registers,
     }),
     tokens: new Counter({ name: "bridge_tokens_total", help: "Model tokens of ended tasks.", labelNames: ["provider", "kind"], registers }),

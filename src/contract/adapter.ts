@@ -27,6 +27,22 @@ export interface ChildRequest {
   metadata?: Record<string, unknown>;
 }
 
+/** A tool call of a running task that somebody must allow first. */
+export interface ApprovalQuestion {
+  /** As in the task's `ExecutionRequest`. */
+  taskId: string;
+  /** The id under which the call is told as `tool.invoked`. */
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+}
+
+/** The answer; `reason` is in words, for the runtime to see. */
+export interface ApprovalAnswer {
+  decision: "approve" | "reject";
+  reason: string | null;
+}
+
 /** What Bridge hands to an adapter, once, before anything else. */
 export interface AdapterConfig {
   /** The adapter's settings as Bridge's configuration parsed them; empty for adapters from outside. */
@@ -38,6 +54,11 @@ export interface AdapterConfig {
   logger: AdapterLogger;
   /** Runs a child task to its end. Rejects only when the parent is not running. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
+  /**
+   * Asks somebody whether a tool call may go on, for tasks whose `approvals` is `ask`; the task's clocks stand still meanwhile.
+   * Never rejects: without an answer in time, or once the task is being stopped, the answer is no.
+   */
+  requestApproval(question: ApprovalQuestion): Promise<ApprovalAnswer>;
   /** Says that runtime processes outlived their task and were killed; Bridge counts them. */
   onOrphansKilled(count: number): void;
 }

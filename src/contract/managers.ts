@@ -61,12 +61,6 @@ export interface SystemManager {
   getSecurityPosture(): Promise<Record<string, unknown>>;
 }
 
-/** Answers a tool call that waits for yes or no. */
-export interface ApprovalManager {
-  /** True when the runtime was told. */
-  resolveApproval(taskId: string, toolCallId: string, decision: "approve" | "reject"): Promise<boolean>;
-}
-
 const runtimeMethods = ["getRuntimeInfo"] as const;
 const agentMethods = [
   "listAgents",
@@ -83,7 +77,6 @@ const agentMethods = [
 ] as const;
 const skillMethods = ["listSkills", "readSkill", "writeSkill", "deleteSkill", "installSkillDependencies"] as const;
 const systemMethods = ["reloadConfig", "getModelCatalog", "getSecurityPosture"] as const;
-const approvalMethods = ["resolveApproval"] as const;
 
 const hasMethods = (value: unknown, names: readonly string[]): boolean =>
   typeof value === "object" && value !== null && names.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
@@ -96,5 +89,3 @@ export const isAgentManager = (value: unknown): value is AgentManager => hasMeth
 export const isSkillManager = (value: unknown): value is SkillManager => hasMethods(value, skillMethods);
 /** Does the adapter manage its runtime as a whole? */
 export const isSystemManager = (value: unknown): value is SystemManager => hasMethods(value, systemMethods);
-/** Can the adapter answer a waiting tool call? */
-export const isApprovalManager = (value: unknown): value is ApprovalManager => hasMethods(value, approvalMethods);

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import { v7 as uuidv7 } from "uuid";
-import type { AdapterEvent, ChildRequest, ExecutionResult } from "#contract";
+import type { AdapterEvent, ApprovalAnswer, ApprovalQuestion, ChildRequest, ExecutionResult } from "#contract";
+import type { Approvals } from "../approvals/approvals.ts";
 import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError } from "../errors.ts";
 import type { EventLog } from "../events/event-log.ts";
@@ -23,6 +24,7 @@ import type { Workspaces } from "./workspace.ts";
 export interface DispatcherOptions {
   store: Store;
   eventLog: EventLog;
+  approvals: Pick<Approvals, "ask">;
   registry: AdapterRegistry;
   workspaces: Workspaces;
   guard: CallbackGuard;
@@ -67,6 +69,8 @@ export interface Dispatcher {
   /** Runs a task for another one, to its end. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
   onAdapterEvent(provider: string, event: AdapterEvent): void;
+  /** A running task asks whether a tool call may go on; its clocks, and those of the tasks it belongs to, stand still meanwhile. */
+  requestApproval(provider: string, question: ApprovalQuestion): Promise<ApprovalAnswer>;
   /** The adapter's health is known: what waits for it starts, or ends when it is offline. */
   onAdapterChecked(provider: string): void;
   load(provider: string): Load;
@@ -275,7 +279,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     for (const task of await store.listInterruptedTasks()) {
       const result = failedResult("bridge_restarted", "Bridge was restarted while the task ran.");
       if (task.state === "queued") await endQueued(task, result);
-      else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task.seq)))
+      else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task)))
         lanes.of(task.provider).queued += 1;
       else await settle(await store.finishTaskIfRunning(task, describeEnd(task, result)));
     }
@@ -299,6 +303,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       }
       run.onEvent(event);
       for (const ancestor of children.ancestorsOf(run.task)) ancestor.touch();
+    },
+    async requestApproval(provider, question) {
+      const run = runs.get(question.taskId);
+      if (run === undefined || run.task.provider !== provider || run.isOver) return { decision: "reject", reason: "The task is over." };
+      const releases = [run, ...children.ancestorsOf(run.task)].map((held) => held.hold());
+      try {
+        return await options.approvals.ask(run.task, question, run.overSignal);
+      } finally {
+        for (const release of releases) release();
+      }
     },
     onAdapterChecked(provider) {
       if (registry.get(provider)?.health.status !== "offline") fill(lanes.of(provider));

@@ -11,6 +11,7 @@ import { assembleRequest } from "./assemble-request.ts";
 import { type Conversation, createConversation } from "./conversation.ts";
 import { applyOutputStrategy } from "./output-strategy.ts";
 import { readAgentFile, readPromptFiles } from "./prompt-files.ts";
+import { createTaskClocks } from "./task-clocks.ts";
 import type { Workspaces } from "./workspace.ts";
 
 /** Why a task is stopped before its runtime has answered. */
@@ -40,6 +41,10 @@ export interface Run {
   onEvent(event: AdapterEvent): void;
   /** Something happened on the task's behalf: the idle clock starts anew. */
   touch(): void;
+  /** Stops the task's clocks, because somebody else is waited for, until the answer is called. */
+  hold(): () => void;
+  /** Aborted when the outcome is named; its reason says that in words. */
+  readonly overSignal: AbortSignal;
   /** Names the outcome; false when there is one already. */
   stop(code: StopCode, reason: string): boolean;
   /** The task as it ended; null when it went back to the queue. */
@@ -55,18 +60,21 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
   const { store, eventLog, workspaces, metrics, adapter } = surroundings;
   const { provider } = task;
   const startedAt = performance.now();
-  let timeoutMs = Number.POSITIVE_INFINITY;
   let outcome: Outcome | undefined;
   let request: ExecutionRequest | undefined;
   let conversation: Conversation | undefined;
-  let wallTimer: NodeJS.Timeout | undefined;
-  let idleTimer: NodeJS.Timeout | undefined;
+  const clocks = createTaskClocks({
+    onTimeout: (seconds) => stop("timeout", `The task took longer than ${seconds} s.`),
+    onIdle: (seconds) => stop("idle_timeout", `The runtime gave no sign of life for ${seconds} s.`),
+  });
+  const over = new AbortController();
   const stopped = Promise.withResolvers<void>();
   const gone = Promise.withResolvers<void>();
 
   function stop(code: StopCode, reason: string): boolean {
     if (outcome !== undefined) return false;
     outcome = { stop: code, reason };
+    over.abort(reason);
     stopped.resolve();
     return true;
   }
@@ -76,7 +84,7 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
       metrics.eventsDropped.inc({ provider, reason: "late" });
       return;
     }
-    idleTimer?.refresh();
+    clocks.touch();
     conversation?.add(event);
     eventLog.append(task, event);
   }
@@ -84,9 +92,9 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
   async function tell(): Promise<Task | null> {
     const execution = start();
     const first = await Promise.race([execution, stopped.promise]);
-    clearTimeout(wallTimer);
-    clearTimeout(idleTimer);
+    clocks.close();
     if (first !== undefined) outcome ??= { result: first };
+    over.abort("The task has ended.");
     const final = outcome as Outcome;
     // A stop named the outcome: what the runtime still says is counted, never delivered.
     const partial = "stop" in final ? await stopRuntime(execution) : undefined;
@@ -104,13 +112,10 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
       return failure("adapter_error", describeFault(error));
     }
     conversation = createConversation(request.message);
-    timeoutMs = request.timeoutSeconds * 1000;
-    wallTimer = setTimeout(() => stop("timeout", `The task took longer than ${timeoutMs / 1000} s.`), timeoutMs);
+    const { timeoutSeconds } = request;
+    clocks.start({ timeoutSeconds, idleSeconds: 0 });
     try {
-      if (surroundings.idleSeconds > 0 && adapter.capabilities().streaming) {
-        const { idleSeconds } = surroundings;
-        idleTimer = setTimeout(() => stop("idle_timeout", `The runtime gave no sign of life for ${idleSeconds} s.`), idleSeconds * 1000);
-      }
+      if (adapter.capabilities().streaming) clocks.start({ timeoutSeconds, idleSeconds: surroundings.idleSeconds });
       const result = executionResultSchema.safeParse(await adapter.execute(request));
       if (result.success) return { ...(result.data as ExecutionResult), durationMs: Math.round(result.data.durationMs) };
       const fault = result.error.issues[0];
@@ -171,7 +176,7 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     const interrupted = "stop" in final && final.stop === "bridge_shutdown";
     // What the log holds back goes into the queue of the store before the end does.
     void eventLog.settle(task);
-    if (interrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task.seq))) return null;
+    if (interrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task))) return null;
     const messages = result.conversationMessages ?? conversation?.messages();
     const told = messages === undefined || messages.length === 1 ? result : { ...result, conversationMessages: messages };
     const ended = await end(told);
@@ -195,9 +200,11 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     get isOver() {
       return outcome !== undefined;
     },
-    remainingMs: () => Math.max(0, timeoutMs - (performance.now() - startedAt)),
+    remainingMs: clocks.remainingMs,
     onEvent,
-    touch: () => idleTimer?.refresh(),
+    touch: clocks.touch,
+    hold: clocks.hold,
+    overSignal: over.signal,
     stop,
     // A turn later, so that the caller knows the run before its first event.
     ended: Promise.resolve().then(tell),

@@ -9,6 +9,8 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
   callback: Callback | null;
   /** Time of its last event, in ms since the epoch. */
   lastProgressAt: number | null;
+  /** A tool call waits for an answer. */
+  isApprovalPending: boolean;
 }
 
 /** Reads tasks for those outside, within one tenant: what belongs to another does not exist. */
@@ -17,10 +19,16 @@ export interface TaskReader {
   list(filter: TaskFilter, page: Page): Promise<TaskSnapshot<ListedTask>[]>;
 }
 
-export function createTaskReader(store: Pick<Store, "findTask" | "listTasks" | "findCallback" | "lastProgressAt">): TaskReader {
+export function createTaskReader(
+  store: Pick<Store, "findTask" | "listTasks" | "findCallback" | "lastProgressAt" | "hasPendingApproval">,
+): TaskReader {
   const look = async <Shown extends ListedTask | Task>(task: Shown): Promise<TaskSnapshot<Shown>> => {
-    const [callback, lastProgressAt] = await Promise.all([store.findCallback(task.seq), store.lastProgressAt(task.seq)]);
-    return { task, callback, lastProgressAt };
+    const [callback, lastProgressAt, isApprovalPending] = await Promise.all([
+      store.findCallback(task.seq),
+      store.lastProgressAt(task.seq),
+      store.hasPendingApproval(task.seq),
+    ]);
+    return { task, callback, lastProgressAt, isApprovalPending };
   };
   return {
     async find(tenant, taskId) {

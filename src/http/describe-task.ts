@@ -44,7 +44,7 @@ export const taskSchema = z
 
 /** A task on the wire, without its result. */
 export function describeListedTask(
-  { task, callback, lastProgressAt }: TaskSnapshot<ListedTask>,
+  { task, callback, lastProgressAt, isApprovalPending }: TaskSnapshot<ListedTask>,
   now: number,
 ): z.infer<typeof listedTaskSchema> {
   return {
@@ -53,7 +53,7 @@ export function describeListedTask(
     provider: task.provider,
     agentId: task.agentId,
     state: task.state,
-    waitingOn: waitingOn({ task, lastProgressAt }, now),
+    waitingOn: waitingOn({ task, lastProgressAt, isApprovalPending }, now),
     createdAt: toIso(task.createdAt),
     startedAt: toIsoOrNull(task.startedAt),
     finishedAt: toIsoOrNull(task.finishedAt),
@@ -71,11 +71,12 @@ export function describeTask(snapshot: TaskSnapshot, now: number): z.infer<typeo
 }
 
 function waitingOn(
-  { task, lastProgressAt }: Pick<TaskSnapshot<ListedTask>, "task" | "lastProgressAt">,
+  { task, lastProgressAt, isApprovalPending }: Omit<TaskSnapshot<ListedTask>, "callback">,
   now: number,
-): "queue" | "runtime" | null {
+): "queue" | "approval" | "runtime" | null {
   if (task.state === "queued") return "queue";
   if (task.state !== "running") return null;
+  if (isApprovalPending) return "approval";
   const quietSince = Math.max(lastProgressAt ?? 0, task.startedAt ?? 0);
   return now - quietSince > RUNTIME_SILENCE_MS ? "runtime" : null;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createAgentVerbs } from "./agent-verbs.ts";
+import { createApprovalVerbs } from "./approval-verbs.ts";
 import { createCallbackVerbs } from "./callback-verbs.ts";
 import { createEventVerbs } from "./event-verbs.ts";
 import { createRetentionVerbs } from "./retention-verbs.ts";
@@ -27,6 +28,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreO
   };
   const driver = openSqlite(file, hooks);
   events = createEventVerbs(driver, clock);
+  const approvals = createApprovalVerbs(driver, events, clock);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
   const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
@@ -34,7 +36,8 @@ export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreO
   return {
     epoch,
     ...events.verbs,
-    ...createTaskVerbs(driver, events, clock),
+    ...approvals.verbs,
+    ...createTaskVerbs(driver, { events, approvals, clock }),
     ...createAgentVerbs(driver),
     ...createCallbackVerbs(driver, events, clock),
     ...createRetentionVerbs(driver, clock),

@@ -28,7 +28,7 @@ export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) 
     );
     for (const row of rows) {
       const seq = Number(row["seq"]);
-      for (const table of ["callback_dedup", "callback"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
+      for (const table of ["callback_dedup", "callback", "approval"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
       driver.run("DELETE FROM task WHERE seq = ?", seq);
     }
     return rows.length;

@@ -81,6 +81,43 @@ export interface CallbackSettlement {
   event: ((attempts: number) => NewEvent) | null;
 }
 
+export const approvalStates = ["pending", "approved", "rejected"] as const;
+export type ApprovalState = (typeof approvalStates)[number];
+
+/** A tool call that waits, or has waited, for yes or no. Times are ms since the epoch. */
+export interface Approval {
+  task: TaskIdentity;
+  /** The row's own number, by which lists go on. */
+  seq: number;
+  approvalId: string;
+  /** The runtime's own id of the call: unique within its task only. */
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  state: ApprovalState;
+  createdAt: number;
+  expiresAt: number;
+  decidedAt: number | null;
+  /** The name of a token; `bridge` when nobody answered in time, or the task ended. */
+  decidedBy: string | null;
+  reason: string | null;
+}
+
+/** An approval about to be stored; `input` is JSON text. */
+export interface NewApproval extends Pick<Approval, "approvalId" | "toolCallId" | "toolName"> {
+  input: string;
+  expiresInMs: number;
+  /** `tool.approval_requested`, which tells `expiresAt`. */
+  event(expiresAt: number): NewEvent;
+}
+
+/** Yes or no, by whom, and why. */
+export interface ApprovalDecision {
+  decision: "approve" | "reject";
+  by: string;
+  reason: string | null;
+}
+
 /** A keyset page, newest first: rows before `before` (exclusive). */
 export interface Page {
   before: number | null;
@@ -134,7 +171,7 @@ export interface Store {
   /** Starts the oldest queued task of the provider whose resume token is not in use, children first; appends its first event. */
   startNextTaskIfQueued(provider: string, options: { childrenOnly: boolean }): Promise<Task | null>;
   /** Once per task: false when it is not running or went back before. */
-  requeueTaskIfRunning(seq: number): Promise<boolean>;
+  requeueTaskIfRunning(task: TaskIdentity): Promise<boolean>;
   /** On a faulty disk it waits for the disk, like all of Bridge's own writes; one that is not patient is refused at once. */
   finishTaskIfQueued(task: Task, finish: Finish, options?: { patient: boolean }): Promise<Task | null>;
   finishTaskIfRunning(task: Task, finish: Finish): Promise<Task | null>;
@@ -166,6 +203,22 @@ export interface Store {
   settleCallbackIfPending(taskSeq: number, settlement: CallbackSettlement): Promise<Callback | null>;
   /** A dead callback gets a new round of attempts. */
   redeliverCallbackIfDead(taskSeq: number): Promise<Callback | null>;
+
+  /** Stores the approval together with its event; null when the task is not running. */
+  insertApprovalIfRunning(task: TaskIdentity, approval: NewApproval): Promise<Approval | null>;
+  /** Decides, and tells it in the task's story; null when it is unknown, decided before or, unless the decision is Bridge's own, too late. */
+  decideApprovalIfPending(
+    tenant: string,
+    approvalId: string,
+    decision: ApprovalDecision,
+    options?: { isOwn: boolean },
+  ): Promise<Approval | null>;
+  findApproval(tenant: string, approvalId: string): Promise<Approval | null>;
+  /** Fewer than `limit` where their inputs are long: only none is the end. */
+  listApprovals(tenant: string, state: ApprovalState | undefined, page: Page): Promise<Approval[]>;
+  /** Pending ones for a tool call, oldest first: several tasks may use one id. */
+  listPendingApprovals(tenant: string, toolCallId: string): Promise<Approval[]>;
+  hasPendingApproval(taskSeq: number): Promise<boolean>;
 
   /** Deletes one slice of what ended before the age; answers how many rows went. The log keeps no holes: only its oldest part goes. */
   prune(olderThanMs: number, limit: number): Promise<number>;

@@ -1,12 +1,20 @@
 import type { ExecutionResult } from "#contract";
 import { isFinal, type ListedTask, type Task, type TaskState } from "../task.ts";
+import type { createApprovalVerbs } from "./approval-verbs.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { Finish, NewTask, Store, TaskFilter } from "./store.ts";
 
+/** What the verbs of tasks write beside the task. */
+interface Companions {
+  events: ReturnType<typeof createEventVerbs>;
+  approvals: ReturnType<typeof createApprovalVerbs>;
+  clock: () => number;
+}
+
 /** The verbs that move a task through its states; each guard is part of its SQL. */
-export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof createEventVerbs>, clock: () => number) {
+export function createTaskVerbs(driver: SqliteDriver, { events, approvals, clock }: Companions) {
   const find = (tenant: string, taskId: string): Task | null =>
     toTask(driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId));
 
@@ -22,6 +30,7 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
     const update = "UPDATE task SET state = ?, finished_at = ?, result = ? WHERE seq = ? AND state = ?";
     if (driver.run(update, finish.state, now, result, task.seq, state) === 0) return null;
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
+    approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
     if (finish.callback !== null) {
       const { url, origin, body } = finish.callback(now);
@@ -129,13 +138,15 @@ export function createTaskVerbs(driver: SqliteDriver, events: ReturnType<typeof 
         },
         { patient: true },
       ),
-    requeueTaskIfRunning: (seq) =>
+    requeueTaskIfRunning: (task) =>
       driver.write(
-        () =>
-          driver.run(
-            "UPDATE task SET state = 'queued', started_at = NULL, restarts = 1 WHERE seq = ? AND state = 'running' AND restarts = 0",
-            seq,
-          ) === 1,
+        () => {
+          const update =
+            "UPDATE task SET state = 'queued', started_at = NULL, restarts = 1 WHERE seq = ? AND state = 'running' AND restarts = 0";
+          if (driver.run(update, task.seq) === 0) return false;
+          approvals.rejectAll(task, "Bridge was stopped while the approval waited; the task starts anew.", clock());
+          return true;
+        },
         { patient: true },
       ),
     finishTaskIfQueued: (task, finish, { patient } = { patient: true }) =>

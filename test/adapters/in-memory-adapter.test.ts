@@ -12,7 +12,7 @@ adapterConformance("an adapter that can do next to nothing", {
   createAdapter: () => ({
     ...createInMemoryAdapter({
       run: createScriptedRun({ streaming: false }),
-      capabilities: { streaming: false, sessionResume: false, costTracking: false, cancellation: false },
+      capabilities: { streaming: false, sessionResume: false, costTracking: false, cancellation: false, approvals: false },
     }),
     cancel: async () => false,
   }),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type {
+  AdapterConfig,
   AdapterEvent,
   AdapterEventType,
   ExecutionAdapter,
@@ -14,8 +15,13 @@ type EventData = { [E in AdapterEvent as E["type"]]: E["data"] };
 /** Emits one event of the task that runs. Nothing is checked, so that a test can also misbehave. */
 export type Emit = <T extends AdapterEventType>(type: T, data: EventData[T]) => void;
 
-/** What the runtime does with a task: emits, watches the signal, returns what differs from a plain success. */
-export type Run = (request: ExecutionRequest, emit: Emit, signal: AbortSignal) => Promise<Partial<ExecutionResult>>;
+/** What the runtime does with a task: emits, watches the signal, asks, returns what differs from a plain success. */
+export type Run = (
+  request: ExecutionRequest,
+  emit: Emit,
+  signal: AbortSignal,
+  requestApproval: AdapterConfig["requestApproval"],
+) => Promise<Partial<ExecutionResult>>;
 
 export interface InMemoryAdapterOptions {
   /** Default: says the message back in several deltas. */
@@ -29,17 +35,17 @@ export function createInMemoryAdapter(options: InMemoryAdapterOptions = {}): Req
   const { run = sayMessage, provider = "memory" } = options;
   const listeners = new Set<ExecutionEventListener>();
   const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
-  let initialized = false;
+  let config: AdapterConfig | undefined;
 
   const execute = async (request: ExecutionRequest): Promise<ExecutionResult> => {
-    if (!initialized) return failure("adapter_offline", "The adapter is not initialized.");
+    if (config === undefined) return failure("adapter_offline", "The adapter is not initialized.");
     const startedAt = performance.now();
     const controller = new AbortController();
     const emit: Emit = (type, data) => {
       const event = { type, taskId: request.taskId, data } as AdapterEvent;
       for (const listener of listeners) listener(event);
     };
-    const outcome = runUntilCancelled(run, request, emit, controller.signal);
+    const outcome = runUntilCancelled(run, request, { emit, signal: controller.signal, requestApproval: config.requestApproval });
     running.set(request.taskId, { controller, done: outcome.catch(() => {}) });
     try {
       return { status: "ok", connection: "in-process", ...(await outcome), durationMs: performance.now() - startedAt };
@@ -50,19 +56,20 @@ export function createInMemoryAdapter(options: InMemoryAdapterOptions = {}): Req
 
   return {
     provider,
-    async initialize() {
-      initialized = true;
+    async initialize(given) {
+      config = given;
     },
     async shutdown() {
-      initialized = false;
+      config = undefined;
       for (const { controller } of running.values()) controller.abort();
       await Promise.all([...running.values()].map(({ done }) => done));
     },
     async checkHealth() {
-      const detail = initialized ? null : "The adapter is not initialized.";
+      const isUp = config !== undefined;
+      const detail = isUp ? null : "The adapter is not initialized.";
       return {
-        status: initialized ? "healthy" : "offline",
-        connection: initialized ? "in-process" : null,
+        status: isUp ? "healthy" : "offline",
+        connection: isUp ? "in-process" : null,
         version: null,
         detail,
         preflight: [],
@@ -99,14 +106,25 @@ export function deltasOf(text: string): string[] {
   return deltas;
 }
 
-async function runUntilCancelled(run: Run, request: ExecutionRequest, emit: Emit, signal: AbortSignal): Promise<Partial<ExecutionResult>> {
+/** What a run is given beside its request. */
+interface Means {
+  emit: Emit;
+  signal: AbortSignal;
+  requestApproval: AdapterConfig["requestApproval"];
+}
+
+async function runUntilCancelled(
+  run: Run,
+  request: ExecutionRequest,
+  { emit, signal, requestApproval }: Means,
+): Promise<Partial<ExecutionResult>> {
   let said = "";
   const emitAndRemember: Emit = (type, data) => {
     if (type === "assistant.text") said += (data as { content: string }).content;
     emit(type, data);
   };
   try {
-    const result = await run(request, emitAndRemember, signal);
+    const result = await run(request, emitAndRemember, signal, requestApproval);
     return signal.aborted ? { ...result, ...failure("cancelled", "The task was cancelled.") } : result;
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -131,7 +149,7 @@ const allAbilities: GatewayCapabilities = {
   sandboxing: false,
   costTracking: true,
   management: false,
-  approvals: false,
+  approvals: true,
   cancellation: true,
   outputStrategies: ["stream", "file", "structured"],
 };

@@ -7,7 +7,7 @@ const usage = { inputTokens: 5, outputTokens: 2 };
 /** A runtime for the in-memory adapter that does what the request's `metadata.does` asks for. */
 export function createScriptedRun({ streaming }: { streaming: boolean }): Run {
   const sessions = new Map<string, string>();
-  return async ({ taskId, message, metadata = {}, resumeToken }, emit, signal) => {
+  return async ({ taskId, message, metadata = {}, resumeToken, approvals }, emit, signal, requestApproval) => {
     const answer = (output: string) => {
       if (streaming) for (const content of deltasOf(output)) emit("assistant.text", { content });
       return { output };
@@ -27,6 +27,15 @@ export function createScriptedRun({ streaming }: { streaming: boolean }): Run {
         emit("tool.invoked", { toolCallId: "1", toolName: "look", input: {} });
         emit("tool.completed", { toolCallId: "1", toolName: "look", output: "seen", isError: false });
         return answer("done");
+      case "ask-first": {
+        const call = { toolCallId: "1", toolName: "look", input: { at: "it" } };
+        emit("tool.invoked", call);
+        const { decision, reason } =
+          approvals === "ask" ? await requestApproval({ taskId, ...call }) : { decision: "approve" as const, reason: null };
+        const isError = decision === "reject";
+        emit("tool.completed", { toolCallId: "1", toolName: "look", output: isError ? reason : "seen", isError });
+        return answer("done");
+      }
       case "remember":
         sessions.set(taskId, String(metadata["text"]));
         return { ...answer("noted"), resumeToken: taskId, usage };
@@ -50,5 +59,6 @@ export const scriptedScenarios: AdapterScenarios = {
     recall: () => ({ metadata: { does: "recall" } }),
     usagePerTurn: usage,
   },
+  askFirst: () => ({ metadata: { does: "ask-first" } }),
   cost: { costUsd: 0.25, ask: () => ({ metadata: { does: "cost" } }) },
 };

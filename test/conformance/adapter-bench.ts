@@ -7,6 +7,8 @@ import {
   type AdapterConfig,
   type AdapterEvent,
   type AdapterEventType,
+  type ApprovalAnswer,
+  type ApprovalQuestion,
   adapterEventData,
   type ExecutionAdapter,
   type ExecutionEventListener,
@@ -16,6 +18,7 @@ import {
   type NormalizedUsage,
   type TaskErrorCode,
 } from "#contract";
+import { createAdapterConfig } from "./adapter-config.ts";
 
 /** What differs in a request from a plain one, so that the runtime does what a scenario asks. */
 export type Changes = Partial<ExecutionRequest> | Promise<Partial<ExecutionRequest>>;
@@ -41,6 +44,8 @@ export interface AdapterScenarios {
     /** What each of the two turns uses by itself; null when the runtime does not tell. */
     usagePerTurn: NormalizedUsage | null;
   } | null;
+  /** Calls one tool that somebody must allow first, and then answers; needed when the adapter claims `approvals`. The kit sets `approvals`. */
+  askFirst?(): Changes;
   /** A task of a known price; null when the adapter does not claim `costTracking`. */
   cost: { costUsd: number; ask(): Changes } | null;
 }
@@ -79,6 +84,9 @@ export interface AdapterBench {
   within<T>(what: string, promise: Promise<T>): Promise<T>;
   /** What was seen of the adapter that no adapter may do. */
   breaches: readonly string[];
+  /** What the adapter has asked for, and how it is answered: with no, as long as a check does not say otherwise. */
+  questions: readonly ApprovalQuestion[];
+  answers: { next(question: ApprovalQuestion): Promise<ApprovalAnswer> };
   /** Shuts the adapter down. */
   close(): Promise<void>;
 }
@@ -88,6 +96,8 @@ export function openBench(subject: AdapterSubject): AdapterBench {
   const adapter = subject.createAdapter();
   const root = mkdtempSync(path.join(tmpdir(), "conformance-"));
   const breaches: string[] = [];
+  const questions: ApprovalQuestion[] = [];
+  const answers: AdapterBench["answers"] = { next: async () => ({ decision: "reject", reason: "Nobody is here." }) };
   const tasks = new Map<string, { events: AdapterEvent[]; ended: boolean; onFirstEvent(): void }>();
 
   const within = async <T>(what: string, promise: Promise<T>): Promise<T> => {
@@ -138,9 +148,17 @@ export function openBench(subject: AdapterSubject): AdapterBench {
   return {
     adapter,
     breaches,
+    questions,
+    answers,
     within,
     start,
-    initialize: () => within("initialize()", adapter.initialize(configIn(root, subject.config))),
+    initialize() {
+      const requestApproval = (question: ApprovalQuestion): Promise<ApprovalAnswer> => {
+        questions.push(question);
+        return answers.next(question);
+      };
+      return within("initialize()", adapter.initialize(createAdapterConfig(root, { requestApproval, ...subject.config })));
+    },
     async run(changes) {
       const { events, result } = await start(changes);
       return { result: await result, events, text: textAfterTools(events) };
@@ -199,19 +217,6 @@ function requestIn(root: string, changes: Partial<ExecutionRequest>): ExecutionR
     profile: "modify",
     approvals: "allow",
     directories,
-    ...changes,
-  };
-}
-
-function configIn(root: string, changes: Partial<AdapterConfig> = {}): AdapterConfig {
-  const silent = () => {};
-  return {
-    settings: {},
-    env: process.env,
-    dataDir: root,
-    logger: { debug: silent, info: silent, warn: silent, error: silent },
-    runChild: () => Promise.reject(new Error("the conformance kit runs no child tasks; give config.runChild")),
-    onOrphansKilled: silent,
     ...changes,
   };
 }

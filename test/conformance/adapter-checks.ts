@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { type GatewayCapabilities, isAgentManager, isApprovalManager, isSkillManager, isSystemManager } from "#contract";
-import { type AdapterBench, type AdapterSubject, openBench, processesOf } from "./adapter-bench.ts";
+import { type ApprovalAnswer, type GatewayCapabilities, isAgentManager, isSkillManager, isSystemManager } from "#contract";
+import { type AdapterBench, type AdapterScenarios, type AdapterSubject, type Changes, openBench, processesOf } from "./adapter-bench.ts";
 
 type Ability = Exclude<keyof GatewayCapabilities, "outputStrategies">;
 type Act = (bench: AdapterBench, subject: AdapterSubject) => Promise<void>;
@@ -239,13 +239,45 @@ export const adapterChecks: readonly AdapterCheck[] = [
     refused: async ({ adapter }) => expect(isManager(adapter)).toBe(false),
   },
   {
-    name: "answers no approval of a task that it does not run",
+    name: "asks before a tool call, and obeys the answer",
     ability: "approvals",
-    check: async ({ adapter }) => {
-      if (!isApprovalManager(adapter)) throw new Error("the adapter claims approvals and has no resolveApproval()");
-      expect(await adapter.resolveApproval("unknown", "unknown", "approve")).toBe(false);
+    check: async (bench, { scenarios }) => {
+      for (const decision of ["approve", "reject"] as const) {
+        bench.answers.next = async () => ({ decision, reason: "for the test" });
+        const asked = bench.questions.length;
+        const { request, events, result } = await bench.start(askFirst(scenarios));
+        expect(await result).toMatchObject({ status: "ok" });
+        const question = bench.questions[asked];
+        expect(bench.questions).toHaveLength(asked + 1);
+        expect(question).toMatchObject({ taskId: request.taskId, toolCallId: expect.any(String), toolName: expect.stringMatching(/./) });
+        expect(question).toHaveProperty("input");
+        const told = events.flatMap((event) => (event.type === "tool.completed" ? [event.data] : []));
+        expect(told).toMatchObject([{ toolCallId: question?.toolCallId, isError: decision === "reject" }]);
+      }
     },
-    refused: async ({ adapter }) => expect(isApprovalManager(adapter)).toBe(false),
+    refused: async (bench, { scenarios }) => {
+      if (scenarios.useTool !== null) await bench.run(scenarios.useTool());
+      expect(bench.questions).toEqual([]);
+    },
+  },
+  {
+    name: "a cancelled task waits for no answer",
+    ability: "approvals",
+    check: async (bench, { scenarios }) => {
+      const asked = Promise.withResolvers<void>();
+      const stopped = Promise.withResolvers<ApprovalAnswer>();
+      bench.answers.next = () => {
+        asked.resolve();
+        return stopped.promise;
+      };
+      const { request, result } = await bench.start(askFirst(scenarios));
+      await bench.within("the question", asked.promise);
+      const cancelled = bench.adapter.cancel(request.taskId);
+      // As Bridge answers whoever still asks when a task is stopped.
+      stopped.resolve({ decision: "reject", reason: "The task was cancelled." });
+      expect(await cancelled).toBe(true);
+      expect(await result).toMatchObject({ status: "error", errorCode: "cancelled" });
+    },
   },
   {
     name: "stops telling whoever stops listening",
@@ -272,6 +304,11 @@ export const adapterChecks: readonly AdapterCheck[] = [
     },
   },
 ];
+
+function askFirst({ askFirst: ask }: AdapterScenarios): Changes {
+  if (ask === undefined) throw new Error("the adapter claims approvals; its subject must name a task that asks");
+  return Promise.resolve(ask()).then((changes) => ({ profile: "modify", ...changes, approvals: "ask" }));
+}
 
 const isManager = (adapter: unknown): boolean => isAgentManager(adapter) || isSkillManager(adapter) || isSystemManager(adapter);
 

@@ -40,10 +40,37 @@ const faults: Record<string, Fault> = {
     complaint: /expected false to be true/,
     capabilities: { management: true },
   },
-  "resolves approvals and does not claim it": {
-    check: "answers no approval of a task that it does not run",
-    complaint: /expected true to be false/,
-    adapter: (sound) => Object.assign(sound, { resolveApproval: async () => false }),
+  "asks and does not claim it": {
+    check: "asks before a tool call, and obeys the answer",
+    complaint: /to deeply equal/,
+    capabilities: { approvals: false },
+    run: (sound) => async (request, emit, signal, requestApproval) => {
+      await requestApproval({ taskId: request.taskId, toolCallId: "1", toolName: "look", input: {} });
+      return sound(request, emit, signal, requestApproval);
+    },
+  },
+  "claims to ask and asks nobody": {
+    check: "asks before a tool call, and obeys the answer",
+    complaint: /to have a length of 1/,
+    run:
+      (sound) =>
+      (request, ...rest) =>
+        sound({ ...request, approvals: "allow" }, ...rest),
+  },
+  "does not take no for an answer": {
+    check: "asks before a tool call, and obeys the answer",
+    complaint: /isError/,
+    run: (sound) => (request, emit, signal, requestApproval) =>
+      sound(request, emit, signal, async (question) => ({ ...(await requestApproval(question)), decision: "approve" })),
+  },
+  "waits for an answer whatever happens": {
+    check: "a cancelled task waits for no answer",
+    complaint: /nothing after/,
+    run: (sound) => (request, emit, signal, requestApproval) =>
+      sound(request, emit, signal, async (question) => {
+        await requestApproval(question);
+        return new Promise(() => {});
+      }),
   },
   "tells the start itself": {
     check: streams,
@@ -75,11 +102,13 @@ const faults: Record<string, Fault> = {
   "says all at once": {
     check: streams,
     complaint: /greater than 1/,
-    run: (sound) => async (request, emit, signal) => {
-      const result = await sound(request, () => {}, signal);
-      emit("assistant.text", { content: result.output ?? "" });
-      return result;
-    },
+    run:
+      (sound) =>
+      async (request, emit, ...rest) => {
+        const result = await sound(request, () => {}, ...rest);
+        emit("assistant.text", { content: result.output ?? "" });
+        return result;
+      },
   },
   "emits text and does not claim to stream": {
     check: streams,
@@ -109,15 +138,17 @@ const faults: Record<string, Fault> = {
   "tears characters": {
     check: "keeps every character",
     complaint: /tears a character/,
-    run: (sound) => (request, emit, signal) =>
-      sound(
-        request,
-        (type, data) => {
-          for (const content of "content" in data ? String(data["content"]).split("") : []) emit("assistant.text", { content });
-          if (type !== "assistant.text") emit(type, data);
-        },
-        signal,
-      ),
+    run:
+      (sound) =>
+      (request, emit, ...rest) =>
+        sound(
+          request,
+          (type, data) => {
+            for (const content of "content" in data ? String(data["content"]).split("") : []) emit("assistant.text", { content });
+            if (type !== "assistant.text") emit(type, data);
+          },
+          ...rest,
+        ),
   },
   "composes characters": {
     check: "keeps every character",
@@ -227,10 +258,12 @@ const faults: Record<string, Fault> = {
     check: "keeps every character",
     complaint: /is left after the result/,
     hasProcesses: true,
-    run: (sound) => (request, emit, signal) => {
-      leftBehind.push(spawn("sleep", ["60"], { env: { PATH: process.env["PATH"], BRIDGE_TASK_ID: request.taskId }, stdio: "ignore" }));
-      return sound(request, emit, signal);
-    },
+    run:
+      (sound) =>
+      (request, emit, ...rest) => {
+        leftBehind.push(spawn("sleep", ["60"], { env: { PATH: process.env["PATH"], BRIDGE_TASK_ID: request.taskId }, stdio: "ignore" }));
+        return sound(request, emit, ...rest);
+      },
   },
 };
 
@@ -279,10 +312,11 @@ function actOf(check: AdapterCheck, subject: AdapterSubject): AdapterCheck["chec
 
 /** Does something just before the runtime answers. */
 function before(act: (emit: Emit) => unknown): (sound: Run) => Run {
-  return (sound) => (request, emit, signal) => {
-    act(emit);
-    return sound(request, emit, signal);
-  };
+  return (sound) =>
+    (request, emit, ...rest) => {
+      act(emit);
+      return sound(request, emit, ...rest);
+    };
 }
 
 function returning(fields: object): (sound: Run) => Run {
@@ -292,12 +326,13 @@ function returning(fields: object): (sound: Run) => Run {
 
 /** Changes what is reported and says just that. */
 function changingOutput(change: (output: string) => string): (sound: Run) => Run {
-  return (sound) => async (request, emit, signal) => {
-    const result = await sound(request, () => {}, signal);
-    const output = change(result.output ?? "");
-    emit("assistant.text", { content: output });
-    return { ...result, output };
-  };
+  return (sound) =>
+    async (request, emit, ...rest) => {
+      const result = await sound(request, () => {}, ...rest);
+      const output = change(result.output ?? "");
+      emit("assistant.text", { content: output });
+      return { ...result, output };
+    };
 }
 
 function changingEvents(change: (event: AdapterEvent) => AdapterEvent): (sound: Required<ExecutionAdapter>) => ExecutionAdapter {

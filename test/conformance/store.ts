@@ -177,7 +177,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         const { store } = await open();
         const task = await started(store);
         await store.finishTaskIfRunning(task, newFinish());
-        expect(await store.requeueTaskIfRunning(task.seq)).toBe(false);
+        expect(await store.requeueTaskIfRunning(task)).toBe(false);
         expect(await claim(store)).toBeNull();
         expect(await store.appendEventsIfRunning(task, [{ type: "assistant.text", data: "{}" }])).toBe(false);
         expect(await store.findTask("default", "task-1")).toMatchObject({ state: "completed", result: { output: "done" } });
@@ -193,9 +193,9 @@ export function storeConformance(name: string, subject: StoreSubject): void {
     test("a task goes back to the queue once, and its story goes on without a second start", async () => {
       const { store, published } = await open();
       const task = await started(store);
-      expect(await store.requeueTaskIfRunning(task.seq)).toBe(true);
+      expect(await store.requeueTaskIfRunning(task)).toBe(true);
       expect(await claim(store)).toMatchObject({ restarts: 1, state: "running" });
-      expect(await store.requeueTaskIfRunning(task.seq)).toBe(false);
+      expect(await store.requeueTaskIfRunning(task)).toBe(false);
       const story = published.map(({ type, data }) => `${type} ${data}`);
       expect(story).toEqual(['execution.started {"agentId":"agent"}', 'execution.progress {"restarted":true}']);
     });

@@ -2,6 +2,7 @@ import path from "node:path";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import type { ExecutionAdapter } from "#contract";
+import { createApprovals } from "../../src/approvals/approvals.ts";
 import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
 import { type AdapterRegistry, createAdapterRegistry } from "../../src/dispatch/adapter-registry.ts";
 import type { ParsedDispatch } from "../../src/dispatch/dispatch-request.ts";
@@ -12,12 +13,13 @@ import { createMetrics } from "../../src/metrics.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import type { StoredEvent } from "../../src/store/store.ts";
 import type { TaskRequest } from "../../src/task.ts";
+import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
 /** Starts the engine without its doors: a real store, a real log, the given adapters. Stopped hard at the end of the test. */
 export async function startEngine(
   adapters: readonly ExecutionAdapter[],
-  options: Partial<DispatcherOptions> & { dataDir?: string; checkIntervalMs?: number } = {},
+  options: Partial<DispatcherOptions> & { dataDir?: string; checkIntervalMs?: number; approvalSeconds?: number } = {},
 ) {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const logger = pino({ level: "silent" });
@@ -27,17 +29,17 @@ export async function startEngine(
   const events: StoredEvent[] = [];
   eventLog.subscribe((committed) => events.push(...committed));
   const callbacksDue: string[] = [];
+  const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: options.approvalSeconds ?? 60 });
   let dispatcher: Dispatcher;
   const registry: AdapterRegistry = createAdapterRegistry({
     loaded: adapters.map((adapter) => ({ provider: adapter.provider, adapter })),
-    configure: () => ({
-      settings: {},
-      env: {},
-      dataDir,
-      logger,
-      runChild: (request) => dispatcher.runChild(request),
-      onOrphansKilled() {},
-    }),
+    configure: (provider) =>
+      createAdapterConfig(dataDir, {
+        env: {},
+        logger,
+        runChild: (request) => dispatcher.runChild(request),
+        requestApproval: (question) => dispatcher.requestApproval(provider, question),
+      }),
     metrics,
     logger,
     onEvent: (provider, event) => dispatcher.onAdapterEvent(provider, event),
@@ -47,6 +49,7 @@ export async function startEngine(
   dispatcher = createDispatcher({
     store,
     eventLog,
+    approvals,
     registry,
     workspaces: createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") }),
     guard: createCallbackGuard({ allow: ["127.0.0.1"] }),
@@ -77,7 +80,7 @@ export async function startEngine(
     events
       .filter((event) => event.task.taskId === taskId)
       .map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
-  return { dispatcher, registry, store, metrics, dataDir, events, storyOf, callbacksDue, stop };
+  return { dispatcher, approvals, registry, store, metrics, dataDir, events, storyOf, callbacksDue, stop };
 }
 
 /** A well-formed dispatch; every field of its request may be set. */

@@ -7,7 +7,12 @@ import { storedTask } from "../stored-task.ts";
 const now = Date.parse("2026-01-02T03:04:05.678Z");
 const base = storedTask({ provider: "memory", state: "queued", createdAt: now - 100_000, startedAt: null });
 const running: Task = { ...base, state: "running", startedAt: now - 90_000 };
-const snapshot = (task: Task, lastProgressAt: number | null): TaskSnapshot => ({ task, lastProgressAt, callback: null });
+const snapshot = (task: Task, lastProgressAt: number | null): TaskSnapshot => ({
+  task,
+  lastProgressAt,
+  callback: null,
+  isApprovalPending: false,
+});
 
 test.each<[string, TaskSnapshot, string | null]>([
   ["queued", snapshot(base, null), "queue"],
@@ -15,6 +20,7 @@ test.each<[string, TaskSnapshot, string | null]>([
   ["running, an event just now", snapshot(running, now), null],
   ["running, an event 30 s ago", snapshot(running, now - 30_000), null],
   ["running, an event more than 30 s ago", snapshot(running, now - 30_001), "runtime"],
+  ["running, a tool call waits for an answer", { ...snapshot(running, now - 60_000), isApprovalPending: true }, "approval"],
   ["running, no event, started long ago", snapshot(running, null), "runtime"],
   ["running, no event, just started", snapshot({ ...running, startedAt: now }, null), null],
   ["running again, its last event from before the interruption", snapshot({ ...running, startedAt: now - 5 }, now - 60_000), null],
@@ -53,7 +59,7 @@ test("the whole task fits its schema; the request and its owner stay inside", ()
     lastError: "http_500",
     updatedAt: now,
   } as const;
-  const described = describeTask({ task, callback, lastProgressAt: now }, now);
+  const described = describeTask({ task, callback, lastProgressAt: now, isApprovalPending: false }, now);
   expect(taskSchema.parse(described)).toEqual({
     taskId: "t1",
     parentTaskId: "p1",

@@ -7,6 +7,7 @@ import { expect } from "vitest";
 import type { ExecutionResult } from "#contract";
 import { createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config.ts";
+import type { LoadedAdapter } from "../../src/dispatch/adapter-registry.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { PROBLEM_TYPE, problemSchema } from "../../src/http/problem.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
@@ -52,11 +53,18 @@ export interface Bridge {
   close(): Promise<void>;
 }
 
-/** The message `wait` runs until it is cancelled, `fail` fails, `look` uses a tool and tells all that a result can hold; anything else is said back. */
-const obey: Run = async (request, emit, signal) => {
+/** The message `wait` runs until it is cancelled, `fail` fails, `look` uses a tool and tells all that a result can hold, `ask` calls one that waits for an answer; anything else is said back. */
+const obey: Run = async (request, emit, signal, requestApproval) => {
   if (request.message === "fail") return { status: "error", errorCode: "model_error", error: "It failed." };
   if (request.message === "wait") await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("cancelled"))));
   if (request.message === "look") return look(emit);
+  if (request.message === "ask") {
+    const call = { toolCallId: "call-1", toolName: "delete", input: { path: "a.md" } };
+    emit("tool.invoked", call);
+    const { decision, reason } = await requestApproval({ taskId: request.taskId, ...call });
+    emit("tool.completed", { toolCallId: "call-1", toolName: "delete", output: reason, isError: decision === "reject" });
+    return { output: decision };
+  }
   emit("assistant.text", { content: request.message });
   return { output: request.message };
 };
@@ -70,7 +78,10 @@ function look(emit: Parameters<Run>[1]): Partial<ExecutionResult> {
   return { output: "One file.", outputs: { count: 1 }, usage, costUsd: 0.25, model: "small", resumeToken: "session-1" };
 }
 
-export async function startBridge(environment: Record<string, string> = {}): Promise<Bridge> {
+export async function startBridge(
+  environment: Record<string, string> = {},
+  more: { adapters?: readonly LoadedAdapter[] } = {},
+): Promise<Bridge> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "bridge-http-"));
   const tokensFile = path.join(dataDir, "tokens.json");
   const entries = Object.entries(tokens).map(([name, entry]) => ({
@@ -101,7 +112,7 @@ export async function startBridge(environment: Record<string, string> = {}): Pro
   ];
   const loaded = adapters.map((adapter) => ({ provider: adapter.provider, adapter }));
   const app = await createApp(config, logger, {
-    adapters: [...loaded, { provider: "absent", adapter: null, reason: "It is not installed." }],
+    adapters: [...loaded, ...(more.adapters ?? []), { provider: "absent", adapter: null, reason: "It is not installed." }],
     // What else the machine is busy with must not decide what a test sees.
     maxEventLoopDelayMs: 0,
   });

@@ -8,6 +8,7 @@ import { createCodexAdapter } from "../../adapters/codex/index.ts";
 import { promptOpening } from "../../adapters/program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
+import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import type { Step } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
@@ -439,15 +440,7 @@ async function openBench(connection?: Connection, { cwd = ".", ...changes }: Cha
 }
 
 function configIn(dataDir: string, { settings = {}, env: changed = {} }: Changes) {
-  const silent = () => {};
-  return {
-    settings,
-    env: { ...env, ...changed },
-    dataDir,
-    logger: { debug: silent, info: silent, warn: silent, error: silent },
-    runChild: () => Promise.reject(new Error("no child tasks here")),
-    onOrphansKilled: silent,
-  };
+  return createAdapterConfig(dataDir, { settings, env: { ...env, ...changed } });
 }
 
 /** The text in an output of an MCP tool, whatever is wrapped around it. */

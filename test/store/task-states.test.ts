@@ -12,11 +12,15 @@ interface ModelTask {
   state: TaskState;
   restarts: number;
   seq: number;
+  /** Its approvals that nobody has decided. */
+  pending: Set<string>;
 }
 /** What should be true, kept by hand: each task's state, and how many events the log holds. */
 interface Model {
   tasks: Map<string, ModelTask>;
   events: number;
+  /** Every approval that was asked for. */
+  approvals: string[];
 }
 interface Real {
   store: Store;
@@ -42,7 +46,7 @@ const accept = (id: string): Command =>
   command(`accept ${id}`, async (model, { store }) => {
     const { inserted, task } = await store.insertTaskIfAbsent(newTask({ taskId: id }));
     expect(inserted).toBe(!model.tasks.has(id));
-    if (inserted) model.tasks.set(id, { state: "queued", restarts: 0, seq: task.seq });
+    if (inserted) model.tasks.set(id, { state: "queued", restarts: 0, seq: task.seq, pending: new Set() });
   });
 
 const claim = (): Command =>
@@ -69,16 +73,20 @@ const finish = (id: string, from: "queued" | "running", to: "completed" | "faile
     move(task, to);
     // A task that never started tells its start with its end.
     model.events += from === "queued" && task.restarts === 0 ? 2 : 1;
+    closeApprovals(model, task);
   });
 
 const requeue = (id: string): Command =>
   command(`requeue ${id}`, async (model, { store }) => {
     const task = model.tasks.get(id);
-    const able = task?.state === "running" && task.restarts === 0;
-    expect(await store.requeueTaskIfRunning(task?.seq ?? 4711)).toBe(able);
-    if (task === undefined || !able) return;
+    const stored = await store.findTask("default", id);
+    if (task === undefined || stored === null) return;
+    const able = task.state === "running" && task.restarts === 0;
+    expect(await store.requeueTaskIfRunning(stored)).toBe(able);
+    if (!able) return;
     move(task, "queued");
     task.restarts = 1;
+    closeApprovals(model, task);
   });
 
 const append = (id: string): Command =>
@@ -89,6 +97,38 @@ const append = (id: string): Command =>
     expect(await store.appendEventsIfRunning(stored, [{ type: "assistant.text", data: "{}" }])).toBe(running);
     if (running) model.events += 1;
   });
+
+const ask = (id: string): Command =>
+  command(`ask ${id}`, async (model, { store }) => {
+    const stored = await store.findTask("default", id);
+    const task = model.tasks.get(id);
+    if (stored === null || task === undefined) return;
+    const approvalId = `apr-${model.approvals.length}`;
+    const asked = await store.insertApprovalIfRunning(stored, {
+      ...{ approvalId, toolCallId: "call", toolName: "shell", input: "{}", expiresInMs: 60_000 },
+      event: () => ({ type: "tool.approval_requested", data: "{}" }),
+    });
+    expect(asked !== null).toBe(task.state === "running");
+    if (asked === null) return;
+    model.approvals.push(approvalId);
+    task.pending.add(approvalId);
+    model.events += 1;
+  });
+
+const decide = (index: number, decision: "approve" | "reject"): Command =>
+  command(`${decision} approval ${index}`, async (model, { store }) => {
+    const approvalId = model.approvals[index] ?? "apr-unknown";
+    const task = [...model.tasks.values()].find(({ pending }) => pending.has(approvalId));
+    const decided = await store.decideApprovalIfPending("default", approvalId, { decision, by: "somebody", reason: null });
+    expect(decided?.state).toBe(task === undefined ? undefined : decision === "approve" ? "approved" : "rejected");
+    if (task?.pending.delete(approvalId) === true) model.events += 1;
+  });
+
+/** What a task still waits for is rejected with its end, and told. */
+function closeApprovals(model: Model, task: ModelTask): void {
+  model.events += task.pending.size;
+  task.pending.clear();
+}
 
 const reopen = (): Command => command("reopen", (_model, real) => real.reopen());
 
@@ -105,6 +145,8 @@ const commands = fc.commands(
       .map((parts) => finish(...parts)),
     taskId.map(requeue),
     taskId.map(append),
+    taskId.map(ask),
+    fc.tuple(fc.nat(5), fc.constantFrom("approve" as const, "reject" as const)).map((parts) => decide(...parts)),
     fc.constant(reopen()),
   ],
   { maxCommands: 40 },
@@ -128,16 +170,17 @@ test("whatever is asked of it in whatever order, the store moves tasks only as t
           real.store = open();
         },
       };
-      const model: Model = { tasks: new Map(), events: 0 };
+      const model: Model = { tasks: new Map(), events: 0, approvals: [] };
       try {
         await fc.asyncModelRun(() => ({ model, real }), sequence);
-        for (const [id, { state, restarts, seq }] of model.tasks) {
+        for (const [id, { state, restarts, seq, pending }] of model.tasks) {
           expect(await real.store.findTask("default", id)).toMatchObject({ state, restarts });
           const story = (await real.store.readTaskEvents(seq, 0, 1000, { callbacks: true })).map(({ type }) => type);
           const ends = story.filter((type) => type === "execution.completed" || type === "execution.failed");
           expect(ends).toHaveLength(isFinal(state) ? 1 : 0);
           expect(story.filter((type) => type === "execution.started")).toHaveLength(state === "queued" && restarts === 0 ? 0 : 1);
           if (isFinal(state)) expect(story.at(-1)).toBe(ends[0]);
+          expect(await real.store.hasPendingApproval(seq)).toBe(pending.size > 0);
         }
         expect(published.map(({ number }) => number)).toEqual(Array.from({ length: model.events }, (_, index) => index + 1));
       } finally {

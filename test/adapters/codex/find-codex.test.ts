@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { findCodex, findCodexAcp } from "../../../adapters/codex/find-codex.ts";
 import { createCodexAdapter } from "../../../adapters/codex/index.ts";
 import type { ProgramContext } from "../../../adapters/program/agent-program.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 
 const silent = () => {};
@@ -85,7 +86,7 @@ test.each([
   writeProgram(path.join(directory, "codex"), script);
   const adapter = createCodexAdapter();
   const context = contextOf(directory);
-  await adapter.initialize({ ...context, settings: { connection: "cli" }, runChild: () => Promise.reject(new Error("none")) });
+  await adapter.initialize(createAdapterConfig(context.dataDir, { ...context, settings: { connection: "cli" } }));
   expect(await adapter.checkHealth()).toMatchObject({ status: "offline", connection: null, detail: expect.stringMatching(detail) });
   await adapter.shutdown();
 });

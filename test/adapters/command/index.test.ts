@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AdapterConfig, AdapterEvent, ExecutionAdapter, ExecutionRequest } from "#contract";
 import { createCommandAdapter } from "../../../adapters/command/index.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 
 const misbehaving = path.join(import.meta.dirname, "../../fixtures/programs/misbehaving.js");
 let root: string;
@@ -217,17 +218,12 @@ const firstEvent = () => new Promise((resolve) => adapter.onEvent(resolve));
 
 function initialize(argv: string[] | undefined, config: Partial<AdapterConfig> = {}): Promise<void> {
   const quiet = () => {};
-  return adapter.initialize({
-    settings: { argv, env: [] },
-    env: { PATH: process.env["PATH"] },
-    dataDir: root,
-    logger: { debug: quiet, info: quiet, error: quiet, warn: (...warning) => warnings.push(warning) },
-    runChild: () => Promise.reject(new Error("a command runs no children")),
-    onOrphansKilled: (count) => {
-      orphansKilled += count;
-    },
-    ...config,
-  });
+  const logger = { debug: quiet, info: quiet, error: quiet, warn: (...warning: [object, string]) => warnings.push(warning) };
+  const onOrphansKilled = (count: number): void => {
+    orphansKilled += count;
+  };
+  const env = { PATH: process.env["PATH"] };
+  return adapter.initialize(createAdapterConfig(root, { settings: { argv, env: [] }, env, logger, onOrphansKilled, ...config }));
 }
 
 function request(changes: Partial<ExecutionRequest> = {}): ExecutionRequest {

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
 import type { Ending, ProgramConnection, ProgramTask } from "../../../adapters/program/agent-program.ts";
 import { createProgramAdapter } from "../../../adapters/program/create-program-adapter.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
 
@@ -14,17 +15,7 @@ async function openAdapter(connections: ProgramConnection[], config: Partial<Ada
   const events: AdapterEvent[] = [];
   adapter.onEvent((event) => events.push(event));
   onTestFinished(() => adapter.shutdown());
-  const quiet = (): void => {};
-  const initialize = () =>
-    adapter.initialize({
-      settings: {},
-      env: { PATH: process.env["PATH"] },
-      dataDir: root,
-      logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-      runChild: () => Promise.reject(new Error("no children here")),
-      onOrphansKilled: quiet,
-      ...config,
-    });
+  const initialize = () => adapter.initialize(createAdapterConfig(root, { env: { PATH: process.env["PATH"] }, ...config }));
   const request = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
     taskId: "t1",
     agentId: "agent",

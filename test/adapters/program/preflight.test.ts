@@ -7,6 +7,7 @@ import type { AgentProgram, ProgramConnection } from "../../../adapters/program/
 import { createProgramAdapter } from "../../../adapters/program/create-program-adapter.ts";
 import { probeProgram, probeVersion } from "../../../adapters/program/probe-program.ts";
 import { processesOf } from "../../conformance/adapter-bench.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
 
@@ -35,16 +36,7 @@ async function openAdapter(
   const [bin, dataDir] = [path.join(root, "bin"), path.join(root, "data")];
   for (const directory of [bin, dataDir]) await mkdir(directory);
   const adapter: ExecutionAdapter = createProgramAdapter({ ...scriptedProgram(...connections), ...changes });
-  const quiet = (): void => {};
-  const initialize = () =>
-    adapter.initialize({
-      settings,
-      env: { PATH: bin },
-      dataDir,
-      logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-      runChild: () => Promise.reject(new Error("no children here")),
-      onOrphansKilled: quiet,
-    });
+  const initialize = () => adapter.initialize(createAdapterConfig(dataDir, { settings, env: { PATH: bin } }));
   onTestFinished(() => adapter.shutdown());
   const install = async (name: string, script: string): Promise<void> => {
     // In one piece, as an update does it, and never a file that is open for writing while it is started.

@@ -1,0 +1,192 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import type { ApprovalAnswer } from "#contract";
+import type { Approval } from "../../src/approvals/approvals.ts";
+import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
+import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+import { until } from "../until.ts";
+
+/** Asks once, for each call of a tool that the message names, and answers with what it was told. */
+function askingRuntime() {
+  const answers: ApprovalAnswer[] = [];
+  const run: Run = async ({ taskId, message }, emit, _signal, requestApproval) => {
+    emit("assistant.text", { content: "I want to look." });
+    for (const toolCallId of message.split(" ")) {
+      emit("tool.invoked", { toolCallId, toolName: "look", input: { at: "it" } });
+      const answer = await requestApproval({ taskId, toolCallId, toolName: "look", input: { at: "it" } });
+      answers.push(answer);
+      emit("tool.completed", { toolCallId, toolName: "look", output: answer.reason, isError: answer.decision === "reject" });
+    }
+    return { output: "done" };
+  };
+  return { answers, run };
+}
+
+async function open(options: Parameters<typeof startEngine>[1] = {}, run = askingRuntime()) {
+  const engine = await startEngine([createInMemoryAdapter({ run: run.run })], options);
+  const accept = async (taskId: string, message = "call-1", fields = {}) =>
+    (await engine.dispatcher.accept(newDispatch({ taskId, request: { message, approvals: "ask", ...fields } }), caller)).task;
+  const list = () => engine.approvals.list("default", "pending", { before: null, limit: 50 });
+  const pending = async (count = 1): Promise<Approval[]> => {
+    expect(await until(async () => (await list()).length === count, 5_000)).toBe(true);
+    return await list();
+  };
+  return { ...engine, ...run, accept, pending };
+}
+
+const yes = { decision: "approve", by: "somebody", reason: "Looks fine." } as const;
+const no = { decision: "reject", by: "somebody", reason: "Not today." } as const;
+
+describe("a tool call that waits", () => {
+  test.each([
+    [yes, "approved"],
+    [no, "rejected"],
+  ] as const)("goes on, or not, as somebody decides (%o)", async (decision, state) => {
+    const { accept, pending, approvals, answers, dispatcher, storyOf } = await open();
+    const task = await accept("t1");
+    const [approval] = await pending();
+    expect(approval).toMatchObject({ toolCallId: "call-1", toolName: "look", input: { at: "it" }, state: "pending", decidedBy: null });
+    expect((approval?.expiresAt ?? 0) - (approval?.createdAt ?? 0)).toBe(60_000);
+    const { approvalId } = approval as { approvalId: string };
+    expect(await approvals.decide("default", approvalId, decision)).toMatchObject({
+      state,
+      decidedBy: "somebody",
+      reason: decision.reason,
+    });
+    await dispatcher.waitForEnd(task, 5_000);
+    expect(answers).toEqual([{ decision: decision.decision, reason: decision.reason }]);
+    const { approvalId: _, ...told } = { approvalId, toolCallId: "call-1" };
+    expect(storyOf("t1").map(({ type }) => type)).toEqual([
+      ...["execution.started", "assistant.text", "tool.invoked", "tool.approval_requested", "tool.approval_resolved"],
+      ...["tool.completed", "execution.completed"],
+    ]);
+    expect(storyOf("t1")[3]?.data).toEqual({
+      ...{ approvalId, ...told, toolName: "look", input: { at: "it" } },
+      expiresAt: new Date(approval?.expiresAt ?? 0).toISOString(),
+    });
+    expect(storyOf("t1")[4]?.data).toEqual({ approvalId, ...told, ...decision });
+  });
+
+  test("is decided once: of several at the same moment one wins, and all others are told", async () => {
+    const { accept, pending, approvals, answers, dispatcher } = await open();
+    const task = await accept("t1");
+    const [approval] = await pending();
+    const decisions = Array.from({ length: 20 }, (_, index) => ({ ...(index % 2 === 0 ? yes : no), by: `somebody-${index}` }));
+    const outcomes = await Promise.allSettled(
+      decisions.map((decision) => approvals.decide("default", approval?.approvalId ?? "", decision)),
+    );
+    const won = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+    expect(won).toHaveLength(1);
+    for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "already_decided" });
+    await dispatcher.waitForEnd(task, 5_000);
+    expect(answers).toEqual([{ decision: won[0]?.state === "approved" ? "approve" : "reject", reason: won[0]?.reason }]);
+  });
+
+  test("counts as rejected when nobody answers, and a late answer is refused", async () => {
+    const { accept, approvals, answers, dispatcher, storyOf, metrics } = await open({ approvalSeconds: 0.05 });
+    await dispatcher.waitForEnd(await accept("t1"), 5_000);
+    expect(answers).toEqual([{ decision: "reject", reason: "Nobody answered within 0.05 s." }]);
+    const [approval] = await approvals.list("default", "rejected", { before: null, limit: 1 });
+    expect(approval).toMatchObject({ decidedBy: "bridge", reason: "Nobody answered within 0.05 s." });
+    await expect(approvals.decide("default", approval?.approvalId ?? "", yes)).rejects.toMatchObject({
+      code: "already_decided",
+      message: "The approval was rejected because nobody had answered before.",
+    });
+    expect(storyOf("t1").find(({ type }) => type === "tool.approval_resolved")?.data).toMatchObject({ decision: "reject", by: "bridge" });
+    expect(await metrics.registry.metrics()).toContain('bridge_approvals_total{provider="memory",decision="unanswered"} 1');
+  });
+
+  test("is rejected when its task is cancelled, before the task's end is told", async () => {
+    const { accept, pending, approvals, answers, dispatcher, storyOf } = await open();
+    const task = await accept("t1");
+    const [approval] = await pending();
+    await dispatcher.cancel("default", "t1");
+    await dispatcher.waitForEnd(task, 5_000);
+    expect(answers).toEqual([{ decision: "reject", reason: "The task was cancelled." }]);
+    expect(storyOf("t1").slice(-2)).toMatchObject([
+      { type: "tool.approval_resolved", data: { decision: "reject", by: "bridge", reason: "The task was cancelled." } },
+      { type: "execution.failed", data: { errorCode: "cancelled" } },
+    ]);
+    await expect(approvals.decide("default", approval?.approvalId ?? "", yes)).rejects.toMatchObject({ code: "already_decided" });
+  });
+
+  test("is rejected with the task that a crash of Bridge has cut off", async () => {
+    const dataDir = await temporaryDirectory();
+    const before = await open({ dataDir });
+    await before.accept("t1");
+    await before.accept("t2", "call-2", { onInterrupt: "retry" });
+    await before.pending(2);
+    await before.stop();
+    const after = await open({ dataDir });
+    const found = await after.approvals.list("default", undefined, { before: null, limit: 10 });
+    expect(
+      found.filter(({ state }) => state === "rejected").map(({ task, decidedBy, reason }) => [task.taskId, decidedBy, reason]),
+    ).toEqual([
+      ["t2", "bridge", "Bridge was stopped while the approval waited; the task starts anew."],
+      ["t1", "bridge", "Bridge was restarted while the task ran."],
+    ]);
+    // The one that starts anew asks anew.
+    await after.pending(1);
+  });
+
+  test("of a task that has ended by itself is rejected, and holds up nothing", async () => {
+    const run: Run = async ({ taskId }, _emit, _signal, requestApproval) => {
+      void requestApproval({ taskId, toolCallId: "call-1", toolName: "look", input: {} });
+      await delay(20);
+      return { output: "did not wait" };
+    };
+    const { accept, approvals, dispatcher } = await open({}, { run, answers: [] });
+    expect(await dispatcher.waitForEnd(await accept("t1"), 5_000)).toMatchObject({ state: "completed" });
+    const reason = async () => (await approvals.list("default", "rejected", { before: null, limit: 1 }))[0]?.reason;
+    expect(await until(async () => (await reason()) === "The task has ended.", 5_000)).toBe(true);
+  });
+
+  test.each([
+    ["an unknown task", "nobody", "call-1"],
+    ["a name that is no name", "t1", "x".repeat(5_000)],
+  ])("for %s is answered with no", async (_, taskId, toolCallId) => {
+    const answers: ApprovalAnswer[] = [];
+    const run: Run = async (_request, _emit, _signal, requestApproval) => {
+      answers.push(await requestApproval({ taskId, toolCallId, toolName: "look", input: {} }));
+      return { output: "" };
+    };
+    const { accept, dispatcher } = await open({}, { run, answers });
+    await dispatcher.waitForEnd(await accept("t1"), 5_000);
+    expect(answers).toEqual([{ decision: "reject", reason: expect.stringMatching(/over/) }]);
+  });
+
+  test("is found by its tool call, within its tenant alone, also where several tasks use one id", async () => {
+    const { accept, pending, approvals } = await open();
+    await accept("t1");
+    await accept("t2");
+    await pending(2);
+    expect((await approvals.findPending("default", "call-1")).map(({ task }) => task.taskId)).toEqual(["t1", "t2"]);
+    expect(await approvals.findPending("default", "call-2")).toEqual([]);
+    expect(await approvals.findPending("another", "call-1")).toEqual([]);
+    const [approval] = await approvals.list("default", undefined, { before: null, limit: 1 });
+    await expect(approvals.decide("another", approval?.approvalId ?? "", yes)).rejects.toMatchObject({ code: "not_found" });
+    expect(await approvals.list("another", undefined, { before: null, limit: 10 })).toEqual([]);
+  });
+});
+
+test("the clocks of a task stand still while it waits for an answer", async () => {
+  const { accept, pending, approvals, dispatcher } = await open({ idleSeconds: 0.15 });
+  const task = await accept("t1", "call-1", { timeoutSeconds: 0.3 });
+  const [approval] = await pending();
+  // Longer than both clocks would let it run.
+  await delay(500);
+  await approvals.decide("default", approval?.approvalId ?? "", yes);
+  expect(await dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed" });
+});
+
+test("a retained task takes its approvals with it", async () => {
+  const { accept, pending, approvals, dispatcher, store } = await open();
+  const task = await accept("t1");
+  const [approval] = await pending();
+  await approvals.decide("default", approval?.approvalId ?? "", yes);
+  await dispatcher.waitForEnd(task, 5_000);
+  for (let pruned = 1; pruned > 0; ) pruned = await store.prune(-1_000, 100);
+  expect(await store.findTask("default", "t1")).toBeNull();
+  expect(await approvals.list("default", undefined, { before: null, limit: 10 })).toEqual([]);
+});

@@ -1,0 +1,16 @@
+import type { AdapterConfig } from "#contract";
+
+/** What Bridge hands to an adapter, for a test: it logs nothing, runs no children and says no to whoever asks. */
+export function createAdapterConfig(dataDir: string, changes: Partial<AdapterConfig> = {}): AdapterConfig {
+  const silent = () => {};
+  return {
+    settings: {},
+    env: process.env,
+    dataDir,
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    runChild: () => Promise.reject(new Error("nobody runs child tasks here; give runChild")),
+    requestApproval: async () => ({ decision: "reject", reason: "Nobody answers here; give requestApproval." }),
+    onOrphansKilled: silent,
+    ...changes,
+  };
+}
