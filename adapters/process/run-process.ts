@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { execa } from "execa";
+import { type GrowingFile, openGrowingFile } from "./growing-file.ts";
 import { createLineSplitter, type LineListener } from "./lines.ts";
 import { sweepGraceMs, sweepTask, taskMarker } from "./sweep-processes.ts";
 
@@ -31,6 +32,11 @@ export interface ProcessOptions {
   /** What it reads from stdin, which then is closed; or who holds a conversation with it there and closes it in the end. */
   input: string | ((stdin: Writable) => void);
   onLine: LineListener;
+  /**
+   * What its stdout is; "pipe" by default. A program that exits without waiting for the reader of a pipe loses nothing in a file. That may grow
+   * over its limit by as much as the program writes before it is looked at again.
+   */
+  stdout?: "pipe" | "file";
   /** Stops the process and all its descendants. */
   signal: AbortSignal;
   limits?: Partial<ProcessLimits>;
@@ -56,14 +62,29 @@ export interface ProcessEnd {
 
 /** Runs one program to its end; resolves when it and all its descendants are gone, whatever they hold open. */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
+  if (options.signal.aborted) return { ...notStarted, aborted: true };
+  let file: GrowingFile | null;
+  try {
+    mkdirSync(options.tmp, { recursive: true, mode: 0o700 });
+    file = options.stdout === "file" ? await openGrowingFile(options.tmp) : null;
+  } catch (error) {
+    return { ...notStarted, spawnError: (error as Error).message };
+  }
+  try {
+    return await runInto(file, options);
+  } finally {
+    await file?.close();
+  }
+}
+
+async function runInto(file: GrowingFile | null, options: ProcessOptions): Promise<ProcessEnd> {
   const { taskId, tmp, home, signal } = options;
   const limits: ProcessLimits = { ...processLimits, ...options.limits };
-  if (signal.aborted) return { ...notStarted, aborted: true };
-  const { subprocess, spawnError } = await start(options);
+  const { subprocess, spawnError } = await start(options, file?.fd ?? "pipe");
   if (subprocess === null) return { ...notStarted, spawnError };
 
   const stopper = createStopper(subprocess, limits.killAfterMs);
-  const output = collectOutput(subprocess, options.onLine, limits, stopper.stop);
+  const output = collectOutput(subprocess, file, { onLine: options.onLine, limits, stop: stopper.stop });
   let aborted = false;
   const abort = (): void => {
     aborted = true;
@@ -83,7 +104,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   // Pipes may be held by descendants that escaped, so the end of the output waits for the sweep and no longer.
   const [swept] = await Promise.all([
     sweepTask({ taskId, tmp, home, graceMs: stopper.graceLeftMs() }),
-    Promise.race([output.ended, delay(limits.drainMs, undefined, { ref: false })]),
+    Promise.race([output.pipesEnded, delay(limits.drainMs, undefined, { ref: false })]),
   ]);
   stopper.finish();
   const { limit, stderr } = await output.close();
@@ -94,9 +115,10 @@ type Subprocess = ReturnType<typeof spawn>;
 
 async function start(
   options: ProcessOptions,
+  stdout: number | "pipe",
 ): Promise<{ subprocess: Subprocess; spawnError: null } | { subprocess: null; spawnError: string }> {
   try {
-    const subprocess = spawn(options);
+    const subprocess = spawn(options, stdout);
     if (subprocess.pid !== undefined) return { subprocess, spawnError: null };
     const failed = await subprocess;
     return { subprocess: null, spawnError: failed.originalMessage ?? failed.shortMessage ?? "The program did not start." };
@@ -106,13 +128,14 @@ async function start(
   }
 }
 
-function spawn({ argv, cwd, env, taskId, tmp, home }: ProcessOptions) {
+function spawn({ argv, cwd, env, taskId, tmp, home }: ProcessOptions, stdout: number | "pipe") {
   const [program = "", ...programArguments] = argv;
-  mkdirSync(tmp, { recursive: true, mode: 0o700 });
   return execa(program, programArguments, {
     cwd,
     env: { ...env, [taskMarker]: taskId, TMPDIR: tmp, HOME: home },
     extendEnv: false,
+    // Any descriptor will do; its type names a few.
+    stdout: stdout as 3 | "pipe",
     buffer: false,
     reject: false,
     encoding: "buffer",
@@ -148,8 +171,12 @@ function createStopper(subprocess: Subprocess, killAfterMs: number) {
   };
 }
 
-/** Reads both pipes within the limits; `close()` no longer waits for those who hold them open. */
-function collectOutput({ stdout, stderr }: Subprocess, onLine: LineListener, limits: ProcessLimits, stop: () => void) {
+/** Reads both outputs within the limits; `close()` no longer waits for those who hold them open. */
+function collectOutput(
+  { stdout, stderr }: Subprocess,
+  file: GrowingFile | null,
+  { onLine, limits, stop }: { onLine: LineListener; limits: ProcessLimits; stop: () => void },
+) {
   const splitter = createLineSplitter(limits.lineBytes, onLine);
   let limit: ProcessEnd["limit"] = null;
   let bug: { error: unknown } | null = null;
@@ -157,16 +184,19 @@ function collectOutput({ stdout, stderr }: Subprocess, onLine: LineListener, lim
   let stderrEnd: Buffer = Buffer.alloc(0);
 
   // An error of whoever listens or speaks must neither be lost, nor leave the program running, nor take Bridge down from inside a stream.
+  const fail = (error: unknown): void => {
+    bug ??= { error };
+    stop();
+  };
   const guard = (act: () => void): void => {
     if (bug !== null) return;
     try {
       act();
     } catch (error) {
-      bug = { error };
-      stop();
+      fail(error);
     }
   };
-  stdout.on("data", (chunk: Buffer) => {
+  const take = (chunk: Buffer): void => {
     if (limit !== null) return;
     const room = limits.stdoutBytes - stdoutBytes;
     stdoutBytes += chunk.length;
@@ -175,19 +205,31 @@ function collectOutput({ stdout, stderr }: Subprocess, onLine: LineListener, lim
       else if (chunk.length > room) limit = "stdoutBytes";
     });
     if (limit !== null) stop();
-  });
+  };
+  const closing = new AbortController();
+  const takeFile = async (from: GrowingFile): Promise<void> => {
+    for await (const chunk of from.chunks(closing.signal)) {
+      take(chunk);
+      // Unlike a pipe, a file does not hold up who writes more than is read.
+      if (limit !== null || bug !== null) await from.empty();
+    }
+  };
+  const fileRead = file === null ? null : takeFile(file).catch(fail);
+  stdout?.on("data", take);
   stderr.on("data", (chunk: Buffer) => {
     stderrEnd = Buffer.concat([stderrEnd, chunk]).subarray(-limits.stderrBytes);
   });
 
+  const pipes = [stdout, stderr].filter((stream) => stream !== null);
   return {
     guard,
-    ended: Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.once("close", resolve)))),
+    pipesEnded: Promise.all(pipes.map((pipe) => new Promise((resolve) => pipe.once("close", resolve)))),
     async close() {
       // A timer runs before the reads of its turn: one more turn takes in what the pipes still hold.
       await new Promise(setImmediate);
-      stdout.destroy();
-      stderr.destroy();
+      for (const pipe of pipes) pipe.destroy();
+      closing.abort();
+      await fileRead;
       guard(() => splitter.end());
       if (bug !== null) throw bug.error;
       return { limit, stderr: stderrEnd.toString("utf8") };

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Writable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type ProcessOptions, runProcess } from "../../../adapters/process/run-process.ts";
 import { processesOf } from "../../conformance/adapter-bench.ts";
 
@@ -199,6 +199,73 @@ describe("descendants that escape into a session of their own", () => {
   });
 });
 
+describe("stdout in a file", () => {
+  afterEach(() => {
+    expect(readdirSync(`${directory}/tmp`)).toEqual([]);
+    const held = readdirSync("/proc/self/fd").map((fd) => linkOf(`/proc/self/fd/${fd}`));
+    expect(held.filter((file) => file.startsWith(directory))).toEqual([]);
+  });
+
+  test("loses nothing of a program that exits at once, however slow its reader is", async () => {
+    const { end, lines } = await run("exit-after-long-line", {
+      stdout: "file",
+      onLine: (line) => {
+        // Long enough for the program to be gone: nobody reads meanwhile.
+        if (line.startsWith("ready ")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      },
+    });
+    expect(end).toMatchObject({ exitCode: 0, limit: null, aborted: false });
+    expect(lines.map(([line]) => line.length)).toEqual([expect.any(Number), 4_000_000, 4]);
+  });
+
+  test("comes in while the program runs, to the last word of one that is stopped", async () => {
+    const tidy = await runAndAbort("tidy-up-at-sigterm", { stdout: "file" });
+    expect(tidy.end).toMatchObject({ aborted: true, exitCode: 0 });
+    expect(tidy.text).toContain("tidied up\n");
+    expect((await runAndAbort("partial-json", { stdout: "file" })).lines.at(-1)).toEqual(['{"type":"result","outp', false]);
+  });
+
+  test("holds what children write", async () => {
+    const { end, pids } = await runAndAbort("fork", { stdout: "file", limits: { killAfterMs: 200 } }, 2);
+    expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM", orphansKilled: 1, orphansLeft: 0 });
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  test("is within the limits of a pipe", async () => {
+    const flood = await run("flood-stdout", { stdout: "file", limits: { stdoutBytes: 1_000_000 } });
+    expect(flood.end).toMatchObject({ limit: "stdoutBytes", exitSignal: "SIGTERM" });
+    expect(flood.text).toHaveLength(1_000_000);
+    const { end, text } = await run("long-line", { stdout: "file" });
+    expect([end.limit, text]).toEqual(["lineBytes", ""]);
+  });
+
+  test("does not fill the disk when the program goes on after the limit", async () => {
+    const { end } = await run("flood-until-emptied", { stdout: "file", limits: { stdoutBytes: 1_000_000 } });
+    expect(end).toMatchObject({ limit: "stdoutBytes", exitCode: 7 });
+  });
+
+  test.each([
+    ["escape", 2],
+    ["escape-stubbornly", 1],
+  ])("may be held by descendants that outlive the program: %s", async (mode, orphansKilled) => {
+    const { end, pids } = await run(mode, { stdout: "file" });
+    expect(end).toMatchObject({ exitCode: 0, orphansKilled, orphansLeft: 0 });
+    expect(pids).toHaveLength(1);
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  test("an error of the listener stops the program and is thrown", async () => {
+    const onLine = () => {
+      throw new Error("a bug");
+    };
+    await expect(run("linger", { stdout: "file", onLine })).rejects.toThrow("a bug");
+  });
+
+  test("a program that does not start has none", async () => {
+    expect((await run("linger", { stdout: "file", argv: ["/no/such/program"] })).end.spawnError).toMatch(/ENOENT/);
+  });
+});
+
 async function run(mode: string, options: Partial<ProcessOptions> = {}) {
   const lines: [line: string, ended: boolean][] = [];
   const end = await runProcess({
@@ -232,6 +299,14 @@ function runAndAbort(mode: string, options: Partial<ProcessOptions> = {}, readyC
       if (line.startsWith("ready ") && ++ready === readyCount) controller.abort();
     },
   });
+}
+
+function linkOf(file: string): string {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return ""; // the descriptor that listed the directory
+  }
 }
 
 /** A zombie is dead: whoever inherited it has not looked yet. */
