@@ -83,6 +83,8 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
   reportOrphans(task, end);
 
   const { verdict, session } = await turn;
+  // What a turn without an end has cost nobody has told, and the next task of its session is not to be charged with it.
+  if (session === undefined && sessionId !== undefined && profile.costCounts !== undefined) await taskCost(task, sessionId, undefined);
   return {
     ...(session === undefined ? {} : await tellSession(session, task, profile, teller)),
     ...(stopFailure(end, { ...processLimits, stdoutBytes }) ?? verdict ?? exitFailure({ ...end, aborted: signal.aborted })),

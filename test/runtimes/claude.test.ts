@@ -166,7 +166,8 @@ describe.each(connections)("claude over %s", { timeout: 60_000 }, (connection) =
   test("MCP servers are used without asking, whatever their names, and none takes the place of another", async () => {
     const { run } = await openBench(connection);
     const servers = ["GitHub (prod)", "GitHub.prod"].map((name) => {
-      return { name, transport: "stdio", command: process.execPath, args: [mcpServer], env: { WORD: `word of ${name}` } } as const;
+      const env = { WORD: `word of ${name}` };
+      return { name, transport: "stdio" as const, command: process.execPath, args: [mcpServer], env };
     });
     const lookup = (server: string) => ({ kind: "mcp", server, tool: "lookup", input: { key: "blue" } }) as const;
     const { tools } = await run({

@@ -109,6 +109,16 @@ test("4 cost: each task of a session its own", async () => {
   expect((await bench.run({ ...scripted({ steps }), resumeToken })).result).toMatchObject({ costUsd: 0.25, resumeToken });
 });
 
+test("4 cost: what a failed task has cost is not charged to the next one", async () => {
+  const bench = await open({ costCounts: "session" });
+  const { resumeToken = "" } = (await bench.run(scripted({ steps: [{ cost: 0.25 }, { end: {} }] }))).result;
+  const failing = scripted({ steps: [{ cost: 0.25 }, { error: { code: -32603, message: "no" } }] });
+  expect((await bench.run({ ...failing, resumeToken })).result).toMatchObject({ status: "error" });
+  const after = await bench.run({ ...scripted({ steps: [{ cost: 0.25 }, { end: {} }] }), resumeToken });
+  expect(after.result).toMatchObject({ status: "ok" });
+  expect(after.result).not.toHaveProperty("costUsd");
+});
+
 test("4 cost: none of an agent that is not to be trusted with it", async () => {
   const { result } = await run({ steps: [{ cost: 0.25 }, { end: {} }] });
   expect(result).toMatchObject({ status: "ok", resumeToken: expect.any(String) });
