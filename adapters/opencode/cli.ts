@@ -40,6 +40,8 @@ async function run(task: ProgramTask, argv: readonly string[], { env, model, tal
     // Not in the workspace, whose tsconfig.json could name code for it to load.
     cwd: request.directories.tmp,
     input: promptOf(request),
+    // When it exits, it does not wait for what it has written to a pipe.
+    stdout: "file",
     read: reader.read,
     explainExit({ exitCode, stderr }) {
       // The rules hold for every agent, but they were asked for this one.

@@ -52,8 +52,5 @@ export function createRunReader(tally: Tally): RunReader {
   return { read, verdict };
 }
 
-/** The program does not wait, when it exits, for what it has written: of a line over some 100 KB the end may be lost, with all behind it. */
-const linesLost = failure(
-  "runtime_crashed",
-  "OpenCode exited before its last lines had come over. The connection http-api does not lose any.",
-);
+/** Such as on a full disk, where its output lies until it is read: its exit code is 0 all the same. */
+const linesLost = failure("runtime_crashed", "OpenCode exited in the middle of a model call, or its last lines could not be written.");

@@ -27,6 +27,8 @@ export interface ProgramCall {
   /** The whole environment but for HOME, TMPDIR and the marker. */
   env: Readonly<Record<string, string>>;
   input: ProcessOptions["input"];
+  /** Absent: a pipe. */
+  stdout?: NonNullable<ProcessOptions["stdout"]>;
   /** Where it starts. Absent: where the task works. */
   cwd?: string;
   read: LineReader;
@@ -60,6 +62,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
     argv: call.argv,
     env: call.env,
     input: call.input,
+    stdout: call.stdout ?? "pipe",
     cwd: call.cwd ?? request.directories.cwd,
     taskId: request.taskId,
     tmp: request.directories.tmp,

@@ -70,6 +70,10 @@ describe("opencode over cli", () => {
     expect(existsSync(path.join(request.directories.tmp, "unpacked.so"))).toBe(true);
   });
 
+  test("writes to a file, for it does not wait at its exit until a pipe has been read", async () => {
+    expect((await runScript(cliConnection, 'test -f /dev/stdout && echo file > "$seen"')).seen).toBe("file\n");
+  });
+
   test("is ended from outside when its model never stops calling tools (trap 15)", async () => {
     const script = 'while cat "$recorded/run-two-tools.jsonl"; do sleep 0.1; done';
     const { ending } = await runScript(cliConnection, script, { onTool: (cancel) => cancel() });

@@ -103,7 +103,7 @@ describe("lines", () => {
     expect(readObjects(stepFinish("tool-calls"), stepFinish("stop", "prt_2")).verdict).toEqual({ status: "ok" });
   });
 
-  test("that stop in the middle of a call were lost when the program exited; the session is known, the usage is not", () => {
+  test("that stop in the middle of a call are no answer; the session is known, the usage is not", () => {
     const cut = readObjects(stepFinish("tool-calls"), { type: "step_start", sessionID: "ses_1" });
     expect(cut.verdict).toEqual({ status: "error", errorCode: "runtime_crashed", error: expect.stringContaining("last lines") });
     expect([cut.facts, cut.counted]).toEqual([{ resumeToken: "ses_1" }, {}]);
