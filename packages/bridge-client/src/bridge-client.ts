@@ -1,9 +1,26 @@
-import type { BridgeRequest, ConnectionOptions } from "./connection.ts";
+import { type BridgeRequest, type ConnectionOptions, connect } from "./connection.ts";
 import type { BridgeEvent, EventFilter, EventOptions } from "./events.ts";
 import { followEvents } from "./follow-events.ts";
 import type { PatienceOptions } from "./patience.ts";
-import { requestJson } from "./try-again.ts";
-import type { AcceptedTask, Adapter, Approval, ApprovalState, DispatchRequest, ListedTask, Task, TaskFilter, TaskState } from "./wire.ts";
+import { readJson } from "./read-json.ts";
+import { keepTrying } from "./try-again.ts";
+import type {
+  AcceptedTask,
+  Adapter,
+  Approval,
+  ApprovalState,
+  DispatchRequest,
+  ListedTask,
+  Task,
+  TaskFile,
+  TaskFilter,
+  TaskState,
+} from "./wire.ts";
+
+interface Page<T> {
+  data: T[];
+  meta: { nextCursor: string | null; truncated?: boolean };
+}
 
 /** Where Bridge is, and how patient the client is with it. */
 export type BridgeClientOptions = {
@@ -48,6 +65,13 @@ export interface BridgeClient {
    */
   events(source?: string | EventFilter, options?: EventOptions): AsyncGenerator<BridgeEvent, void>;
   listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
+  /** What a task left in its workspace. */
+  readonly files: {
+    /** All of them, by path. `truncated`: something could not be looked at, a directory without end for example. */
+    list(taskId: string, options?: CallOptions): Promise<{ files: TaskFile[]; truncated: boolean }>;
+    /** Resolves with the answer to be read: `text()`, `arrayBuffer()`, `body`. */
+    download(taskId: string, path: string, options?: CallOptions): Promise<Response>;
+  };
   readonly approvals: {
     /** Newest first. */
     list(filter?: { state?: ApprovalState | undefined }, options?: CallOptions): AsyncGenerator<Approval, void>;
@@ -69,33 +93,45 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     patienceMs,
   };
 
-  async function request<T>(path: string, details: Omit<BridgeRequest, "path"> & { isRepeatable?: boolean } = {}): Promise<T> {
-    return (await requestJson<T>({ path, ...details }, settings)).value;
+  function send<T>(
+    path: string,
+    { isRepeatable = true, ...details }: Omit<BridgeRequest, "path"> & { isRepeatable?: boolean },
+    read: (value: unknown, headers: Headers) => T = (value) => value as T,
+  ): Promise<T> {
+    const act = async (): Promise<T> => {
+      const connection = await connect(settings, { path, ...details });
+      return read(await readJson(connection), connection.response.headers);
+    };
+    return keepTrying(act, { ...settings, isRepeatable, signal: details.signal });
   }
 
-  async function* list<T>(path: string, filter: object, { signal }: CallOptions): AsyncGenerator<T, void> {
+  async function* pages<T>(path: string, filter: object, { signal }: CallOptions): AsyncGenerator<Page<T>, void> {
     const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== undefined));
     for (;;) {
-      const page = await request<{ data: T[]; meta: { nextCursor: string | null } }>(`${path}?${query}`, { signal });
-      yield* page.data;
+      const page = await send<Page<T>>(`${path}?${query}`, { signal });
+      yield page;
       if (page.meta.nextCursor === null) return;
       query.set("cursor", page.meta.nextCursor);
     }
   }
 
+  async function* list<T>(path: string, filter: object, options: CallOptions): AsyncGenerator<T, void> {
+    for await (const { data } of pages<T>(path, filter, options)) yield* data;
+  }
+
   const client: BridgeClient = {
-    async dispatch(task, { signal } = {}) {
-      const body = { ...task, taskId: task.taskId ?? makeTaskId() };
-      const { value, headers } = await requestJson<AcceptedTask>({ path: "/api/v2/dispatch", method: "POST", body, signal }, settings);
-      return { ...value, replayed: headers.get("idempotent-replayed") === "true" };
-    },
+    dispatch: (task, { signal } = {}) =>
+      send("/api/v2/dispatch", { method: "POST", body: { ...task, taskId: task.taskId ?? makeTaskId() }, signal }, (accepted, headers) => ({
+        ...(accepted as AcceptedTask),
+        replayed: headers.get("idempotent-replayed") === "true",
+      })),
 
     async run(task, options) {
       const { taskId } = await client.dispatch(task, options);
       return client.waitForTask(taskId, options);
     },
 
-    getTask: (taskId, { signal } = {}) => request(pathOf(taskId), { signal }),
+    getTask: (taskId, { signal } = {}) => send(pathOf(taskId), { signal }),
 
     async waitForTask(taskId, { signal } = {}) {
       const task = await client.getTask(taskId, { signal });
@@ -105,14 +141,30 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     },
 
     listTasks: (filter = {}, options = {}) => list("/api/v2/tasks", filter, options),
-    cancel: (taskId, { signal } = {}) => request(`${pathOf(taskId)}/cancel`, { method: "POST", signal }),
+    cancel: (taskId, { signal } = {}) => send(`${pathOf(taskId)}/cancel`, { method: "POST", signal }),
     events: (source = {}, options = {}) => followEvents(source, options, settings),
     listAdapters: (options = {}) => list("/api/v2/adapters", {}, options),
+
+    files: {
+      async list(taskId, options = {}) {
+        const files: TaskFile[] = [];
+        let truncated = false;
+        for await (const { data, meta } of pages<TaskFile>(`${pathOf(taskId)}/files`, {}, options)) {
+          files.push(...data);
+          truncated ||= meta.truncated === true;
+        }
+        return { files, truncated };
+      },
+      async download(taskId, path, { signal } = {}) {
+        const request = { path: `${pathOf(taskId)}/files/${path.split("/").map(encodeURIComponent).join("/")}`, signal };
+        return (await keepTrying(() => connect(settings, request), { ...settings, isRepeatable: true, signal })).response;
+      },
+    },
 
     approvals: {
       list: (filter = {}, options = {}) => list("/api/v2/approvals", filter, options),
       decide: (approvalId, decision, reason, { signal } = {}) =>
-        request(`/api/v2/approvals/${encodeURIComponent(approvalId)}`, {
+        send(`/api/v2/approvals/${encodeURIComponent(approvalId)}`, {
           method: "POST",
           body: { decision, reason },
           signal,

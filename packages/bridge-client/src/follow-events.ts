@@ -39,7 +39,7 @@ export async function* followEvents(
       }
       failure = new BridgeClientError("unreachable", "Bridge has ended the stream.");
     } catch (error) {
-      if (!canBeTriedAgain(error, { isRepeatable: true })) throw error;
+      if (!canBeTriedAgain(error, true)) throw error;
       failure = error;
     }
     await patience.wait(failure, signal);

@@ -1,5 +1,4 @@
 import { BridgeClientError } from "./bridge-client-error.ts";
-import { type BridgeRequest, type ConnectionOptions, connect } from "./connection.ts";
 import { createPatience, type PatienceOptions } from "./patience.ts";
 
 /** Bridge did nothing and says when to come back. An adapter that is offline waits for a person: that is the caller's to know. */
@@ -10,33 +9,22 @@ const isUncertain = ({ status, code }: BridgeClientError): boolean =>
   code === "unreachable" || code === "too_slow" || status === 502 || status === 504;
 
 /** Is a failed request worth another try, and safe? `isRepeatable`: done twice is the same as done once. */
-export function canBeTriedAgain(error: unknown, { isRepeatable }: { isRepeatable: boolean }): error is BridgeClientError {
+export function canBeTriedAgain(error: unknown, isRepeatable: boolean): error is BridgeClientError {
   return error instanceof BridgeClientError && (isPutOff(error) || (isRepeatable && isUncertain(error)));
 }
 
-/** Sends a request until it is answered with a success, within the limits of patience, and reads the JSON that comes. */
-export async function requestJson<T>(
-  { isRepeatable = true, ...request }: BridgeRequest & { isRepeatable?: boolean },
-  options: ConnectionOptions & PatienceOptions,
-): Promise<{ value: T; headers: Headers }> {
+/** Acts until it succeeds, within the limits of patience. */
+export async function keepTrying<T>(
+  act: () => Promise<T>,
+  { isRepeatable, signal, ...options }: PatienceOptions & { isRepeatable: boolean; signal: AbortSignal | undefined },
+): Promise<T> {
   const patience = createPatience(options);
   for (;;) {
     try {
-      const { response, receive, close } = await connect(options, request);
-      const text = await receive(response.text()).finally(close);
-      return { value: parseJson<T>(text, response), headers: response.headers };
+      return await act();
     } catch (error) {
-      if (!canBeTriedAgain(error, { isRepeatable })) throw error;
-      await patience.wait(error, request.signal);
+      if (!canBeTriedAgain(error, isRepeatable)) throw error;
+      await patience.wait(error, signal);
     }
-  }
-}
-
-function parseJson<T>(text: string, { status, headers }: Response): T {
-  try {
-    return JSON.parse(text) as T;
-  } catch (cause) {
-    const requestId = headers.get("x-request-id");
-    throw new BridgeClientError("unexpected_answer", `HTTP ${status}: ${text.slice(0, 200)}`, { status, requestId, cause });
   }
 }

@@ -166,6 +166,14 @@ export interface Approval {
 }
 export type ApprovalState = "pending" | "approved" | "rejected";
 
+/** A file that a task left in its workspace. */
+export interface TaskFile {
+  /** Relative to the workspace. */
+  path: string;
+  bytes: number;
+  modifiedAt: string;
+}
+
 /** An adapter: how it is, what it can do, and its load. */
 export interface Adapter {
   provider: string;

@@ -1,0 +1,24 @@
+import { type BridgeEvent, createBridgeClient } from "bridge-client";
+import { test } from "vitest";
+import { type Follower, surviveTwoRestarts } from "./two-restarts.ts";
+
+test("follows a task through two restarts of Bridge, one of them a kill, and neither loses nor repeats an event", async () => {
+  await surviveTwoRestarts(async (address, taskId): Promise<Follower> => {
+    const client = createBridgeClient({ ...address, retryDelayMs: 20 });
+    const task: BridgeEvent[] = [];
+    const all: BridgeEvent[] = [];
+    const stop = new AbortController();
+    const everything = (async () => {
+      for await (const event of client.events({}, { signal: stop.signal })) {
+        all.push(event);
+        if (event.taskId === taskId && event.type === "execution.completed") return;
+      }
+    })();
+    async function followTask(): Promise<{ task: BridgeEvent[]; all: BridgeEvent[] }> {
+      for await (const event of client.events(taskId)) task.push(event);
+      await everything;
+      return { task, all };
+    }
+    return { seen: async () => task.map(({ id }) => id), ended: followTask() };
+  });
+}, 60_000);

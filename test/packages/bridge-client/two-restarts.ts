@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import path from "node:path";
+import { type BridgeEvent, createBridgeClient } from "bridge-client";
+import { expect } from "vitest";
+import { startBridgeProgram } from "../../bridge-program.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { until } from "../../until.ts";
+
+/** What a follower needs, wherever it runs. */
+export interface Address {
+  url: string;
+  token: string;
+}
+
+/** A follower of one task and of all events. */
+export interface Follower {
+  /** Ids of the task's events so far. */
+  seen(): Promise<readonly string[]>;
+  /** Resolves when the task's stream has ended by itself: what both streams have brought, in order. */
+  ended: Promise<{ task: BridgeEvent[]; all: BridgeEvent[] }>;
+}
+
+const agent = path.resolve(import.meta.dirname, "../../fixtures/programs/gated-agent.js");
+const token = "secret-of-the-client";
+
+/**
+ * Lets one task live through two restarts of the real Bridge, while `follow` follows it: a SIGTERM while it is in the queue, and a
+ * SIGKILL while it runs, after which it runs once more. Then holds what the follower has seen against what Bridge has stored.
+ */
+export async function surviveTwoRestarts(
+  follow: (address: Address, taskId: string) => Promise<Follower>,
+  environment: Record<string, string> = {},
+): Promise<void> {
+  const dataDir = await temporaryDirectory();
+  const gate = path.join(dataDir, "gate");
+  const port = await freePort();
+  const start = () =>
+    startBridgeProgram(dataDir, {
+      BRIDGE_PORT: String(port),
+      BRIDGE_GATEWAY_TOKEN_HASH: createHash("sha256").update(token).digest("hex"),
+      BRIDGE_COMMAND: JSON.stringify([process.execPath, agent]),
+      BRIDGE_MAX_CONCURRENT: "1",
+      BRIDGE_DRAIN_SECONDS: "0",
+      ...environment,
+    });
+  const url = `http://127.0.0.1:${port}`;
+  const client = createBridgeClient({ url, token, retryDelayMs: 20 });
+
+  let bridge = await start();
+  await client.dispatch({ taskId: "first", agentId: "speaker", message: "first", metadata: { gate: "/never" } });
+  await client.dispatch({ taskId: "second", agentId: "speaker", message: "second", metadata: { gate }, onInterrupt: "retry" });
+  const follower = await follow({ url, token }, "second");
+  const finished = client.waitForTask("second");
+
+  bridge.signal("SIGTERM");
+  expect(await bridge.exited).toBe(0);
+  bridge = await start();
+  // It runs now, and the follower has come back and reads along.
+  expect(await until(async () => (await follower.seen()).length > 1, 15_000)).toBe(true);
+
+  bridge.signal("SIGKILL");
+  await bridge.exited;
+  const before = (await follower.seen()).length;
+  await writeFile(gate, "");
+  bridge = await start();
+
+  const { task, all } = await follower.ended;
+  expect(await finished).toMatchObject({ state: "completed", result: { status: "ok", output: "second, said" } });
+  const stored: BridgeEvent[] = [];
+  for await (const event of client.events("second")) stored.push(event);
+  expect(task).toEqual(stored);
+  expect(task.length).toBeGreaterThan(before + 40);
+  expect(task.map(({ type, data }) => (type === "execution.progress" ? data : type))).toContainEqual({ restarted: true });
+  expect(task.at(-1)?.type).toBe("execution.completed");
+  // Of all events not one is missing: the log's numbers have no gap.
+  const numbers = all.map(({ id }) => Number(id.split("-")[1]));
+  expect(numbers).toEqual(numbers.map((_, index) => index + (numbers[0] ?? 0)));
+  expect(all.filter(({ taskId }) => taskId === "second")).toEqual(stored);
+}
+
+/** A port that is the same over all restarts. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
