@@ -11,12 +11,16 @@ import { createCallbackGuard } from "./callbacks/callback-guard.ts";
 import { createCallbackWorker } from "./callbacks/callback-worker.ts";
 import { createCallbacks } from "./callbacks/callbacks.ts";
 import type { Config } from "./config.ts";
+import { createAcceptDispatch } from "./dispatch/accept-dispatch.ts";
 import { createAdapterRegistry, type LoadedAdapter } from "./dispatch/adapter-registry.ts";
 import { createDispatcher, type Dispatcher } from "./dispatch/dispatcher.ts";
+import { createWorkspaceList } from "./dispatch/list-workspaces.ts";
 import { loadAdapters } from "./dispatch/load-adapters.ts";
 import { createTaskReader } from "./dispatch/task-reader.ts";
 import { createWorkspaces } from "./dispatch/workspace.ts";
+import { BridgeError } from "./errors.ts";
 import { createEventLog } from "./events/event-log.ts";
+import { createToolsInUse } from "./events/tools-in-use.ts";
 import { registerApprovalRoutes } from "./http/approvals.ts";
 import { registerCallbackRoutes } from "./http/callbacks.ts";
 import { createServer } from "./http/create-server.ts";
@@ -33,6 +37,9 @@ import { loadTokens } from "./http/tokens.ts";
 import { createMetrics } from "./metrics.ts";
 import { openStore } from "./store/open-store.ts";
 import { createRetention } from "./store/retention.ts";
+import { createBridgeHandler } from "./websocket/bridge-handler.ts";
+import { createWebSocketBridgeServer, type WebSocketBridgeServer } from "./websocket/bridge-server.ts";
+import { createOps } from "./websocket/ops.ts";
 
 /** A Bridge, put together. */
 export interface App {
@@ -119,13 +126,10 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   server.addHook("onRequest", () => recovered.promise);
   const eventStreams = createEventStreams({ store, eventLog, metrics, logger });
   server.addHook("preClose", () => eventStreams.closeAll("shutdown"));
-  tokens.onWithdrawn((principal) => {
-    tickets.withdraw(principal);
-    eventStreams.withdraw(principal);
-  });
   await server.register(fastifySSE);
   const tasks = createTaskReader(store);
-  registerDispatchRoute(server, { dispatcher, registry, tasks, metrics, defaultProfile: config.defaultProfile });
+  const acceptDispatch = createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
+  registerDispatchRoute(server, { acceptDispatch, dispatcher, tasks });
   registerTaskRoutes(server, { dispatcher, tasks });
   await server.register(taskEventRoutes({ store, eventStreams }));
   await server.register(eventRoutes({ store, eventStreams, tickets }));
@@ -134,6 +138,35 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   registerGatewayRoutes(server, { registry, dispatcher });
   registerHealthRoutes(server, { dispatcher, registry, checkWritable: store.checkWritable });
   registerMetricsRoute(server, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
+
+  // Its ops ask the server whether it stops.
+  let bridgeServer: WebSocketBridgeServer;
+  const ops = createOps({
+    acceptDispatch,
+    dispatcher,
+    tasks,
+    toolsInUse: createToolsInUse(eventLog),
+    approvals,
+    workspaces: createWorkspaceList({ store, workspacesDir: config.workspacesDir }),
+    checkOpen() {
+      if (!bridgeServer.running) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
+      if (server.isUnderPressure()) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
+    },
+  });
+  bridgeServer = createWebSocketBridgeServer({
+    handler: createBridgeHandler({ ops, logger }),
+    knownOps: ops.map(({ name }) => name),
+    isDraining: () => dispatcher.draining,
+    frameLimitBytes: config.bodyLimitBytes,
+    metrics,
+    logger,
+  });
+  await server.register(bridgeServer.routes);
+  tokens.onWithdrawn((principal) => {
+    tickets.withdraw(principal);
+    eventStreams.withdraw(principal);
+    bridgeServer.withdraw(principal);
+  });
   await server.ready();
 
   let retention: ReturnType<typeof createRetention> | undefined;
@@ -161,6 +194,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       for (const error of await workspaces.sweep())
         logger.error({ err: error }, "a temporary directory of an earlier task cannot be removed");
       await dispatcher.recover();
+      await bridgeServer.start();
       recovered.resolve();
       callbackWorker.start();
       retention = createRetention({ store, days: config.retentionDays, logger });

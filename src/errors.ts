@@ -21,6 +21,7 @@ export const errorCodes = {
   mcp_refused: { httpStatus: 422, title: "MCP server refused" },
   profile_conflict: { httpStatus: 422, title: "Profile conflict" },
   resume_unknown: { httpStatus: 422, title: "Resume token unknown" },
+  upgrade_required: { httpStatus: 426, title: "Upgrade required" },
   too_many_requests: { httpStatus: 429, title: "Too many requests" },
   headers_too_large: { httpStatus: 431, title: "Headers too large" },
   internal_error: { httpStatus: 500, title: "Internal error" },

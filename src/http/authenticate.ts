@@ -2,9 +2,10 @@ import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import { BridgeError } from "../errors.ts";
 import type { Principal } from "./principal.ts";
 import type { Tokens } from "./tokens.ts";
+import { BRIDGE_ENDPOINT } from "./upgrade.ts";
 
 /** Where a short-lived ticket may stand for a token: what browsers open without being able to send a header. */
-const ticketRoutes: ReadonlySet<string | undefined> = new Set(["/api/events", "/ws/bridge"]);
+const ticketRoutes: ReadonlySet<string | undefined> = new Set(["/api/events", BRIDGE_ENDPOINT]);
 
 /** Turns a ticket into the principal that asked for it, once. */
 export interface TicketDesk {
@@ -31,7 +32,7 @@ export function createAuthentication({ tokens, tickets }: { tokens: Pick<Tokens,
     const { config } = request.routeOptions;
     if (config.public === true) return done();
     const principal = identify(request);
-    if (config.scope === undefined || !principal.scopes.has(config.scope)) {
+    if (config.scope === undefined || (config.scope !== "any" && !principal.scopes.has(config.scope))) {
       throw new BridgeError("scope_missing", `This needs a token with the scope "${config.scope}".`);
     }
     request.principal = principal;

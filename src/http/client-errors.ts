@@ -1,5 +1,6 @@
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { BridgeError } from "../errors.ts";
 import { PROBLEM_TYPE, toProblem } from "./problem.ts";
 import { chooseRequestId } from "./request-id.ts";
@@ -12,8 +13,12 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     socket.destroy();
     return;
   }
-  const refusal = describe(error.code);
-  const requestId = chooseRequestId(answering?.req ?? { headers: {} });
+  endWithProblem(socket, describe(error.code), answering?.req ?? { headers: {} });
+}
+
+/** Answers with a problem, and ends, where there is no reply to do it with. */
+export function endWithProblem(socket: Duplex, refusal: BridgeError, request: Pick<IncomingMessage, "headers">): void {
+  const requestId = chooseRequestId(request);
   const body = JSON.stringify(toProblem(refusal, requestId));
   const head = [
     `HTTP/1.1 ${refusal.httpStatus} ${STATUS_CODES[refusal.httpStatus]}`,

@@ -19,6 +19,7 @@ import type { Principal } from "./principal.ts";
 import { sendProblem } from "./problem.ts";
 import { chooseRequestId } from "./request-id.ts";
 import type { Tokens } from "./tokens.ts";
+import { isBridgeUpgrade } from "./upgrade.ts";
 
 /** How long a client may take, and Bridge with its last answers. A body is cut at the first check after its time: within 15 s. */
 export const serverTimeouts = {
@@ -47,12 +48,14 @@ export interface ServerOptions {
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { config, logger, tokens, tickets } = options;
   const timeouts = { ...serverTimeouts, ...options.timeouts };
-  const app = Fastify({
+  const app: FastifyInstance = Fastify({
     http: {
       headersTimeout: timeouts.headersTimeoutMs,
       connectionsCheckingInterval: timeouts.checkIntervalMs,
       // Node would answer that one itself, without a body.
       requireHostHeader: false,
+      // Clients offer upgrades that nobody wants (to HTTP/2, most often); a request that was taken for one would lose its body.
+      shouldUpgradeCallback: (request) => isBridgeUpgrade(request) && app.server.listenerCount("upgrade") > 0,
     },
     requestTimeout: timeouts.requestTimeoutMs,
     keepAliveTimeout: timeouts.keepAliveTimeoutMs,

@@ -1,15 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { validatorCompiler } from "fastify-zod-openapi";
 import { z } from "zod";
-import type { Profile } from "#contract";
-import type { AdapterRegistry } from "../dispatch/adapter-registry.ts";
-import { type ParsedDispatch, parseDispatch } from "../dispatch/dispatch-request.ts";
+import type { AcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import { describedDispatchSchema } from "../dispatch/dispatch-schema.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { TaskReader } from "../dispatch/task-reader.ts";
-import { BridgeError } from "../errors.ts";
-import type { Metrics } from "../metrics.ts";
-import { isFinal, type Task, taskStates } from "../task.ts";
+import { isFinal, taskStates } from "../task.ts";
 import { describeTask, taskSchema } from "./describe-task.ts";
 import { noQuery } from "./empty.ts";
 import { parsePreferredWait } from "./prefer.ts";
@@ -19,11 +15,9 @@ import { parseTraceparent } from "./traceparent.ts";
 
 /** What the route needs. */
 export interface DispatchDependencies {
-  dispatcher: Pick<Dispatcher, "accept" | "waitForEnd">;
-  registry: Pick<AdapterRegistry, "get">;
+  acceptDispatch: AcceptDispatch;
+  dispatcher: Pick<Dispatcher, "waitForEnd">;
   tasks: Pick<TaskReader, "find">;
-  metrics: Pick<Metrics, "dispatches">;
-  defaultProfile: Profile;
 }
 
 const acceptedSchema = z
@@ -37,28 +31,7 @@ const headers = z.object({
 });
 
 /** `POST /api/v2/dispatch`. */
-export function registerDispatchRoute(
-  app: FastifyInstance,
-  { dispatcher, registry, tasks, metrics, defaultProfile }: DispatchDependencies,
-): void {
-  async function accept(request: FastifyRequest): Promise<{ task: Task; replayed: boolean }> {
-    let parsed: ParsedDispatch | undefined;
-    try {
-      parsed = parseDispatch(request.body, { defaultProfile, idempotencyKey: headerOf(request, "idempotency-key") });
-      const accepted = await dispatcher.accept(parsed, {
-        tenant: request.principal.tenant,
-        traceparent: parseTraceparent(headerOf(request, "traceparent")),
-      });
-      metrics.dispatches.inc({ provider: accepted.task.provider, outcome: accepted.replayed ? "replayed" : "accepted" });
-      return accepted;
-    } catch (error) {
-      // A name that no adapter has is only what somebody has written: as a label it could grow without end.
-      const provider = registry.get(parsed?.provider ?? "")?.provider ?? "unknown";
-      metrics.dispatches.inc({ provider, outcome: error instanceof BridgeError ? error.code : "internal_error" });
-      throw error;
-    }
-  }
-
+export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, dispatcher, tasks }: DispatchDependencies): void {
   app.post(
     "/api/v2/dispatch",
     {
@@ -96,7 +69,11 @@ export function registerDispatchRoute(
     },
     async (request, reply) => {
       const waitSeconds = parsePreferredWait(headerOf(request, "prefer"));
-      const { task: accepted, replayed } = await accept(request);
+      const { task: accepted, replayed } = await acceptDispatch(request.body, {
+        tenant: request.principal.tenant,
+        traceparent: parseTraceparent(headerOf(request, "traceparent")),
+        idempotencyKey: headerOf(request, "idempotency-key"),
+      });
       let task = accepted;
       reply.header("location", `/api/v2/tasks/${task.taskId}`);
       if (replayed) reply.header("idempotent-replayed", "true");

@@ -6,13 +6,13 @@ import type { EventFeed, EventStore, StoredEvent } from "../events/event-feed.ts
 import type { EventLog } from "../events/event-log.ts";
 import { followEvents, type Place } from "../events/follow-events.ts";
 import type { Metrics } from "../metrics.ts";
+import { callAt } from "./call-at.ts";
 import { createEventEncoder, encodeFrame } from "./event-frame.ts";
 import type { Principal } from "./principal.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 
 /** How many streams one tenant may hold open: enough for its clients, and an end to a client that leaks them. */
 export const MAX_STREAMS_PER_TENANT = 2000;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Why Bridge ends a stream that has no end of its own. */
 export type ClosingReason = "shutdown" | "token_expired" | "token_withdrawn";
@@ -165,15 +165,4 @@ function sendHead(reply: FastifyReply): void {
   reply.header("Cache-Control", "no-cache, no-transform").header("X-Accel-Buffering", "no");
   reply.sse.keepAlive();
   reply.sse.sendHeaders();
-}
-
-/** Calls at a time that may be further away than a timer reaches. */
-function callAt(at: number, clock: () => number, action: () => void): { cancel(): void } {
-  let timer = setTimeout(check, 0);
-  function check(): void {
-    const remainingMs = at - clock();
-    if (remainingMs <= 0) action();
-    else timer = setTimeout(check, Math.min(remainingMs, MAX_TIMER_MS)).unref();
-  }
-  return { cancel: () => clearTimeout(timer) };
 }

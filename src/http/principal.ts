@@ -24,8 +24,8 @@ declare module "fastify" {
     principal: Principal;
   }
   interface FastifyContextConfig {
-    /** What the caller's token must carry. */
-    scope?: Scope;
+    /** What the caller's token must carry; `any` where that is asked later. */
+    scope?: Scope | "any";
     /** Open to everybody. */
     public?: boolean;
   }

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createAcceptDispatch } from "../../src/dispatch/accept-dispatch.ts";
 import { type ServerOptions, serverTimeouts } from "../../src/http/create-server.ts";
 import { registerDispatchRoute } from "../../src/http/dispatch.ts";
 import { problemSchema } from "../../src/http/problem.ts";
@@ -421,11 +422,14 @@ test("under overload dispatches are refused, and nothing else", async () => {
   };
   const { url } = await startServer({ maxEventLoopDelayMs: 20 }, (app) =>
     registerDispatchRoute(app, {
-      dispatcher: { accept: nobody, waitForEnd: nobody },
-      registry: { get: () => undefined },
+      acceptDispatch: createAcceptDispatch({
+        dispatcher: { accept: nobody },
+        registry: { get: () => undefined },
+        metrics: createMetrics("test"),
+        defaultProfile: "inspect",
+      }),
+      dispatcher: { waitForEnd: nobody },
       tasks: { find: nobody },
-      metrics: createMetrics("test"),
-      defaultProfile: "inspect",
     }),
   );
   const keepBusy = setInterval(() => {

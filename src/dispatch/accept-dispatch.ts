@@ -1,0 +1,44 @@
+import type { Profile } from "#contract";
+import { BridgeError } from "../errors.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Task } from "../task.ts";
+import type { AdapterRegistry } from "./adapter-registry.ts";
+import { type ParsedDispatch, parseDispatch } from "./dispatch-request.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+
+/** Who dispatches, and what came with the body. */
+export interface DispatchSender {
+  tenant: string;
+  traceparent: string | null;
+  /** The `Idempotency-Key` header, as it came. */
+  idempotencyKey?: string | undefined;
+}
+
+/** Reads a dispatch as it came over the wire and accepts it; every door's way in. Throws BridgeError. */
+export type AcceptDispatch = (body: unknown, sender: DispatchSender) => Promise<{ task: Task; replayed: boolean }>;
+
+/** What it works with. */
+export interface AcceptDispatchOptions {
+  dispatcher: Pick<Dispatcher, "accept">;
+  registry: Pick<AdapterRegistry, "get">;
+  metrics: Pick<Metrics, "dispatches">;
+  defaultProfile: Profile;
+}
+
+/** Counts each dispatch by what became of it. */
+export function createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile }: AcceptDispatchOptions): AcceptDispatch {
+  return async (body, { tenant, traceparent, idempotencyKey }) => {
+    let parsed: ParsedDispatch | undefined;
+    try {
+      parsed = parseDispatch(body, { defaultProfile, idempotencyKey });
+      const accepted = await dispatcher.accept(parsed, { tenant, traceparent });
+      metrics.dispatches.inc({ provider: accepted.task.provider, outcome: accepted.replayed ? "replayed" : "accepted" });
+      return accepted;
+    } catch (error) {
+      // A name that no adapter has is only what somebody has written: as a label it could grow without end.
+      const provider = registry.get(parsed?.provider ?? "")?.provider ?? "unknown";
+      metrics.dispatches.inc({ provider, outcome: error instanceof BridgeError ? error.code : "internal_error" });
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,12 @@
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Calls at a time that may be further away than a timer reaches. */
+export function callAt(at: number, clock: () => number, action: () => void): { cancel(): void } {
+  let timer = setTimeout(check, 0);
+  function check(): void {
+    const remainingMs = at - clock();
+    if (remainingMs <= 0) action();
+    else timer = setTimeout(check, Math.min(remainingMs, MAX_TIMER_MS)).unref();
+  }
+  return { cancel: () => clearTimeout(timer) };
+}

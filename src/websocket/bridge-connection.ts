@@ -1,0 +1,110 @@
+import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import type { WebSocket } from "@fastify/websocket";
+import type { Frame } from "./envelope.ts";
+
+/** Frames of one socket that are in work at once; the others wait, and so does who sends them. */
+export const MAX_IN_FLIGHT = 16;
+/** What may wait for a client that does not read. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** One client's socket, for as long as it is open. */
+export interface BridgeConnection {
+  /** Takes no more frames, and closes; answers that are still made are dropped. */
+  close(code: number, reason: string): void;
+  /** Closes when every frame that came is answered, or after the grace; resolves when it is closed. */
+  end(code: number, reason: string, graceMs: number): Promise<void>;
+}
+
+/** What a connection is made of. */
+export interface ConnectionOptions {
+  /** The connection below the socket. */
+  stream: Pick<Socket, "bytesRead">;
+  /** Makes the answer of a frame; never rejects. */
+  answer(frame: Frame): Promise<string>;
+  heartbeatMs: number;
+  /** The client does not read, or is not there any more. */
+  onCutOff(): void;
+}
+
+/** Answers the frames of a socket, each once, and bounds what a client can make Bridge hold. */
+export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs, onCutOff }: ConnectionOptions): BridgeConnection {
+  const waiting: Frame[] = [];
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  let inFlight = 0;
+  let isClosing = false;
+  let onIdle = (): void => {};
+  let isPinged = false;
+  let bytesHeard = stream.bytesRead;
+
+  const heartbeat = setInterval(beat, heartbeatMs).unref();
+  void closed.then(() => clearInterval(heartbeat));
+  socket.on("message", (bytes: Buffer, isBinary) => {
+    if (isClosing) return;
+    waiting.push({ bytes, isBinary });
+    takeFrames();
+  });
+
+  function takeFrames(): void {
+    while (!isClosing && inFlight < MAX_IN_FLIGHT && waiting.length > 0) void work(waiting.shift() as Frame);
+    // What is in the system's buffers stays there: the client feels it.
+    if (waiting.length > 0) socket.pause();
+    else if (socket.isPaused) socket.resume();
+    if (inFlight === 0) onIdle();
+  }
+
+  /** A frame is in work until its answer is taken: who does not read is not answered further. */
+  async function work(frame: Frame): Promise<void> {
+    inFlight += 1;
+    await send(await answer(frame));
+    inFlight -= 1;
+    takeFrames();
+  }
+
+  async function send(text: string): Promise<void> {
+    // One long answer alone is no sign of a slow client: only one that still has not taken those before is.
+    if (socket.bufferedAmount > MAX_WAITING_BYTES) cutOff();
+    else await new Promise<void>((resolve) => socket.send(text, () => resolve()));
+  }
+
+  /** A client of which nothing was heard since the last ping, not even a pong, is gone. */
+  function beat(): void {
+    const isSilent = isPinged && stream.bytesRead === bytesHeard;
+    // Where all that is asked for is in work and all answers are taken, it is Bridge that does not listen.
+    const isOurs = socket.isPaused && socket.bufferedAmount === 0;
+    if (isSilent && !isOurs) {
+      cutOff();
+      return;
+    }
+    bytesHeard = stream.bytesRead;
+    isPinged = true;
+    socket.ping();
+  }
+
+  function cutOff(): void {
+    if (socket.readyState !== socket.OPEN) return;
+    isClosing = true;
+    onCutOff();
+    socket.terminate();
+  }
+
+  function close(code: number, reason: string): void {
+    isClosing = true;
+    waiting.length = 0;
+    // Its own goodbye must be heard.
+    socket.resume();
+    socket.close(code, reason);
+  }
+
+  return {
+    close,
+    async end(code, reason, graceMs) {
+      const idle = new Promise<void>((resolve) => {
+        onIdle = resolve;
+      });
+      if (inFlight > 0) await Promise.race([idle, delay(graceMs, undefined, { ref: false })]);
+      close(code, reason);
+      await closed;
+    },
+  };
+}

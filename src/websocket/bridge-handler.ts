@@ -1,0 +1,26 @@
+import type { Logger } from "pino";
+import { BridgeError } from "../errors.ts";
+import type { BridgeRequestHandler } from "./bridge-protocol.ts";
+import type { Op } from "./op.ts";
+import { operationNotFound, refused } from "./responses.ts";
+
+/** Gives each request to its op. Knows nothing of sockets and frames. */
+export function createBridgeHandler({ ops, logger }: { ops: readonly Op[]; logger: Pick<Logger, "error"> }): BridgeRequestHandler {
+  const table = new Map(ops.map((op) => [op.name, op]));
+  return {
+    async handle(request) {
+      const { op: name, meta } = request;
+      const op = table.get(name);
+      if (op === undefined) return operationNotFound(name);
+      if (!meta.principal.scopes.has(op.scope))
+        return refused(new BridgeError("scope_missing", `${name} needs a token with the scope "${op.scope}".`));
+      try {
+        return await op.answer(request);
+      } catch (error) {
+        if (!(error instanceof BridgeError) || error.code === "internal_error") throw error;
+        if (error.cause !== undefined) logger.error({ err: error, op: name, requestId: meta.requestId }, "an op was refused");
+        return refused(error);
+      }
+    },
+  };
+}

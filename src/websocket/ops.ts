@@ -1,0 +1,31 @@
+import { z } from "zod";
+import type { Approvals } from "../approvals/approvals.ts";
+import type { WorkspaceList } from "../dispatch/list-workspaces.ts";
+import { toIso } from "../http/time.ts";
+import { type AgentDependencies, createAgentOps } from "./agent-ops.ts";
+import { createApproveOp } from "./approve-tool.ts";
+import { defineOp, type Op } from "./op.ts";
+import { ok } from "./responses.ts";
+
+/** What the ops need. */
+export interface OpDependencies extends AgentDependencies {
+  approvals: Pick<Approvals, "findPending" | "decide">;
+  workspaces: WorkspaceList;
+}
+
+/** The catalogue: a new op is one more row. */
+export function createOps({ approvals, workspaces, ...agents }: OpDependencies): Op[] {
+  return [
+    ...createAgentOps(agents),
+    createApproveOp(approvals),
+    defineOp({
+      name: "workspace.list",
+      scope: "read",
+      payload: z.strictObject({}),
+      async handle(_payload, { tenant }) {
+        const found = await workspaces.listWorkspaces(tenant);
+        return ok({ workspaces: found.map(({ updatedAt, ...workspace }) => ({ ...workspace, updatedAt: toIso(updatedAt) })) });
+      },
+    }),
+  ];
+}

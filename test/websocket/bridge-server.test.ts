@@ -1,0 +1,408 @@
+import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
+import { text as readAll } from "node:stream/consumers";
+import { describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { MAX_IN_FLIGHT } from "../../src/websocket/bridge-connection.ts";
+import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
+import { MAX_SOCKETS_PER_TENANT } from "../../src/websocket/bridge-server.ts";
+import { expectProblem } from "../http/start-bridge.ts";
+import { openRefused, openSocket } from "./socket-client.ts";
+import { startSocketServer } from "./socket-server.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** A handler whose answers are held until the test lets them go. */
+function createHeldHandler() {
+  const held: { request: BridgeRequest; answer(response?: BridgeResponse): void }[] = [];
+  const handle = (request: BridgeRequest) =>
+    new Promise<BridgeResponse>((resolve) => {
+      held.push({ request, answer: (response = { status: 200, payload: request.payload }) => resolve(response) });
+    });
+  return { held, handle };
+}
+
+describe("a frame", () => {
+  test("is answered under its own requestId", async () => {
+    const client = await (await startSocketServer()).connect();
+    expect(await client.frame('{"requestId":"req-1","op":"test.echo","payload":{"a":1}}')).toEqual({
+      requestId: "req-1",
+      status: 200,
+      payload: { a: 1 },
+    });
+  });
+
+  test.each(['{"op":"test.echo"}', '{"op":"test.echo","payload":null,"requestId":""}'])(
+    "without a requestId gets one: %s",
+    async (frame) => {
+      const client = await (await startSocketServer()).connect();
+      const answers = [await client.frame(frame), await client.frame(frame)];
+      for (const { requestId, status, payload } of answers) {
+        expect(requestId).toMatch(UUID);
+        expect({ status, payload }).toEqual({ status: 200, payload: {} });
+      }
+      expect(answers[0]?.requestId).not.toBe(answers[1]?.requestId);
+    },
+  );
+
+  test("reaches the handler with who asks and when, and all of its meta as text", async () => {
+    const { held, handle } = createHeldHandler();
+    const server = await startSocketServer(handle, { clock: () => 1234 });
+    const client = await server.connect();
+    const meta = { sessionId: "s-1", count: 3, none: null, nested: { deep: ["x"] } };
+    const answered = client.ask("test.echo", { a: 1 }, { meta, version: 7 });
+    await expect.poll(() => held.length).toBe(1);
+    expect(held[0]?.request).toMatchObject({
+      op: "test.echo",
+      payload: { a: 1 },
+      meta: {
+        tenant: "alpha",
+        principal: { name: "alpha" },
+        timestamp: 1234,
+        attributes: { sessionId: "s-1", count: "3", none: "null", nested: '{"deep":["x"]}' },
+      },
+    });
+    held[0]?.answer();
+    expect((await answered).status).toBe(200);
+  });
+
+  test.each<[string, BridgeRequest["op"] | null, () => unknown]>([
+    ["throws", "test.echo", () => Promise.reject(new Error("secret of the handler"))],
+    ["throws what is no error", "test.echo", () => Promise.reject("secret of the handler")],
+    ["answers null", "test.echo", () => null],
+    ["answers nothing", "test.echo", () => undefined],
+    ["answers without a payload", "test.echo", () => ({ status: 200 })],
+    ["answers without a status", "test.echo", () => ({ payload: {} })],
+    ["answers what is no JSON", "test.echo", () => ({ status: 200, payload: { secret: 1n } })],
+  ])("whose handler %s is answered 500 and never with the reason", async (_, op, handle) => {
+    const server = await startSocketServer(handle as () => BridgeResponse);
+    const client = await server.connect();
+    const answer = await client.ask(op ?? "");
+    expect(answer).toEqual({ requestId: answer.requestId, status: 500, payload: { error: "handler-error" } });
+    expect(server.log.filter(({ level, msg }) => level === 50 && msg === "an op failed")).toHaveLength(1);
+    expect((await client.frame("{}")).status).toBe(400);
+  });
+
+  test("leaves a line in the log at debug, cut to a sane length, and a count", async () => {
+    const server = await startSocketServer();
+    const client = await server.connect();
+    const long = "x".repeat(5000);
+    await client.frame(JSON.stringify({ requestId: "r-1", op: "test.echo", payload: {}, meta: { sessionId: "s-1" } }));
+    await client.frame(JSON.stringify({ requestId: long, op: long, meta: { [long]: long } }));
+    await client.frame("nonsense");
+    const lines = server.log.filter(({ msg }) => msg === "bridge request");
+    expect(lines[0]).toMatchObject({
+      level: 20,
+      requestId: "r-1",
+      op: "test.echo",
+      status: 200,
+      tenant: "alpha",
+      principal: "alpha",
+      attributes: { sessionId: "s-1" },
+    });
+    expect(JSON.stringify(lines[1]).length).toBeLessThan(1500);
+    const { values } = await server.metrics.websocketRequests.get();
+    expect(values.map(({ labels, value }) => [labels.op, labels.status, value])).toEqual([
+      ["test.echo", 200, 1],
+      ["unknown", 200, 1],
+      ["unknown", 400, 1],
+    ]);
+  });
+
+  test("10,000 in a row are answered, each once", async () => {
+    const client = await (await startSocketServer()).connect();
+    for (let index = 0; index < 10_000; index += 1) {
+      client.socket.send(index % 10 === 0 ? "[" : JSON.stringify({ requestId: `r-${index}`, op: "test.echo", payload: { index } }));
+    }
+    const answers = await client.received(10_000);
+    expect(new Set(answers.map(({ requestId }) => requestId)).size).toBe(10_000);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(1000);
+    for (const { requestId, status, payload } of answers) if (status === 200) expect(requestId).toBe(`r-${payload.index}`);
+  }, 20_000);
+
+  test("answers come as they are ready, matched by requestId; no more than a few are in work at once", async () => {
+    const { held, handle } = createHeldHandler();
+    const client = await (await startSocketServer(handle)).connect();
+    const asked = Array.from({ length: 100 }, (_, index) => client.ask("test.echo", { index }));
+    let most = 0;
+    let answered = 0;
+    while (answered < 100) {
+      await expect.poll(() => held.length).toBeGreaterThan(0);
+      most = Math.max(most, held.length);
+      // The newest first: nothing may depend on the order.
+      held.pop()?.answer();
+      answered += 1;
+    }
+    const answers = await Promise.all(asked);
+    expect(answers.map(({ payload }) => payload.index)).toEqual(Array.from({ length: 100 }, (_, index) => index));
+    expect(client.answers[0]?.payload.index).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(MAX_IN_FLIGHT);
+  });
+
+  test("one that waits holds up nobody else", async () => {
+    const { held, handle } = createHeldHandler();
+    const server = await startSocketServer((request) =>
+      request.payload["slow"] === true ? handle(request) : { status: 200, payload: {} },
+    );
+    const [slow, quick] = await Promise.all([server.connect(), server.connect()]);
+    const waiting = slow.ask("test.echo", { slow: true });
+    expect((await slow.ask("test.echo")).status).toBe(200);
+    expect((await quick.ask("test.echo")).status).toBe(200);
+    held[0]?.answer();
+    expect((await waiting).status).toBe(200);
+  });
+
+  test("over the limit closes the socket with 1009; one below it does not, in pieces or whole", async () => {
+    const server = await startSocketServer(undefined, { frameLimitBytes: 2000 });
+    const client = await server.connect();
+    const fitting = JSON.stringify({ requestId: "r", op: "test.echo", payload: { text: "x".repeat(1900) } });
+    expect((await client.frame(fitting)).status).toBe(200);
+    client.socket.send(fitting.slice(0, 100), { fin: false });
+    expect((await client.frame(fitting.slice(100))).status).toBe(200);
+    client.socket.send("x".repeat(2001));
+    expect(await client.closed).toMatchObject({ code: 1009 });
+    expect((await (await server.connect()).ask("test.echo")).status).toBe(200);
+    expect(server.log.filter(({ level }) => (level as number) >= 40)).toEqual([]);
+  });
+
+  test("no compression is agreed on", async () => {
+    const server = await startSocketServer();
+    const client = await openSocket(server.url, { headers: { authorization: "Bearer alpha" }, perMessageDeflate: true });
+    expect(client.socket.extensions).toBe("");
+  });
+});
+
+describe("who may connect", () => {
+  test("a token of any scope", async () => {
+    const server = await startSocketServer();
+    server.principals.set("scraper", { name: "scraper", tenant: "alpha", scopes: new Set(["metrics"]), expiresAt: null });
+    expect((await (await server.connect("scraper")).ask("test.echo")).status).toBe(200);
+  });
+
+  test("a ticket, once; also of a page elsewhere", async () => {
+    const server = await startSocketServer();
+    const { ticket } = server.tickets.mint(server.principals.get("beta") as never);
+    const client = await openSocket(`${server.url}?ticket=${ticket}`, { origin: "https://dashboard.example" });
+    expect((await client.ask("test.echo")).status).toBe(200);
+    const refused = await openRefused(`${server.url}?ticket=${ticket}`);
+    expectProblem({ ...refused, body: JSON.parse(refused.text) }, "unauthenticated");
+  });
+
+  test.each([
+    ["nobody", "", {}, "unauthenticated"],
+    ["an unknown token", "", { authorization: "Bearer nobody" }, "unauthenticated"],
+    ["a token in the query", "?token=alpha", {}, "unauthenticated"],
+    ["an unknown ticket", "?ticket=tkt_1", {}, "unauthenticated"],
+    ["an unknown parameter", "?tenant=beta", { authorization: "Bearer alpha" }, "invalid_request"],
+  ] as const)("not %s: the upgrade is refused", async (_, query, headers, code) => {
+    const server = await startSocketServer();
+    const refused = await openRefused(server.url + query, { headers });
+    expectProblem({ ...refused, body: JSON.parse(refused.text) }, code);
+  });
+
+  test("the answer to the upgrade carries the request's id", async () => {
+    const server = await startSocketServer();
+    const socket = new WebSocket(server.url, { headers: { authorization: "Bearer alpha", "x-request-id": "mine" } });
+    const [response] = await once(socket, "upgrade");
+    expect(response.headers["x-request-id"]).toBe("mine");
+    socket.terminate();
+  });
+
+  test("a tenant can hold so many sockets and no more, and takes none from another", async () => {
+    const server = await startSocketServer();
+    const clients = [];
+    for (let count = 0; count < MAX_SOCKETS_PER_TENANT; count += 50)
+      clients.push(...(await Promise.all(Array.from({ length: 50 }, () => server.connect()))));
+    expect((await server.metrics.websocketClients.get()).values[0]?.value).toBe(MAX_SOCKETS_PER_TENANT);
+    const refused = await openRefused(server.url, { headers: { authorization: "Bearer alpha" } });
+    expectProblem({ ...refused, body: JSON.parse(refused.text) }, "overloaded");
+    expect((await (await server.connect("beta")).ask("test.echo")).status).toBe(200);
+    await clients[0]?.close();
+    await expect.poll(async () => (await server.metrics.websocketClients.get()).values[0]?.value).toBe(MAX_SOCKETS_PER_TENANT);
+    expect((await (await server.connect()).ask("test.echo")).status).toBe(200);
+  }, 20_000);
+
+  test("no request without an upgrade: 426, and the connection goes on", async () => {
+    const server = await startSocketServer();
+    const headers = { authorization: "Bearer alpha" };
+    const plain = await fetch(server.url, { headers });
+    expectProblem({ status: plain.status, headers: plain.headers, body: await plain.json() }, "upgrade_required");
+    expect(plain.headers.get("upgrade")).toBe("websocket");
+    const post = await fetch(server.url, { method: "POST", headers });
+    expectProblem({ status: post.status, headers: post.headers, body: await post.json() }, "method_not_allowed");
+  });
+
+  test.each([
+    ["a version that nobody speaks", "Sec-WebSocket-Version: 99\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="],
+    ["no key", "Sec-WebSocket-Version: 13"],
+    ["a malformed protocol", "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: a,,"],
+  ])("no handshake with %s: a problem", async (_, lines) => {
+    const server = await startSocketServer();
+    const { status, headers, body } = await sendRaw(server.url, ["Upgrade: websocket", "Connection: Upgrade", ...lines.split("\r\n")]);
+    expect(status).toBe(400);
+    expectProblem({ status, headers, body }, "invalid_request");
+  });
+
+  test("an offer of HTTP/2, as some clients make with every request, takes nothing from the request", async () => {
+    const server = await startSocketServer();
+    const offer = ["Upgrade: h2c", "Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA"];
+    expect((await sendRaw(server.url, offer)).status).toBe(426);
+  });
+});
+
+describe("a token that is over", () => {
+  test("taken back: its sockets are closed with 4401, and nothing more is done for them", async () => {
+    const { held, handle } = createHeldHandler();
+    const server = await startSocketServer(handle);
+    const [alpha, beta] = await Promise.all([server.connect("alpha"), server.connect("beta")]);
+    alpha.socket.send('{"op":"test.echo"}');
+    await expect.poll(() => held.length).toBe(1);
+    server.bridgeServer.withdraw(server.principals.get("alpha") as never);
+    alpha.socket.send('{"op":"test.echo"}');
+    expect(await alpha.closed).toEqual({ code: 4401, reason: "token-withdrawn" });
+    const answered = beta.ask("test.echo");
+    await expect.poll(() => held.length).toBe(2);
+    expect(held.map(({ request }) => request.meta.tenant)).toEqual(["alpha", "beta"]);
+    held[1]?.answer();
+    expect((await answered).status).toBe(200);
+  });
+
+  test("expired: likewise", async () => {
+    const server = await startSocketServer();
+    server.principals.set("brief", { name: "brief", tenant: "brief", scopes: new Set(), expiresAt: Date.now() + 100 });
+    expect(await (await server.connect("brief")).closed).toEqual({ code: 4401, reason: "token-expired" });
+  });
+});
+
+describe("stop and start", () => {
+  test("what is in flight is answered, then 1001; who connects meanwhile gets 4503; a new start lets in again", async () => {
+    const { held, handle } = createHeldHandler();
+    const server = await startSocketServer(handle);
+    const client = await server.connect();
+    const inFlight = client.ask("test.echo", { index: 1 });
+    await expect.poll(() => held.length).toBe(1);
+    const stopped = server.bridgeServer.stop();
+    expect(server.bridgeServer.running).toBe(false);
+    const late = await server.connect();
+    expect(await late.closed).toEqual({ code: 4503, reason: "bridge-stopped" });
+    // Asked while the other is still in flight: answered, too.
+    const after = client.ask("test.echo", { index: 2 });
+    await expect.poll(() => held.length).toBe(2);
+    for (const { answer } of held) answer();
+    expect((await inFlight).payload).toEqual({ index: 1 });
+    expect((await after).payload).toEqual({ index: 2 });
+    expect(await client.closed).toEqual({ code: 1001, reason: "bridge-stopped" });
+    await stopped;
+
+    await server.bridgeServer.start();
+    const again = await server.connect();
+    const answered = again.ask("test.echo");
+    await expect.poll(() => held.length).toBe(3);
+    held[2]?.answer();
+    expect((await answered).status).toBe(200);
+  });
+
+  test("nobody is let in while Bridge drains, and those that are in go on", async () => {
+    let draining = false;
+    const server = await startSocketServer(undefined, { isDraining: () => draining });
+    const client = await server.connect();
+    draining = true;
+    expect(await (await server.connect()).closed).toEqual({ code: 4503, reason: "bridge-stopped" });
+    expect((await client.ask("test.echo")).status).toBe(200);
+  });
+
+  test("neither an op that never ends nor a client that does not close keeps the server from closing", async () => {
+    const { held, handle } = createHeldHandler();
+    const server = await startSocketServer(handle, { lastAnswersMs: 50, closeGraceMs: 50 });
+    const [busy, deaf] = await Promise.all([server.connect(), server.connect()]);
+    void busy.ask("test.echo").catch(() => {});
+    await expect.poll(() => held.length).toBe(1);
+    deaf.socket.pause();
+    const begun = performance.now();
+    await server.close();
+    expect(performance.now() - begun).toBeLessThan(2000);
+    expect(await busy.closed).toMatchObject({ code: 1001 });
+    deaf.socket.resume();
+    await deaf.closed;
+    expect((await server.metrics.websocketClients.get()).values[0]?.value).toBe(0);
+  });
+});
+
+describe("a client that does not keep up", () => {
+  test("and takes no long answers is disconnected at a bound", async () => {
+    const server = await startSocketServer(() => ({ status: 200, payload: { text: "x".repeat(800_000) } }));
+    const [stuck, other] = await Promise.all([server.connect(), server.connect("beta")]);
+    stuck.socket.pause();
+    for (let index = 0; index < 100; index += 1) stuck.socket.send('{"op":"test.echo"}');
+    await expect.poll(async () => (await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
+    stuck.socket.resume();
+    expect((await stuck.closed).code).toBe(1006);
+    expect(stuck.answers.length).toBeLessThan(50);
+    expect((await other.ask("test.echo")).status).toBe(200);
+  });
+
+  test("and sends on is not listened to, until it is found gone", async () => {
+    let handled = 0;
+    const answer = { status: 200, payload: { text: "x".repeat(50_000) } };
+    const server = await startSocketServer(
+      () => {
+        handled += 1;
+        return answer;
+      },
+      { heartbeatMs: 150 },
+    );
+    const stuck = await server.connect();
+    stuck.socket.pause();
+    for (let index = 0; index < 5000; index += 1) stuck.socket.send('{"op":"test.echo"}');
+    await expect.poll(async () => (await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
+    expect(handled).toBeLessThan(1000);
+    stuck.socket.terminate();
+  });
+
+  test("by its heartbeat: pinged, and disconnected when it says nothing back", async () => {
+    const server = await startSocketServer(undefined, { heartbeatMs: 60 });
+    const silent = await openSocket(server.url, { headers: { authorization: "Bearer alpha" }, autoPong: false });
+    const alive = await server.connect();
+    let pings = 0;
+    alive.socket.on("ping", () => {
+      pings += 1;
+    });
+    expect((await silent.closed).code).toBe(1006);
+    await expect.poll(() => pings).toBeGreaterThan(4);
+    expect((await alive.ask("test.echo")).status).toBe(200);
+    expect((await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
+  });
+
+  test("because Bridge does not listen to it is kept", async () => {
+    const { held, handle } = createHeldHandler();
+    const server = await startSocketServer(handle, { heartbeatMs: 40 });
+    const client = await server.connect();
+    const asked = Array.from({ length: MAX_IN_FLIGHT + 1 }, (_, index) => client.ask("test.echo", { index }));
+    await expect.poll(() => held.length).toBe(MAX_IN_FLIGHT);
+    let pings = 0;
+    client.socket.on("ping", () => {
+      pings += 1;
+    });
+    await expect.poll(() => pings).toBeGreaterThan(5);
+    while (held.length > 0) {
+      held.shift()?.answer();
+      await new Promise((resolve) => setImmediate(resolve));
+      if (held.length === 0 && client.answers.length < asked.length)
+        await expect.poll(() => held.length + client.answers.length).toBe(asked.length);
+    }
+    expect((await Promise.all(asked)).every(({ status }) => status === 200)).toBe(true);
+  });
+});
+
+async function sendRaw(url: string, lines: string[]): Promise<{ status: number; headers: Headers; body: unknown }> {
+  const { host, hostname, port, pathname } = new URL(url);
+  const socket = connectTcp(Number(port), hostname);
+  socket.write([`GET ${pathname} HTTP/1.1`, `Host: ${host}`, "Authorization: Bearer alpha", ...lines, "", ""].join("\r\n"));
+  const timer = setTimeout(() => socket.end(), 300);
+  const answer = await readAll(socket);
+  clearTimeout(timer);
+  const [head = "", body = ""] = answer.split("\r\n\r\n");
+  const [statusLine = "", ...fields] = head.split("\r\n");
+  const headers = new Headers(fields.map((field) => field.split(": ", 2) as [string, string]));
+  return { status: Number(statusLine.split(" ")[1]), headers, body: JSON.parse(body) };
+}

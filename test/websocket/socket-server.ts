@@ -1,0 +1,73 @@
+import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import { onTestFinished } from "vitest";
+import { type Principal, scopes } from "../../src/http/principal.ts";
+import { createTickets } from "../../src/http/tickets.ts";
+import { createMetrics, type Metrics } from "../../src/metrics.ts";
+import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
+import {
+  createWebSocketBridgeServer,
+  type WebSocketBridgeServer,
+  type WebSocketBridgeServerOptions,
+} from "../../src/websocket/bridge-server.ts";
+import { createBareServer } from "../http/bare-server.ts";
+import { openSocket, type SocketClient } from "./socket-client.ts";
+
+/** The transport alone, on a real port, over a handler that the test writes. */
+export interface SocketServer {
+  url: string;
+  bridgeServer: WebSocketBridgeServer;
+  metrics: Metrics;
+  /** Every line that was logged. */
+  log: Record<string, unknown>[];
+  /** A token is the name of its principal and of its tenant. */
+  principals: Map<string, Principal>;
+  tickets: ReturnType<typeof createTickets>;
+  connect(token?: string): Promise<SocketClient>;
+  /** Closes the server as a stop of Bridge does. */
+  close(): Promise<void>;
+}
+
+type Options = Partial<Omit<WebSocketBridgeServerOptions, "handler" | "metrics" | "logger">>;
+
+/** Starts a server that stops with the test. */
+export async function startSocketServer(
+  handle: (request: BridgeRequest) => BridgeResponse | Promise<BridgeResponse> = echo,
+  options: Options = {},
+): Promise<SocketServer> {
+  const log: Record<string, unknown>[] = [];
+  const logger = pino({ level: "trace", base: null }, { write: (line) => void log.push(JSON.parse(line)) });
+  const metrics = createMetrics("test");
+  const tickets = createTickets();
+  const principals = new Map(
+    ["alpha", "beta"].map((name): [string, Principal] => [name, { name, tenant: name, scopes: new Set(scopes), expiresAt: null }]),
+  );
+  const bridgeServer = createWebSocketBridgeServer({
+    handler: { handle: async (request) => handle(request) },
+    knownOps: ["test.echo"],
+    frameLimitBytes: 1024 * 1024,
+    metrics,
+    logger,
+    ...options,
+  });
+  const app = await createBareServer({ logger, tokens: { find: (token) => principals.get(token) ?? null }, tickets });
+  await app.register(bridgeServer.routes);
+  await bridgeServer.start();
+  await app.listen({ port: 0, host: "127.0.0.1" });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${bridgeServer.endpoint}`;
+  onTestFinished(() => app.close());
+  return {
+    url,
+    bridgeServer,
+    metrics,
+    log,
+    principals,
+    tickets,
+    connect: (token = "alpha") => openSocket(url, { headers: { authorization: `Bearer ${token}` } }),
+    close: () => app.close(),
+  };
+}
+
+function echo({ payload }: BridgeRequest): BridgeResponse {
+  return { status: 200, payload };
+}
