@@ -4,12 +4,13 @@ import type { ProcessEnd } from "../process/run-process.ts";
 import type { LineReader, Step, Verdict } from "../program/run-program.ts";
 import { explainFailure, type ToldError } from "./failures.ts";
 
+const count = z.number().nonnegative();
 const statsSchema = z.object({
-  total_tokens: z.number(),
-  input_tokens: z.number(),
-  output_tokens: z.number(),
-  cached: z.number().optional(),
-  models: z.record(z.string(), z.object({ total_tokens: z.number() })).default({}),
+  total_tokens: count,
+  input_tokens: count,
+  output_tokens: count,
+  cached: count.optional(),
+  models: z.record(z.string(), z.object({ total_tokens: count })).default({}),
 });
 type Stats = z.infer<typeof statsSchema>;
 
@@ -29,7 +30,8 @@ const lineSchema = z.discriminatedUnion("type", [
     type: z.literal("result"),
     status: z.string(),
     error: z.object({ type: z.string().optional(), message: z.string() }).optional(),
-    stats: statsSchema.optional(),
+    // A version that counts in another way still tells how it ended.
+    stats: statsSchema.optional().catch(undefined),
   }),
 ]);
 type Line = z.infer<typeof lineSchema>;

@@ -1,8 +1,27 @@
-import { createParser } from "eventsource-parser";
+import { createParser, type ParseError } from "eventsource-parser";
+import { processLimits } from "../process/run-process.ts";
 
-/** Reads the events of a server to their end, however the network has cut them. */
+/** Reads the events of a server to their end, however the network has cut them; what is no JSON is passed over. */
 export async function readEventStream(chunks: AsyncIterable<Uint8Array>, onEvent: (event: unknown) => void): Promise<void> {
-  const parser = createParser({ onEvent: ({ data }) => onEvent(JSON.parse(data)) });
+  const onError = (error: ParseError): void => {
+    if (error.type === "max-buffer-size-exceeded") throw error;
+  };
+  const parser = createParser({
+    onEvent({ data }) {
+      const event = parseJson(data);
+      if (event !== undefined) onEvent(event);
+    },
+    onError,
+    maxBufferSize: processLimits.lineBytes,
+  });
   const decoder = new TextDecoder();
   for await (const chunk of chunks) parser.feed(decoder.decode(chunk, { stream: true }));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -67,10 +67,11 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
     finish = info.finish ?? null;
     error = info.error ?? error;
     if (info.summary !== true) answers.add(info.id);
-    const model: ServerStep = { kind: "known", facts: { model: `${info.providerID}/${info.modelID}` } };
-    if (info.structured === undefined) return [model];
+    const isNamed = info.providerID !== undefined && info.modelID !== undefined;
+    const model: ServerStep[] = isNamed ? [{ kind: "known", facts: { model: `${info.providerID}/${info.modelID}` } }] : [];
+    if (info.structured === undefined) return model;
     structured = true;
-    return [model, { kind: "known", facts: { outputs: info.structured } }];
+    return [...model, { kind: "known", facts: { outputs: info.structured } }];
   };
 
   const readPart = (part: z.infer<typeof partSchema>): ServerStep[] => {
@@ -92,7 +93,10 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
     if (event.type === "message.part.delta") {
       const { partID, field, delta } = event.properties;
       const before = told.get(partID);
-      return field === "text" && before !== undefined ? tellText(partID, before + delta) : [];
+      if (field !== "text" || before === undefined) return [];
+      // Not compared with what was told before: there are as many of these as a long text has words.
+      told.set(partID, before + delta);
+      return [{ kind: "text", text: delta }];
     }
     if (event.type === "session.status") return readStatus(event.properties.status);
     if (event.type === "session.idle") return [{ kind: "ended", ending: structured ? { status: "ok" } : judge(error, finish) }];

@@ -8,8 +8,12 @@ export const stepFinishSchema = z.object({
   id: z.string(),
   type: z.literal("step-finish"),
   reason: z.string(),
-  cost: count,
-  tokens: z.object({ input: count, output: count, reasoning: count, cache: z.object({ read: count, write: count }) }),
+  // A version that counts in another way still tells how its calls ended.
+  cost: count.nullable().catch(null),
+  tokens: z
+    .object({ input: count, output: count, reasoning: count, cache: z.object({ read: count, write: count }) })
+    .nullable()
+    .catch(null),
 });
 export type StepFinish = z.infer<typeof stepFinishSchema>;
 
@@ -23,6 +27,10 @@ export function createTally({ isPriced }: { isPriced: boolean }) {
     add({ id, tokens, cost }: StepFinish): void {
       if (counted.has(id)) return;
       counted.add(id);
+      if (tokens === null || cost === null) {
+        isComplete = false;
+        return;
+      }
       usage.inputTokens += tokens.input + tokens.cache.read + tokens.cache.write;
       usage.outputTokens += tokens.output + tokens.reasoning;
       usage.thinkingTokens += tokens.reasoning;

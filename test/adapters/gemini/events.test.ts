@@ -120,6 +120,13 @@ describe("what Gemini tells", () => {
     ).toEqual([]);
   });
 
+  test("that another version counts in another way, or below nothing, is a success of unknown usage", () => {
+    for (const stats of [{ models: null }, { total_tokens: 10, input_tokens: -3, output_tokens: 2 }])
+      expect(createGeminiReader().read({ type: "result", status: "success", stats })).toEqual([
+        { kind: "ended", ending: { status: "ok" } },
+      ]);
+  });
+
   test("where a small model has chosen the model, the one that did the work is told", () => {
     const models = { "gemini-2.5-flash-lite": { total_tokens: 12 }, "gemini-2.5-pro": { total_tokens: 900 } };
     const line = { type: "result", status: "success", stats: { total_tokens: 912, input_tokens: 800, output_tokens: 100, models } };

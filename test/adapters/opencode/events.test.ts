@@ -120,3 +120,9 @@ describe("lines", () => {
     expect(ended).toMatchObject([{ errorCode: "authentication_required", error: expect.stringMatching(/: no key\. To change/) }]);
   });
 });
+
+test("a version that counts in another way tells how its calls ended; what they used is then unknown", () => {
+  const part = { id: "p", type: "step-finish", reason: "stop", cost: "?", tokens: { total: 5 } };
+  const { verdict, counted } = read([JSON.stringify({ type: "step_finish", sessionID: "ses_1", part })]);
+  expect([verdict, counted]).toEqual([{ status: "ok" }, {}]);
+});

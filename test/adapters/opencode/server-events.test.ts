@@ -242,3 +242,25 @@ describe("events", () => {
     expect(read(session, events).steps).toEqual([]);
   });
 });
+
+test("what is no JSON in the stream of events is passed over, and an event without an end is not kept", async () => {
+  expect(await eventsIn(Buffer.from('data: {"a":\n\ndata: {"b":1}\n\n'))).toEqual([{ b: 1 }]);
+  await expect(eventsIn(Buffer.from("data: "), ...Array.from({ length: 9 }, () => Buffer.alloc(1024 ** 2, "x")))).rejects.toThrow(
+    /buffer/i,
+  );
+});
+
+test("a long text in short pieces takes no longer for each of them", () => {
+  const reader = createServerReader("s", createTally({ isPriced: false }));
+  reader({ type: "message.updated", properties: { info: { sessionID: "s", id: "m", role: "assistant" } } });
+  const part = (text: string) => ({
+    type: "message.part.updated",
+    properties: { part: { sessionID: "s", type: "text", id: "p", messageID: "m", text } },
+  });
+  reader(part(""));
+  const delta = { type: "message.part.delta", properties: { sessionID: "s", partID: "p", field: "text", delta: "ten bytes " } };
+  const startedAt = performance.now();
+  for (let count = 0; count < 100_000; count += 1) reader(delta);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(reader(part("ten bytes ".repeat(100_000)))).toEqual([]);
+});
