@@ -11,7 +11,10 @@ export const modes = { inspect: "permission-profile:bridge-inspect", modify: "pe
 const acpConfiguration = {
   ...fixedConfiguration,
   default_permissions: "bridge-inspect",
-  permissions: { "bridge-inspect": { extends: ":read-only" }, "bridge-modify": { extends: ":workspace" } },
+  permissions: {
+    "bridge-inspect": { extends: ":read-only" },
+    "bridge-modify": { extends: ":workspace", filesystem: { ":slash_tmp": "read" } },
+  },
 };
 
 /** Makes the home of Codex, which does not start without one. The operator's own is left as it is. */

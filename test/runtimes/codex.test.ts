@@ -105,6 +105,8 @@ describe.each(connections)("codex over %s", { timeout: 60_000 }, (connection) =>
     "modify with approvals %s changes the workspace, nothing else, and asks nobody",
     async (approvals) => {
       const { run, directories, outside, requests } = await openBench(connection, { cwd: "sub" });
+      const shared = path.join("/tmp", `bridge-test-${randomUUID()}`);
+      onTestFinished(() => rmSync(shared, { force: true }));
       const { result, tools } = await run({
         approvals,
         mcpServers: [mcpServer({ WORD: "cobalt" })],
@@ -113,6 +115,8 @@ describe.each(connections)("codex over %s", { timeout: 60_000 }, (connection) =>
           touch(path.join(directories.workspace, "b.txt")),
           { tools: [{ kind: "write", path: "c.txt", content: "x" }] },
           touch(path.join(outside, "d.txt")),
+          touch(shared),
+          { tools: [{ kind: "shell", command: 'touch "$TMPDIR/own.txt" && echo made-its-own' }] },
           touch(path.join(outside, "e.txt"), escalated),
           { tools: [{ kind: "shell", command: `curl -sS -m 5 ${model.url}/leak` }] },
           { tools: [{ kind: "mcp", server: "words", tool: "lookup", input: { key: "blue" } }] },
@@ -123,6 +127,8 @@ describe.each(connections)("codex over %s", { timeout: 60_000 }, (connection) =>
       expect(readdirSync(directories.workspace).sort()).toEqual(["b.txt", "note.txt", "sub"]);
       expect(readdirSync(directories.cwd).sort()).toEqual(["a.txt", "c.txt"]);
       expect(readdirSync(outside)).toEqual([]);
+      expect(existsSync(shared)).toBe(false);
+      expect(requests()).toContain("made-its-own");
       expect(model.requests.map((request) => request.path)).not.toContain("/leak");
       expect(requests()).toContain("cobalt for blue");
       expect(tools.at(-1)).toMatchObject({ isError: false });
