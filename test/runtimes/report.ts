@@ -19,6 +19,10 @@ else process.exitCode = report();
 
 function report(): number {
   const results = readResults();
+  if (results.length === 0) {
+    process.stderr.write("There is no table yet: npm run test:runtimes plays its cells.\n");
+    return 1;
+  }
   const table = renderTable(results);
   const times = renderCancelTimes(results);
   process.stdout.write(`${table}\n\n${times}\n`);

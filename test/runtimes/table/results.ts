@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Connection } from "#contract";
 import type { Runtime } from "./runtimes.ts";
@@ -20,6 +20,8 @@ export function writeResult(result: ColumnResult): void {
   writeFileSync(path.join(directory, `${result.runtime}-${result.connection}.json`), JSON.stringify(result));
 }
 
+/** What the last runs have seen; empty before the first one. */
 export function readResults(): ColumnResult[] {
+  if (!existsSync(directory)) return [];
   return readdirSync(directory).map((name) => JSON.parse(readFileSync(path.join(directory, name), "utf8")) as ColumnResult);
 }
