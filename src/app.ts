@@ -16,6 +16,7 @@ import { createAdapterRegistry, type LoadedAdapter } from "./dispatch/adapter-re
 import { createDispatcher, type Dispatcher } from "./dispatch/dispatcher.ts";
 import { createWorkspaceList } from "./dispatch/list-workspaces.ts";
 import { loadAdapters } from "./dispatch/load-adapters.ts";
+import { createTaskFiles } from "./dispatch/task-files.ts";
 import { createTaskReader } from "./dispatch/task-reader.ts";
 import { createWorkspaces } from "./dispatch/workspace.ts";
 import { BridgeError } from "./errors.ts";
@@ -31,6 +32,7 @@ import { registerGatewayRoutes } from "./http/gateway.ts";
 import { registerHealthRoutes } from "./http/health.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { taskEventRoutes } from "./http/task-events.ts";
+import { registerTaskFileRoutes } from "./http/task-files.ts";
 import { registerTaskRoutes } from "./http/tasks.ts";
 import { createTickets } from "./http/tickets.ts";
 import { loadTokens } from "./http/tokens.ts";
@@ -131,6 +133,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   const acceptDispatch = createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
   registerDispatchRoute(server, { acceptDispatch, dispatcher, tasks });
   registerTaskRoutes(server, { dispatcher, tasks });
+  registerTaskFileRoutes(server, { taskFiles: createTaskFiles({ store, workspaces }) });
   await server.register(taskEventRoutes({ store, eventStreams }));
   await server.register(eventRoutes({ store, eventStreams, tickets }));
   registerCallbackRoutes(server, { callbacks: createCallbacks(store, callbackWorker) });

@@ -15,6 +15,7 @@ export const errorCodes = {
   stale_write: { httpStatus: 409, title: "Stale write" },
   too_large: { httpStatus: 413, title: "Too large" },
   unsupported_media_type: { httpStatus: 415, title: "Unsupported media type" },
+  range_not_satisfiable: { httpStatus: 416, title: "Range not satisfiable" },
   unknown_provider: { httpStatus: 422, title: "Unknown provider" },
   capability_missing: { httpStatus: 422, title: "Capability missing" },
   callback_url_refused: { httpStatus: 422, title: "Callback URL refused" },

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
@@ -33,9 +33,7 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
     prepare(task, cwd) {
       const workspace = workspaceOf(task.tenant, task.agentId);
       const directories = { workspace, home: homeOf(task), tmp: tmpOf(task) };
-      for (const directory of [workspace, directories.home]) {
-        if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: PRIVATE });
-      }
+      for (const directory of [workspace, directories.home]) makePrivate(directory);
       return { ...directories, cwd: cwd === undefined ? workspace : resolveDirectoryInside(workspace, cwd) };
     },
     async release(task) {
@@ -50,6 +48,14 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
       return faults;
     },
   };
+}
+
+/** Makes a directory and those above it, each with its mode: a umask can take bits away that the next one needs. */
+function makePrivate(directory: string): void {
+  if (existsSync(directory)) return;
+  makePrivate(path.dirname(directory));
+  mkdirSync(directory, PRIVATE);
+  chmodSync(directory, PRIVATE);
 }
 
 /** Is `inner` the directory itself or something below it? Both absolute, links resolved. */

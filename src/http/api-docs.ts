@@ -18,13 +18,26 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
       security: [{ token: [] }],
     },
     transform: fastifyZodOpenApiTransformers.transform,
-    transformObject: (described) => markOptionalBodies(fastifyZodOpenApiTransformers.transformObject(described)),
+    transformObject: (described) => nameRestOfPath(markOptionalBodies(fastifyZodOpenApiTransformers.transformObject(described))),
   });
   app.addHook("onRoute", (route) => {
     if (route.url.startsWith("/docs")) route.config = { ...route.config, public: true };
   });
   await app.register(swaggerUi, { routePrefix: "/docs", staticCSP: PAGE_POLICY });
   app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
+}
+
+/** The rest of a path, which the router calls `*`, is `path` to readers. */
+function nameRestOfPath<Document>(document: Document): Document {
+  const { paths } = document as { paths: Record<string, Record<string, { parameters?: { name: string }[] }>> };
+  for (const [url, operations] of Object.entries(paths)) {
+    if (!url.endsWith("{*}")) continue;
+    for (const parameter of Object.values(operations).flatMap(({ parameters = [] }) => parameters))
+      if (parameter.name === "*") parameter.name = "path";
+    delete paths[url];
+    paths[url.replace("{*}", "{path}")] = operations;
+  }
+  return document;
 }
 
 /** Every body comes out as required; the ones that are not carry a mark, which says so and does not belong on the wire. */

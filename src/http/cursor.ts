@@ -14,6 +14,19 @@ const cursorSchema = z
     return z.NEVER;
   });
 
+/** A place in a list of files: the path as it is, so that the longest one still fits a URL. */
+export const encodePathCursor = (path: string): string => Buffer.from(path).toString("base64url");
+
+export const pathCursorSchema = z
+  .string()
+  .max(6000)
+  .transform((text, context) => {
+    const path = Buffer.from(text, "base64url").toString();
+    if (path !== "" && encodePathCursor(path) === text) return path;
+    context.issues.push({ code: "custom", input: text, message: "must be a nextCursor that this list has answered" });
+    return z.NEVER;
+  });
+
 /** The query parameters that every list takes. */
 export const pageQuery = {
   limit: z

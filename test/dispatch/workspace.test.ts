@@ -1,4 +1,4 @@
-import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { readAgentFile, readPromptFiles } from "../../src/dispatch/prompt-files.ts";
@@ -72,6 +72,39 @@ test("a task gets private directories, TMPDIR beside its home, and TMPDIR goes w
   await workspaces.release(task);
   await expect(stat(directories.tmp)).rejects.toThrow("ENOENT");
   await stat(directories.home);
+});
+
+test.each([0o000, 0o077, 0o277, 0o777])(
+  "whatever the umask, here %s, all that is made on the way is private and can be used",
+  async (mask) => {
+    const dataDir = await temporaryDirectory();
+    const workspacesDir = path.join(dataDir, "far/away/workspaces");
+    const workspaces = createWorkspaces({ dataDir: path.join(dataDir, "data"), workspacesDir });
+    const before = process.umask(mask);
+    try {
+      workspaces.prepare({ seq: 1, tenant: "acme", taskId: "t", parentTaskId: null, agentId: "writer", provider: "command" }, undefined);
+    } finally {
+      process.umask(before);
+    }
+    for (const made of ["far", "far/away", "far/away/workspaces", "far/away/workspaces/acme", "far/away/workspaces/acme/writer", "data"])
+      expect((await stat(path.join(dataDir, made))).mode & 0o777, made).toBe(0o700);
+    expect((await stat(path.join(dataDir, "data/homes/acme/writer"))).mode & 0o777).toBe(0o700);
+  },
+);
+
+test("the root of the workspaces and a workspace may be links; an operator's modes stay as they are", async () => {
+  const dataDir = await temporaryDirectory();
+  await mkdir(path.join(dataDir, "elsewhere"));
+  await mkdir(path.join(dataDir, "shared/inner"), { recursive: true, mode: 0o750 });
+  await symlink(path.join(dataDir, "elsewhere"), path.join(dataDir, "workspaces"));
+  const workspaces = createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") });
+  const task = { seq: 1, tenant: "acme", taskId: "t", parentTaskId: null, agentId: "writer", provider: "command" };
+  workspaces.prepare(task, undefined);
+  expect((await stat(path.join(dataDir, "elsewhere/acme/writer"))).mode & 0o777).toBe(0o700);
+  await symlink(path.join(dataDir, "shared"), path.join(dataDir, "elsewhere/acme/linked"));
+  const { cwd } = workspaces.prepare({ ...task, agentId: "linked" }, "inner");
+  expect(cwd).toBe(path.join(await realpath(dataDir), "shared/inner"));
+  expect((await stat(path.join(dataDir, "shared"))).mode & 0o777).toBe(0o750);
 });
 
 test("two tenants never share a directory", async () => {

@@ -53,10 +53,12 @@ export interface Bridge {
   close(): Promise<void>;
 }
 
-/** The message `wait` runs until it is cancelled, `fail` fails, `look` uses a tool and tells all that a result can hold, `ask` calls one that waits for an answer; anything else is said back. */
+/** The message `wait` runs until it is cancelled, `fail` fails, `look` uses a tool and tells all that a result can hold, `work` one that never ends, `ask` one that waits for an answer; anything else is said back. */
 const obey: Run = async (request, emit, signal, requestApproval) => {
   if (request.message === "fail") return { status: "error", errorCode: "model_error", error: "It failed." };
-  if (request.message === "wait") await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("cancelled"))));
+  if (request.message === "work") emit("tool.invoked", { toolCallId: "call-1", toolName: "build", input: {} });
+  if (request.message === "wait" || request.message === "work")
+    await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("cancelled"))));
   if (request.message === "look") return look(emit);
   if (request.message === "ask") {
     const call = { toolCallId: "call-1", toolName: "delete", input: { path: "a.md" } };

@@ -1,0 +1,103 @@
+import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
+import SqliteDatabase from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { createWorkspaceList, MAX_WORKSPACES } from "../../src/dispatch/list-workspaces.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+interface Row {
+  tenant?: string;
+  agentId: string;
+  at: number;
+  state?: "queued" | "running" | "completed";
+}
+
+/** A store that holds these tasks, oldest first; one that runs began, and one that is completed ended, 5 ms after it was made. */
+async function startWithTasks(tasks: Iterable<Row>) {
+  const directory = await temporaryDirectory();
+  const file = path.join(directory, "bridge.db");
+  await openStore({ file }).close();
+  const database = new SqliteDatabase(file);
+  database.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -100000");
+  const insert = database.prepare(
+    `INSERT INTO task (tenant, id, agent_id, provider, state, request, fingerprint, created_at, started_at, finished_at, result)
+     VALUES (?, ?, ?, 'command', ?, ?, '', ?, ?, ?, ?)`,
+  );
+  const request = JSON.stringify({ message: "x".repeat(300) });
+  let number = 0;
+  database.transaction(() => {
+    for (const { tenant = "acme", agentId, at, state = "completed" } of tasks) {
+      number += 1;
+      const startedAt = state === "queued" ? null : at + 5;
+      const ended = state === "completed" ? [at + 5, "{}"] : [null, null];
+      insert.run(tenant, `t${number}`, agentId, state, request, at, startedAt, ...ended);
+    }
+  })();
+  database.close();
+  const store = openStore({ file });
+  onTestFinished(() => store.close());
+  const workspacesDir = path.join(directory, "workspaces");
+  return { store, workspacesDir, list: createWorkspaceList({ store, workspacesDir }).listWorkspaces };
+}
+
+test("agents with tasks are listed, the latest first, with the last that their newest task did", async () => {
+  const { list } = await startWithTasks([
+    { agentId: "ended", at: 1000 },
+    { agentId: "ended", at: 2000 },
+    { agentId: "waiting", at: 3000, state: "queued" },
+    { agentId: "working", at: 3001, state: "running" },
+    { agentId: "ended", tenant: "other", at: 9000 },
+    { agentId: "secret", tenant: "other", at: 9000 },
+  ]);
+  expect(await list("acme")).toEqual([
+    { id: "working", kind: "agent", agentId: "working", tasks: 1, updatedAt: 3006 },
+    { id: "waiting", kind: "agent", agentId: "waiting", tasks: 1, updatedAt: 3000 },
+    { id: "ended", kind: "agent", agentId: "ended", tasks: 2, updatedAt: 2005 },
+  ]);
+  expect(await list("nobody")).toEqual([]);
+});
+
+test("so are agents that have nothing but a directory, and nothing else that lies there", async () => {
+  const { list, workspacesDir } = await startWithTasks([{ agentId: "busy", at: 2000 }]);
+  for (const name of ["acme/busy", "acme/idle", "acme/.cache", "acme/not an agent", "other/secret"])
+    await mkdir(path.join(workspacesDir, name), { recursive: true });
+  await writeFile(path.join(workspacesDir, "acme/file"), "");
+  await symlink("nowhere", path.join(workspacesDir, "acme/dangling"));
+  await symlink(path.join(workspacesDir, "other/secret"), path.join(workspacesDir, "acme/linked"));
+  await utimes(path.join(workspacesDir, "acme/idle"), 3, 3);
+  await utimes(path.join(workspacesDir, "other/secret"), 1, 1);
+  expect(await list("acme")).toEqual([
+    { id: "idle", kind: "agent", agentId: "idle", tasks: 0, updatedAt: 3000 },
+    { id: "busy", kind: "agent", agentId: "busy", tasks: 1, updatedAt: 2005 },
+    { id: "linked", kind: "agent", agentId: "linked", tasks: 0, updatedAt: 1000 },
+  ]);
+});
+
+test("of very many the latest are listed, and none with a wrong count", async () => {
+  const { list, workspacesDir } = await startWithTasks(
+    Array.from({ length: MAX_WORKSPACES + 10 }, (_, index) => ({ agentId: `agent-${index}`, at: index })),
+  );
+  await mkdir(path.join(workspacesDir, "acme/agent-0"), { recursive: true });
+  const workspaces = await list("acme");
+  expect(workspaces.map(({ agentId }) => agentId)).toEqual(
+    Array.from({ length: MAX_WORKSPACES }, (_, index) => `agent-${MAX_WORKSPACES + 9 - index}`),
+  );
+  expect(new Set(workspaces.map(({ tasks }) => tasks))).toEqual(new Set([1]));
+});
+
+test("100,000 tasks of 50 agents are counted along an index", async () => {
+  function* tasks() {
+    for (let at = 0; at < 100_000; at += 1) yield { agentId: `agent-${(at * 7919) % 50}`, at };
+  }
+  const { list } = await startWithTasks(tasks());
+  const times = [];
+  for (let round = 0; round < 5; round += 1) {
+    const startedAt = performance.now();
+    const workspaces = await list("acme");
+    times.push(performance.now() - startedAt);
+    expect([workspaces.length, workspaces[0]?.tasks]).toEqual([50, 2000]);
+  }
+  // Reading the rows themselves takes several times as long.
+  expect(Math.min(...times)).toBeLessThan(20);
+});
