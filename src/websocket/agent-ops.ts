@@ -33,8 +33,9 @@ export function createAgentOps({ acceptDispatch, dispatcher, tasks, toolsInUse, 
       payload: z.custom<Record<string, unknown>>(),
       async handle(payload, { tenant }) {
         checkOpen();
+        const dispatch = toDispatch(payload);
         try {
-          const { task } = await acceptDispatch(toDispatch(payload), { tenant, traceparent: null });
+          const { task } = await acceptDispatch(dispatch, { tenant, traceparent: null });
           return ok({ runId: task.taskId, status: "started" });
         } catch (error) {
           throw error instanceof BridgeError ? inOwnNames(error) : error;

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { BridgeError } from "../../src/errors.ts";
+import { scopes } from "../../src/http/principal.ts";
+import { createBridgeHandler } from "../../src/websocket/bridge-handler.ts";
+import type { BridgeRequest } from "../../src/websocket/bridge-protocol.ts";
+import { defineOp, type Op } from "../../src/websocket/op.ts";
+import { createOps, type OpDependencies } from "../../src/websocket/ops.ts";
+import { ok } from "../../src/websocket/responses.ts";
+
+// The dispatching of ops, without a socket.
+const logged: unknown[] = [];
+const logger = { error: (...line: unknown[]) => void logged.push(line) };
+
+function request(op: string, payload: Record<string, unknown> = {}, granted: readonly string[] = scopes): BridgeRequest {
+  const principal = { name: "ada", scopes: new Set(granted) };
+  return { op, payload, meta: { requestId: "r", tenant: "alpha", principal, timestamp: 0, attributes: {} } };
+}
+
+const failing = (error: unknown): Op =>
+  defineOp({ name: "test.fail", scope: "read", payload: z.strictObject({}), handle: () => Promise.reject(error) });
+
+describe("the table", () => {
+  const never = () => Promise.reject(new Error("No op is meant to be carried out."));
+  const dependencies: OpDependencies = {
+    acceptDispatch: never,
+    dispatcher: { cancel: never },
+    tasks: { find: never },
+    toolsInUse: { has: () => false },
+    approvals: { findPending: never, decide: never },
+    workspaces: { listWorkspaces: never },
+    checkOpen() {},
+  };
+  const ops = createOps(dependencies);
+  const handler = createBridgeHandler({ ops, logger });
+
+  test("has every op once, as namespace and verb, with its scope", () => {
+    expect(ops.map(({ name, scope }) => [name, scope])).toEqual([
+      ["agent.run", "dispatch"],
+      ["agent.cancel", "dispatch"],
+      ["agent.status", "read"],
+      ["tool.approve", "approve"],
+      ["workspace.list", "read"],
+    ]);
+    for (const { name } of ops) expect(name).toMatch(/^[a-z]+\.[a-z]+$/);
+  });
+
+  test.each(ops.map(({ name, scope }) => [name, scope] as const))(
+    "%s needs the scope %s, before its payload is looked at",
+    async (name, scope) => {
+      const others = scopes.filter((other) => other !== scope);
+      expect(await handler.handle(request(name, { nonsense: true }, others))).toEqual({
+        status: 403,
+        payload: { error: "scope_missing", detail: { message: `${name} needs a token with the scope "${scope}".` } },
+      });
+    },
+  );
+
+  test.each(ops.filter(({ name }) => name !== "agent.run").map(({ name }) => name))(
+    "%s refuses fields that it does not know, by name",
+    async (name) => {
+      const { status, payload } = await handler.handle(request(name, { nonsense: true }));
+      expect([status, payload["error"]]).toEqual([400, "invalid-request"]);
+      expect((payload["detail"] as { errors: unknown[] }).errors).toContainEqual({
+        path: "nonsense",
+        message: "is not a known field; remove it or correct its spelling",
+      });
+    },
+  );
+
+  test.each([
+    "agent.stop",
+    "agent",
+    "",
+    " agent.run",
+    "AGENT.RUN",
+    "__proto__",
+    "constructor",
+    "toString",
+    "hasOwnProperty",
+    "agent.run.v2",
+  ])("does not know %j", async (name) => {
+    expect(await handler.handle(request(name))).toEqual({ status: 404, payload: { op: name, error: "operation-not-found" } });
+  });
+});
+
+test("a new op is a row", async () => {
+  const row = defineOp({
+    name: "test.add",
+    scope: "read",
+    payload: z.strictObject({ left: z.number(), right: z.number() }),
+    handle: async ({ left, right }, { tenant }) => ok({ sum: left + right, tenant }),
+  });
+  const handler = createBridgeHandler({ ops: [row], logger });
+  expect(await handler.handle(request("test.add", { left: 1, right: 2 }))).toEqual({ status: 200, payload: { sum: 3, tenant: "alpha" } });
+  expect(await handler.handle(request("test.add", { left: "1" }))).toEqual({
+    status: 400,
+    payload: {
+      error: "invalid-request",
+      detail: {
+        message: "The payload is not valid.",
+        errors: [
+          { path: "left", message: "must be a number" },
+          { path: "right", message: "is required (number)" },
+        ],
+      },
+    },
+  });
+});
+
+test("a refusal has the status that it has over HTTP, its code, and the rest as detail", async () => {
+  const refusal = new BridgeError("queue_full", "The queue is full.", { errors: [{ path: "a.b", message: "is wrong" }] });
+  expect(await createBridgeHandler({ ops: [failing(refusal)], logger }).handle(request("test.fail"))).toEqual({
+    status: 503,
+    payload: {
+      error: "queue_full",
+      detail: { message: "The queue is full.", errors: [{ path: "a.b", message: "is wrong" }], retryAfterSeconds: 5 },
+    },
+  });
+  expect(logged).toEqual([]);
+});
+
+test("a refusal with a cause of our own is logged", async () => {
+  const refusal = new BridgeError("storage_unavailable", "Nothing can be stored.", { cause: new Error("disk") });
+  expect((await createBridgeHandler({ ops: [failing(refusal)], logger }).handle(request("test.fail"))).status).toBe(503);
+  expect(logged).toHaveLength(1);
+});
+
+test.each([new Error("a bug"), new BridgeError("internal_error", "A bug.")])(
+  "what is no refusal is for the transport to answer: %s",
+  async (error) => {
+    await expect(createBridgeHandler({ ops: [failing(error)], logger }).handle(request("test.fail"))).rejects.toBe(error);
+  },
+);
