@@ -70,7 +70,7 @@ export function createAgentOps({ acceptDispatch, dispatcher, tasks, toolsInUse, 
 }
 
 /** What a run is doing: the state of its task, finer while it runs. */
-export function phaseOf(
+function phaseOf(
   { task, isApprovalPending }: Pick<TaskSnapshot, "task" | "isApprovalPending">,
   toolsInUse: Pick<ToolsInUse, "has">,
 ): string {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => bridge.close());
 
 /** Every route, with what it asks of a token. */
-const routes: readonly [method: string, target: string, scope: Scope | null][] = [
+const routes: readonly [method: string, target: string, scope: Scope | "any" | null][] = [
   ["POST", "/api/v2/dispatch", "dispatch"],
   ["GET", "/api/v2/tasks", "read"],
   ["GET", "/api/v2/tasks/t1", "read"],
@@ -26,6 +26,7 @@ const routes: readonly [method: string, target: string, scope: Scope | null][] =
   ["GET", "/api/v2/callbacks", "read"],
   ["POST", "/api/v2/callbacks/t1/redeliver", "dispatch"],
   ["GET", "/api/v2/adapters", "read"],
+  ["GET", "/ws/bridge", "any"],
   ["GET", "/metrics", "metrics"],
   ["GET", "/healthz", null],
   ["GET", "/health", null],
@@ -75,6 +76,11 @@ describe.each(routes)("%s %s", (method, target, scope) => {
     }
   });
 
+  if (scope === "any") {
+    test("lets any token in", async () => expectProblem(await call("scraper"), "upgrade_required"));
+    return;
+  }
+
   test("asks for its scope, by name", async () => {
     const others = (["reader", "dispatcher", "scraper"] as const).filter(
       (name) => ({ reader: "read", dispatcher: "dispatch", scraper: "metrics" })[name] !== scope,
@@ -103,14 +109,15 @@ describe("tickets", () => {
     return response.status;
   };
 
-  test("open the event stream once, and nothing else", async () => {
+  test("open the event stream or a WebSocket once, and nothing else", async () => {
     const ticket = await mint();
     for (const [method, target, scope] of routes) {
-      if (scope === null || target === "/api/events") continue;
+      if (scope === null || target === "/api/events" || target === "/ws/bridge") continue;
       expectProblem(await bridge.call(method, `${target}?ticket=${ticket}`, { token: null }), "unauthenticated");
     }
     expect(await open(`/api/events?ticket=${ticket}`)).toBe(200);
     expect(await open(`/api/events?ticket=${ticket}`)).toBe(401);
+    expect(await open(`/ws/bridge?ticket=${await mint()}`)).toBe(426);
     expect(await open("/api/events?ticket=made-up")).toBe(401);
     expect(await open(`/api/events?ticket=${await mint()}&ticket=${await mint()}`)).toBe(401);
   });
