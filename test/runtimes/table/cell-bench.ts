@@ -179,7 +179,7 @@ export function markedProcesses(dataDir: string, taskId?: string): MarkedProcess
 
 /** What the programs are known to leave in the machine's own temporary directory. */
 function runtimeFilesIn(directory: string): string[] {
-  return namesIn(directory).filter((name) => /claude|codex|gemini|opencode|\.bun|\.so$/i.test(name));
+  return namesIn(directory).filter((name) => /claude|codex|gemini|opencode|\.bun|\.so$|^\.(git|aws|agents)$/i.test(name));
 }
 
 function namesIn(directory: string): string[] {
