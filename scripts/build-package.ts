@@ -1,32 +1,16 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { execa } from "execa";
-
-const repository = path.resolve(import.meta.dirname, "..");
+import server from "../package.json" with { type: "json" };
+import { writePackage } from "./write-package.ts";
 
 const { positionals } = parseArgs({ allowPositionals: true });
-await buildPackage(path.resolve(positionals[0] ?? path.join(repository, "dist")));
+const { name, version, description, license, type, engines, dependencies, devDependencies } = server;
 
-/**
- * Writes the package that adapter authors install into `directory`: the contract and the conformance kit, as JavaScript with types.
- * Node strips no types below node_modules, so the sources as they are would not run there.
- */
-async function buildPackage(directory: string): Promise<void> {
-  rmSync(directory, { recursive: true, force: true });
-  mkdirSync(directory, { recursive: true });
-  await execa("tsc", ["-p", "tsconfig.build.json", "--outDir", directory], { cwd: repository, preferLocal: true, stdio: "inherit" });
-  for (const name of ["LICENSE", "CHANGELOG.md"]) cpSync(path.join(repository, name), path.join(directory, name));
-  cpSync(path.join(repository, "docs/adapters.md"), path.join(directory, "README.md"));
-  writeFileSync(path.join(directory, "package.json"), `${JSON.stringify(describePackage(), null, 2)}\n`);
-}
-
-/** The manifest of the published package: its own entries and only the dependencies that they need. */
-function describePackage(): object {
-  const { name, version, description, license, type, engines, dependencies, devDependencies } = JSON.parse(
-    readFileSync(path.join(repository, "package.json"), "utf8"),
-  );
-  return {
+// What adapter authors install: the contract and the conformance kit, with only the dependencies that they need.
+await writePackage(path.resolve(positionals[0] ?? path.join(import.meta.dirname, "../dist")), {
+  project: "tsconfig.build.json",
+  files: { LICENSE: "LICENSE", "CHANGELOG.md": "CHANGELOG.md", "README.md": "docs/adapters.md" },
+  manifest: {
     name,
     version,
     description,
@@ -38,5 +22,5 @@ function describePackage(): object {
     dependencies: { zod: dependencies.zod },
     peerDependencies: { vitest: `^${devDependencies.vitest}` },
     peerDependenciesMeta: { vitest: { optional: true } },
-  };
-}
+  },
+});

@@ -1,7 +1,7 @@
+import { verifyCallback } from "bridge-client";
 import { httpRouter } from "convex/server";
 import { internal } from "./_generated/api";
 import { httpAction } from "./_generated/server";
-import { isGenuine } from "./signature";
 
 const http = httpRouter();
 
@@ -11,9 +11,10 @@ http.route({
   handler: httpAction(async (context, request) => {
     const body = await request.text(); // The signature covers these very bytes.
     const secrets = (process.env.BRIDGE_CALLBACK_SECRETS ?? "").split(",");
-    if (!(await isGenuine(request.headers, body, secrets))) return new Response(null, { status: 401 });
+    const callback = await verifyCallback(request.headers, body, secrets);
+    if (callback === null) return new Response(null, { status: 401 });
 
-    const { taskId, agentId, provider, status, output, error, errorCode, finishedAt } = JSON.parse(body);
+    const { taskId, agentId, provider, status, output, error, errorCode, finishedAt } = callback;
     await context.runMutation(internal.callbacks.take, { taskId, agentId, provider, status, output, error, errorCode, finishedAt });
     return new Response(null, { status: 204 }); // Anything else, an exception included, and Bridge tries again.
   }),

@@ -64,7 +64,6 @@ export async function connect(
         headers: { ...headers, ...sent, authorization },
         body: body === undefined ? null : JSON.stringify(body),
         signal: controller.signal,
-        cache: "no-store",
       }),
     );
     if (!response.ok) throw await receive(readRefusal(response));

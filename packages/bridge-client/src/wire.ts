@@ -90,7 +90,7 @@ export interface NormalizedUsage {
 export interface ConversationMessage {
   role: "user" | "assistant" | "tool";
   content: string;
-  toolCalls?: { toolCallId: string; toolName: string; input?: unknown }[] | undefined;
+  toolCalls?: { toolCallId: string; toolName: string; input: unknown }[] | undefined;
   toolCallId?: string | undefined;
 }
 
@@ -156,7 +156,7 @@ export interface Approval {
   /** Unique within its task only. */
   toolCallId: string;
   toolName: string;
-  input?: unknown;
+  input: unknown;
   state: ApprovalState;
   createdAt: string;
   /** Without an answer until then it counts as rejected. */

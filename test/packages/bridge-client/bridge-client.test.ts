@@ -1,0 +1,112 @@
+import { type BridgeClient, type BridgeEvent, createBridgeClient } from "bridge-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, startBridge } from "../../http/start-bridge.ts";
+
+let bridge: Bridge;
+let client: BridgeClient;
+beforeAll(async () => {
+  bridge = await startBridge();
+  client = createBridgeClient({ url: bridge.url, token: "secret-alpha", retryDelayMs: 5 });
+});
+afterAll(() => bridge.close());
+
+const task = { provider: "memory", agentId: "writer", message: "Hello." };
+
+type DataOf<Type extends BridgeEvent["type"]> = Extract<BridgeEvent, { type: Type }>["data"];
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+test("runs a task to its end", async () => {
+  const done = await client.run({ ...task, taskId: "run-1", metadata: { order: 7 } });
+  expect(done).toMatchObject({ taskId: "run-1", state: "completed", result: { status: "ok", output: "Hello." }, metadata: { order: 7 } });
+  expect(await client.getTask("run-1")).toEqual(done);
+  expect(await client.waitForTask("run-1")).toEqual(done);
+});
+
+test("a task that fails is a result, not an error", async () => {
+  expect(await client.run({ ...task, message: "fail" })).toMatchObject({ state: "failed", result: { errorCode: "model_error" } });
+});
+
+test("the same dispatch again is the same task; another one under its id is a conflict", async () => {
+  const { replayed, ...first } = await client.dispatch({ ...task, taskId: "same-1" });
+  expect(replayed).toBe(false);
+  const ended = await client.waitForTask("same-1");
+  expect(await client.dispatch({ ...task, taskId: "same-1" })).toEqual({ ...first, state: ended.state, replayed: true });
+  await expect(client.dispatch({ ...task, taskId: "same-1", message: "Other." })).rejects.toMatchObject({
+    code: "task_conflict",
+    status: 409,
+  });
+});
+
+test("cancels what runs, and changes nothing of what has ended", async () => {
+  const { taskId } = await client.dispatch({ ...task, message: "wait" });
+  const waiting = client.waitForTask(taskId);
+  await client.cancel(taskId);
+  expect(await waiting).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
+  expect(await client.cancel(taskId)).toEqual({ taskId, state: "cancelled" });
+});
+
+test("a task's story, each event with the data that its type promises", async () => {
+  const { taskId } = await client.dispatch({ ...task, message: "look" });
+  const events = await collect(client.events(taskId));
+  const dataOf = <Type extends BridgeEvent["type"]>(type: Type) =>
+    events.find((event) => event.type === type)?.data as DataOf<Type> | undefined;
+  expect(dataOf("execution.started")).toEqual({ agentId: "writer" });
+  expect(dataOf("tool.invoked")).toEqual({ toolCallId: "call-1", toolName: "list", input: { path: "." } });
+  expect(dataOf("tool.completed")).toEqual({ toolCallId: "call-1", toolName: "list", output: ["a.md"], isError: false });
+  expect(dataOf("assistant.text")?.content).toBe("One file.");
+  expect(dataOf("execution.completed")).toEqual({
+    output: "One file.",
+    outputs: { count: 1 },
+    usage: expect.objectContaining({ inputTokens: 5 }),
+    costUsd: 0.25,
+    model: "small",
+    durationMs: expect.any(Number),
+  } satisfies Required<Omit<DataOf<"execution.completed">, "truncated">>);
+  expect(await collect(client.events(taskId, { after: events.at(-2)?.id }))).toEqual([events.at(-1)]);
+  expect(await collect(client.events(taskId, { after: events.at(-1)?.id }))).toEqual([]);
+});
+
+test("events of a filter, from an event on", async () => {
+  const first = await client.run({ ...task, agentId: "filtered" });
+  const [started] = await collect(client.events(first.taskId));
+  const seen: string[] = [];
+  for await (const event of client.events({ agentId: "filtered", types: ["execution.completed"] }, { after: started?.id })) {
+    seen.push(event.taskId);
+    if (seen.length === 2) break;
+    await client.dispatch({ ...task, agentId: "filtered", taskId: "filtered-2" });
+  }
+  expect(seen).toEqual([first.taskId, "filtered-2"]);
+});
+
+test("lists tasks over pages, newest first", async () => {
+  const ids = Array.from({ length: 60 }, (_, index) => `listed-${index}`);
+  for (const taskId of ids) await client.dispatch({ ...task, agentId: "lister", taskId });
+  const listed = await collect(client.listTasks({ agentId: "lister" }));
+  expect(listed.map(({ taskId }) => taskId)).toEqual(ids.toReversed());
+  expect(await collect(client.listTasks({ agentId: "nobody" }))).toEqual([]);
+});
+
+test("lists adapters", async () => {
+  const adapters = await collect(client.listAdapters());
+  expect(adapters.map(({ provider }) => provider)).toEqual(["memory", "narrow", "absent"]);
+  expect(adapters[2]?.health).toMatchObject({ status: "offline" });
+});
+
+test("approvals: none to list, none to decide", async () => {
+  expect(await collect(client.approvals.list({ state: "pending" }))).toEqual([]);
+  await expect(client.approvals.decide("apr_none", "approve")).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("a refusal says what is wrong, and which request it was", async () => {
+  const error = await client.dispatch({ ...task, agentId: "no such name!" }).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "invalid_request", status: 400, requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+  expect(error).toMatchObject({ errors: [{ path: "agentId", message: expect.stringContaining("must be") }] });
+  const stranger = createBridgeClient({ url: bridge.url, token: "secret-beta" });
+  await client.run({ ...task, taskId: "hidden" });
+  await expect(stranger.getTask("hidden")).rejects.toMatchObject({ code: "not_found" });
+});

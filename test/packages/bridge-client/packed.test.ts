@@ -1,0 +1,84 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { execa } from "execa";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, startBridge } from "../../http/start-bridge.ts";
+
+const repository = path.resolve(import.meta.dirname, "../../..");
+
+/** A project outside of this repository that has installed the packed client. */
+let project: string;
+let installed: string;
+let bridge: Bridge;
+
+beforeAll(async () => {
+  project = await mkdtemp(path.join(tmpdir(), "client-user-"));
+  installed = path.join(project, "node_modules/bridge-client");
+  const built = path.join(project, "built");
+  await execa(process.execPath, [path.join(repository, "scripts/build-client.ts"), built]);
+  await writeFile(path.join(project, "package.json"), JSON.stringify({ type: "module" }));
+  // The client and the one package that it needs, both as files: no registry is asked.
+  const sources = [built, path.join(repository, "node_modules/eventsource-parser")];
+  const { stdout } = await execa("npm", ["pack", ...sources, "--ignore-scripts", "--json"], { cwd: project });
+  const tarballs = (JSON.parse(stdout) as { filename: string }[]).map(({ filename }) => `./${filename}`);
+  await execa("npm", ["install", ...tarballs, "--offline", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: project });
+  bridge = await startBridge();
+}, 60_000);
+afterAll(async () => {
+  await bridge?.close();
+  await rm(project, { recursive: true, force: true });
+});
+
+test("holds JavaScript with types, a licence and its page, and nothing else", async () => {
+  const names = await readdir(installed);
+  expect(names.filter((name) => !/\.(js|d\.ts)$/.test(name)).toSorted()).toEqual(["LICENSE", "README.md", "package.json"]);
+  const manifest = JSON.parse(await readFile(path.join(installed, "package.json"), "utf8")) as object;
+  expect(manifest).toMatchObject({ license: "MIT", sideEffects: false, engines: { node: ">=20" } });
+  expect(manifest).toHaveProperty("dependencies", { "eventsource-parser": expect.stringMatching(/^\^4/) });
+  expect(manifest).not.toHaveProperty("private");
+});
+
+test("runs a task from plain JavaScript", async () => {
+  const program = `
+    import { BridgeClientError, createBridgeClient, verifyCallback } from "bridge-client";
+    const client = createBridgeClient({ url: process.env.BRIDGE_URL, token: "secret-alpha" });
+    const { taskId } = await client.dispatch({ provider: "memory", agentId: "writer", message: "Hello, stranger." });
+    const types = [];
+    for await (const { type } of client.events(taskId)) types.push(type);
+    const { result } = await client.waitForTask(taskId);
+    const missing = await client.getTask("missing").catch((error) => error instanceof BridgeClientError && error.code);
+    console.log(JSON.stringify({ types, output: result.output, missing, callback: await verifyCallback({}, "", []) }));
+  `;
+  const options = { cwd: project, env: { BRIDGE_URL: bridge.url } };
+  const { stdout } = await execa(process.execPath, ["--input-type=module", "--eval", program], options);
+  expect(JSON.parse(stdout)).toEqual({
+    types: ["execution.started", "assistant.text", "execution.completed"],
+    output: "Hello, stranger.",
+    missing: "not_found",
+    callback: null,
+  });
+});
+
+test.each([
+  ["a browser's project", { lib: ["es2022", "dom"], types: [] }],
+  ["a Node project", { lib: ["es2022"], types: ["node"], typeRoots: [path.join(repository, "node_modules/@types")] }],
+])("its types reach %s", async (_, platform) => {
+  const options = { strict: true, module: "nodenext", target: "es2022", noEmit: true, skipLibCheck: false, ...platform };
+  await writeFile(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["typed.ts"] }));
+  const typed = (field: string) => `
+    import { createBridgeClient, type BridgeEvent } from "bridge-client";
+    const client = createBridgeClient({ url: "http://localhost", getToken: async () => "secret" });
+    export async function read(): Promise<string> {
+      let text = "";
+      for await (const event of client.events("t")) if (event.type === "assistant.text") text += event.data.${field};
+      return text;
+    }
+    export const last = (events: BridgeEvent[]): string | undefined => events.at(-1)?.id;
+  `;
+  const compile = () => execa(path.join(repository, "node_modules/.bin/tsc"), ["-p", project], { cwd: project, reject: false });
+  await writeFile(path.join(project, "typed.ts"), typed("content"));
+  expect((await compile()).stdout).toBe("");
+  await writeFile(path.join(project, "typed.ts"), typed("contents"));
+  expect((await compile()).stdout).toContain("Property 'contents' does not exist");
+});

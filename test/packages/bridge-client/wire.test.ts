@@ -1,0 +1,125 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type {
+  AcceptedTask,
+  Adapter,
+  Approval,
+  ApprovalState,
+  BridgeEvent,
+  CallbackBody,
+  ConnectionKind,
+  ConversationMessage,
+  DispatchRequest,
+  ExecutionResult,
+  FieldError,
+  ListedTask,
+  NormalizedUsage,
+  Task,
+  TaskErrorCode,
+  TaskFile,
+  TaskFilter,
+  TaskState,
+} from "bridge-client";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { parse } from "yaml";
+import type { z } from "zod";
+import { type AdapterEvent, type EventEnvelope, type EventType, executionResultSchema } from "#contract";
+import { buildCallback } from "../../../src/callbacks/callback-body.ts";
+import type * as contract from "../../../src/contract/index.ts";
+import type { describedDispatchSchema } from "../../../src/dispatch/dispatch-schema.ts";
+import type { approvalSchema } from "../../../src/http/describe-approval.ts";
+import type { listedTaskSchema, taskSchema } from "../../../src/http/describe-task.ts";
+import type { Problem } from "../../../src/http/problem.ts";
+
+/** The client's types are written by hand. Here they are held against the server's own; `npm run typecheck` is what fails. */
+describe("the client's types are the server's", () => {
+  test("tasks and results", () => {
+    expectTypeOf<Task>().branded.toEqualTypeOf<z.infer<typeof taskSchema>>();
+    expectTypeOf<ListedTask>().branded.toEqualTypeOf<z.infer<typeof listedTaskSchema>>();
+    expectTypeOf<ExecutionResult>().branded.toEqualTypeOf<contract.ExecutionResult>();
+    expectTypeOf<NormalizedUsage>().branded.toEqualTypeOf<contract.NormalizedUsage>();
+    expectTypeOf<ConversationMessage>().branded.toEqualTypeOf<contract.ConversationMessage>();
+    expectTypeOf<TaskErrorCode>().toEqualTypeOf<contract.TaskErrorCode>();
+    expectTypeOf<ConnectionKind>().toEqualTypeOf<contract.Connection>();
+    expectTypeOf<TaskState>().toEqualTypeOf<z.infer<typeof taskSchema>["state"]>();
+    expectTypeOf<FieldError>().toEqualTypeOf<NonNullable<Problem["errors"]>[number]>();
+  });
+
+  test("approvals", () => {
+    expectTypeOf<Approval>().branded.toEqualTypeOf<z.infer<typeof approvalSchema>>();
+    expectTypeOf<ApprovalState>().toEqualTypeOf<z.infer<typeof approvalSchema>["state"]>();
+  });
+
+  test("events, of the same types and with the data that adapters give", () => {
+    expectTypeOf<BridgeEvent["type"]>().toEqualTypeOf<EventType>();
+    expectTypeOf<keyof BridgeEvent>().toEqualTypeOf<keyof EventEnvelope>();
+    expectTypeOf<BridgeEvent>().toExtend<Omit<EventEnvelope, "data">>();
+    type DataOf<Type extends AdapterEvent["type"]> = Extract<AdapterEvent, { type: Type }>["data"];
+    type SeenOf<Type extends AdapterEvent["type"]> = Omit<Extract<BridgeEvent, { type: Type }>["data"], "truncated">;
+    expectTypeOf<SeenOf<"assistant.text">>().branded.toEqualTypeOf<DataOf<"assistant.text">>();
+    expectTypeOf<SeenOf<"tool.invoked">>().branded.toEqualTypeOf<DataOf<"tool.invoked">>();
+    expectTypeOf<SeenOf<"tool.completed">>().branded.toEqualTypeOf<DataOf<"tool.completed">>();
+  });
+
+  test("a dispatch, but for the aliases of its fields", () => {
+    type Taken = z.input<typeof describedDispatchSchema>;
+    expectTypeOf<keyof DispatchRequest>().toEqualTypeOf<Exclude<keyof Taken, "timeout" | "bridge_input">>();
+    // A tool may have any of four forms; the client leaves them to Bridge.
+    expectTypeOf<Omit<DispatchRequest, "tools" | "mcpServers">>().branded.toEqualTypeOf<
+      Omit<Taken, "timeout" | "bridge_input" | "tools" | "mcpServers">
+    >();
+    type Server = NonNullable<z.infer<typeof describedDispatchSchema>["mcpServers"]>[number];
+    expectTypeOf<NonNullable<DispatchRequest["mcpServers"]>[number]>().branded.toEqualTypeOf<Server>();
+  });
+});
+
+/** Every key of a type: the compiler knows of each that is missing or too many. */
+type Keys<T> = Record<keyof T, true>;
+const keys = {
+  AcceptedTask: { taskId: true, provider: true, agentId: true, state: true, createdAt: true } satisfies Keys<AcceptedTask>,
+  Adapter: { provider: true, health: true, capabilities: true, running: true, queued: true, maxConcurrent: true } satisfies Keys<Adapter>,
+  TaskFile: { path: true, bytes: true, modifiedAt: true } satisfies Keys<TaskFile>,
+};
+const health: Keys<Adapter["health"]> = { status: true, connection: true, version: true, detail: true, preflight: true, checkedAt: true };
+const filter: Keys<TaskFilter> = { state: true, provider: true, agentId: true, parentTaskId: true };
+const callback: Keys<Omit<CallbackBody, keyof ExecutionResult>> = {
+  taskId: true,
+  agentId: true,
+  provider: true,
+  metadata: true,
+  finishedAt: true,
+};
+
+interface ObjectSchema {
+  properties: Record<string, ObjectSchema>;
+}
+
+describe("openapi.yaml has the same fields", () => {
+  const { components, paths } = parse(readFileSync(path.resolve(import.meta.dirname, "../../../openapi.yaml"), "utf8")) as {
+    components: { schemas: Record<string, ObjectSchema> };
+    paths: Record<string, { get: { parameters: { name: string }[] } }>;
+  };
+
+  test.each(Object.entries(keys))("%s", (name, known) => {
+    expect(Object.keys(components.schemas[name]?.properties ?? {}).toSorted()).toEqual(Object.keys(known).toSorted());
+  });
+
+  test("an adapter's health", () => {
+    expect(Object.keys(components.schemas["Adapter"]?.properties["health"]?.properties ?? {}).toSorted()).toEqual(
+      Object.keys(health).toSorted(),
+    );
+  });
+
+  test("the filter of tasks", () => {
+    const names = paths["/api/v2/tasks"]?.get.parameters.map(({ name }) => name);
+    expect(names?.toSorted()).toEqual([...Object.keys(filter), "limit", "cursor"].toSorted());
+  });
+});
+
+test("a callback carries its result and what names the task", () => {
+  const request = { message: "", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail" } as const;
+  const task = { taskId: "t", agentId: "a", provider: "p", request: { ...request, callbackUrl: "https://receiver.example" } };
+  const { body } = buildCallback(task, { status: "ok", durationMs: 1, connection: "cli" }, 0);
+  const own = Object.keys(JSON.parse(body)).filter((name) => !Object.hasOwn(executionResultSchema.shape, name));
+  expect(own.toSorted()).toEqual(Object.keys(callback).toSorted());
+});
