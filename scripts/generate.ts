@@ -12,6 +12,7 @@ const repository = path.resolve(import.meta.dirname, "..");
 const pages: Record<string, Record<string, () => string>> = {
   "README.md": { receiver: () => codeBlock("examples/receiver/receiver.js"), settings: renderSettingsTable },
   "docs/operations.md": { settings: renderSettingsTable, metrics: renderMetricsTable },
+  "docs/websocket.md": { "open-bridge": () => codeBlock("examples/browser/open-bridge.js") },
   "docs/events.md": { "follow-events": () => codeBlock("examples/browser/follow-events.js") },
 };
 

@@ -5,7 +5,7 @@ import { createApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
 import { StartError } from "./errors.ts";
 
-/** Beyond the drain time: a stopped runtime's grace (15 s), its adapter's shutdown (15 s), the last answers (7 s), the last callbacks (4 s). */
+/** Beyond the drain time: a stopped runtime's grace (15 s), its adapter's shutdown (15 s), the last answers (10 s), the last callbacks (4 s). */
 const CLOSE_MARGIN_MS = 45_000;
 /** What the system refuses at a start, and what the operator can do about it. */
 const remedies: Readonly<Record<string, string>> = {

@@ -64,7 +64,9 @@ test("its types reach a TypeScript adapter", async () => {
   const options = { strict: true, module: "nodenext", target: "es2024", noEmit: true, skipLibCheck: false, types: [] };
   await writeFile(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["typed.ts"] }));
   const typed = (provider: string) => `
+    import { type BridgeRequestHandler, closeCodes } from "bridge-server/bridge-protocol";
     import type { ExecutionAdapter } from "bridge-server/contract";
+    export const handler: BridgeRequestHandler = { handle: async ({ op }) => ({ status: 404, payload: { op, code: closeCodes.stopped } }) };
     export const part: Pick<ExecutionAdapter, "provider" | "cancel"> = { provider: ${provider}, cancel: async (taskHandle) => taskHandle.length > 0 };
   `;
   const compile = () => execa(path.join(repository, "node_modules/.bin/tsc"), ["-p", project], { cwd: project, reject: false });

@@ -5,8 +5,8 @@ import { scopes } from "../../src/http/principal.ts";
 import { createBridgeHandler } from "../../src/websocket/bridge-handler.ts";
 import type { BridgeRequest } from "../../src/websocket/bridge-protocol.ts";
 import { defineOp, type Op } from "../../src/websocket/op.ts";
-import { createOps, type OpDependencies } from "../../src/websocket/ops.ts";
 import { ok } from "../../src/websocket/responses.ts";
+import { createIdleOps } from "./idle-ops.ts";
 
 // The dispatching of ops, without a socket.
 const logged: unknown[] = [];
@@ -21,17 +21,7 @@ const failing = (error: unknown): Op =>
   defineOp({ name: "test.fail", scope: "read", payload: z.strictObject({}), handle: () => Promise.reject(error) });
 
 describe("the table", () => {
-  const never = () => Promise.reject(new Error("No op is meant to be carried out."));
-  const dependencies: OpDependencies = {
-    acceptDispatch: never,
-    dispatcher: { cancel: never },
-    tasks: { find: never },
-    toolsInUse: { has: () => false },
-    approvals: { findPending: never, decide: never },
-    workspaces: { listWorkspaces: never },
-    checkOpen() {},
-  };
-  const ops = createOps(dependencies);
+  const ops = createIdleOps();
   const handler = createBridgeHandler({ ops, logger });
 
   test("has every op once, as namespace and verb, with its scope", () => {

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { dispatchBodySchema } from "../../src/dispatch/dispatch-schema.ts";
+import { startBridge } from "../http/start-bridge.ts";
+import { createIdleOps } from "./idle-ops.ts";
+
+const page = readFileSync(path.resolve(import.meta.dirname, "../../docs/websocket.md"), "utf8");
+
+test.each(createIdleOps().map((op) => [op.name, op] as const))(
+  "the page has a row for %s, with its scope and every field",
+  (name, { scope, payload }) => {
+    const row = page.split("\n").find((line) => line.startsWith(`| \`${name}\` |`)) ?? "";
+    expect(row).toContain(`| \`${scope}\` |`);
+    const { properties = {} } = z.toJSONSchema(payload, { unrepresentable: "any" });
+    for (const field of Object.keys(properties)) expect(row).toContain(`\`${field}\``);
+  },
+);
+
+test("the page has no op that there is not", () => {
+  const named = [...page.matchAll(/^\| `([a-z]+\.[a-z]+)` \|/gm)].map(([, name]) => name);
+  expect(named).toEqual(createIdleOps().map(({ name }) => name));
+});
+
+test("the page names every field of agent.run", () => {
+  const fields = Object.keys(dispatchBodySchema.shape).filter((field) => field !== "agentId" && field !== "message");
+  for (const field of ["agent", "input", ...fields]) expect(page).toContain(`\`${field}\``);
+});
+
+test("the client of the page drives a run", async () => {
+  const bridge = await startBridge();
+  const { openBridge } = (await import("../../examples/browser/open-bridge.js" as string)) as {
+    openBridge(
+      url: string,
+      mintTicket: () => Promise<unknown>,
+    ): Promise<{
+      ask(op: string, payload?: unknown): Promise<{ status: number; payload: Record<string, unknown> }>;
+      close(): void;
+    }>;
+  };
+  const mint = async () => (await bridge.call("POST", "/api/v2/events/ticket")).body;
+  const endpoint = `${bridge.url.replace("http", "ws")}/ws/bridge`;
+  const client = await openBridge(endpoint, mint);
+  const run = { agent: "writer", input: "Hello.", provider: "memory", taskId: "t" };
+  const answers = await Promise.all([client.ask("agent.run", run), client.ask("no.such"), client.ask("workspace.list")]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 404, 200]);
+  await expect.poll(async () => (await client.ask("agent.status", { runId: "t" })).payload["phase"]).toBe("completed");
+  await bridge.close();
+  await expect(client.ask("workspace.list")).rejects.toThrow("closed");
+  await expect(openBridge(endpoint, async () => ({ ticket: "none" }))).rejects.toThrow("could not be opened");
+});
