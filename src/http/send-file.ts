@@ -19,7 +19,12 @@ const CHUNK_BYTES = 256 * 1024;
 const SETTLED_AFTER_MS = 1000;
 
 /** Answers with a file, or with the range of it that was asked for. Takes the file over: it is closed, whatever comes. */
-export async function sendFile(request: FastifyRequest, reply: FastifyReply, file: OpenTaskFile): Promise<FastifyReply> {
+export async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: OpenTaskFile,
+  { stalledReaderMs = STALLED_READER_MS } = {},
+): Promise<FastifyReply> {
   const { handle, stats, name } = file;
   try {
     const size = Number(stats.size);
@@ -49,7 +54,7 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, fil
       await handle.close();
       return reply.send();
     }
-    reply.raw.setTimeout(STALLED_READER_MS, () => reply.raw.destroy());
+    reply.raw.setTimeout(stalledReaderMs, () => reply.raw.destroy());
     const content = Readable.from(readRange(file, { first, last }), { objectMode: false, highWaterMark: CHUNK_BYTES });
     content.once("close", () => void handle.close());
     return reply.send(content);

@@ -159,10 +159,20 @@ test("1200 mutated queries and paths", { timeout: 60_000 }, async () => {
   const query = fc
     .array(fc.tuple(name, value), { maxLength: 3 })
     .map((pairs) => pairs.map(([key, text]) => `${encode(key)}=${encode(text)}`).join("&"));
+  await bridge.dispatch({ taskId: "kept" });
   const target = fc.oneof(
-    fc.constantFrom("/api/v2/tasks", "/api/v2/callbacks", "/api/v2/adapters", "/healthz", "/readyz", "/metrics"),
+    fc.constantFrom(
+      "/api/v2/tasks/kept/files",
+      "/api/v2/tasks",
+      "/api/v2/callbacks",
+      "/api/v2/adapters",
+      "/healthz",
+      "/readyz",
+      "/metrics",
+    ),
     hostileText.map((text) => `/api/v2/tasks/${encode(text).slice(0, 2_000)}`),
     hostileText.map((text) => `/api/v2/tasks/${encode(text).slice(0, 2_000)}/events`),
+    hostileText.map((text) => `/api/v2/tasks/kept/files/${encode(text).slice(0, 2_000)}`),
     hostileText.map((text) => `/${encode(text).slice(0, 2_000)}`),
   );
   await fc.assert(

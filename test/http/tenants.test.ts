@@ -43,6 +43,8 @@ test.each([
   ["POST", () => `/api/v2/tasks/${running}/cancel`],
   ["GET", () => `/api/v2/tasks/${done}/events`],
   ["GET", () => `/api/v2/tasks/${done}/events?after=${lastEventId}`],
+  ["GET", () => `/api/v2/tasks/${done}/files`],
+  ["GET", () => `/api/v2/tasks/${running}/files/any`],
   ["POST", () => `/api/v2/callbacks/${done}/redeliver`],
   ["POST", () => `/api/v2/callbacks/${running}/redeliver`],
 ])("%s of another's task is 404: %#", async (method, target) => {
