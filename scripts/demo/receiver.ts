@@ -1,8 +1,8 @@
 import { EventEmitter, on, once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { CallbackBody } from "bridge-client";
 import { Webhook } from "standardwebhooks";
-import type { ExecutionResult } from "#contract";
 
 /** A callback whose signature is genuine. */
 export interface ReceivedCallback {
@@ -10,7 +10,7 @@ export interface ReceivedCallback {
   attempt: number;
   id: string;
   signature: string;
-  body: ExecutionResult & { taskId: string };
+  body: CallbackBody;
 }
 
 /** A receiver of callbacks. */

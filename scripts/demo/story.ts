@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { EventEnvelope } from "#contract";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Adapter, type BridgeClient, type BridgeEvent, createBridgeClient } from "bridge-client";
 import { type DemoAgent, settingsFor } from "./agents.ts";
-import { type BridgeClient, createBridgeClient } from "./bridge-client.ts";
 import { type BridgeProcess, startBridge } from "./bridge-process.ts";
 import { describeError } from "./describe-error.ts";
 import { type ReceivedCallback, type Receiver, startReceiver } from "./receiver.ts";
@@ -44,13 +44,13 @@ export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions
 
   try {
     screen.line(`Bridge ${bridge.version}: ${bridge.url}   receiver of callbacks: ${receiver.url}`);
-    const client = createBridgeClient({ ...bridge, signal });
-    if (agent.provider !== "command") await showPreflight(screen, client, agent);
+    const stage = { screen, client: createBridgeClient({ url: bridge.url, token: bridge.token }), signal };
+    if (agent.provider !== "command") await showPreflight(stage, agent);
     const workspace = path.join(directory, "workspaces", "default", agentId);
     for (const folder of folders)
       await cp(path.join(repository, folder), path.join(workspace, folder), { recursive: true, filter: isOurs });
     screen.line(`The agent works on a copy of this repository's ${folders.join("/ and ")}/. ${agent.needs}`);
-    await showTask(screen, client, receiver, agent);
+    await showTask(stage, receiver, agent);
     clearTimeout(timer);
     if (keep) await stayOpen(screen, { agent, bridge, receiver, signal });
     else showNext(screen, agent);
@@ -62,54 +62,72 @@ export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions
   }
 }
 
-async function showTask(screen: Screen, client: BridgeClient, receiver: Receiver, agent: DemoAgent): Promise<void> {
+/** Where the demo plays, and until when. */
+interface Stage {
+  screen: Screen;
+  client: BridgeClient;
+  signal: AbortSignal;
+}
+
+async function showTask(stage: Stage, receiver: Receiver, agent: DemoAgent): Promise<void> {
+  const { screen, client, signal } = stage;
   const body = { taskId, agentId, ...agent.task, callbackUrl: receiver.url };
   const startedAt = performance.now();
   const elapsed = (): string => `+${((performance.now() - startedAt) / 1000).toFixed(3)} s`;
 
   screen.heading("Dispatch");
   screen.text(`  POST /api/v2/dispatch  ${JSON.stringify(body)}`);
-  const accepted = await client.dispatch(body);
-  screen.text(`  ${elapsed()}  ${accepted.status}  ${JSON.stringify(accepted.task)}`);
+  const { replayed: _, ...accepted } = await client.dispatch(body, { signal });
+  screen.text(`  ${elapsed()}  202  ${JSON.stringify(accepted)}`);
 
   screen.heading(`Events, live: GET /api/v2/tasks/${taskId}/events`);
-  const last = await showEvents(screen, client, elapsed);
-  if (last.type !== "execution.completed")
-    throw new Error(`the task ended with ${last.type}: ${String(last.data["error"] ?? JSON.stringify(last.data))}`);
+  const last = await showEvents(stage, elapsed);
+  if (last.type === "execution.failed") throw new Error(`the task ended with ${last.type}: ${last.data.error}`);
 
   screen.heading("Callback");
   showCallback(screen, await receiver.next(), elapsed());
   // From the last event on: nothing can be missed between the two streams.
-  for await (const event of client.follow(`/api/events?taskId=${taskId}&types=callback.delivered,callback.dead`, last.id)) {
+  const outcome = { taskId, types: ["callback.delivered", "callback.dead"] } as const;
+  for await (const event of client.events(outcome, { after: last.id, signal })) {
     if (event.type !== "callback.delivered") throw new Error("Bridge gave the callback up");
     screen.line(`  answered 204, and Bridge has noted it: ${event.type} ${JSON.stringify(event.data)}`);
     break;
   }
 
   screen.heading("The same dispatch again");
-  const repeated = await client.dispatch(body);
-  if (!repeated.replayed) throw new Error("a repeated dispatch was taken for a new one");
-  screen.line(`  ${repeated.status}  Idempotent-Replayed: true, state ${repeated.task["state"]}: nothing runs twice`);
+  const { replayed, state } = await client.dispatch(body, { signal });
+  if (!replayed) throw new Error("a repeated dispatch was taken for a new one");
+  screen.line(`  202  Idempotent-Replayed: true, state ${state}: nothing runs twice`);
 }
 
 /** Shows what Bridge has found of the agent's program; rejects, with what to do about it, when it cannot work as it is. */
-async function showPreflight(screen: Screen, client: BridgeClient, { provider }: DemoAgent): Promise<void> {
+async function showPreflight(stage: Stage, { provider }: DemoAgent): Promise<void> {
+  const { screen } = stage;
   screen.heading(`Preflight of ${provider}: GET /api/v2/adapters`);
-  const { status, detail, preflight } = await client.health(provider);
+  const { status, detail, preflight } = await findHealth(stage, provider);
   for (const { step, ok, detail: found } of preflight) screen.line(`  ${ok ? "ok" : "--"}  ${step.padEnd(22)}  ${found}`);
   if (status === "healthy") return;
   const reasons = status === "offline" && preflight.length > 0 ? preflight.map((step) => step.detail) : [detail];
   throw new NotReadyError(`${provider} cannot be shown yet:\n${reasons.map((reason) => `  ${reason}\n`).join("")}`);
 }
 
+/** How an adapter is, once that has been found out. */
+async function findHealth({ client, signal }: Stage, provider: string): Promise<Adapter["health"]> {
+  for (;;) {
+    for await (const { provider: name, health } of client.listAdapters({ signal }))
+      if (name === provider && health.checkedAt !== null) return health;
+    await delay(100, undefined, { signal });
+  }
+}
+
 /** Something that only the operator can do is missing: no fault of Bridge's. */
 export class NotReadyError extends Error {}
 
 /** Shows one task's events as they come; resolves with the last one. */
-async function showEvents(screen: Screen, client: BridgeClient, elapsed: () => string): Promise<EventEnvelope> {
-  let last: EventEnvelope | null = null;
+async function showEvents({ screen, client, signal }: Stage, elapsed: () => string): Promise<BridgeEvent> {
+  let last: BridgeEvent | null = null;
   let toolEvents = 0;
-  for await (const event of client.follow(`/api/v2/tasks/${taskId}/events`)) {
+  for await (const event of client.events(taskId, { signal })) {
     last = event;
     if (event.type.startsWith("tool.") && ++toolEvents > SHOWN_TOOL_EVENTS) continue;
     if (toolEvents > SHOWN_TOOL_EVENTS) screen.line(`  ${elapsed()}  …    ${toolEvents - SHOWN_TOOL_EVENTS} more tool events`);
@@ -120,10 +138,10 @@ async function showEvents(screen: Screen, client: BridgeClient, elapsed: () => s
   return last;
 }
 
-function summarise({ type, data }: EventEnvelope): string {
-  if (type === "tool.invoked") return `${data["toolName"]} ${JSON.stringify(data["input"])}`;
-  if (type === "tool.completed") return `${data["toolName"]} -> ${JSON.stringify(data["output"])}`;
-  if (type === "assistant.text") return JSON.stringify(data["content"]);
+function summarise({ type, data }: BridgeEvent): string {
+  if (type === "tool.invoked") return `${data.toolName} ${JSON.stringify(data.input)}`;
+  if (type === "tool.completed") return `${data.toolName} -> ${JSON.stringify(data.output)}`;
+  if (type === "assistant.text") return JSON.stringify(data.content);
   return JSON.stringify(data);
 }
 
@@ -131,7 +149,8 @@ function showCallback(screen: Screen, { attempt, id, signature, body }: Received
   const findings = body.output?.split("\n").filter((line) => /^[^#|]/.test(line));
   screen.line(`  ${at}  attempt ${attempt}, webhook-id ${id}`);
   screen.line(`  signature ok, by the package standardwebhooks: ${signature}`);
-  screen.line(`  status ${body.status} in ${Math.round(body.durationMs)} ms: ${findings?.join(" ")}`);
+  screen.line(`  status ${body.status} in ${Math.round(body.durationMs)} ms:`);
+  screen.line(`    ${findings?.join(" ")}`);
   const { model, usage, costUsd } = body;
   if (usage === undefined) return;
   const cost = costUsd === undefined ? "" : `, US$ ${costUsd.toFixed(6)}`;

@@ -27,7 +27,7 @@ test("shows the dispatch, the events and the verified callback on one screen, an
   expect(shown).toEqual(expect.arrayContaining(["execution.progress", "tool.invoked", "tool.completed", "assistant.text"]));
   expect([shown[0], shown.at(-1)]).toEqual(["execution.started", "execution.completed"]);
   expect(stdout).toMatch(/attempt 1, webhook-id msg_\w+\n {2}signature ok, .*: v1,/);
-  expect(stdout).toMatch(/status ok in \d+ ms: \d+ files, .* `BRIDGE` occurs [1-9]\d* times\./);
+  expect(stdout).toMatch(/status ok in \d+ ms:\n {4}\d+ files, .* `BRIDGE` occurs [1-9]\d* times\./);
   expect(stdout).toMatch(/callback\.delivered \{"attempts":1,"status":204\}/);
   expect(stdout).toMatch(/Idempotent-Replayed: true, state completed/);
   expect(stdout).not.toContain("\x1b");
@@ -114,7 +114,7 @@ esac
     expect(stdout).toMatch(/ok {2}primary connection +cli: gemini 0\.61\.0/);
     expect(stdout).toContain('"profile":"inspect"');
     expect(stdout).toMatch(/assistant\.text +"Hello! Here are docs and examples\."/);
-    expect(stdout).toMatch(/signature ok, [\s\S]*status ok in \d+ ms: Hello! Here are docs and examples\.\n.*: 130 tokens in, 35 out\n/);
+    expect(stdout).toMatch(/signature ok, [\s\S]*status ok in \d+ ms:\n {4}Hello! Here are docs and examples\.\n.*: 130 tokens in, 35 out\n/);
     expect(stdout).toContain("BRIDGE_ADAPTERS=gemini npm start");
     expect(stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);
   });
