@@ -43,6 +43,8 @@ async function run(task: ProgramTask, argv: readonly string[], { env, model, tal
     // When it exits, it does not wait for what it has written to a pipe.
     stdout: "file",
     read: reader.read,
+    // One that is given up goes on calling the model.
+    exitAfterEndMs: 500,
     explainExit({ exitCode, stderr }) {
       // The rules hold for every agent, but they were asked for this one.
       if (/agent "bridge" not found/.test(stderr))

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { LineReader, Step, Verdict } from "../program/run-program.ts";
+import { createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, failure } from "./failures.ts";
 import { readTool, toolPartSchema } from "./tools.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
@@ -23,6 +24,7 @@ export interface RunReader {
 export function createRunReader(tally: Tally): RunReader {
   let reason: string | null = null;
   let isCalling = false;
+  const brokenCalls = createBrokenCalls();
 
   const read: LineReader = (json) => {
     const line = lineSchema.safeParse(json).data;
@@ -42,7 +44,7 @@ export function createRunReader(tally: Tally): RunReader {
     isCalling = false;
     reason = line.part.reason;
     tally.add(line.part);
-    return session;
+    return [...session, ...brokenCalls(reason)];
   };
   const verdict = (): Verdict => {
     if (!isCalling) return explainFinish(reason);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Step, Verdict } from "../program/run-program.ts";
+import { createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
 import { formTool } from "./permissions.ts";
 import { readTool, toolPartSchema } from "./tools.ts";
@@ -48,6 +49,7 @@ export type ServerReader = (event: unknown) => readonly ServerStep[];
 
 /** Begins to read the events of the one session that a server works on; its sub-agents have sessions beside it. */
 export function createServerReader(sessionId: string, tally: Tally): ServerReader {
+  const brokenCalls = createBrokenCalls();
   const answers = new Set<string>();
   const told = new Map<string, string>();
   let error: ReportedError | null = null;
@@ -75,7 +77,10 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
   };
 
   const readPart = (part: z.infer<typeof partSchema>): ServerStep[] => {
-    if (part.type === "step-finish") tally.add(part);
+    if (part.type === "step-finish") {
+      tally.add(part);
+      return brokenCalls(part.reason);
+    }
     if (part.sessionID !== sessionId) return [];
     // The answer in its wanted form is no work of a tool.
     if (part.type === "tool") return part.tool === formTool ? [] : readTool(part);

@@ -126,3 +126,15 @@ test("a version that counts in another way tells how its calls ended; what they 
   const { verdict, counted } = read([JSON.stringify({ type: "step_finish", sessionID: "ses_1", part })]);
   expect([verdict, counted]).toEqual([{ status: "ok" }, {}]);
 });
+
+test("a provider whose answers break off is given up after four in a row: the program would ask for ever", () => {
+  const finish = (reason: string) => JSON.stringify({ type: "step_finish", sessionID: "ses_1", part: { ...finished, reason } });
+  const given = (...reasons: string[]) => read(reasons.map(finish)).ended;
+  expect(given("unknown", "other", "unknown")).toEqual([]);
+  expect(given("unknown", "unknown", "unknown", "tool-calls", "unknown")).toEqual([]);
+  expect(given("tool-calls", "unknown", "unknown", "other", "unknown")).toMatchObject([
+    { errorCode: "model_error", error: expect.stringContaining("broke off 4 times in a row") },
+  ]);
+});
+
+const finished = { id: "prt_1", type: "step-finish", tokens: { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }, cost: 0 };
