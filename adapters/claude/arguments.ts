@@ -27,7 +27,7 @@ export const toolsFor = ({ profile }: Rights): string[] =>
  */
 export function allowedTools({ profile, approvals, mcpServers = [] }: Rights): string[] {
   if (profile === "inspect") return [];
-  return [...(approvals === "allow" ? askingTools : []), ...mcpServerNames(mcpServers).map((name) => `mcp__${name}`)];
+  return [...(approvals === "allow" ? askingTools : []), ...serverNames(mcpServers).map((name) => `mcp__${name}`)];
 }
 
 /** Flags that any start of the program needs, over whatever connection: a key without a value is a switch. */
@@ -76,9 +76,14 @@ function isTaken({ $schema, type, anyOf, oneOf, allOf }: Record<string, unknown>
 /** Claude Code puts variables of its environment into a server's values: this one keeps a `$` what it is. */
 export const dollarVariable = { BRIDGE_DOLLAR: "$" } as const;
 
+/** Servers of these names Claude Code takes for parts of its own, and leaves out without a word. */
+const reservedNames = ["ide", "workspace", "claude-in-chrome", "computer-use"];
+
+const serverNames = (servers: readonly McpServerSpec[]): string[] => mcpServerNames(servers, reservedNames);
+
 /** The file of the MCP servers. */
 export function mcpConfig(servers: readonly McpServerSpec[]): string {
-  const names = mcpServerNames(servers);
+  const names = serverNames(servers);
   const entries = servers.map(({ name: _, transport, ...spec }, index) => [
     names[index],
     { type: transport, ...(literal(spec) as object) },

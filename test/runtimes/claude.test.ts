@@ -9,7 +9,7 @@ import { adapterConformance } from "../conformance/adapter.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
-import type { Step } from "./model-server/scenarios.ts";
+import type { Step, Tool } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
 
@@ -165,7 +165,7 @@ describe.each(connections)("claude over %s", { timeout: 60_000 }, (connection) =
 
   test("MCP servers are used without asking, whatever their names, and none takes the place of another", async () => {
     const { run } = await openBench(connection);
-    const servers = ["GitHub (prod)", "GitHub.prod"].map((name) => {
+    const servers = ["GitHub (prod)", "GitHub.prod", "workspace"].map((name) => {
       const env = { WORD: `word of ${name}` };
       return { name, transport: "stdio" as const, command: process.execPath, args: [mcpServer], env };
     });
@@ -173,9 +173,11 @@ describe.each(connections)("claude over %s", { timeout: 60_000 }, (connection) =
     const { tools } = await run({
       approvals: "deny",
       mcpServers: servers,
-      ...play({ tools: [lookup("GitHub_prod")] }, { tools: [lookup("GitHub_prod_2")] }, { text: "Done." }),
+      ...play(...["GitHub_prod", "GitHub_prod_2", "workspace_2"].map((server) => ({ tools: [lookup(server)] as [Tool] })), {
+        text: "Done.",
+      }),
     });
-    expect(tools.map(({ isError }) => isError)).toEqual([false, false]);
+    expect(tools.map(({ isError }) => isError)).toEqual([false, false, false]);
     for (const [index, { name }] of servers.entries()) expect(JSON.stringify(tools[index]?.output)).toContain(`word of ${name}`);
   });
 

@@ -23,3 +23,7 @@ test.each([
 ])("%j are known as %j", (names, known) => {
   expect(mcpServerNames(names.map((name) => ({ name })))).toEqual(known);
 });
+
+test("a name that the program keeps to itself is given another number", () => {
+  expect(mcpServerNames([{ name: "ide" }, { name: "words" }], ["ide"])).toEqual(["ide_2", "words"]);
+});
