@@ -16,12 +16,12 @@ import { createAdapterRegistry, type LoadedAdapter } from "./dispatch/adapter-re
 import { createDispatcher, type Dispatcher } from "./dispatch/dispatcher.ts";
 import { createWorkspaceList } from "./dispatch/list-workspaces.ts";
 import { loadAdapters } from "./dispatch/load-adapters.ts";
+import { createPhaseReader } from "./dispatch/phase-reader.ts";
 import { createTaskFiles } from "./dispatch/task-files.ts";
 import { createTaskReader } from "./dispatch/task-reader.ts";
 import { createWorkspaces } from "./dispatch/workspace.ts";
 import { BridgeError } from "./errors.ts";
 import { createEventLog } from "./events/event-log.ts";
-import { createToolsInUse } from "./events/tools-in-use.ts";
 import { registerApprovalRoutes } from "./http/approvals.ts";
 import { registerCallbackRoutes } from "./http/callbacks.ts";
 import { createServer } from "./http/create-server.ts";
@@ -147,8 +147,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   const ops = createOps({
     acceptDispatch,
     dispatcher,
-    tasks,
-    toolsInUse: createToolsInUse(eventLog),
+    phases: createPhaseReader({ store, eventLog }),
     approvals,
     workspaces: createWorkspaceList({ store, workspacesDir: config.workspacesDir }),
     checkOpen() {

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { AcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { TaskReader, TaskSnapshot } from "../dispatch/task-reader.ts";
+import type { PhaseReader } from "../dispatch/phase-reader.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
-import type { ToolsInUse } from "../events/tools-in-use.ts";
 import type { BridgeResponse } from "./bridge-protocol.ts";
 import { defineOp, type Op } from "./op.ts";
 import { ok } from "./responses.ts";
@@ -12,8 +11,7 @@ import { ok } from "./responses.ts";
 export interface AgentDependencies {
   acceptDispatch: AcceptDispatch;
   dispatcher: Pick<Dispatcher, "cancel">;
-  tasks: Pick<TaskReader, "find">;
-  toolsInUse: Pick<ToolsInUse, "has">;
+  phases: PhaseReader;
   /** Throws a BridgeError while no run is started. */
   checkOpen(): void;
 }
@@ -24,7 +22,7 @@ const names = { agent: "agentId", input: "message" } as const;
 const runPayload = z.strictObject({ runId: z.string().min(1).max(200) });
 
 /** `agent.run`, `agent.cancel` and `agent.status`. */
-export function createAgentOps({ acceptDispatch, dispatcher, tasks, toolsInUse, checkOpen }: AgentDependencies): Op[] {
+export function createAgentOps({ acceptDispatch, dispatcher, phases, checkOpen }: AgentDependencies): Op[] {
   return [
     defineOp({
       name: "agent.run",
@@ -62,21 +60,11 @@ export function createAgentOps({ acceptDispatch, dispatcher, tasks, toolsInUse, 
       scope: "read",
       payload: runPayload,
       async handle({ runId }, { tenant }) {
-        const snapshot = await tasks.find(tenant, runId);
-        return snapshot === null ? runNotFound(runId) : ok({ runId, phase: phaseOf(snapshot, toolsInUse) });
+        const phase = await phases.find(tenant, runId);
+        return phase === null ? runNotFound(runId) : ok({ runId, phase });
       },
     }),
   ];
-}
-
-/** What a run is doing: the state of its task, finer while it runs. */
-function phaseOf(
-  { task, isApprovalPending }: Pick<TaskSnapshot, "task" | "isApprovalPending">,
-  toolsInUse: Pick<ToolsInUse, "has">,
-): string {
-  if (task.state !== "running") return task.state;
-  if (isApprovalPending) return "waiting-approval";
-  return toolsInUse.has(task.seq) ? "tool-call" : "running";
 }
 
 const runNotFound = (runId: string): BridgeResponse => ({ status: 404, payload: { runId, error: "run-not-found" } });

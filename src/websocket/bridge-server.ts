@@ -138,7 +138,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
         requestIds.set(request.raw, request.id);
       },
       handler(_request, reply) {
-        reply.headers({ upgrade: "websocket", connection: "upgrade" });
+        reply.headers({ upgrade: "websocket", connection: "upgrade, close" });
         throw new BridgeError("upgrade_required", "This is a WebSocket: connect with a WebSocket client.");
       },
       wsHandler: accept,

@@ -21,8 +21,8 @@ const MAX_ATTRIBUTE_LENGTH = 256;
 
 /** Reads a frame; never throws, whatever it holds. */
 export function readEnvelope({ bytes, isBinary }: Frame): Envelope {
-  const text = bytes.toString();
   if (isBinary) return refuse("malformed-envelope");
+  const text = bytes.toString();
   if (text.trim() === "") return refuse("empty-envelope");
   const envelope = parse(text);
   if (!isObject(envelope)) return refuse("malformed-envelope");

@@ -122,3 +122,13 @@ test.each([new Error("a bug"), new BridgeError("internal_error", "A bug.")])(
     await expect(createBridgeHandler({ ops: [failing(error)], logger }).handle(request("test.fail"))).rejects.toBe(error);
   },
 );
+
+test("no run is started while Bridge stops or is overloaded; nothing of the request is looked at", async () => {
+  const ops = createIdleOps({
+    checkOpen() {
+      throw new BridgeError("overloaded", "Bridge is overloaded.");
+    },
+  });
+  const { status, payload } = await createBridgeHandler({ ops, logger }).handle(request("agent.run", { nonsense: true }));
+  expect([status, payload["error"]]).toEqual([503, "overloaded"]);
+});

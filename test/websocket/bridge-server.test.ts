@@ -222,7 +222,7 @@ describe("who may connect", () => {
     expect((await (await server.connect()).ask("test.echo")).status).toBe(200);
   }, 20_000);
 
-  test("no request without an upgrade: 426, and the connection goes on", async () => {
+  test("no request without an upgrade: 426", async () => {
     const server = await startSocketServer();
     const headers = { authorization: "Bearer alpha" };
     const plain = await fetch(server.url, { headers });
@@ -398,9 +398,7 @@ async function sendRaw(url: string, lines: string[]): Promise<{ status: number; 
   const { host, hostname, port, pathname } = new URL(url);
   const socket = connectTcp(Number(port), hostname);
   socket.write([`GET ${pathname} HTTP/1.1`, `Host: ${host}`, "Authorization: Bearer alpha", ...lines, "", ""].join("\r\n"));
-  const timer = setTimeout(() => socket.end(), 300);
   const answer = await readAll(socket);
-  clearTimeout(timer);
   const [head = "", body = ""] = answer.split("\r\n\r\n");
   const [statusLine = "", ...fields] = head.split("\r\n");
   const headers = new Headers(fields.map((field) => field.split(": ", 2) as [string, string]));
