@@ -57,7 +57,7 @@ export async function openFileInside(root: string, names: readonly string[]): Pr
 async function openRegularFile(file: string): Promise<FileHandle | null> {
   // Opening a device or a pipe can have effects of its own; it is not even tried.
   const named = await nullIfAbsent(lstat(file));
-  if (named?.isFile() !== true || named.nlink > 1) return null;
+  if (named?.isFile() !== true) return null;
   const handle = await nullIfAbsent(open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
   if (handle === null) return null;
   const opened = await handle.stat();

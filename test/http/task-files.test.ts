@@ -51,6 +51,10 @@ async function begin(taskId: string, script: string): Promise<{ end(): Promise<v
   };
 }
 
+/** Its connections stay open: whoever gets fewer bytes than promised would wait for the rest. */
+const staying = new http.Agent({ keepAlive: true });
+afterAll(() => staying.destroy());
+
 /** A request as it is, without what `fetch` tidies up; the body is counted, and what is wrong with its end is told. */
 function getRaw(
   target: string,
@@ -58,7 +62,7 @@ function getRaw(
 ) {
   return new Promise<{ status: number; headers: http.IncomingHttpHeaders; bytes: number; isWhole: boolean }>((resolve, reject) => {
     const headers = { authorization: "Bearer secret-alpha" };
-    const request = http.get({ host: "127.0.0.1", port: bridge.port, path: target, headers, agent: false }, async (response) => {
+    const request = http.get({ host: "127.0.0.1", port: bridge.port, path: target, headers, agent: staying }, async (response) => {
       let bytes = 0;
       const { statusCode: status = 0, headers } = response;
       response.once("close", () => resolve({ status, headers, bytes, isWhole: response.complete })).on("error", () => {});
