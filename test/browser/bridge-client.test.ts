@@ -1,0 +1,86 @@
+import type { BridgeClient, BridgeEvent, verifyCallback } from "bridge-client";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startBridge } from "../http/start-bridge.ts";
+import { type Address, surviveTwoRestarts } from "../packages/bridge-client/two-restarts.ts";
+import { type Browser, startBrowser } from "./start-browser.ts";
+
+/** What the page offers. */
+declare const connect: (address: Address) => BridgeClient;
+declare const follow: (address: Address, taskId: string) => void;
+declare const seen: { task: BridgeEvent[]; all: BridgeEvent[] };
+declare const ended: Promise<unknown>;
+declare const verify: typeof verifyCallback;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+}, 60_000);
+afterAll(() => browser?.close());
+
+test("in a browser, too, a task is followed through two restarts and no event is lost or repeated", async () => {
+  const { page, origin } = browser;
+  await surviveTwoRestarts(
+    async (address, taskId) => {
+      await page.evaluate(([where, which]) => follow(where, which), [address, taskId] as const);
+      return {
+        seen: () => page.evaluate(() => seen.task.map(({ id }) => id)),
+        ended: page.evaluate(() => ended.then(() => seen)),
+      };
+    },
+    { BRIDGE_CORS_ORIGINS: origin },
+  );
+}, 60_000);
+
+test("a page of a listed origin dispatches, and can read what refuses it", async () => {
+  const bridge = await startBridge({ BRIDGE_CORS_ORIGINS: browser.origin });
+  try {
+    const answers = await browser.page.evaluate(
+      async (address) => {
+        const client = connect(address);
+        const task = { provider: "memory", agentId: "writer", message: "Hello, page." };
+        const { taskId } = await client.dispatch(task);
+        const done = await client.waitForTask(taskId);
+        const again = await client.dispatch({ ...task, taskId });
+        const refused = await client.getTask("missing").catch(({ code, requestId }) => ({ code, requestId }));
+        return { output: done.result?.output, replayed: again.replayed, refused };
+      },
+      { url: bridge.url, token: "secret-alpha" },
+    );
+    expect(answers).toEqual({
+      output: "Hello, page.",
+      replayed: true,
+      refused: { code: "not_found", requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    });
+  } finally {
+    await bridge.close();
+  }
+});
+
+test("a page of any other origin is kept out by the browser", async () => {
+  const bridge = await startBridge({ BRIDGE_CORS_ORIGINS: "https://app.example" });
+  try {
+    const complaint = browser.page.waitForEvent("console", (message) => message.type() === "error");
+    const address = { url: bridge.url, token: "secret-alpha" };
+    const asking = browser.page.evaluate((where) => connect(where).getTask("missing", { signal: AbortSignal.timeout(1000) }), address);
+    await expect(asking).rejects.toThrow("TimeoutError");
+    expect((await complaint).text()).toContain("blocked by CORS policy");
+  } finally {
+    await bridge.close();
+  }
+});
+
+test("callbacks are verified with the browser's own cryptography", async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  const body = JSON.stringify({ taskId: "report-7", output: "Fünf Dateien" });
+  const now = new Date();
+  const headers = {
+    "webhook-id": "msg_1",
+    "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+    "webhook-signature": new Webhook(secret).sign("msg_1", now, body),
+  };
+  const judge = (text: string) =>
+    browser.page.evaluate(([given, came, known]) => verify(given, came, [known]), [headers, text, secret] as const);
+  expect(await judge(body)).toEqual(JSON.parse(body));
+  expect(await judge(`${body} `)).toBeNull();
+});

@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { execa } from "execa";
+import { chromium, type Page } from "playwright-core";
+
+/** Where Chromium lies on the systems that have it; CHROMIUM_PATH names another. */
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** It may look up nothing outside: a test needs this machine alone. */
+const quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+const repository = path.resolve(import.meta.dirname, "../..");
+
+/** A real browser with the page of a companion client, which is served from an origin of its own. */
+export interface Browser {
+  page: Page;
+  origin: string;
+  close(): Promise<void>;
+}
+
+/** Builds the client as it is published, serves it with the page, and opens the page in Chromium. */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = process.env["CHROMIUM_PATH"] ?? places.find((place) => existsSync(place));
+  if (executablePath === undefined)
+    throw new Error("There is no Chromium: install it (Debian: apt-get install chromium), or name one in CHROMIUM_PATH.");
+  await using cleanup = new AsyncDisposableStack();
+  const built = await mkdtemp(path.join(tmpdir(), "bridge-browser-"));
+  cleanup.defer(() => rm(built, { recursive: true, force: true }));
+  await execa(process.execPath, [path.join(repository, "scripts/build-client.ts"), built]);
+
+  const server = await serve({
+    "/bridge-client/": built,
+    "/eventsource-parser/": path.join(repository, "node_modules/eventsource-parser/dist"),
+    "/": import.meta.dirname,
+  });
+  cleanup.defer(() => void server.close());
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const browser = cleanup.adopt(await chromium.launch({ executablePath, args: quiet }), (opened) => opened.close());
+  const page = await browser.newPage();
+  await page.goto(`${origin}/page.html`);
+  await page.waitForSelector("html[data-ready]", { state: "attached" });
+  const keeping = cleanup.move();
+  return { page, origin, close: () => keeping.disposeAsync() };
+}
+
+/** Serves directories by the beginning of a path; the first that fits. */
+async function serve(directories: Readonly<Record<string, string>>) {
+  const server = createServer((request, response) => {
+    const target = request.url ?? "/";
+    const [prefix = "", directory = ""] = Object.entries(directories).find(([start]) => target.startsWith(start)) ?? [];
+    const type = target.endsWith(".js") ? "text/javascript" : "text/html";
+    readFile(path.join(directory, target.slice(prefix.length))).then(
+      (bytes) => response.writeHead(200, { "content-type": type }).end(bytes),
+      () => response.writeHead(404).end(),
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
