@@ -21,6 +21,8 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["GET", "/api/v2/tasks/t1", "read"],
   ["POST", "/api/v2/tasks/t1/cancel", "dispatch"],
   ["GET", "/api/v2/tasks/t1/events", "read"],
+  ["GET", "/api/v2/tasks/t1/files", "read"],
+  ["GET", "/api/v2/tasks/t1/files/a.md", "read"],
   ["GET", "/api/events", "read"],
   ["POST", "/api/v2/events/ticket", "read"],
   ["GET", "/api/v2/callbacks", "read"],
@@ -41,7 +43,7 @@ test("the table knows every route", async () => {
   const described = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const known = routes.map(([method, target]) => `${method} ${target.replace("/t1", "/{taskId}")}`);
+  const known = routes.map(([method, target]) => `${method} ${target.replace("/t1", "/{taskId}").replace("/a.md", "/{path}")}`);
   expect(described.filter((route) => !known.includes(route))).toEqual([]);
 });
 
