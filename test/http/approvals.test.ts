@@ -35,7 +35,15 @@ test("a task that asks says what it waits for, and goes on with the answer", asy
   const decided = await decide(approvalId, { decision: "approve", reason: "It is old." });
   expect(decided.status).toBe(200);
   expect(approvalSchema.parse(decided.body)).toMatchObject({
-    ...{ approvalId, taskId: "t1", agentId: "writer", provider: "memory", toolCallId: "call-1", toolName: "delete", input: { path: "a.md" } },
+    ...{
+      approvalId,
+      taskId: "t1",
+      agentId: "writer",
+      provider: "memory",
+      toolCallId: "call-1",
+      toolName: "delete",
+      input: { path: "a.md" },
+    },
     ...{ state: "approved", decidedBy: "alpha", reason: "It is old." },
   });
   expect((await taskIn("t1", "completed")).body).toMatchObject({ waitingOn: null, result: { output: "approve" } });
