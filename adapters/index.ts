@@ -1,6 +1,7 @@
 import type { AdapterModule } from "#contract";
 import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./program/find-installed-programs.ts";
 
+export { createSandbox } from "./process/sandbox.ts";
 export { sweepLeftovers } from "./process/sweep-processes.ts";
 
 /** The adapters that ship with Bridge, by provider; nothing of one is loaded before it is asked for. */

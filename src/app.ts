@@ -4,7 +4,8 @@ import path from "node:path";
 import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { catalogue, findUnusedPrograms, sweepLeftovers } from "../adapters/index.ts";
+import type { Sandbox } from "#contract";
+import { catalogue, createSandbox, findUnusedPrograms, sweepLeftovers } from "../adapters/index.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { createApprovals } from "./approvals/approvals.ts";
 import { createCallbackGuard } from "./callbacks/callback-guard.ts";
@@ -20,7 +21,7 @@ import { createPhaseReader } from "./dispatch/phase-reader.ts";
 import { createTaskFiles } from "./dispatch/task-files.ts";
 import { createTaskReader } from "./dispatch/task-reader.ts";
 import { createWorkspaces } from "./dispatch/workspace.ts";
-import { BridgeError } from "./errors.ts";
+import { BridgeError, StartError } from "./errors.ts";
 import { createEventLog } from "./events/event-log.ts";
 import { registerApprovalRoutes } from "./http/approvals.ts";
 import { registerCallbackRoutes } from "./http/callbacks.ts";
@@ -54,11 +55,13 @@ export interface App {
   close(): Promise<void>;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** What only tests and benches give. */
 export interface AppOptions {
   /** Instead of what the configuration names. */
   adapters?: readonly LoadedAdapter[];
-  environment?: Readonly<Record<string, string | undefined>>;
+  environment?: Environment;
   /** Event-loop delay from which on dispatches are refused; 0 is never. */
   maxEventLoopDelayMs?: number;
 }
@@ -69,6 +72,7 @@ const { version } = packageJson;
 export async function createApp(config: Config, logger: Logger, options: AppOptions = {}): Promise<App> {
   const { adapters, environment = process.env, ...serverOptions } = options;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const { sandbox, noSandbox } = await openSandbox(config, environment);
   const loaded = adapters ?? (await loadAdapters(config.adapters, catalogue));
   const tokens = loadTokens({ config, logger });
   const metrics = createMetrics(version);
@@ -93,6 +97,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       env: environment,
       dataDir: adapterDirectory(config.dataDir, provider),
       logger: logger.child({ provider }),
+      sandbox,
       runChild: (request) => dispatcher.runChild(request),
       requestApproval: (question) => dispatcher.requestApproval(provider, question),
       onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
@@ -176,7 +181,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   let suggested: Promise<void> | undefined;
   async function suggestAdapters(): Promise<void> {
     try {
-      const search = { env: environment, directory: path.join(config.dataDir, "programs"), signal: closing.signal };
+      const search = { env: environment, directory: path.join(config.dataDir, "programs"), sandbox, signal: closing.signal };
       const programs = await findUnusedPrograms(new Set(loaded.map(({ provider }) => provider)), search);
       if (programs.length === 0 || closing.signal.aborted) return;
       const found = programs.map(({ name, version }) => `${name} ${version}`).join(", ");
@@ -192,6 +197,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       await server.listen({ host: config.host, port: config.port });
       const address = addressOf(server);
       logger.info({ address, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir }, "listening");
+      if (noSandbox !== null) logger.warn(`BRIDGE_SANDBOX=auto: runtimes are in no sandbox. ${noSandbox}`);
       metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
       for (const error of await workspaces.sweep())
         logger.error({ err: error }, "a temporary directory of an earlier task cannot be removed");
@@ -221,6 +227,27 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       await suggested;
     },
   };
+}
+
+/** The sandbox that the configuration asks for; `noSandbox` says why there is none where one was wanted. */
+async function openSandbox(config: Config, env: Environment): Promise<{ sandbox: Sandbox | null; noSandbox: string | null }> {
+  if (config.sandbox === "off") return { sandbox: null, noSandbox: null };
+  const directory = path.join(config.dataDir, "tmp");
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const { dataDir, workspacesDir, databaseFile, tokensFile, secretFiles } = config;
+  const databaseFiles = ["", "-wal", "-shm"].map((suffix) => `${databaseFile}${suffix}`);
+  const hidden = [
+    dataDir,
+    workspacesDir,
+    ...databaseFiles,
+    ...(tokensFile === null ? [] : [tokensFile]),
+    ...secretFiles,
+    path.resolve(".env"),
+  ];
+  const made = await createSandbox({ env, hidden, directory, installation: path.join(import.meta.dirname, "..") });
+  if (!("missing" in made)) return { sandbox: made, noSandbox: null };
+  if (config.sandbox === "required") throw new StartError(`Bridge cannot start, because BRIDGE_SANDBOX=required: ${made.missing}`);
+  return { sandbox: null, noSandbox: made.missing };
 }
 
 /** Where it really listens: Fastify itself names loopback for a host of all interfaces. */

@@ -24,6 +24,8 @@ export interface Config {
   defaultProfile: "inspect" | "modify";
   tokenHashes: readonly string[];
   tokensFile: string | null;
+  /** Files with secrets that the environment has named. */
+  secretFiles: readonly string[];
   rateLimitPerMinute: number | null;
   corsOrigins: readonly string[];
   callbacks: { retries: number; backoffMs: number; secrets: readonly string[]; allow: readonly string[] };
@@ -31,6 +33,7 @@ export interface Config {
   drainSeconds: number;
   idleSeconds: number;
   approvalSeconds: number;
+  sandbox: "off" | "auto" | "required";
   mcpCommands: readonly string[];
   metricsPublic: boolean;
   logLevel: string;
@@ -84,6 +87,7 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     defaultProfile: values.BRIDGE_DEFAULT_PROFILE,
     tokenHashes: values.BRIDGE_GATEWAY_TOKEN_HASH ?? [],
     tokensFile: values.BRIDGE_TOKENS_FILE === undefined ? null : path.resolve(values.BRIDGE_TOKENS_FILE),
+    secretFiles: secretSettings.flatMap((name) => present[`${name}_FILE`] ?? []).map((file) => path.resolve(file)),
     rateLimitPerMinute: values.BRIDGE_RATE_LIMIT ?? null,
     corsOrigins: values.BRIDGE_CORS_ORIGINS,
     callbacks: {
@@ -96,6 +100,7 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     drainSeconds: values.BRIDGE_DRAIN_SECONDS,
     idleSeconds: values.BRIDGE_IDLE_SECONDS,
     approvalSeconds: values.BRIDGE_APPROVAL_SECONDS,
+    sandbox: values.BRIDGE_SANDBOX,
     mcpCommands: values.BRIDGE_MCP_COMMANDS,
     metricsPublic: values.BRIDGE_METRICS_PUBLIC,
     logLevel: values.BRIDGE_LOG_LEVEL,

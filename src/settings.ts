@@ -157,6 +157,10 @@ export const settings = {
     .default(300)
     .describe("Seconds without an event after which a streaming runtime counts as hung; 0 turns it off."),
   BRIDGE_APPROVAL_SECONDS: integer(1, 86_400).default(300).describe("Seconds that an approval waits before it counts as rejected."),
+  BRIDGE_SANDBOX: z
+    .enum(["off", "auto", "required"])
+    .default("off")
+    .describe("Sandbox of bubblewrap around every runtime: off, auto (where it works) or required (else Bridge does not start)."),
   BRIDGE_COMMAND: argv.optional().describe("Program of the command adapter, a JSON array. Default: the example agent in examples/agents/"),
   BRIDGE_COMMAND_ENV: list.default([]).describe("Names of environment variables that the command adapter's program gets, comma-separated."),
   BRIDGE_CLAUDE_COMMAND: program("Claude Code", "claude"),

@@ -38,6 +38,7 @@ test("nothing set is the documented default", () => {
     defaultProfile: "inspect",
     tokenHashes: [],
     tokensFile: null,
+    secretFiles: [],
     rateLimitPerMinute: null,
     corsOrigins: [],
     callbacks: { retries: 3, backoffMs: 1000, secrets: [], allow: [] },
@@ -45,6 +46,7 @@ test("nothing set is the documented default", () => {
     drainSeconds: 30,
     idleSeconds: 300,
     approvalSeconds: 300,
+    sandbox: "off",
     mcpCommands: [],
     metricsPublic: false,
     logLevel: "info",
@@ -159,6 +161,7 @@ const table: Record<keyof typeof settings, Row> = {
   BRIDGE_DRAIN_SECONDS: { good: [["0", ({ drainSeconds }) => drainSeconds, 0]], bad: ["3601"] },
   BRIDGE_IDLE_SECONDS: { good: [["0", ({ idleSeconds }) => idleSeconds, 0]], bad: ["86401"] },
   BRIDGE_APPROVAL_SECONDS: { good: [["1", ({ approvalSeconds }) => approvalSeconds, 1]], bad: ["0"] },
+  BRIDGE_SANDBOX: { good: [["required", ({ sandbox }) => sandbox, "required"]], bad: ["on", "true"] },
   BRIDGE_COMMAND: {
     good: [['["node","a b.js"]', ({ adapterSettings }) => adapterSettings["command"]?.["argv"], ["node", "a b.js"]]],
     bad: ["node a.js", "[]", '[""]', "[1]", "{}"],

@@ -67,6 +67,8 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
     taskId: request.taskId,
     tmp: request.directories.tmp,
     home: request.directories.home,
+    workspace: request.directories.workspace,
+    sandbox: context.sandbox,
     input(stdin) {
       turn = takeTurn(task, profile, channel.open(stdin), teller, (id) => {
         sessionId = id;

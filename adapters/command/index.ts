@@ -12,6 +12,7 @@ import type {
 import { findProgram } from "../process/find-program.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../process/run-process.ts";
+import { sandboxStep } from "../process/sandbox-step.ts";
 import { type CommandResult, readLine } from "./events.ts";
 import { type CommandCall, commandCall, programInput } from "./request.ts";
 
@@ -49,7 +50,7 @@ export function createCommandAdapter({ exitAfterResultMs = 10_000 }: CommandAdap
       await Promise.allSettled([...running.values()].map(({ done }) => done));
     },
 
-    checkHealth: async () => healthOf(ready?.call ?? null),
+    checkHealth: async () => healthOf(ready),
 
     capabilities: () => capabilities,
 
@@ -115,6 +116,8 @@ async function runProgram(
     cwd: directories.cwd,
     tmp: directories.tmp,
     home: directories.home,
+    workspace: directories.workspace,
+    sandbox: config.sandbox,
     input: programInput(request),
     onLine,
     signal: controller.signal,
@@ -134,8 +137,9 @@ function resultOf(end: ProcessEnd, reported: CommandResult | null): CommandResul
   return !end.aborted && end.exitCode === 0 ? { status: "ok" } : exitFailure(end);
 }
 
-function healthOf(call: CommandCall | null): AdapterHealthStatus {
-  if (call === null) return { status: "offline", connection: null, version: null, detail: "The adapter is not running.", preflight: [] };
+function healthOf(ready: Ready | null): AdapterHealthStatus {
+  if (ready === null) return { status: "offline", connection: null, version: null, detail: "The adapter is not running.", preflight: [] };
+  const { call, config } = ready;
   const [program = ""] = call.argv;
   const found = findProgram(program, call.env["PATH"] ?? "");
   const ok = found !== null;
@@ -147,7 +151,7 @@ function healthOf(call: CommandCall | null): AdapterHealthStatus {
     connection: ok ? "cli" : null,
     version: null,
     detail: ok ? null : detail,
-    preflight: [{ step: "primary connection", ok, detail }],
+    preflight: [{ step: "primary connection", ok, detail }, ...sandboxStep(config.sandbox)],
   };
 }
 

@@ -19,7 +19,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
 
 /** Runs a server for as long as the conversation with it takes. */
 async function serve(task: ProgramTask, argv: readonly string[], start: OpenCodeStart): Promise<Ending> {
-  const { request, signal } = task;
+  const { request, context, signal } = task;
   const password = randomBytes(32).toString("base64url");
   const stop = new AbortController();
   const held: { conversation?: Promise<Outcome> } = {};
@@ -39,6 +39,8 @@ async function serve(task: ProgramTask, argv: readonly string[], start: OpenCode
     taskId: request.taskId,
     tmp: request.directories.tmp,
     home: request.directories.home,
+    workspace: request.directories.workspace,
+    sandbox: context.sandbox,
     input: "",
     onLine(line) {
       const origin = /listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(line)?.[1];

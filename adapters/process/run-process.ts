@@ -2,6 +2,8 @@ import { mkdirSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { execa } from "execa";
+import type { Sandbox } from "#contract";
+import { confine, confinedExit, confinedSpawnError, terminateConfined } from "./confined-process.ts";
 import { type GrowingFile, openGrowingFile } from "./growing-file.ts";
 import { createLineSplitter, type LineListener } from "./lines.ts";
 import { sweepGraceMs, sweepTask, taskMarker } from "./sweep-processes.ts";
@@ -29,6 +31,9 @@ export interface ProcessOptions {
   taskId: string;
   tmp: string;
   home: string;
+  workspace: string;
+  /** Holds it to those three directories; null: nothing does. */
+  sandbox: Sandbox | null;
   /** What it reads from stdin, which then is closed; or who holds a conversation with it there and closes it in the end. */
   input: string | ((stdin: Writable) => void);
   onLine: LineListener;
@@ -54,7 +59,7 @@ export interface ProcessEnd {
   limit: "lineBytes" | "stdoutBytes" | null;
   /** The end of what it wrote to stderr. */
   stderr: string;
-  /** Processes that outlived it and were killed. */
+  /** Processes that outlived it and were killed. In a sandbox none does. */
   orphansKilled: number;
   /** Processes that outlived it and could not be killed. */
   orphansLeft: number;
@@ -83,7 +88,8 @@ async function runInto(file: GrowingFile | null, options: ProcessOptions): Promi
   const { subprocess, spawnError } = await start(options, file?.fd ?? "pipe");
   if (subprocess === null) return { ...notStarted, spawnError };
 
-  const stopper = createStopper(subprocess, limits.killAfterMs);
+  const isConfined = options.sandbox !== null;
+  const stopper = createStopper(subprocess, { killAfterMs: limits.killAfterMs, isConfined });
   const output = collectOutput(subprocess, file, { onLine: options.onLine, limits, stop: stopper.stop });
   let aborted = false;
   const abort = (): void => {
@@ -99,16 +105,27 @@ async function runInto(file: GrowingFile | null, options: ProcessOptions): Promi
   if (typeof input === "string") subprocess.stdin.end(input);
   else output.guard(() => input(subprocess.stdin));
 
-  const [exitCode, exitSignal] = await exitOf(subprocess);
+  const exit = await exitOf(subprocess);
   signal.removeEventListener("abort", abort);
   // Pipes may be held by descendants that escaped, so the end of the output waits for the sweep and no longer.
   const [swept] = await Promise.all([
-    sweepTask({ taskId, tmp, home, graceMs: stopper.graceLeftMs() }),
+    // With the process of a sandbox all others are dying.
+    sweepTask({ taskId, tmp, home, graceMs: isConfined ? 0 : stopper.graceLeftMs() }),
     Promise.race([output.pipesEnded, delay(limits.drainMs, undefined, { ref: false })]),
   ]);
   stopper.finish();
   const { limit, stderr } = await output.close();
-  return { spawnError, exitCode, exitSignal, aborted, limit, stderr, orphansKilled: swept.killed, orphansLeft: swept.left };
+  const [exitCode, exitSignal] = isConfined ? confinedExit(...exit) : exit;
+  return {
+    spawnError: isConfined ? confinedSpawnError(exitCode, stderr) : null,
+    exitCode,
+    exitSignal,
+    aborted,
+    limit,
+    stderr,
+    orphansKilled: isConfined ? 0 : swept.killed,
+    orphansLeft: swept.left,
+  };
 }
 
 type Subprocess = ReturnType<typeof spawn>;
@@ -128,8 +145,9 @@ async function start(
   }
 }
 
-function spawn({ argv, cwd, env, taskId, tmp, home }: ProcessOptions, stdout: number | "pipe") {
-  const [program = "", ...programArguments] = argv;
+function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe") {
+  const { cwd, env, taskId, tmp, home } = options;
+  const [program = "", ...programArguments] = sandbox === null ? options.argv : confine(sandbox, options);
   return execa(program, programArguments, {
     cwd,
     env: { ...env, [taskMarker]: taskId, TMPDIR: tmp, HOME: home },
@@ -150,14 +168,15 @@ const exitOf = ({ nodeChildProcess }: Subprocess): Promise<[number | null, NodeJ
   new Promise((resolve) => nodeChildProcess.once("exit", (code, signal) => resolve([code, signal])));
 
 /** Stops a process group: SIGTERM, some time to tidy up, SIGKILL. */
-function createStopper(subprocess: Subprocess, killAfterMs: number) {
+function createStopper(subprocess: Subprocess, { killAfterMs, isConfined }: { killAfterMs: number; isConfined: boolean }) {
   let stoppedAt: number | null = null;
   let killTimer: NodeJS.Timeout | undefined;
   return {
     stop() {
       if (stoppedAt !== null) return;
       stoppedAt = performance.now();
-      subprocess.kill("SIGTERM");
+      if (!isConfined) subprocess.kill("SIGTERM");
+      else if (!terminateConfined(subprocess.pid as number)) subprocess.kill("SIGKILL");
       killTimer = setTimeout(() => subprocess.kill("SIGKILL"), killAfterMs);
     },
     /** What descendants still have to tidy up: they have had the SIGTERM of the group too. */

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
-import { kill } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
+import { type FoundProcess, isAlive, listPids, readProc, readProcess, signal } from "./process-table.ts";
 
 /** The environment variable that marks every process of a task, its descendants included. */
 export const taskMarker = "BRIDGE_TASK_ID";
@@ -38,12 +38,6 @@ interface Marks {
   home: string | undefined;
 }
 
-interface FoundProcess {
-  pid: number;
-  /** Clock ticks since boot: with the pid, the identity of a process. */
-  startTime: string;
-}
-
 async function sweep(isOurs: (marks: Marks) => boolean, graceMs = sweepGraceMs): Promise<Sweep> {
   const met = new Map<string, FoundProcess>();
   const startedAt = performance.now();
@@ -72,16 +66,10 @@ async function findProcesses(isOurs: (marks: Marks) => boolean): Promise<FoundPr
     if (index % sliceSize === sliceSize - 1) await new Promise(setImmediate);
     const marks = readMarks(pid);
     if (marks === null || !isOurs(marks)) continue;
-    const startTime = readState(pid)?.startTime;
-    if (startTime !== undefined) found.push({ pid, startTime });
+    const process = readProcess(pid);
+    if (process !== null) found.push(process);
   }
   return found;
-}
-
-/** All processes but ourselves; none where there is no /proc. */
-function listPids(): number[] {
-  const names = readProc(() => readdirSync("/proc")) ?? [];
-  return names.map(Number).filter((pid) => Number.isInteger(pid) && pid !== process.pid);
 }
 
 function readMarks(pid: number): Marks | null {
@@ -92,37 +80,3 @@ function readMarks(pid: number): Marks | null {
   const read = (name: string) => entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1);
   return { marker: read(taskMarker), tmp: read("TMPDIR"), home: read("HOME") };
 }
-
-/** Fields 3 and 22 of `stat`; the fields are counted from behind the name, which may hold anything. */
-function readState(pid: number): { state: string | undefined; startTime: string } | null {
-  const stat = readProc(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
-  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
-  return fields[19] === undefined ? null : { state: fields[0], startTime: fields[19] };
-}
-
-/** The pid may have passed to a stranger since it was found: the start time tells. A zombie only waits to be collected. */
-function isAlive({ pid, startTime }: FoundProcess): boolean {
-  const now = readState(pid);
-  return now?.startTime === startTime && now.state !== "Z" && now.state !== "X";
-}
-
-function signal(process: FoundProcess, name: NodeJS.Signals): void {
-  if (!isAlive(process)) return;
-  try {
-    kill(process.pid, name);
-  } catch (error) {
-    if (!isCode(error, "ESRCH", "EPERM")) throw error;
-  }
-}
-
-/** Null when the process has ended meanwhile, belongs to another user, or there is no /proc. */
-function readProc<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (isCode(error, "ENOENT", "ESRCH", "EACCES", "EPERM", "ENOTDIR")) return null;
-    throw error;
-  }
-}
-
-const isCode = (error: unknown, ...codes: string[]): boolean => codes.includes((error as NodeJS.ErrnoException).code ?? "");

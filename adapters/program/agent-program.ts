@@ -1,4 +1,4 @@
-import type { AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities } from "#contract";
+import type { AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities, Sandbox } from "#contract";
 import type { ProgramSettings } from "./program-settings.ts";
 import type { SessionTotals } from "./session-totals.ts";
 import type { TaskStory } from "./task-story.ts";
@@ -11,6 +11,8 @@ export interface ProgramContext {
   /** A directory of the adapter's own that survives restarts. */
   dataDir: string;
   logger: AdapterLogger;
+  /** In which every process is started; null: none. */
+  sandbox: Sandbox | null;
   onOrphansKilled(count: number): void;
   /** Aborted when the adapter shuts down: what belongs to no task stops then. */
   closed?: AbortSignal;

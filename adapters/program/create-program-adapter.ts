@@ -46,9 +46,10 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
   return {
     provider: program.provider,
 
-    async initialize({ settings, env, dataDir, logger, onOrphansKilled }) {
+    async initialize({ settings, env, dataDir, logger, sandbox, onOrphansKilled }) {
       closing = new AbortController();
-      const context = { settings: programSettingsSchema.parse(settings), env, dataDir, logger, onOrphansKilled, closed: closing.signal };
+      const parsed = programSettingsSchema.parse(settings);
+      const context = { settings: parsed, env, dataDir, logger, sandbox, onOrphansKilled, closed: closing.signal };
       const directory = path.join(dataDir, "sessions");
       await forgetOldTotals(directory);
       ready = { context, totals: createSessionTotals(directory), found: findConnections(program, context), probes: new Map() };

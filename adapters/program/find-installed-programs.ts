@@ -1,4 +1,5 @@
 import { mkdir, rm } from "node:fs/promises";
+import type { Sandbox } from "#contract";
 import { findProgram } from "../process/find-program.ts";
 import { probeVersion } from "./probe-program.ts";
 import { programEnvironment } from "./program-environment.ts";
@@ -18,6 +19,7 @@ export interface ProgramSearch {
   env: Readonly<Record<string, string | undefined>>;
   /** Where the programs may write while they are asked; made, and gone afterwards. */
   directory: string;
+  sandbox: Sandbox | null;
   /** Ends the search early. */
   signal: AbortSignal;
 }
@@ -25,10 +27,10 @@ export interface ProgramSearch {
 /** Which of these programs are on the PATH and work: each is started once to ask its version, one after the other. */
 export async function findInstalledPrograms(
   names: readonly string[],
-  { env, directory, signal }: ProgramSearch,
+  { env, directory, sandbox, signal }: ProgramSearch,
 ): Promise<InstalledProgram[]> {
   const pathVariable = env["PATH"] ?? "";
-  const context = { dataDir: directory, onOrphansKilled: () => {} };
+  const context = { dataDir: directory, sandbox, onOrphansKilled: () => {} };
   // Nobody waits for the answer, and tasks may run meanwhile.
   const nice = findProgram("nice", pathVariable);
   const gently = nice === null ? [] : [nice, "-n", "19"];

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
+import { sandboxStep } from "../process/sandbox-step.ts";
 import type { AgentProgram, Finding, Probe, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { estimateTimeoutSeconds } from "./estimate-timeout.ts";
 
@@ -50,7 +51,7 @@ export const isUsable = (entry: FoundConnection): entry is FoundConnection & { f
 
 const places = ["primary connection", "secondary connection", "tertiary connection"] as const;
 
-/** Tells the preflight step by step, in its fixed order: connections, authentication, several agents, timeout. */
+/** Tells the preflight step by step, in its fixed order: connections, authentication, several agents, timeout, sandbox. */
 export async function reportHealth(
   program: AgentProgram,
   found: readonly FoundConnection[],
@@ -76,6 +77,7 @@ export async function reportHealth(
     ok: true,
     detail: `${seconds} s for 10 files at standard intensity (multiplier ${program.timeoutMultiplier})`,
   });
+  steps.push(...sandboxStep(context.sandbox));
   return {
     status: credentials.ok ? "healthy" : "degraded",
     connection: used.connection.name,

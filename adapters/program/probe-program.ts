@@ -8,6 +8,9 @@ import type { ProgramContext } from "./agent-program.ts";
 /** A program that has not answered by then is taken for broken; some take seconds at their first start. */
 const PROBE_LIMIT_MS = 8_000;
 
+/** What a probe needs to know. */
+export type ProbeContext = Pick<ProgramContext, "dataDir" | "sandbox" | "onOrphansKilled" | "closed">;
+
 /** What a program answered. */
 export interface ProbeAnswer {
   end: ProcessEnd;
@@ -27,7 +30,7 @@ export interface ProbeCall extends Pick<ProcessOptions, "argv" | "env"> {
 
 /** Runs a program to ask it something about itself, in directories of the probe's own; rejects when it does not start or takes too long. */
 export async function probeProgram(
-  { dataDir, onOrphansKilled, closed }: Pick<ProgramContext, "dataDir" | "onOrphansKilled" | "closed">,
+  { dataDir, sandbox, onOrphansKilled, closed }: ProbeContext,
   { limitMs = PROBE_LIMIT_MS, signal, ...call }: ProbeCall,
 ): Promise<ProbeAnswer> {
   const id = randomUUID();
@@ -43,6 +46,8 @@ export async function probeProgram(
       taskId: `probe/${id}`,
       tmp,
       home: call.home ?? ownHome,
+      workspace: ownHome,
+      sandbox,
       input: call.input ?? "",
       onLine(line) {
         lines.push(line);
@@ -63,7 +68,7 @@ export async function probeProgram(
 
 /** The version in what a program prints for `--version`; rejects when it prints none. */
 export async function probeVersion(
-  context: Pick<ProgramContext, "dataDir" | "onOrphansKilled" | "closed">,
+  context: ProbeContext,
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
   limits: Pick<ProbeCall, "limitMs" | "signal"> = {},

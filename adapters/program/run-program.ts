@@ -67,6 +67,8 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
     taskId: request.taskId,
     tmp: request.directories.tmp,
     home: request.directories.home,
+    workspace: request.directories.workspace,
+    sandbox: context.sandbox,
     onLine(line) {
       const object = parseObject(line);
       if (object === null)

@@ -43,6 +43,17 @@ export interface ApprovalAnswer {
   reason: string | null;
 }
 
+/** Holds the processes of a runtime to the directories of their task; they end when it ends, and with Bridge. */
+export interface Sandbox {
+  /** What it is, for the operator. */
+  detail: string;
+  /**
+   * The argument list that runs `argv` with nothing writable but these directories, all of which exist; `argv` names its program by an
+   * absolute path. In place of /tmp stands `tmp`. The process that it starts ends with an exit code over 128 where a signal ended the program.
+   */
+  wrap(argv: readonly string[], directories: { cwd: string; tmp: string; writable: readonly string[] }): string[];
+}
+
 /** What Bridge hands to an adapter, once, before anything else. */
 export interface AdapterConfig {
   /** The adapter's settings as Bridge's configuration parsed them; empty for adapters from outside. */
@@ -52,6 +63,8 @@ export interface AdapterConfig {
   /** A directory that survives restarts, for state of the adapter's own. Absolute. */
   dataDir: string;
   logger: AdapterLogger;
+  /** Every process of a runtime is to be started in it; null: as it is, because the operator has not asked for more. */
+  sandbox: Sandbox | null;
   /** Runs a child task to its end. Rejects only when the parent is not running. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
   /**

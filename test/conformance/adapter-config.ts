@@ -8,6 +8,7 @@ export function createAdapterConfig(dataDir: string, changes: Partial<AdapterCon
     env: process.env,
     dataDir,
     logger: { debug: silent, info: silent, warn: silent, error: silent },
+    sandbox: null,
     runChild: () => Promise.reject(new Error("nobody runs child tasks here; give runChild")),
     requestApproval: async () => ({ decision: "reject", reason: "Nobody answers here; give requestApproval." }),
     onOrphansKilled: silent,

@@ -108,6 +108,7 @@ describe("the environment", () => {
       env,
       dataDir: "/data",
       logger: { debug: silent, info: silent, warn: silent, error: silent },
+      sandbox: null,
       onOrphansKilled: silent,
     };
     return claudeEnvironment(context);

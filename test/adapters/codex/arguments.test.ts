@@ -14,6 +14,7 @@ const contextOf = (env: Record<string, string>, home: "agent" | "user" = "agent"
   env,
   dataDir: "/data",
   logger: { debug: silent, info: silent, warn: silent, error: silent },
+  sandbox: null,
   onOrphansKilled: silent,
 });
 const requestOf = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({

@@ -13,6 +13,7 @@ const contextOf = (directory: string, settings: Partial<ProgramContext["settings
   env: { PATH: directory, OPENAI_API_KEY: "k" },
   dataDir: directory,
   logger: { debug: silent, info: silent, warn: silent, error: silent },
+  sandbox: null,
   onOrphansKilled: silent,
 });
 

@@ -23,6 +23,7 @@ function contextOf(settings: object = {}, env: ProgramContext["env"] = { GEMINI_
     env,
     dataDir: "/data",
     logger: { debug: silent, info: silent, warn: silent, error: silent },
+    sandbox: null,
     onOrphansKilled: silent,
   };
 }

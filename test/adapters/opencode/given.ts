@@ -12,6 +12,7 @@ export function contextOf(settings: object = {}, env: ProgramContext["env"] = { 
     env,
     dataDir: "/data",
     logger: { debug: silent, info: silent, warn: silent, error: silent },
+    sandbox: null,
     onOrphansKilled: silent,
   };
 }

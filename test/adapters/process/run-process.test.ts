@@ -275,6 +275,8 @@ async function run(mode: string, options: Partial<ProcessOptions> = {}) {
     taskId: mode,
     tmp: `${directory}/tmp`,
     home: `${directory}/home`,
+    workspace: directory,
+    sandbox: null,
     input: "",
     signal: new AbortController().signal,
     ...options,

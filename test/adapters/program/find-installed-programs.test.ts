@@ -17,7 +17,12 @@ async function openMachine(programs: Record<string, string>) {
     await chmod(path.join(bin, name), 0o755);
   }
   const controller = new AbortController();
-  const search = { env: { PATH: `${bin}:/usr/bin:/bin`, SECRET: "s" }, directory: path.join(root, "asked"), signal: controller.signal };
+  const search = {
+    env: { PATH: `${bin}:/usr/bin:/bin`, SECRET: "s" },
+    directory: path.join(root, "asked"),
+    sandbox: null,
+    signal: controller.signal,
+  };
   const starts = () => readFile(path.join(root, "starts"), "utf8").catch(() => "");
   return { root, bin, search, starts, abort: () => controller.abort() };
 }

@@ -39,6 +39,7 @@ export function programContext(dataDir: string, changes: Partial<ProgramContext>
     env: { PATH: process.env["PATH"] },
     dataDir,
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    sandbox: null,
     onOrphansKilled: quiet,
     ...changes,
   };

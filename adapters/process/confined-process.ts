@@ -1,0 +1,45 @@
+import { constants } from "node:os";
+import type { Sandbox } from "#contract";
+import { findProgram } from "./find-program.ts";
+import { listPids, readProcess, signal } from "./process-table.ts";
+
+/** What runs in a sandbox. */
+export interface ConfinedCall {
+  argv: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  workspace: string;
+  home: string;
+  tmp: string;
+}
+
+/** The argument list with which a program starts in its sandbox; throws, as a start does, where there is no such program. */
+export function confine(sandbox: Sandbox, { argv: [name = "", ...rest], env, cwd, workspace, home, tmp }: ConfinedCall): string[] {
+  const program = findProgram(name, env["PATH"] ?? "");
+  if (program === null) throw new Error(`spawn ${name} ENOENT`);
+  return sandbox.wrap([program, ...rest], { cwd, tmp, writable: [workspace, home, tmp] });
+}
+
+/**
+ * Asks the program of a sandbox and what it has started to end, with SIGTERM; false when the program has not begun yet.
+ * The sandbox itself is spared: of a signal it would die at once, and take along those who still tidy up.
+ */
+export function terminateConfined(sandboxPid: number): boolean {
+  const inside = listPids()
+    .map(readProcess)
+    .filter((found) => found?.group === sandboxPid && found.pid !== sandboxPid && found.parent !== sandboxPid);
+  for (const found of inside) if (found !== null) signal(found, "SIGTERM");
+  return inside.length > 0;
+}
+
+const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]));
+
+/** How the program of a sandbox ended: a sandbox tells a signal as a number. */
+export function confinedExit(exitCode: number | null, exitSignal: NodeJS.Signals | null): [number | null, NodeJS.Signals | null] {
+  const told = exitCode === null ? undefined : signalNames.get(exitCode - 128);
+  return told === undefined ? [exitCode, exitSignal] : [null, told];
+}
+
+/** Why a sandbox could not start its program; null when it did. */
+export const confinedSpawnError = (exitCode: number | null, stderr: string): string | null =>
+  exitCode === 1 ? (/^bwrap: (execvp .*)/.exec(stderr)?.[1] ?? null) : null;

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { kill } from "node:process";
+
+/** A process of this machine, at one moment. */
+export interface FoundProcess {
+  pid: number;
+  state: string;
+  parent: number;
+  /** Its process group. */
+  group: number;
+  /** Clock ticks since boot: with the pid, the identity of a process. */
+  startTime: string;
+}
+
+/** The numbers of all processes but ourselves; none where there is no /proc. */
+export function listPids(): number[] {
+  const names = readProc(() => readdirSync("/proc")) ?? [];
+  return names.map(Number).filter((pid) => Number.isInteger(pid) && pid !== process.pid);
+}
+
+/** The process of that number; null when there is none. Fields are counted from behind the name, which may hold anything. */
+export function readProcess(pid: number): FoundProcess | null {
+  const stat = readProc(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
+  const [state, parent, group, ...rest] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
+  const startTime = rest[16];
+  if (state === undefined || startTime === undefined) return null;
+  return { pid, state, parent: Number(parent), group: Number(group), startTime };
+}
+
+/** The pid may have passed to a stranger since it was found: the start time tells. A zombie only waits to be collected. */
+export function isAlive({ pid, startTime }: FoundProcess): boolean {
+  const now = readProcess(pid);
+  return now?.startTime === startTime && now.state !== "Z" && now.state !== "X";
+}
+
+/** Sends a signal, unless the process has ended meanwhile or is not ours. */
+export function signal(process: FoundProcess, name: NodeJS.Signals): void {
+  if (!isAlive(process)) return;
+  try {
+    kill(process.pid, name);
+  } catch (error) {
+    if (!isCode(error, "ESRCH", "EPERM")) throw error;
+  }
+}
+
+/** Null when the process has ended meanwhile, belongs to another user, or there is no /proc. */
+export function readProc<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (isCode(error, "ENOENT", "ESRCH", "EACCES", "EPERM", "ENOTDIR")) return null;
+    throw error;
+  }
+}
+
+const isCode = (error: unknown, ...codes: string[]): boolean => codes.includes((error as NodeJS.ErrnoException).code ?? "");

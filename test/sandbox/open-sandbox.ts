@@ -1,0 +1,12 @@
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Sandbox } from "#contract";
+import { createSandbox } from "../../adapters/index.ts";
+
+/** The sandbox of this machine; fails in words where there is none. */
+export async function openSandbox(hidden: readonly string[] = []): Promise<Sandbox> {
+  const installation = path.resolve(import.meta.dirname, "../..");
+  const made = await createSandbox({ env: process.env, hidden, installation, directory: tmpdir() });
+  if ("missing" in made) throw new Error(`These tests need a sandbox: ${made.missing}`);
+  return made;
+}
