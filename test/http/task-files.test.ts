@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readlink, rm, truncate, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readlink, rm, truncate, writeFile } from "node:fs/promises";
 import http from "node:http";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCommandAdapter } from "../../adapters/command/index.ts";
 import { MAX_FILE_ANSWER_BYTES } from "../../src/http/send-file.ts";
-import { temporaryDirectoryOf } from "../temporary-directory.ts";
 import { type Bridge, expectProblem, startBridge, until } from "./start-bridge.ts";
 
 // The agent runs its message as a shell script, in its workspace: what a task leaves here, a real process has left.
@@ -14,13 +14,16 @@ const agent = `const { message } = JSON.parse(require("node:fs").readFileSync(0,
 let bridge: Bridge;
 let root: string;
 beforeAll(async () => {
-  root = await temporaryDirectoryOf(afterAll);
+  root = await mkdtemp(path.join(tmpdir(), "bridge-test-"));
   bridge = await startBridge(
     { BRIDGE_WORKSPACES_DIR: path.join(root, "workspaces"), BRIDGE_COMMAND: JSON.stringify([process.execPath, "-e", agent]) },
     { adapters: [{ provider: "command", adapter: createCommandAdapter() }] },
   );
 });
-afterAll(() => bridge.close());
+afterAll(async () => {
+  await bridge.close();
+  await rm(root, { recursive: true });
+});
 
 const workspaceOf = (agentId: string) => path.join(root, "workspaces/alpha", agentId);
 const get = (target: string, headers: Record<string, string> = {}) => bridge.call("GET", target, { headers });
