@@ -35,6 +35,7 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   let isClosing = false;
   let onIdle = (): void => {};
   let isPinged = false;
+  let wasPaused = false;
   let bytesHeard = stream.bytesRead;
 
   const heartbeat = setInterval(beat, heartbeatMs).unref();
@@ -46,10 +47,12 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   });
 
   function takeFrames(): void {
-    while (!isClosing && inFlight < MAX_IN_FLIGHT && waiting.length > 0) void work(waiting.shift() as Frame);
+    while (inFlight < MAX_IN_FLIGHT && waiting.length > 0) void work(waiting.shift() as Frame);
     // What is in the system's buffers stays there: the client feels it.
-    if (waiting.length > 0) socket.pause();
-    else if (socket.isPaused) socket.resume();
+    if (waiting.length > 0) {
+      socket.pause();
+      wasPaused = true;
+    } else if (socket.isPaused) socket.resume();
     if (inFlight === 0) onIdle();
   }
 
@@ -70,8 +73,9 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   /** A client of which nothing was heard since the last ping, not even a pong, is gone. */
   function beat(): void {
     const isSilent = isPinged && stream.bytesRead === bytesHeard;
-    // Where all that is asked for is in work and all answers are taken, it is Bridge that does not listen.
-    const isOurs = socket.isPaused && socket.bufferedAmount === 0;
+    // Where as much as may be is in work, and all answers are taken, it is Bridge that did not listen.
+    const isOurs = wasPaused && socket.bufferedAmount === 0;
+    wasPaused = socket.isPaused;
     if (isSilent && !isOurs) {
       cutOff();
       return;
@@ -83,14 +87,18 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
 
   function cutOff(): void {
     if (socket.readyState !== socket.OPEN) return;
-    isClosing = true;
+    takeNoMore();
     onCutOff();
     socket.terminate();
   }
 
-  function close(code: number, reason: string): void {
+  function takeNoMore(): void {
     isClosing = true;
     waiting.length = 0;
+  }
+
+  function close(code: number, reason: string): void {
+    takeNoMore();
     // Its own goodbye must be heard.
     socket.resume();
     socket.close(code, reason);

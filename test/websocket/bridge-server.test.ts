@@ -7,6 +7,7 @@ import { MAX_IN_FLIGHT } from "../../src/websocket/bridge-connection.ts";
 import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
 import { MAX_SOCKETS_PER_TENANT } from "../../src/websocket/bridge-server.ts";
 import { expectProblem } from "../http/start-bridge.ts";
+import { eventually } from "./eventually.ts";
 import { openRefused, openSocket } from "./socket-client.ts";
 import { startSocketServer } from "./socket-server.ts";
 
@@ -51,7 +52,7 @@ describe("a frame", () => {
     const client = await server.connect();
     const meta = { sessionId: "s-1", count: 3, none: null, nested: { deep: ["x"] } };
     const answered = client.ask("test.echo", { a: 1 }, { meta, version: 7 });
-    await expect.poll(() => held.length).toBe(1);
+    await eventually(() => held.length).toBe(1);
     expect(held[0]?.request).toMatchObject({
       op: "test.echo",
       payload: { a: 1 },
@@ -127,7 +128,7 @@ describe("a frame", () => {
     let most = 0;
     let answered = 0;
     while (answered < 100) {
-      await expect.poll(() => held.length).toBeGreaterThan(0);
+      await eventually(() => held.length).toBeGreaterThan(0);
       most = Math.max(most, held.length);
       // The newest first: nothing may depend on the order.
       held.pop()?.answer();
@@ -218,7 +219,7 @@ describe("who may connect", () => {
     expectProblem({ ...refused, body: JSON.parse(refused.text) }, "overloaded");
     expect((await (await server.connect("beta")).ask("test.echo")).status).toBe(200);
     await clients[0]?.close();
-    await expect.poll(async () => (await server.metrics.websocketClients.get()).values[0]?.value).toBe(MAX_SOCKETS_PER_TENANT);
+    await eventually(async () => (await server.metrics.websocketClients.get()).values[0]?.value).toBe(MAX_SOCKETS_PER_TENANT);
     expect((await (await server.connect()).ask("test.echo")).status).toBe(200);
   }, 20_000);
 
@@ -256,15 +257,27 @@ describe("a token that is over", () => {
     const server = await startSocketServer(handle);
     const [alpha, beta] = await Promise.all([server.connect("alpha"), server.connect("beta")]);
     alpha.socket.send('{"op":"test.echo"}');
-    await expect.poll(() => held.length).toBe(1);
+    await eventually(() => held.length).toBe(1);
     server.bridgeServer.withdraw(server.principals.get("alpha") as never);
     alpha.socket.send('{"op":"test.echo"}');
     expect(await alpha.closed).toEqual({ code: 4401, reason: "token-withdrawn" });
     const answered = beta.ask("test.echo");
-    await expect.poll(() => held.length).toBe(2);
+    await eventually(() => held.length).toBe(2);
     expect(held.map(({ request }) => request.meta.tenant)).toEqual(["alpha", "beta"]);
     held[1]?.answer();
     expect((await answered).status).toBe(200);
+  });
+
+  test("also a client that Bridge does not listen to is told goodbye", async () => {
+    const { held, handle } = createHeldHandler();
+    const server = await startSocketServer(handle, { closeGraceMs: 60_000 });
+    const client = await server.connect();
+    for (let index = 0; index <= MAX_IN_FLIGHT; index += 1) client.socket.send('{"op":"test.echo"}');
+    await eventually(() => held.length).toBe(MAX_IN_FLIGHT);
+    server.bridgeServer.withdraw(server.principals.get("alpha") as never);
+    expect(await client.closed).toMatchObject({ code: 4401 });
+    for (const { answer } of held) answer();
+    expect(held).toHaveLength(MAX_IN_FLIGHT);
   });
 
   test("expired: likewise", async () => {
@@ -280,14 +293,14 @@ describe("stop and start", () => {
     const server = await startSocketServer(handle);
     const client = await server.connect();
     const inFlight = client.ask("test.echo", { index: 1 });
-    await expect.poll(() => held.length).toBe(1);
+    await eventually(() => held.length).toBe(1);
     const stopped = server.bridgeServer.stop();
     expect(server.bridgeServer.running).toBe(false);
     const late = await server.connect();
     expect(await late.closed).toEqual({ code: 4503, reason: "bridge-stopped" });
     // Asked while the other is still in flight: answered, too.
     const after = client.ask("test.echo", { index: 2 });
-    await expect.poll(() => held.length).toBe(2);
+    await eventually(() => held.length).toBe(2);
     for (const { answer } of held) answer();
     expect((await inFlight).payload).toEqual({ index: 1 });
     expect((await after).payload).toEqual({ index: 2 });
@@ -297,7 +310,7 @@ describe("stop and start", () => {
     await server.bridgeServer.start();
     const again = await server.connect();
     const answered = again.ask("test.echo");
-    await expect.poll(() => held.length).toBe(3);
+    await eventually(() => held.length).toBe(3);
     held[2]?.answer();
     expect((await answered).status).toBe(200);
   });
@@ -316,7 +329,7 @@ describe("stop and start", () => {
     const server = await startSocketServer(handle, { lastAnswersMs: 50, closeGraceMs: 50 });
     const [busy, deaf] = await Promise.all([server.connect(), server.connect()]);
     void busy.ask("test.echo").catch(() => {});
-    await expect.poll(() => held.length).toBe(1);
+    await eventually(() => held.length).toBe(1);
     deaf.socket.pause();
     const begun = performance.now();
     await server.close();
@@ -334,7 +347,7 @@ describe("a client that does not keep up", () => {
     const [stuck, other] = await Promise.all([server.connect(), server.connect("beta")]);
     stuck.socket.pause();
     for (let index = 0; index < 100; index += 1) stuck.socket.send('{"op":"test.echo"}');
-    await expect.poll(async () => (await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
+    await eventually(async () => (await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
     stuck.socket.resume();
     expect((await stuck.closed).code).toBe(1006);
     expect(stuck.answers.length).toBeLessThan(50);
@@ -354,13 +367,13 @@ describe("a client that does not keep up", () => {
     const stuck = await server.connect();
     stuck.socket.pause();
     for (let index = 0; index < 5000; index += 1) stuck.socket.send('{"op":"test.echo"}');
-    await expect.poll(async () => (await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
+    await eventually(async () => (await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
     expect(handled).toBeLessThan(1000);
     stuck.socket.terminate();
   });
 
   test("by its heartbeat: pinged, and disconnected when it says nothing back", async () => {
-    const server = await startSocketServer(undefined, { heartbeatMs: 60 });
+    const server = await startSocketServer(undefined, { heartbeatMs: 200 });
     const silent = await openSocket(server.url, { headers: { authorization: "Bearer alpha" }, autoPong: false });
     const alive = await server.connect();
     let pings = 0;
@@ -368,29 +381,28 @@ describe("a client that does not keep up", () => {
       pings += 1;
     });
     expect((await silent.closed).code).toBe(1006);
-    await expect.poll(() => pings).toBeGreaterThan(4);
+    await eventually(() => pings).toBeGreaterThan(2);
     expect((await alive.ask("test.echo")).status).toBe(200);
     expect((await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
   });
 
-  test("because Bridge does not listen to it is kept", async () => {
+  test("because Bridge does not listen to it is kept, and what it sends waits on its side", async () => {
     const { held, handle } = createHeldHandler();
-    const server = await startSocketServer(handle, { heartbeatMs: 40 });
-    const client = await server.connect();
-    const asked = Array.from({ length: MAX_IN_FLIGHT + 1 }, (_, index) => client.ask("test.echo", { index }));
-    await expect.poll(() => held.length).toBe(MAX_IN_FLIGHT);
+    const server = await startSocketServer(handle, { heartbeatMs: 300 });
+    const [client, other] = await Promise.all([server.connect(), server.connect("beta")]);
+    const filler = "x".repeat(300_000);
+    const asked = Array.from({ length: 80 }, (_, index) => client.ask("test.echo", { index, filler }));
+    await eventually(() => held.length).toBe(MAX_IN_FLIGHT);
     let pings = 0;
-    client.socket.on("ping", () => {
+    other.socket.on("ping", () => {
       pings += 1;
     });
-    await expect.poll(() => pings).toBeGreaterThan(5);
-    while (held.length > 0) {
-      held.shift()?.answer();
-      await new Promise((resolve) => setImmediate(resolve));
-      if (held.length === 0 && client.answers.length < asked.length)
-        await expect.poll(() => held.length + client.answers.length).toBe(asked.length);
-    }
+    await eventually(() => pings).toBeGreaterThan(2);
+    expect(held.length).toBe(MAX_IN_FLIGHT);
+    expect(client.socket.bufferedAmount).toBeGreaterThan(5_000_000);
+    const release = setInterval(() => held.shift()?.answer({ status: 200, payload: {} }), 1);
     expect((await Promise.all(asked)).every(({ status }) => status === 200)).toBe(true);
+    clearInterval(release);
   });
 });
 

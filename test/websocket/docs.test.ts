@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { dispatchBodySchema } from "../../src/dispatch/dispatch-schema.ts";
 import { startBridge } from "../http/start-bridge.ts";
+import { eventually } from "./eventually.ts";
 import { createIdleOps } from "./idle-ops.ts";
 
 const page = readFileSync(path.resolve(import.meta.dirname, "../../docs/websocket.md"), "utf8");
@@ -45,7 +46,7 @@ test("the client of the page drives a run", async () => {
   const run = { agent: "writer", input: "Hello.", provider: "memory", taskId: "t" };
   const answers = await Promise.all([client.ask("agent.run", run), client.ask("no.such"), client.ask("workspace.list")]);
   expect(answers.map(({ status }) => status)).toEqual([200, 404, 200]);
-  await expect.poll(async () => (await client.ask("agent.status", { runId: "t" })).payload["phase"]).toBe("completed");
+  await eventually(async () => (await client.ask("agent.status", { runId: "t" })).payload["phase"]).toBe("completed");
   await bridge.close();
   await expect(client.ask("workspace.list")).rejects.toThrow("closed");
   await expect(openBridge(endpoint, async () => ({ ticket: "none" }))).rejects.toThrow("could not be opened");

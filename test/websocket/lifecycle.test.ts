@@ -5,6 +5,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { startBridge } from "../http/start-bridge.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
+import { eventually } from "./eventually.ts";
 import { openSocket } from "./socket-client.ts";
 
 const sha256 = (token: string) => createHash("sha256").update(token).digest("hex");
@@ -15,7 +16,7 @@ test("a Bridge that stops answers on open sockets until its tasks are through: n
   const client = await openSocket(`${bridge.url}/ws/bridge`, options);
   const work = { agent: "writer", input: "wait", provider: "memory", taskId: "t" };
   await client.ask("agent.run", work);
-  await expect.poll(async () => (await client.ask("agent.status", { runId: "t" })).payload.phase).toBe("running");
+  await eventually(async () => (await client.ask("agent.status", { runId: "t" })).payload.phase).toBe("running");
   const closed = bridge.close();
 
   expect(await client.ask("agent.run", { ...work, taskId: "u" })).toMatchObject({ status: 503, payload: { error: "draining" } });
