@@ -13,7 +13,7 @@ interface EventData {
     approvalId: string;
     toolCallId: string;
     decision: "approve" | "reject";
-    by: string | null;
+    by: string;
     reason: string | null;
   };
   "execution.completed": {

@@ -1,6 +1,8 @@
 import { type BridgeClient, type BridgeEvent, createBridgeClient } from "bridge-client";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createCommandAdapter } from "../../../adapters/command/index.ts";
 import { type Bridge, startBridge } from "../../http/start-bridge.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 
 let bridge: Bridge;
 let client: BridgeClient;
@@ -9,6 +11,12 @@ beforeAll(async () => {
   client = createBridgeClient({ url: bridge.url, token: "secret-alpha", retryDelayMs: 5 });
 });
 afterAll(() => bridge.close());
+
+/** An agent that leaves two files in its workspace. */
+const writer = `const { mkdirSync, writeFileSync } = require("node:fs");
+  mkdirSync("notes");
+  writeFileSync("notes/50% done?.txt", "f\u00fcnf Worte");
+  writeFileSync("plain.txt", "plain");`;
 
 const task = { provider: "memory", agentId: "writer", message: "Hello." };
 
@@ -97,9 +105,46 @@ test("lists adapters", async () => {
   expect(adapters[2]?.health).toMatchObject({ status: "offline" });
 });
 
-test("approvals: none to list, none to decide", async () => {
+test("answers a tool call that waits", async () => {
+  const { taskId } = await client.dispatch({ ...task, message: "ask", approvals: "ask", profile: "modify" });
+  const seen: BridgeEvent[] = [];
+  for await (const event of client.events(taskId)) {
+    seen.push(event);
+    if (event.type !== "tool.approval_requested") continue;
+    const [waiting] = await collect(client.approvals.list({ state: "pending" }));
+    const { approvalId, toolCallId, toolName, input, expiresAt } = event.data;
+    expect(waiting).toMatchObject({ approvalId, taskId, toolCallId, toolName, input, expiresAt });
+    const decided = await client.approvals.decide(approvalId, "reject", "Too risky.");
+    expect(decided).toMatchObject({ approvalId, state: "rejected", decidedBy: "alpha", reason: "Too risky." });
+    await expect(client.approvals.decide(approvalId, "approve")).rejects.toMatchObject({ code: "already_decided" });
+  }
+  expect(seen.find(({ type }) => type === "tool.approval_resolved")?.data).toEqual({
+    approvalId: expect.any(String),
+    toolCallId: "call-1",
+    decision: "reject",
+    by: "alpha",
+    reason: "Too risky.",
+  } satisfies Omit<DataOf<"tool.approval_resolved">, "truncated">);
   expect(await collect(client.approvals.list({ state: "pending" }))).toEqual([]);
-  await expect(client.approvals.decide("apr_none", "approve")).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("lists and downloads the files that a task left", async () => {
+  const workspaces = await temporaryDirectory();
+  const settings = { BRIDGE_WORKSPACES_DIR: workspaces, BRIDGE_COMMAND: JSON.stringify([process.execPath, "-e", writer]) };
+  const commanding = await startBridge(settings, { adapters: [{ provider: "command", adapter: createCommandAdapter() }] });
+  onTestFinished(() => commanding.close());
+  const { files: left, run } = createBridgeClient({ url: commanding.url, token: "secret-alpha" });
+  const { taskId } = await run({ provider: "command", agentId: "writer", message: "Write." });
+  const { files, truncated } = await left.list(taskId);
+  expect({ paths: files.map(({ path, bytes }) => [path, bytes]), truncated }).toEqual({
+    paths: [
+      ["notes/50% done?.txt", 11],
+      ["plain.txt", 5],
+    ],
+    truncated: false,
+  });
+  expect(await (await left.download(taskId, "notes/50% done?.txt")).text()).toBe("f\u00fcnf Worte");
+  await expect(left.download(taskId, "missing.txt")).rejects.toMatchObject({ code: "not_found", status: 404 });
 });
 
 test("a refusal says what is wrong, and which request it was", async () => {
