@@ -25,6 +25,8 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["GET", "/api/v2/tasks/t1/files/a.md", "read"],
   ["GET", "/api/events", "read"],
   ["POST", "/api/v2/events/ticket", "read"],
+  ["GET", "/api/v2/approvals", "read"],
+  ["POST", "/api/v2/approvals/apr_1", "approve"],
   ["GET", "/api/v2/callbacks", "read"],
   ["POST", "/api/v2/callbacks/t1/redeliver", "dispatch"],
   ["GET", "/api/v2/adapters", "read"],
@@ -43,7 +45,9 @@ test("the table knows every route", async () => {
   const described = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const known = routes.map(([method, target]) => `${method} ${target.replace("/t1", "/{taskId}").replace("/a.md", "/{path}")}`);
+  const known = routes.map(
+    ([method, target]) => `${method} ${target.replace("/t1", "/{taskId}").replace("/a.md", "/{path}").replace("/apr_1", "/{approvalId}")}`,
+  );
   expect(described.filter((route) => !known.includes(route))).toEqual([]);
 });
 

@@ -119,7 +119,7 @@ test("knows no parameters in its URL", async () => {
 test.each([
   ["unknown_provider", 422, { provider: "nobody" }, "provider"],
   ["capability_missing", 422, { provider: "narrow", tools: [{ name: "a" }], resumeToken: "x" }, "resumeToken"],
-  ["capability_missing", 422, { approvals: "ask" }, "approvals"],
+  ["capability_missing", 422, { provider: "narrow", approvals: "ask" }, "approvals"],
   [
     "capability_missing",
     422,

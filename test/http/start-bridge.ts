@@ -109,7 +109,7 @@ export async function startBridge(
     createInMemoryAdapter({
       run: obey,
       provider: "narrow",
-      capabilities: { tools: false, sessionResume: false, mcpServers: false, outputStrategies: ["stream"] },
+      capabilities: { tools: false, sessionResume: false, mcpServers: false, approvals: false, outputStrategies: ["stream"] },
     }),
   ];
   const loaded = adapters.map((adapter) => ({ provider: adapter.provider, adapter }));
