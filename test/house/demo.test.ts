@@ -114,7 +114,9 @@ esac
     expect(stdout).toMatch(/ok {2}primary connection +cli: gemini 0\.61\.0/);
     expect(stdout).toContain('"profile":"inspect"');
     expect(stdout).toMatch(/assistant\.text +"Hello! Here are docs and examples\."/);
-    expect(stdout).toMatch(/signature ok, [\s\S]*status ok in \d+ ms:\n {4}Hello! Here are docs and examples\.\n.*: 130 tokens in, 35 out\n/);
+    expect(stdout).toMatch(
+      /signature ok, [\s\S]*status ok in \d+ ms:\n {4}Hello! Here are docs and examples\.\n.*: 130 tokens in, 35 out\n/,
+    );
     expect(stdout).toContain("BRIDGE_ADAPTERS=gemini npm start");
     expect(stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);
   });

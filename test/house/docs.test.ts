@@ -5,10 +5,10 @@ import { settings } from "../../src/settings.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 const { scripts } = JSON.parse(readFileSync(path.join(repository, "package.json"), "utf8")) as { scripts: Record<string, string> };
-const pages = ["docs", "examples", "."].flatMap((directory) =>
+const pages = ["docs", "examples", "packages", "."].flatMap((directory) =>
   readdirSync(path.join(repository, directory), { recursive: directory !== "." })
     .map((name) => path.join(directory, String(name)))
-    .filter((name) => name.endsWith(".md")),
+    .filter((name) => name.endsWith(".md") && !/\/(node_modules|dist)\//.test(name)),
 );
 
 /** Names that are no settings and may be mentioned all the same. */

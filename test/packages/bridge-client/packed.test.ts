@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../http/start-bridge.ts";
 
 const repository = path.resolve(import.meta.dirname, "../../..");
+const typeRoots = [path.join(repository, "node_modules/@types")];
 
 /** A project outside of this repository that has installed the packed client. */
 let project: string;
@@ -62,10 +63,8 @@ test("runs a task from plain JavaScript", async () => {
 
 test.each([
   ["a browser's project", { lib: ["es2022", "dom"], types: [] }],
-  ["a Node project", { lib: ["es2022"], types: ["node"], typeRoots: [path.join(repository, "node_modules/@types")] }],
+  ["a Node project", { lib: ["es2022"], types: ["node"], typeRoots }],
 ])("its types reach %s", async (_, platform) => {
-  const options = { strict: true, module: "nodenext", target: "es2022", noEmit: true, skipLibCheck: false, ...platform };
-  await writeFile(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["typed.ts"] }));
   const typed = (field: string) => `
     import { createBridgeClient, type BridgeEvent } from "bridge-client";
     const client = createBridgeClient({ url: "http://localhost", getToken: async () => "secret" });
@@ -76,9 +75,33 @@ test.each([
     }
     export const last = (events: BridgeEvent[]): string | undefined => events.at(-1)?.id;
   `;
-  const compile = () => execa(path.join(repository, "node_modules/.bin/tsc"), ["-p", project], { cwd: project, reject: false });
   await writeFile(path.join(project, "typed.ts"), typed("content"));
-  expect((await compile()).stdout).toBe("");
+  expect((await compile(platform, ["typed.ts"])).stdout).toBe("");
   await writeFile(path.join(project, "typed.ts"), typed("contents"));
-  expect((await compile()).stdout).toContain("Property 'contents' does not exist");
+  expect((await compile(platform, ["typed.ts"])).stdout).toContain("Property 'contents' does not exist");
 });
+
+test("what its page shows compiles", async () => {
+  const page = await readFile(path.join(installed, "README.md"), "utf8");
+  const blocks = [...page.matchAll(/```ts\n(.+?)```/gs)].map(([, code]) => `${code}\nexport {};\n`);
+  expect(blocks.length).toBeGreaterThan(6);
+  // What the page has introduced before, or leaves to its reader.
+  const globals = `
+    declare var bridge: import("bridge-client").BridgeClient;
+    declare var lastId: string;
+    declare var signal: AbortSignal;
+  `;
+  const sources: Record<string, string> = Object.fromEntries([
+    ["globals.d.ts", globals],
+    ...blocks.map((code, index) => [`block-${index}.ts`, code]),
+  ]);
+  for (const [name, text] of Object.entries(sources)) await writeFile(path.join(project, name), text);
+  expect((await compile({ lib: ["es2022"], types: ["node"], typeRoots }, Object.keys(sources))).stdout).toBe("");
+});
+
+/** Type-checks files of the project as a strict one does. */
+async function compile(platform: object, files: string[]) {
+  const compilerOptions = { strict: true, module: "nodenext", target: "es2022", noEmit: true, skipLibCheck: false, ...platform };
+  await writeFile(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+  return execa(path.join(repository, "node_modules/.bin/tsc"), ["-p", project], { cwd: project, reject: false });
+}
