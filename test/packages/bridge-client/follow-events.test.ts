@@ -7,7 +7,7 @@ const last = frame(9, "execution.completed");
 /** Follows a scripted server until the stream ends or throws. */
 async function follow(answers: Answer[], { source = "t", ...options }: { source?: string | EventFilter } & EventOptions = {}) {
   const { url, requests } = await startScriptedServer(...answers);
-  const client = createBridgeClient({ url, token: "secret", retryDelayMs: 5, silenceMs: 200, patienceMs: 2000 });
+  const client = createBridgeClient({ url, token: "secret", retryDelayMs: 5, silenceMs: 600, patienceMs: 5000 });
   const seen: string[] = [];
   const error = await read(client.events(source, options), seen).catch((reason: unknown) => reason);
   return { seen, error, resumed: requests.map(({ headers }) => headers["last-event-id"]), requests };
@@ -42,8 +42,8 @@ test("comes back with the last id after every kind of end, and half an event cou
 test("a connection that says nothing is given up; one with heartbeats is not", async () => {
   const slowly: Answer = (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    const beats = setInterval(() => response.write(": heartbeat\n\n"), 60);
-    setTimeout(() => response.end(frame(2) + last), 500);
+    const beats = setInterval(() => response.write(": heartbeat\n\n"), 50);
+    setTimeout(() => response.end(frame(2) + last), 900);
     response.once("close", () => clearInterval(beats));
   };
   const { seen, resumed } = await follow([stream(frame(1), "silence"), slowly]);

@@ -4,7 +4,7 @@ import { hangUp, json, problem, startScriptedServer } from "./scripted-server.ts
 
 const accepted = { taskId: "t", provider: "p", agentId: "a", state: "queued", createdAt: "2026-01-01T00:00:00.000Z" };
 const task = { agentId: "a", message: "Work." };
-const quick = { token: "secret", retryDelayMs: 5, patienceMs: 2000, silenceMs: 200 };
+const quick = { token: "secret", retryDelayMs: 5, patienceMs: 5000, silenceMs: 500 };
 
 test("a dispatch is tried again under the same id when its answer is lost or put off", async () => {
   const { url, requests } = await startScriptedServer(
