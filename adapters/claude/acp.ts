@@ -50,6 +50,8 @@ function sessionFields(request: ExecutionRequest): Record<string, unknown> {
     settingSources: [],
     strictMcpConfig: true,
     promptSuggestions: false,
+    // The agent would allow itself this unless it runs as root, and Claude Code does not begin when it is restricted as well.
+    allowDangerouslySkipPermissions: false,
     // Named, a session needs no further call of the model to get a name.
     title: "Bridge",
     tools: toolsFor(request),
