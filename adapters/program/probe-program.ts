@@ -46,7 +46,8 @@ export async function probeProgram(
       taskId: `probe/${id}`,
       tmp,
       home: call.home ?? ownHome,
-      workspace: ownHome,
+      // Some programs look for their caches wherever the adapter has told them to.
+      workspace: dataDir,
       sandbox,
       input: call.input ?? "",
       onLine(line) {
