@@ -101,6 +101,17 @@ describe("the start", () => {
     }
   });
 
+  test("is refused where there has to be a sandbox and none works; where there only should be one, it is missed aloud", async () => {
+    const nothing = { PATH: await temporaryDirectory() };
+    const told = startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "required" });
+    await expect(told).rejects.toThrow(/exit 1.*BRIDGE_SANDBOX=required.*apt-get install bubblewrap(?!.*^ +at )/ms);
+    const bridge = await startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "auto" });
+    const isWarning = ({ level, msg }: Record<string, unknown>) => level === 40 && /in no sandbox.*bubblewrap/.test(String(msg));
+    await expect.poll(() => bridge.log.some(isWarning)).toBe(true);
+    const answer = await bridge.call("POST", "/api/v2/dispatch", { agentId: "a", message: "work" }, { prefer: "wait=10" });
+    expect(await answer.json()).toMatchObject({ state: "completed" });
+  });
+
   test("that fails halfway ends the program, and frees the port", async () => {
     const dataDir = await temporaryDirectory();
     const database = new SqliteDatabase(path.join(dataDir, "bridge.db"));

@@ -52,8 +52,8 @@ const START_LIMIT_MS = 30_000;
 /** A start of four programs at once on two cores takes its time. */
 const PATIENCE_MS = 90_000;
 
-/** Starts it all. */
-export async function openCellBench(runtime: Runtime, connection: Connection): Promise<CellBench> {
+/** Starts it all; `settings` are Bridge's own, beside those that every cell needs. */
+export async function openCellBench(runtime: Runtime, connection: Connection, settings: Record<string, string> = {}): Promise<CellBench> {
   const root = mkdtempSync(path.join(tmpdir(), "bridge-cell-"));
   const outside = path.join(root, "outside");
   const dataDir = path.join(root, "data");
@@ -73,6 +73,7 @@ export async function openCellBench(runtime: Runtime, connection: Connection): P
       BRIDGE_IDLE_SECONDS: String(IDLE_SECONDS),
       BRIDGE_MCP_COMMANDS: process.execPath,
       ...runtimes[runtime].environment(model.url),
+      ...settings,
     },
     (act) => {
       kill = act;

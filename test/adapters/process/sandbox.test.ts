@@ -1,0 +1,70 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import type { Sandbox } from "#contract";
+import { createSandbox } from "../../../adapters/process/sandbox.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+
+test("without bubblewrap there is none, and it says what to install", async () => {
+  const { create } = await openBench();
+  expect(await create()).toEqual({ missing: expect.stringMatching(/not on the PATH.*apt-get install bubblewrap/) });
+});
+
+test("where bubblewrap does not work there is none, and it says what to allow", async () => {
+  const { create } = await openBench("echo 'bwrap: No permissions to create new namespace' >&2; exit 1");
+  expect(await create()).toEqual({ missing: expect.stringMatching(/allow unprivileged user namespaces.*No permissions to create/) });
+});
+
+test("tells what it is", async () => {
+  const { create } = await openBench("echo bubblewrap 0.8.0");
+  expect(await create()).toMatchObject({ detail: "bubblewrap 0.8.0" });
+});
+
+test("of two places one of which holds the other, the inner decides", async () => {
+  const { create, root } = await openBench("echo bubblewrap 0.8.0");
+  const at = (name: string) => path.join(root, name);
+  for (const name of ["home/data/workspaces/agent", "home/data/tmp/task", "secrets"]) mkdirSync(at(name), { recursive: true });
+  writeFileSync(at("secrets/tokens.json"), "[]");
+  symlinkSync(at("home/data"), at("data"));
+  const hidden = [at("data"), at("data/workspaces"), at("secrets/tokens.json"), at("not-there")];
+  const { wrap } = (await create(hidden)) as Sandbox;
+  const tmp = at("data/tmp/task");
+  const argv = wrap(["/bin/echo", "--bind"], {
+    cwd: at("data/workspaces/agent"),
+    tmp,
+    writable: [at("home"), at("data/workspaces/agent"), tmp],
+  });
+
+  const options = argv.slice(argv.indexOf("/proc", argv.indexOf("--proc")) + 1).join(" ");
+  const mounts = options
+    .match(/--(bind|ro-bind|tmpfs|remount-ro) \S+( \/\S+)?/g)
+    ?.filter((mount) => mount.includes(root) && !mount.startsWith("--ro-bind /tmp"));
+  expect(mounts).toEqual([
+    `--bind ${at("home/data/tmp/task")} /tmp`,
+    `--bind ${at("home")} ${at("home")}`,
+    `--tmpfs ${at("home/data")}`,
+    `--bind ${at("home/data/tmp/task")} ${at("home/data/tmp/task")}`,
+    `--ro-bind /dev/null ${at("secrets/tokens.json")}`,
+    `--bind ${at("home/data/workspaces/agent")} ${at("home/data/workspaces/agent")}`,
+    `--remount-ro ${at("home/data")}`,
+  ]);
+  expect(argv.slice(-5)).toEqual(["--chdir", at("data/workspaces/agent"), "--", "/bin/echo", "--bind"]);
+});
+
+test("a home that is Bridge's own data directory stays hidden", async () => {
+  const { create, root } = await openBench("echo bubblewrap 0.8.0");
+  const { wrap } = (await create([root])) as Sandbox;
+  const argv = wrap(["/bin/true"], { cwd: "/", tmp: path.join(root, "bin"), writable: [root] }).join(" ");
+  expect(argv.indexOf(`--tmpfs ${root}`)).toBeGreaterThan(argv.indexOf(`--bind ${root} ${root}`));
+});
+
+/** A machine whose bubblewrap is this script of sh; without a script it has none. */
+async function openBench(script?: string) {
+  const root = await temporaryDirectory();
+  const bin = path.join(root, "bin");
+  mkdirSync(bin);
+  if (script !== undefined) writeFileSync(path.join(bin, "bwrap"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const create = (hidden: readonly string[] = []) =>
+    createSandbox({ env: { PATH: bin }, hidden, installation: "/nowhere", directory: root });
+  return { root, create };
+}

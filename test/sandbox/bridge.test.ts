@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { startBridgeProgram, taskInState } from "../bridge-program.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+test("kill -9 of Bridge ends its agents within a second, in whatever session they are", async () => {
+  const { bridge, dataDir, start } = await openBench(`
+    setsid sleep 4713001 &
+    (setsid sh -c 'sleep 4713002 & sleep 4713003' &)
+    trap '' TERM HUP
+    sleep 4713004`);
+  await start();
+  const sleeping = () =>
+    commandsOf(dataDir)
+      .filter((command) => command.startsWith("sleep 471300"))
+      .sort();
+  await expect.poll(sleeping, { timeout: 10_000, interval: 20 }).toEqual([1, 2, 3, 4].map((number) => `sleep 471300${number}`));
+  bridge.signal("SIGKILL");
+  await bridge.exited;
+  const killedAt = performance.now();
+  while (commandsOf(dataDir).length > 0) {
+    expect(performance.now() - killedAt, commandsOf(dataDir).join("; ")).toBeLessThan(1_000);
+    await delay(5);
+  }
+});
+
+test("a task sees neither Bridge's database and tokens nor what belongs to others", async () => {
+  const { bridge, dataDir, root, start } = await openBench(`
+    for file in "$1/token" "$1/bridge.db" "$1/bridge.db-wal" "$1/workspaces/beta/agent/note" "$1/homes/beta/agent/note" "$2/tokens.json" "$2/.env"; do
+      if [ -s "$file" ]; then echo "sees $file"; fi
+      if echo x 2>/dev/null >> "$file"; then echo "writes $file"; fi
+    done
+    grep -sl BRIDGE_CALLBACK_SECRETS /proc/[0-9]*/environ
+    echo mine > mine.txt && echo done`);
+  const file = (name: string) => readFileSync(path.join(root, name), "utf8");
+  const others = ["data/workspaces/beta/agent/note", "data/homes/beta/agent/note"];
+  for (const name of others) {
+    mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+    writeFileSync(path.join(root, name), "of beta\n");
+  }
+  const task = await taskInState(bridge, await start(), "completed");
+  expect(task["result"]).toMatchObject({ output: "done\n" });
+  expect([...others.map(file), file("conf/.env"), file("data/workspaces/default/agent/mine.txt")]).toEqual([
+    "of beta\n",
+    "of beta\n",
+    "BRIDGE_LOG_LEVEL=info\n",
+    "mine\n",
+  ]);
+  expect(file("conf/tokens.json")).toContain("sha256");
+  expect(readdirSync(dataDir)).toContain("bridge.db-wal");
+});
+
+test("a cancel lets the program tidy up, and a timeout ends it", async () => {
+  const { bridge, dataDir, start } = await openBench(`
+    trap 'echo tidied > tidied.txt; exit 0' TERM
+    echo ready
+    sleep 4713005 & wait`);
+  const taskId = await start();
+  await expect.poll(() => commandsOf(dataDir), { timeout: 10_000, interval: 20 }).toContain("sleep 4713005");
+  expect((await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`)).status).toBe(202);
+  await taskInState(bridge, taskId, "cancelled");
+  expect(readFileSync(path.join(dataDir, "workspaces/default/agent/tidied.txt"), "utf8")).toBe("tidied\n");
+  expect(commandsOf(dataDir)).toEqual([]);
+  const timedOut = await taskInState(bridge, await start({ timeoutSeconds: 1 }), "failed");
+  expect(timedOut["result"]).toMatchObject({ errorCode: "timeout" });
+  expect(commandsOf(dataDir)).toEqual([]);
+});
+
+test("the preflight tells of the sandbox", async () => {
+  const { bridge } = await openBench("true");
+  const { data } = (await (await bridge.call("GET", "/api/v2/adapters")).json()) as { data: { health: { preflight: unknown[] } }[] };
+  expect(data[0]?.health.preflight.at(-1)).toEqual({
+    step: "sandbox",
+    ok: true,
+    detail: expect.stringMatching(/^bubblewrap \d+\.\d+.*: /),
+  });
+});
+
+/** A Bridge that must have a sandbox, with a script of sh as its agent; `$1` is the data directory, `$2` where its secrets lie. */
+async function openBench(script: string) {
+  const root = await temporaryDirectory();
+  const dataDir = path.join(root, "data");
+  const conf = path.join(root, "conf");
+  for (const directory of [dataDir, conf]) mkdirSync(directory);
+  writeFileSync(path.join(conf, ".env"), "BRIDGE_LOG_LEVEL=info\n");
+  writeFileSync(path.join(dataDir, "token"), "of an earlier start\n");
+  // With this one the test calls.
+  writeFileSync(path.join(conf, "token"), "token-of-the-test");
+  const sha256 = createHash("sha256").update("token-of-the-test").digest("hex");
+  writeFileSync(
+    path.join(conf, "tokens.json"),
+    JSON.stringify([{ name: "test", tenant: "default", sha256, scopes: ["dispatch", "read"] }]),
+  );
+  const bridge = await startBridgeProgram(conf, {
+    BRIDGE_DATA_DIR: dataDir,
+    PATH: process.env["PATH"] ?? "",
+    BRIDGE_SANDBOX: "required",
+    BRIDGE_TOKENS_FILE: path.join(conf, "tokens.json"),
+    BRIDGE_CALLBACK_SECRETS: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
+    BRIDGE_COMMAND: JSON.stringify(["/bin/sh", "-c", script, "agent", dataDir, conf]),
+  });
+  await expect.poll(async () => (await bridge.call("GET", "/readyz")).status).toBe(200);
+  const start = async (request: Record<string, unknown> = {}): Promise<string> => {
+    const response = await bridge.call("POST", "/api/v2/dispatch", { agentId: "agent", message: "Do it.", timeoutSeconds: 60, ...request });
+    return ((await response.json()) as { taskId: string }).taskId;
+  };
+  return { bridge, root, dataDir, start };
+}
+
+/** The command lines of all processes of this Bridge's tasks. */
+function commandsOf(dataDir: string): string[] {
+  const read = (file: string): string => {
+    try {
+      return readFileSync(file, "utf8");
+    } catch {
+      // It has ended meanwhile.
+      return "";
+    }
+  };
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      const environment = read(`/proc/${pid}/environ`);
+      return environment.includes("BRIDGE_TASK_ID=") && environment.includes(`${dataDir}/`);
+    })
+    .map((pid) => read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim());
+}

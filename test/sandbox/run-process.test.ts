@@ -1,0 +1,223 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { type ProcessOptions, runProcess } from "../../adapters/process/run-process.ts";
+import { processesOf } from "../conformance/adapter-bench.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+import { openSandbox } from "./open-sandbox.ts";
+
+const program = path.join(import.meta.dirname, "../fixtures/programs/misbehaving.js");
+
+describe("a program in a sandbox", () => {
+  test("reads and writes as without", async () => {
+    const { run } = await openBench();
+    const input = `für dich\n${"x".repeat(1_000_000)}`;
+    const { end, text } = await run("echo-input", { input });
+    expect(text).toBe(input);
+    expect(end).toMatchObject({ exitCode: 0, exitSignal: null, spawnError: null, limit: null, aborted: false, orphansLeft: 0 });
+    expect((await run("exit-with", { argument: "7" })).end).toMatchObject({ exitCode: 7, exitSignal: null, stderr: "the reason\n" });
+    expect((await run("exit-after-long-line", { stdout: "file" })).lines.map((line) => line.length)).toEqual([
+      expect.any(Number),
+      4_000_000,
+      4,
+    ]);
+  });
+
+  test("is held to the limits of its output", async () => {
+    const { run } = await openBench();
+    const flood = await run("flood-stdout", { limits: { stdoutBytes: 1_000_000 } });
+    expect(flood.end).toMatchObject({ limit: "stdoutBytes", exitSignal: "SIGTERM" });
+    expect(flood.text).toHaveLength(1_000_000);
+    expect((await run("long-line")).end.limit).toBe("lineBytes");
+  });
+
+  test("has the environment that it is given, and no file of ours", async () => {
+    const { run, directories } = await openBench();
+    const { lines, end } = await run("environment", { env: { PATH: "/usr/bin:/bin" } });
+    const [environment = "[]", files = "[]", cwd] = lines;
+    const { workspace, home, tmp } = directories;
+    expect(JSON.parse(environment).sort()).toEqual(
+      ["BRIDGE_TASK_ID=environment", `HOME=${home}`, "PATH=/usr/bin:/bin", `PWD=${workspace}`, `TMPDIR=${tmp}`].sort(),
+    );
+    expect(JSON.parse(files).filter((file: string) => file.startsWith("/") && !/^\/(dev\/null|proc\/)/.test(file))).toEqual([]);
+    expect(cwd).toBe(workspace);
+    expect(end.exitCode).toBe(0);
+  });
+
+  test.each([
+    ["does not exist", { argv: ["/no/such/program"] }, /ENOENT/],
+    ["is not on the PATH", { argv: ["no-such-program"] }, /ENOENT/],
+    ["cannot be executed", { argv: [program] }, /ENOENT/],
+    ["is asked to begin in no directory", { cwd: "/no/such/directory" }, /cwd|ENOENT/],
+    ["is given too long an argument", { argv: [process.execPath, "x".repeat(200_000)] }, /E2BIG/],
+  ] as [string, Partial<ProcessOptions>, RegExp][])("that %s does not start", async (_what, options, reason) => {
+    const { run } = await openBench();
+    const { end } = await run("linger", options);
+    expect(end).toMatchObject({ exitCode: null, exitSignal: null, spawnError: expect.stringMatching(reason) });
+  });
+
+  test("whose interpreter is missing does not start", async () => {
+    const { run, directories } = await openBench();
+    const script = path.join(directories.workspace, "script");
+    writeFileSync(script, "#!/no/such/interpreter\n", { mode: 0o755 });
+    expect((await run("linger", { argv: [script] })).end.spawnError).toMatch(/^execvp .*No such file/);
+  });
+});
+
+describe("stopping a program in a sandbox", () => {
+  test("asks first: it may tidy up", async () => {
+    const { runAndAbort } = await openBench();
+    const { end, text } = await runAndAbort("tidy-up-at-sigterm");
+    expect(end).toMatchObject({ aborted: true, exitCode: 0, exitSignal: null });
+    expect(text).toContain("tidied up\n");
+    expect((await runAndAbort("linger")).end).toMatchObject({ aborted: true, exitCode: null, exitSignal: "SIGTERM" });
+  });
+
+  test("ends one that ignores SIGTERM, and all that it has started", async () => {
+    const { runAndAbort } = await openBench();
+    const { end, text } = await runAndAbort("ignore-sigterm", { limits: { killAfterMs: 100 } });
+    expect(end).toMatchObject({ aborted: true, exitSignal: "SIGKILL" });
+    expect(text).toContain("SIGTERM ignored\n");
+    expect((await runAndAbort("fork", { limits: { killAfterMs: 200 } }, 2)).end).toMatchObject({ aborted: true, orphansLeft: 0 });
+    expect(processesOf("fork")).toEqual([]);
+  });
+
+  test.each([0, 2, 5, 10, 20, 40])("holds %i ms after its start, too", async (afterMs) => {
+    const { run } = await openBench();
+    const controller = new AbortController();
+    const startedAt = performance.now();
+    const running = run("linger", { signal: controller.signal });
+    setTimeout(() => controller.abort(), afterMs);
+    expect((await running).end).toMatchObject({ aborted: true, exitCode: null, exitSignal: expect.stringMatching(/^SIG(TERM|KILL)$/) });
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(processesOf("linger")).toEqual([]);
+  });
+
+  test.each(["escape", "escape-stubbornly"])("leaves nobody who had gone into a session of its own: %s", async (mode) => {
+    const { run } = await openBench();
+    const startedAt = performance.now();
+    const { end } = await run(mode);
+    expect(end).toMatchObject({ exitCode: 0, aborted: false, orphansKilled: 0, orphansLeft: 0 });
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(processesOf(mode)).toEqual([]);
+  });
+});
+
+describe("what a program in a sandbox can reach", () => {
+  const shell = (script: string): Partial<ProcessOptions> => ({
+    argv: ["/bin/sh", "-c", script],
+    env: { PATH: process.env["PATH"] ?? "" },
+  });
+
+  test("it writes to workspace, home and TMPDIR, also as /tmp, and nowhere else", async () => {
+    const { run, directories, root } = await openBench();
+    const { workspace, home, tmp } = directories;
+    const outside = [
+      path.join(root, "bridge/new"),
+      path.join(import.meta.dirname, "new"),
+      "/etc/new",
+      "/usr/new",
+      "/var/tmp/new",
+      "/proc/sys/new",
+    ];
+    const attempts = [`${workspace}/a`, `${home}/b`, `${tmp}/c`, "/tmp/d", ...outside].map(
+      (file) => `echo x > ${file} && echo wrote ${file}`,
+    );
+    const { lines } = await run("shell", shell(`${attempts.join("\n")}\ntrue`));
+    expect(lines).toEqual([`wrote ${workspace}/a`, `wrote ${home}/b`, `wrote ${tmp}/c`, "wrote /tmp/d"]);
+    expect([existsSync("/tmp/d"), ...outside.map((file) => existsSync(file))]).not.toContain(true);
+    expect(readdirSync(workspace)).toEqual(["a"]);
+    expect(readdirSync(home)).toEqual(["b"]);
+    expect(readdirSync(tmp)).toEqual(expect.arrayContaining(["c", "d"]));
+  });
+
+  test("it can neither change nor remove what is there, nor mount its way out", async () => {
+    const { run, root } = await openBench();
+    const file = path.join(root, "bridge/token");
+    const mine = path.join(import.meta.dirname, "open-sandbox.ts");
+    const before = readFileSync(mine, "utf8");
+    const { lines } = await run(
+      "shell",
+      shell(`
+        rm -f ${mine} && echo removed
+        chmod 777 ${mine} && echo opened
+        echo x >> ${mine} && echo changed
+        mount -o remount,bind,rw / && echo remounted
+        umount ${root}/bridge && echo uncovered
+        unshare --user --map-root-user --mount sh -c 'umount ${root}/bridge || mount -o remount,bind,rw /' && echo escaped
+        cat ${file} && echo read
+        true`),
+    );
+    expect(lines).toEqual([]);
+    expect(readFileSync(mine, "utf8")).toBe(before);
+  });
+
+  test("it sees of Bridge's own its own directories alone, and no process but its own", async () => {
+    const { run, directories, root } = await openBench();
+    const { lines } = await run(
+      "shell",
+      shell(`
+        cat ${root}/bridge/token ${root}/elsewhere/tokens.json
+        ls ${root}/bridge/workspaces/default ${root}/bridge/homes
+        ls -d /proc/[0-9]* | wc -l
+        kill -0 ${process.pid} && echo reached`),
+    );
+    expect(lines.join()).not.toMatch(/secret|other|reached/);
+    expect(lines.slice(0, -1).filter((line) => line !== "" && !line.includes(root))).toEqual(["agent", "agent"]);
+    // The init of the sandbox, the shell, ls and wc.
+    expect(Number(lines.at(-1))).toBeLessThanOrEqual(4);
+    expect(directories.workspace.startsWith(root)).toBe(true);
+  });
+
+  test("it has no capability, and may still make a sandbox of its own", async () => {
+    const { run } = await openBench();
+    const { lines, end } = await run("shell", shell("grep CapEff /proc/self/status; bwrap --unshare-user --ro-bind / / echo inner"));
+    expect(lines).toEqual([expect.stringMatching(/^CapEff:\s+0+$/), "inner"]);
+    expect(end.exitCode).toBe(0);
+  });
+});
+
+/** A Bridge's directories with secrets in them, and a sandbox that hides these. */
+async function openBench() {
+  const root = await temporaryDirectory();
+  const at = (name: string) => path.join(root, name);
+  const directories = { workspace: at("bridge/workspaces/default/agent"), home: at("bridge/homes/agent"), tmp: at("bridge/tmp/task") };
+  for (const directory of [...Object.values(directories), at("bridge/workspaces/default/other"), at("elsewhere")])
+    mkdirSync(directory, { recursive: true });
+  for (const file of ["bridge/token", "bridge/workspaces/default/other/note", "elsewhere/tokens.json"]) writeFileSync(at(file), "secret\n");
+  const sandbox = await openSandbox([at("bridge"), at("bridge/workspaces"), at("elsewhere/tokens.json"), at("not-there")]);
+
+  async function run(mode: string, { argument, ...options }: Partial<ProcessOptions> & { argument?: string } = {}) {
+    const lines: string[] = [];
+    let text = "";
+    const end = await runProcess({
+      argv: [process.execPath, program, mode, ...(argument === undefined ? [] : [argument])],
+      cwd: directories.workspace,
+      env: {},
+      taskId: mode,
+      ...directories,
+      sandbox,
+      input: "",
+      signal: new AbortController().signal,
+      ...options,
+      onLine: (line, ended) => {
+        lines.push(line);
+        text += line + (ended ? "\n" : "");
+        options.onLine?.(line, ended);
+      },
+    });
+    return { end, lines, text };
+  }
+
+  /** Aborts as soon as so many processes have said that they are ready. */
+  function runAndAbort(mode: string, options: Partial<ProcessOptions> = {}, readyCount = 1) {
+    const controller = new AbortController();
+    let ready = 0;
+    const onLine = (line: string): void => {
+      if (line.startsWith("ready ") && ++ready === readyCount) controller.abort();
+    };
+    return run(mode, { ...options, signal: controller.signal, onLine });
+  }
+
+  return { root, directories, run, runAndAbort };
+}
