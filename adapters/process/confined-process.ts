@@ -17,7 +17,7 @@ export interface ConfinedCall {
 export function confine(sandbox: Sandbox, { argv: [name = "", ...rest], env, cwd, workspace, home, tmp }: ConfinedCall): string[] {
   const program = findProgram(name, env["PATH"] ?? "");
   if (program === null) throw new Error(`spawn ${name} ENOENT`);
-  return sandbox.wrap([program, ...rest], { cwd, tmp, writable: [workspace, home, tmp] });
+  return sandbox.wrap([program, ...rest], { cwd, tmp, writable: [workspace, home] });
 }
 
 /**

@@ -75,13 +75,22 @@ function viewOf({ hidden, programs, writable, tmp }: View): string[] {
     // The task's own, instead of everybody's: what programs leave there goes with the task.
     { place: sharedTmp, mount: ["--bind", realpathSync(tmp), sharedTmp] },
     ...unique(realPaths(programs).flatMap(topInSharedTmp)).map((place) => ({ place, mount: ["--ro-bind", place, place] })),
-    ...unique(writable.map((place) => realpathSync(place))).map((place) => ({ place, mount: ["--bind", place, place] })),
+    ...unique(writable).flatMap((place) =>
+      namesOf(place, hidden).map((name) => ({ place: name, mount: ["--bind", realpathSync(place), name] })),
+    ),
     ...outer.map((place) => ({ place, mount: directories.includes(place) ? ["--tmpfs", place] : ["--ro-bind", "/dev/null", place] })),
   ];
   // The path of an outer place is the shorter one.
   const mounts = layers.sort((a, b) => a.place.length - b.place.length).flatMap(({ mount }) => mount);
   return [...mounts, ...directories.flatMap((place) => ["--remount-ro", place])];
 }
+
+/** Where a directory really lies, and where Bridge has it: links to it are hidden with the directory in which they stand. */
+const namesOf = (place: string, hidden: readonly string[]): string[] =>
+  unique([
+    realpathSync(place),
+    ...hidden.filter((mask) => isInside(mask, place)).map((mask) => realpathSync(mask) + place.slice(mask.length)),
+  ]);
 
 /** Programs that are installed in the shared temporary directory stay there for the tasks. */
 function topInSharedTmp(place: string): string[] {

@@ -48,8 +48,8 @@ export interface Sandbox {
   /** What it is, for the operator. */
   detail: string;
   /**
-   * The argument list that runs `argv` with nothing writable but these directories, all of which exist; `argv` names its program by an
-   * absolute path. In place of /tmp stands `tmp`. The process that it starts ends with an exit code over 128 where a signal ended the program.
+   * The argument list that runs `argv` with nothing writable but these directories, all of which exist, and `tmp`, which stands in place of
+   * /tmp, too. `argv` names its program by an absolute path. The process that it starts ends with an exit code over 128 where a signal ended the program.
    */
   wrap(argv: readonly string[], directories: { cwd: string; tmp: string; writable: readonly string[] }): string[];
 }

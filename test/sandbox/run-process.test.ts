@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { type ProcessOptions, runProcess } from "../../adapters/process/run-process.ts";
@@ -167,6 +167,21 @@ describe("what a program in a sandbox can reach", () => {
     // The init of the sandbox, the shell, ls and wc.
     expect(Number(lines.at(-1))).toBeLessThanOrEqual(4);
     expect(directories.workspace.startsWith(root)).toBe(true);
+  });
+
+  test("its workspace may be a link that leads out of Bridge's directories", async () => {
+    const { run, root } = await openBench();
+    const project = path.join(root, "project");
+    mkdirSync(project);
+    const workspace = path.join(root, "bridge/workspaces/default/linked");
+    symlinkSync(project, workspace);
+    const { end } = await run("shell", {
+      ...shell(`echo x > made && test -s ${workspace}/made && test -s ${project}/made`),
+      workspace,
+      cwd: workspace,
+    });
+    expect(end).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(readdirSync(project)).toEqual(["made"]);
   });
 
   test("it has no capability, and may still make a sandbox of its own", async () => {
