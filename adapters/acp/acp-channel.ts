@@ -14,7 +14,8 @@ import { AgentGone } from "./acp-failure.ts";
 export interface AcpListener {
   /** Called in the order in which the updates came, and before any request or answer that came after them. */
   onUpdate(params: { sessionId?: unknown; update?: unknown }): void;
-  onPermission(params: RequestPermissionRequest): RequestPermissionResponse;
+  /** Several may wait for their answers at a time. */
+  onPermission(params: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   /** A line that is no message. */
   onNoise(line: string): void;
 }

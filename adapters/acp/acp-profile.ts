@@ -28,8 +28,8 @@ export interface AcpProfile {
   launch(argv: readonly string[], task: ProgramTask): AcpLaunch | Promise<AcpLaunch>;
   /** The start to ask for its version; no session is opened. */
   launchProbe(argv: readonly string[], context: ProgramContext): AcpLaunch;
-  /** Can it carry this request, resume aside? Absent: every one. */
-  serves?(request: ExecutionRequest): boolean;
+  /** Why it cannot carry this request, resume aside, and what to do about it; null or absent: it can. */
+  obstacleTo?(request: ExecutionRequest): string | null;
   /** The method to authenticate with before a session is opened; absent where the environment suffices. */
   authMethod?: string;
   /** Fields of `session/new` and `session/resume` beside `cwd` and `mcpServers`, such as `_meta` and `systemPrompt`. */

@@ -4,15 +4,17 @@ import type { RequestPermissionRequest, RequestPermissionResponse } from "@agent
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { processLimits, runProcess } from "../process/run-process.ts";
 import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
+import { decideCall } from "../program/decide-call.ts";
 import { reportOrphans } from "../program/run-program.ts";
 import { createAcpChannel } from "./acp-channel.ts";
 import type { AcpProfile } from "./acp-profile.ts";
-import { answerPermission, decidePermission } from "./answer-permission.ts";
+import { answerPermission } from "./answer-permission.ts";
 import { probeAgent } from "./probe-agent.ts";
 import { readToolCall } from "./read-update.ts";
 import { type Turn, takeTurn } from "./take-turn.ts";
 import { taskCost } from "./task-cost.ts";
 import { createStoryTeller, type StoryTeller } from "./tell-story.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** A story in JSON costs a multiple of its text. */
 const stdoutBytes = 8 * processLimits.stdoutBytes;
@@ -31,7 +33,10 @@ export function createAcpConnection(profile: AcpProfile): ProgramConnection {
     capabilities,
     find: profile.find,
     probe: (argv, context) => probeAgent(profile, argv, context),
-    serves: (request) => (request.resumeToken === undefined || capabilities.sessionResume) && (profile.serves?.(request) ?? true),
+    obstacleTo: (request) =>
+      request.resumeToken !== undefined && !capabilities.sessionResume
+        ? "it cannot go on with a session: dispatch without a resume token."
+        : (profile.obstacleTo?.(request) ?? null),
     execute: (task, argv) => execute(profile, task, argv),
   };
 }
@@ -108,16 +113,21 @@ async function takeLeave(
   stop.abort();
 }
 
-function answer(
+/** Answers what the agent asks, once there is an answer; it may ask about several calls at a time. */
+async function answer(
   { toolCall, options }: RequestPermissionRequest,
-  { request, signal }: ProgramTask,
+  task: ProgramTask,
   teller: StoryTeller,
-): RequestPermissionResponse {
+): Promise<RequestPermissionResponse> {
+  const cancelled: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
   const call = readToolCall(toolCall);
-  if (call !== null) teller.ask(call);
-  if (signal.aborted) return { outcome: { outcome: "cancelled" } };
-  const { outcome, decision } = answerPermission(decidePermission(request), options);
-  if (call !== null && !decision.allow) teller.reject(call.toolCallId, decision.reason);
+  if (call === null) return cancelled;
+  const question = teller.ask(call);
+  const decided = task.signal.aborted ? null : await unlessAborted(decideCall(task, question), task.signal, 0);
+  // Bridge says no to whoever still asks when a task is stopped, which is no word about the call.
+  if (decided === null || task.signal.aborted) return cancelled;
+  const { outcome, decision } = answerPermission(decided, options);
+  if (!decision.allow) teller.reject(call.toolCallId, decision.reason);
   return { outcome };
 }
 

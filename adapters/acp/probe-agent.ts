@@ -15,7 +15,7 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
   const noise: string[] = [];
   const channel = createAcpChannel({
     onUpdate: () => {},
-    onPermission: () => ({ outcome: { outcome: "cancelled" } }),
+    onPermission: async () => ({ outcome: { outcome: "cancelled" } }),
     onNoise: (line) => noise.push(line.slice(0, 500)),
   });
   const stop = new AbortController();

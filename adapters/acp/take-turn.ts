@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { type ClientContext, methods, type PromptResponse } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
@@ -9,6 +8,7 @@ import { AcpFailure, AgentGone, explainError, explainWords } from "./acp-failure
 import type { AcpProfile } from "./acp-profile.ts";
 import { openSession } from "./open-session.ts";
 import type { StoryTeller } from "./tell-story.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** How long an agent may take to stop its turn when asked to. */
 const CANCEL_LIMIT_MS = 1_500;
@@ -70,16 +70,3 @@ const failures: Readonly<Record<string, readonly [TaskErrorCode, string]>> = {
   refusal: ["model_error", "The model refused the task."],
   cancelled: ["adapter_error", "The agent cancelled the task by itself."],
 };
-
-/** The value; null when the task is cancelled and the value has not come within that time after it. */
-async function unlessAborted<T>(value: Promise<T>, signal: AbortSignal, graceMs: number): Promise<T | null> {
-  const done = new AbortController();
-  const cancelled = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true, signal: done.signal });
-  });
-  const tooLate = cancelled.then(() => delay(graceMs, null, { signal: done.signal }));
-  tooLate.catch(() => {});
-  value.catch(() => {});
-  return await Promise.race([value, tooLate]).finally(() => done.abort());
-}

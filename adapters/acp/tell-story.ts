@@ -1,3 +1,4 @@
+import type { ApprovalQuestion } from "#contract";
 import type { TaskStory } from "../program/task-story.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { type AcpToolCall, readUpdate } from "./read-update.ts";
@@ -6,8 +7,8 @@ import { type AcpToolCall, readUpdate } from "./read-update.ts";
 export interface StoryTeller {
   /** The next update, as it came. */
   take(update: unknown): void;
-  /** The agent asks before this call; that may be the first that is heard of it. */
-  ask(call: AcpToolCall): void;
+  /** The agent asks before this call, which may be the first that is heard of it; answers the call as the story knows it. */
+  ask(call: AcpToolCall): Omit<ApprovalQuestion, "taskId">;
   /** The call was rejected; not every agent mentions it again. */
   reject(toolCallId: string, reason: string): void;
   /** The names of the tools that the agent has used. */
@@ -38,11 +39,14 @@ export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "r
     calls.set(given.toolCallId, { call, told: known?.told ?? false });
     return call;
   };
-  const invoke = (call: AcpToolCall): void => {
-    const name = profile.toolName?.(call) ?? call.name ?? call.kind ?? "tool";
-    calls.set(call.toolCallId, { call, told: true });
-    toolNames.add(name);
-    story.invokeTool(call.toolCallId, name, inputOf(call));
+  const invoke = (call: AcpToolCall): Omit<ApprovalQuestion, "taskId"> => {
+    const { toolCallId } = call;
+    const toolName = profile.toolName?.(call) ?? call.name ?? call.kind ?? "tool";
+    const input = inputOf(call);
+    calls.set(toolCallId, { call, told: true });
+    toolNames.add(toolName);
+    story.invokeTool(toolCallId, toolName, input);
+    return { toolCallId, toolName, input };
   };
   const complete = (toolCallId: string, output: unknown, isError: boolean): void => {
     story.completeTool(toolCallId, output, isError);

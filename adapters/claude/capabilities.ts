@@ -1,6 +1,6 @@
 import type { GatewayCapabilities } from "#contract";
 
-/** What Claude Code can do, the same over both connections. */
+/** What Claude Code can do over ACP. */
 export const capabilities: GatewayCapabilities = {
   streaming: true,
   sessionResume: true,
@@ -10,7 +10,10 @@ export const capabilities: GatewayCapabilities = {
   sandboxing: true,
   costTracking: true,
   management: false,
-  approvals: false,
+  approvals: true,
   cancellation: true,
   outputStrategies: ["stream", "file", "structured"],
 };
+
+/** Over `cli` nobody can be asked while it runs. */
+export const cliCapabilities: GatewayCapabilities = { ...capabilities, approvals: false };

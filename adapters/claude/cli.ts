@@ -4,13 +4,13 @@ import { probeProgram, probeVersion } from "../program/probe-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import { runProgram } from "../program/run-program.ts";
 import { claudeArguments, nativeSchema } from "./arguments.ts";
-import { capabilities } from "./capabilities.ts";
+import { cliCapabilities } from "./capabilities.ts";
 import { claudeEnvironment } from "./environment.ts";
 import { createClaudeReader } from "./events.ts";
 import { writeFiles } from "./task-files.ts";
 
 /** One start of `claude` a task, told in JSON lines. */
-export const cliConnection: ProgramConnection = { name: "cli", capabilities, find, probe, execute };
+export const cliConnection: ProgramConnection = { name: "cli", capabilities: cliCapabilities, find, probe, execute };
 
 function find({ settings, env }: ProgramContext): Finding {
   const name = settings.command ?? "claude";

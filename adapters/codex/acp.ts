@@ -29,7 +29,8 @@ const agent = createAcpConnection({
     return start(argv, context, { ...own, CODEX_CONFIG: JSON.stringify(taskConfiguration(request, context)) });
   },
   launchProbe: (argv, context) => start(argv, context),
-  serves: ({ directories }) => !hasOwnSettings(directories),
+  obstacleTo: ({ directories }) =>
+    hasOwnSettings(directories) ? "it would obey the settings in .codex in the workspace: move them away, or use cli." : null,
   // As over cli: with their secrets in no argument list, and used without asking.
   readsMcpServers: true,
   sessionFields: ({ resumeToken, systemPrompt, directories: { cwd, workspace } }) => ({

@@ -21,14 +21,14 @@ const quotaSchema = z.object({
  * `default`, and has no MCP servers, which need trust; the policy of the task and Bridge's answers to its questions allow the rest.
  */
 export const geminiAcpProfile: AcpProfile = {
-  capabilities: { ...capabilities, sessionResume: false, mcpServers: false },
+  capabilities: { ...capabilities, sessionResume: false, mcpServers: false, approvals: true },
   find: findGemini,
   async launch(argv, task) {
     const { env, policyFile } = await prepareStart(task);
     return { argv: [...argv, "--acp", ...commonArguments(task.request, policyFile)], env };
   },
   launchProbe: (argv, context) => ({ argv: [...argv, "--acp"], env: geminiEnvironment(context) }),
-  serves: ({ mcpServers = [] }) => mcpServers.length === 0,
+  obstacleTo: ({ mcpServers = [] }) => (mcpServers.length > 0 ? "it has no MCP servers: dispatch without them." : null),
   prompt: (request) => promptOf(request, request.systemPrompt),
   toolName: ({ toolCallId }) => /^(\w+?)__/.exec(toolCallId)?.[1],
   usageOf: acpUsage,

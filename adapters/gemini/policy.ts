@@ -1,4 +1,5 @@
 import type { ExecutionRequest } from "#contract";
+import { asks } from "../program/decide-call.ts";
 
 /** The program's own agents. */
 export const helperAgents = ["generalist", "codebase_investigator", "cli_help"];
@@ -24,7 +25,7 @@ const editingTools = ["write_file", "replace", "write_todos", "web_fetch"];
 
 interface Rule {
   tools: readonly string[];
-  decision: "allow" | "deny";
+  decision: "allow" | "deny" | "ask_user";
   priority: number;
   /** Further lines of the rule. */
   conditions?: readonly string[];
@@ -32,6 +33,7 @@ interface Rule {
 
 const everything: Rule = { tools: ["*"], decision: "allow", priority: 900, conditions: ["allowRedirection = true"] };
 const nothingElse: Rule = { tools: ["*"], decision: "deny", priority: 100 };
+const elseAsk: Rule = { ...nothingElse, decision: "ask_user" };
 const reading: Rule = { tools: readingTools, decision: "allow", priority: 200 };
 const editing: Rule = { tools: editingTools, decision: "allow", priority: 200 };
 const mcp: Rule = { tools: ["*"], decision: "allow", priority: 200, conditions: ['mcpName = "*"'] };
@@ -41,10 +43,12 @@ const readingMcp: Rule = { ...mcp, conditions: [...(mcp.conditions ?? []), "tool
  * What a task may do, as a policy that stands above everything the program reads elsewhere: the operator's rules, the workspace, the mode.
  * MCP servers of the dispatch serve a task that may modify with all their tools, one that may inspect with those they call read-only.
  */
-export function policyOf({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">): string {
+export function policyOf(request: Pick<ExecutionRequest, "profile" | "approvals">): string {
+  const { profile, approvals } = request;
+  const otherwise = asks(request) ? elseAsk : nothingElse;
   if (profile === "inspect") return [nothingElse, reading, readingMcp].map(toToml).join("\n");
   if (approvals === "allow") return toToml(everything);
-  return [...[nothingElse, reading, editing, mcp].map(toToml), ...["write_file", "replace"].map(insideWorkspace)].join("\n");
+  return [...[otherwise, reading, editing, mcp].map(toToml), ...["write_file", "replace"].map(insideWorkspace)].join("\n");
 }
 
 function toToml({ tools, decision, priority, conditions = [] }: Rule): string {

@@ -1,6 +1,6 @@
 import type { GatewayCapabilities } from "#contract";
 
-/** What OpenCode can do. */
+/** What OpenCode can do over its server. */
 export const capabilities: GatewayCapabilities = {
   streaming: true,
   sessionResume: true,
@@ -10,7 +10,7 @@ export const capabilities: GatewayCapabilities = {
   sandboxing: true,
   costTracking: true,
   management: false,
-  approvals: false,
+  approvals: true,
   cancellation: true,
   outputStrategies: ["stream", "file", "structured"],
 };

@@ -12,8 +12,8 @@ import { type OpenCodeStart, prepareStart } from "./start.ts";
 /** One start of `opencode run` a task, told in JSON lines. */
 export const cliConnection: ProgramConnection = {
   name: "cli",
-  // Lines hold whole parts of the text.
-  capabilities: { ...capabilities, streaming: false },
+  // Lines hold whole parts of the text, and a call that is asked about ends the program.
+  capabilities: { ...capabilities, streaming: false, approvals: false },
   find,
   probe,
   execute,

@@ -20,6 +20,8 @@ export function configText(
   const ours = {
     autoupdate: false,
     share: "disabled",
+    // A call that is rejected is no reason to give up the task.
+    experimental: { ...objectOf(operators["experimental"]), continue_loop_on_deny: true },
     // What these start comes from the workspace, and runs unasked.
     lsp: false,
     formatter: false,
@@ -54,5 +56,7 @@ function mcpServer(server: McpServerSpec) {
 const withoutPlaceholders = (json: string): string => json.replaceAll(/\{(?=env:|file:)/g, "\\u007b");
 
 const joinObjects = (...objects: string[]): string => `{${objects.map((object) => object.slice(1, -1)).join(",")}}`;
+
+const objectOf = (value: unknown): object => (typeof value === "object" && value !== null ? value : {});
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -3,8 +3,9 @@ import type { ExecutionRequest } from "#contract";
 import type { Ending, ProgramTask } from "../program/agent-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import { tellStep, type Verdict } from "../program/run-program.ts";
+import { createAnswering } from "./answer-questions.ts";
 import { failure } from "./failures.ts";
-import { agentName, answerPermission } from "./permissions.ts";
+import { agentName } from "./permissions.ts";
 import { createServerClient, type OpenCodeServer } from "./server.ts";
 import { createServerReader, type ServerReader } from "./server-events.ts";
 import type { OpenCodeStart } from "./start.ts";
@@ -27,6 +28,7 @@ export async function converse(
   judged.promise.catch(() => {}); // it may be rejected before anybody waits for it
   const facts: Outcome["facts"] = {};
   let read: ServerReader = () => [];
+  const answer = createAnswering(task, server.replyPermission);
 
   const aborted = new Promise<Verdict>((resolve) => {
     const stop = async (): Promise<void> => {
@@ -41,8 +43,7 @@ export async function converse(
     for (const step of read(event)) {
       if (step.kind === "ended") judged.resolve(step.ending);
       else if (step.kind === "known") Object.assign(facts, step.facts);
-      else if (step.kind === "asked")
-        server.answerPermission(step.sessionId, step.permissionId, answerPermission(request)).catch(judged.reject);
+      else if (step.kind === "asked") answer(step).catch(judged.reject);
       else tellStep(story, step);
     }
   };

@@ -1,7 +1,8 @@
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
+import { asks } from "../program/decide-call.ts";
 
-type Action = "allow" | "deny";
+type Action = "allow" | "ask" | "deny";
 /** Rules of OpenCode: of those that match, the last decides. */
 export type Permissions = Record<string, Action | Record<string, Action>>;
 type Rights = Pick<ExecutionRequest, "profile" | "approvals" | "mcpServers" | "directories">;
@@ -17,8 +18,8 @@ const reading = { read: "allow", grep: "allow", glob: "allow", list: "allow", [f
 const conversing = { question: "deny", plan_enter: "deny", plan_exit: "deny" } as const;
 
 /**
- * What a task may do, the same over every connection. `deny` and never `ask`: a refused call lets the model go on, a rejected one ends
- * the task. `repository` is the root of the git repository around the workspace, which OpenCode would take for the workspace.
+ * What a task may do, the same over every connection. Only what somebody can be asked about is `ask`; file tools stay inside, whatever
+ * anybody says. `repository` is the root of the git repository around the workspace, which OpenCode would take for the workspace.
  */
 export function permissionsOf(request: Rights, repository: string | null): Permissions {
   const { profile, approvals, mcpServers = [], directories } = request;
@@ -31,12 +32,8 @@ export function permissionsOf(request: Rights, repository: string | null): Permi
   // A sub-agent would have rights of its own.
   if (approvals === "allow") return { "*": "allow", ...conversing, ...editing, ...working };
   const named = Object.fromEntries(mcpServers.map(({ name }) => [`${toolPrefix(name)}_*`, "allow"] as const));
-  return { "*": "deny", ...reading, ...named, ...editing, todowrite: "allow", ...working };
+  return { "*": asks(request) ? "ask" : "deny", ...conversing, ...reading, ...named, ...editing, todowrite: "allow", ...working };
 }
-
-/** May a call that OpenCode asks about go on? Our rules ask for nothing, so this answers what a version of its own asks for. */
-export const answerPermission = ({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">): "once" | "reject" =>
-  profile === "modify" && approvals === "allow" ? "once" : "reject";
 
 /** Rules as the server lists them. */
 export interface Rule {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ApprovalQuestion } from "#contract";
 import type { Step, Verdict } from "../program/run-program.ts";
 import { createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
@@ -39,11 +40,23 @@ const eventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("session.status"), properties: z.object({ ...inSession, status: statusSchema }) }),
   z.object({ type: z.literal("session.error"), properties: z.object({ sessionID: z.string().optional(), error: errorSchema }) }),
   z.object({ type: z.literal("session.idle"), properties: z.object(inSession) }),
-  z.object({ type: z.literal("permission.asked"), properties: z.object({ ...inSession, id: z.string() }) }),
+  z.object({
+    type: z.literal("permission.asked"),
+    properties: z.object({
+      ...inSession,
+      id: z.string(),
+      permission: z.string(),
+      metadata: z.record(z.string(), z.unknown()).default({}),
+      tool: z.object({ callID: z.string() }).optional(),
+    }),
+  }),
 ]);
+type Asked = Extract<z.infer<typeof eventSchema>, { type: "permission.asked" }>["properties"];
 
-/** What an event of the server means: `asked` waits for an answer. */
-export type ServerStep = Step | { kind: "asked"; sessionId: string; permissionId: string };
+/** What an event of the server means: `asked` waits for an answer; how a call ends that is no tool's own nobody tells (`isTold`). */
+export type ServerStep =
+  | Step
+  | { kind: "asked"; sessionId: string; permissionId: string; call: Omit<ApprovalQuestion, "taskId">; isTold: boolean };
 /** Reads one event at a time; keeps what it must remember between events. Pure but for that memory. */
 export type ServerReader = (event: unknown) => readonly ServerStep[];
 
@@ -52,6 +65,9 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
   const brokenCalls = createBrokenCalls();
   const answers = new Set<string>();
   const told = new Map<string, string>();
+  /** Calls at work, of sub-agents too, and those that were asked about. */
+  const calls = new Map<string, Pick<ApprovalQuestion, "toolName" | "input">>();
+  const asked = new Set<string>();
   let error: ReportedError | null = null;
   let finish: string | null = null;
   let structured = false;
@@ -81,17 +97,34 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
       tally.add(part);
       return brokenCalls(part.reason);
     }
-    if (part.sessionID !== sessionId) return [];
+    if (part.type === "tool") return readCall(part);
+    return part.sessionID === sessionId && answers.has(part.messageID) ? tellText(part.id, part.text) : [];
+  };
+
+  const readCall = (part: Extract<z.infer<typeof partSchema>, { type: "tool" }>): ServerStep[] => {
+    const { callID, tool, state } = part;
     // The answer in its wanted form is no work of a tool.
-    if (part.type === "tool") return part.tool === formTool ? [] : readTool(part);
-    return part.type === "text" && answers.has(part.messageID) ? tellText(part.id, part.text) : [];
+    if (tool === formTool) return [];
+    if (state.status === "running") calls.set(callID, { toolName: tool, input: state.input });
+    else calls.delete(callID);
+    // Of a sub-agent's calls those are told that somebody is asked about.
+    return part.sessionID === sessionId || asked.has(callID) ? readTool(part) : [];
+  };
+
+  const readQuestion = ({ id, sessionID, permission, metadata, tool }: Asked): ServerStep[] => {
+    const toolCallId = tool?.callID ?? id;
+    const call = { toolCallId, ...(calls.get(toolCallId) ?? { toolName: permission, input: metadata }) };
+    asked.add(toolCallId);
+    return [
+      { kind: "tool.invoked", ...call },
+      { kind: "asked", sessionId: sessionID, permissionId: id, call, isTold: tool !== undefined },
+    ];
   };
 
   return (json) => {
     const event = eventSchema.safeParse(json).data;
     if (event === undefined) return [];
-    if (event.type === "permission.asked")
-      return [{ kind: "asked", sessionId: event.properties.sessionID, permissionId: event.properties.id }];
+    if (event.type === "permission.asked") return readQuestion(event.properties);
     if (event.type === "message.part.updated") return readPart(event.properties.part);
     if (event.type === "message.updated") return event.properties.info.sessionID === sessionId ? readMessage(event.properties.info) : [];
     if (event.properties.sessionID !== sessionId) return [];

@@ -1,5 +1,6 @@
 import { Agent } from "undici";
 import { z } from "zod";
+import type { Reply } from "./answer-questions.ts";
 import { readEventStream } from "./event-stream.ts";
 import { agentName, areAsAsked, type Permissions, type Rule } from "./permissions.ts";
 
@@ -17,6 +18,13 @@ class ServerFailure extends Error {
   }
 }
 
+const notFound = Symbol("not found");
+
+function unlessNotFound(error: unknown): typeof notFound {
+  if (error instanceof ServerFailure && error.httpStatus === 404) return notFound;
+  throw error;
+}
+
 /** A client of the server of one task. */
 export interface OpenCodeServer {
   /** Resolves when the events begin to come in; `ended` settles when they no longer do. */
@@ -26,7 +34,8 @@ export interface OpenCodeServer {
   createSession(): Promise<string>;
   hasSession(id: string): Promise<boolean>;
   prompt(sessionId: string, body: Record<string, unknown>): Promise<void>;
-  answerPermission(sessionId: string, permissionId: string, response: "once" | "reject"): Promise<void>;
+  /** A question that nobody asks any more is answered all the same. */
+  replyPermission(permissionId: string, reply: Reply): Promise<void>;
   /** Stops what the session does; never rejects. */
   abort(sessionId: string): Promise<void>;
   close(): Promise<void>;
@@ -87,19 +96,13 @@ export function createServerClient({ origin, password, directory }: ServerAddres
       return z.object({ id: z.string() }).parse(await call("POST", "/session", { title: "Bridge" })).id;
     },
     async hasSession(id) {
-      try {
-        await call("GET", `/session/${encodeURIComponent(id)}`);
-        return true;
-      } catch (error) {
-        if (error instanceof ServerFailure && error.httpStatus === 404) return false;
-        throw error;
-      }
+      return (await call("GET", `/session/${encodeURIComponent(id)}`).catch(unlessNotFound)) !== notFound;
     },
     async prompt(sessionId, body) {
       await call("POST", `/session/${sessionId}/prompt_async`, body);
     },
-    async answerPermission(sessionId, permissionId, response) {
-      await call("POST", `/session/${sessionId}/permissions/${permissionId}`, { response });
+    async replyPermission(permissionId, reply) {
+      await call("POST", `/permission/${permissionId}/reply`, reply).catch(unlessNotFound);
     },
     async abort(sessionId) {
       await call("POST", `/session/${sessionId}/abort`, undefined, ABORT_LIMIT_MS).catch(() => {});

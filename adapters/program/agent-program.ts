@@ -1,4 +1,4 @@
-import type { AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities, Sandbox } from "#contract";
+import type { AdapterConfig, AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities, Sandbox } from "#contract";
 import type { ProgramSettings } from "./program-settings.ts";
 import type { SessionTotals } from "./session-totals.ts";
 import type { TaskStory } from "./task-story.ts";
@@ -14,6 +14,7 @@ export interface ProgramContext {
   /** In which every process is started; null: none. */
   sandbox: Sandbox | null;
   onOrphansKilled(count: number): void;
+  requestApproval: AdapterConfig["requestApproval"];
   /** Aborted when the adapter shuts down: what belongs to no task stops then. */
   closed?: AbortSignal;
 }
@@ -50,8 +51,8 @@ export interface ProgramConnection {
   find(context: ProgramContext): Finding;
   /** Starts the program to see that it answers; rejects, in words for the operator, when it does not. */
   probe(argv: readonly string[], context: ProgramContext): Promise<Probe>;
-  /** Can it carry this request? Absent: every one. What it cannot goes to the next connection. */
-  serves?(request: ExecutionRequest): boolean;
+  /** Why it cannot carry this request, and what to do about it; null when it can. Absent: it can carry every one. What it cannot goes to the next connection. */
+  obstacleTo?(request: ExecutionRequest): string | null;
   execute(task: ProgramTask, argv: readonly string[]): Promise<Ending>;
 }
 

@@ -9,7 +9,8 @@ import type {
   TaskErrorCode,
 } from "#contract";
 import { processLimits } from "../process/run-process.ts";
-import type { AgentProgram, Ending, Probe, ProgramContext } from "./agent-program.ts";
+import type { AgentProgram, Ending, Probe, ProgramConnection, ProgramContext } from "./agent-program.ts";
+import { asks } from "./decide-call.ts";
 import { type FoundConnection, findConnections, isUsable, probeConnections, reportHealth } from "./preflight.ts";
 import { programSettingsSchema } from "./program-settings.ts";
 import { createSessionTotals, forgetOldTotals, type SessionTotals } from "./session-totals.ts";
@@ -46,10 +47,10 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
   return {
     provider: program.provider,
 
-    async initialize({ settings, env, dataDir, logger, sandbox, onOrphansKilled }) {
+    async initialize({ settings, env, dataDir, logger, sandbox, onOrphansKilled, requestApproval }) {
       closing = new AbortController();
       const parsed = programSettingsSchema.parse(settings);
-      const context = { settings: parsed, env, dataDir, logger, sandbox, onOrphansKilled, closed: closing.signal };
+      const context = { settings: parsed, env, dataDir, logger, sandbox, onOrphansKilled, requestApproval, closed: closing.signal };
       const directory = path.join(dataDir, "sessions");
       await forgetOldTotals(directory);
       ready = { context, totals: createSessionTotals(directory), found: findConnections(program, context), probes: new Map() };
@@ -70,9 +71,11 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     },
 
     capabilities() {
-      const used = ready?.found.find(isUsable)?.connection ?? program.connections[0];
+      const usable = ready?.found.filter(isUsable).map(({ connection }) => connection) ?? [];
+      const [used, ...others] = usable.length > 0 ? usable : program.connections;
       if (used === undefined) throw new Error(`${program.provider} has no connections`);
-      return used.capabilities;
+      // A task that asks goes to a connection that can.
+      return { ...used.capabilities, approvals: [used, ...others].some(({ capabilities }) => capabilities.approvals) };
     },
 
     async execute(request) {
@@ -113,13 +116,14 @@ async function runTask(
   signal: AbortSignal,
 ): Promise<ExecutionResult> {
   const usable = found.filter(isUsable);
-  const used = usable.find(({ connection }) => connection.serves?.(given) ?? true);
+  const used = usable.find(({ connection }) => obstacleTo(connection, given) === null);
   if (used === undefined) {
     const reasons = found.map(({ connection, finding, probe }) => {
       if ("missing" in finding) return `${connection.name}: ${finding.missing}`;
-      return `${connection.name}: ${probe?.ok === false ? probe.reason : "cannot carry this request"}`;
+      return `${connection.name}: ${probe?.ok === false ? probe.reason : obstacleTo(connection, given)}`;
     });
-    return failure("adapter_offline", `No connection to the runtime can carry this task. ${reasons.join(" ")}`);
+    const errorCode = usable.length > 0 ? "adapter_error" : "adapter_offline";
+    return failure(errorCode, `No connection to the runtime can carry this task. ${reasons.join(" ")}`);
   }
   const { connection, finding } = used;
   const startedAt = performance.now();
@@ -144,6 +148,13 @@ async function runTask(
     story.close();
     throw error;
   }
+}
+
+/** Why a connection cannot carry a request; null when it can. */
+function obstacleTo(connection: ProgramConnection, request: ExecutionRequest): string | null {
+  if (asks(request) && !connection.capabilities.approvals)
+    return 'it cannot ask before a tool call: dispatch with approvals "deny" or "allow".';
+  return connection.obstacleTo?.(request) ?? null;
 }
 
 /** The answer is the output of what went well, and what there is of it where somebody stopped the task; an error is not its own output. */

@@ -49,6 +49,7 @@ for (const connection of connections) {
         recall: () => play({ recall: true }),
         usagePerTurn: usage[connection],
       },
+      askFirst: () => play({ say: "May I?", tools: [{ kind: "shell", command: "sh -c 'echo seen > asked.txt'" }] }, { text: "Well." }),
       cost: { costUsd: oneCallUsd, ask: () => play({ text: "A known price." }) },
     },
   });

@@ -44,6 +44,7 @@ const subjectOf = (connection: "cli" | "acp"): AdapterSubject => ({
       recall: () => play({ recall: true }),
       usagePerTurn: { inputTokens: 130, outputTokens: 35, thinkingTokens: 5, cacheReadTokens: 20 },
     },
+    askFirst: () => play({ say: "May I?", tools: [{ kind: "shell", command: "sh -c 'echo seen > asked.txt'" }] }, { text: "Well." }),
     cost: null,
   },
 });

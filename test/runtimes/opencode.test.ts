@@ -46,6 +46,7 @@ const shared: AdapterSubject = {
       recall: () => play({ recall: true }),
       usagePerTurn: { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 0 },
     },
+    askFirst: () => play({ say: "May I?", tools: [{ kind: "shell", command: "sh -c 'echo seen > asked.txt'" }] }, { text: "Well." }),
     // 110 fresh tokens at 1, 20 cached ones at 0.5 and 30 at 2, by the million.
     cost: { costUsd: 0.00018, ask: () => play({ text: "A known price." }) },
   },

@@ -274,7 +274,11 @@ test("10 resume: never loaded, only resumed, and nothing of earlier turns is tol
 test("10 resume: a connection that cannot does not take the task", async () => {
   const capabilities = { ...scriptedProfile.capabilities, sessionResume: false };
   const { result } = await run({ steps: [{ end: {} }] }, { resumeToken: "x" }, { capabilities });
-  expect(result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: expect.stringContaining("acp") });
+  expect(result).toMatchObject({
+    status: "error",
+    errorCode: "adapter_error",
+    error: expect.stringMatching(/acp: .* without a resume token/),
+  });
 });
 
 test("10 resume: an agent that has lost the session, or the ability, says so before the prompt", async () => {

@@ -2,7 +2,7 @@ import { type ClientContext, RequestError } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
 import type { ExecutionRequest, TaskErrorCode } from "#contract";
 import { explainError } from "../../../adapters/acp/acp-failure.ts";
-import { answerPermission, decidePermission } from "../../../adapters/acp/answer-permission.ts";
+import { answerPermission } from "../../../adapters/acp/answer-permission.ts";
 import { mcpServersFor } from "../../../adapters/acp/mcp-servers.ts";
 import { initialize } from "../../../adapters/acp/open-session.ts";
 import { taskCost } from "../../../adapters/acp/task-cost.ts";
@@ -13,21 +13,19 @@ const always = { optionId: "always", name: "Always", kind: "allow_always" } as c
 const reject = { optionId: "reject", name: "Reject", kind: "reject_once" } as const;
 const rejectAlways = { optionId: "never", name: "Never", kind: "reject_always" } as const;
 
+const no = { allow: false, reason: "not today" } as const;
+const impossible = { allow: false, reason: expect.stringContaining("no way to allow this call alone") } as const;
+
 test.each([
-  ["inspect", "allow", [always, once, reject], "reject"],
-  ["inspect", "deny", [always, once, reject], "reject"],
-  ["modify", "deny", [always, once, reject], "reject"],
-  ["modify", "ask", [always, once, reject], "reject"],
-  ["modify", "allow", [always, once, reject], "allow"],
-  ["modify", "allow", [always, reject], "reject"],
-  ["modify", "allow", [always], "cancelled"],
-  ["inspect", "allow", [once, rejectAlways], "cancelled"],
-] as const)("a permission request in %s with approvals %s, offered %j: %s", (profile, approvals, options, expected) => {
-  const { outcome, decision } = answerPermission(decidePermission({ profile, approvals }), options);
+  [{ allow: true }, [always, once, reject], "allow", { allow: true }],
+  [{ allow: true }, [always, reject], "reject", impossible],
+  [{ allow: true }, [always], "cancelled", impossible],
+  [no, [always, once, reject], "reject", no],
+  [no, [once, rejectAlways], "cancelled", no],
+] as const)("%j to a permission request that offers %j: %s", (given, options, expected, decided) => {
+  const { outcome, decision } = answerPermission(given, options);
   expect(outcome.outcome === "selected" ? outcome.optionId : outcome.outcome).toBe(expected);
-  expect(decision).toEqual(
-    expected === "allow" ? { allow: true } : { allow: false, reason: expect.stringMatching(/^Rejected by Bridge: /) },
-  );
+  expect(decision).toEqual(decided);
 });
 
 const http = { name: "web", transport: "http", url: "http://127.0.0.1:1/mcp", headers: { Authorization: "Bearer x" } } as const;

@@ -110,6 +110,7 @@ describe("the environment", () => {
       logger: { debug: silent, info: silent, warn: silent, error: silent },
       sandbox: null,
       onOrphansKilled: silent,
+      requestApproval: async () => ({ decision: "reject", reason: null }),
     };
     return claudeEnvironment(context);
   };

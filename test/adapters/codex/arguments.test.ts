@@ -16,6 +16,7 @@ const contextOf = (env: Record<string, string>, home: "agent" | "user" = "agent"
   logger: { debug: silent, info: silent, warn: silent, error: silent },
   sandbox: null,
   onOrphansKilled: silent,
+  requestApproval: async () => ({ decision: "reject", reason: null }),
 });
 const requestOf = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
   taskId: "tenant/task",

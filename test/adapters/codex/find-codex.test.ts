@@ -15,6 +15,7 @@ const contextOf = (directory: string, settings: Partial<ProgramContext["settings
   logger: { debug: silent, info: silent, warn: silent, error: silent },
   sandbox: null,
   onOrphansKilled: silent,
+  requestApproval: async () => ({ decision: "reject" as const, reason: null }),
 });
 
 function writeProgram(file: string, script = "#!/bin/sh\n"): string {

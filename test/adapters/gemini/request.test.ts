@@ -25,6 +25,7 @@ function contextOf(settings: object = {}, env: ProgramContext["env"] = { GEMINI_
     logger: { debug: silent, info: silent, warn: silent, error: silent },
     sandbox: null,
     onOrphansKilled: silent,
+    requestApproval: async () => ({ decision: "reject", reason: null }),
   };
 }
 
@@ -254,8 +255,8 @@ describe("over acp", () => {
   // Trap: loading a session destroys it; and servers need the trust that is not given there.
   test("neither sessions nor MCP servers are taken", () => {
     expect(geminiAcpProfile.capabilities).toMatchObject({ sessionResume: false, mcpServers: false });
-    expect(geminiAcpProfile.serves?.(requestIn("/w", { mcpServers: [server] }))).toBe(false);
-    expect(geminiAcpProfile.serves?.(requestIn("/w"))).toBe(true);
+    expect(geminiAcpProfile.obstacleTo?.(requestIn("/w", { mcpServers: [server] }))).toContain("no MCP servers");
+    expect(geminiAcpProfile.obstacleTo?.(requestIn("/w"))).toBeNull();
   });
 
   test("tools are named by the beginning of their ids", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ExecutionRequest } from "#contract";
+import type { ApprovalQuestion, ExecutionRequest } from "#contract";
 import { converse } from "../../../adapters/opencode/converse.ts";
 import type { OpenCodeStart } from "../../../adapters/opencode/start.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
@@ -16,18 +16,26 @@ interface Given {
   password?: string;
   signal?: AbortSignal;
   onTool?: () => void;
+  requestApproval?: ProgramTask["context"]["requestApproval"];
 }
 
 /** What comes of a conversation with a server that behaves so. */
 async function talk(
   behaviour: Partial<ScriptedBehaviour>,
-  { changes = {}, resumes = false, password = "a password", signal = new AbortController().signal, onTool = () => {} }: Given = {},
+  {
+    changes = {},
+    resumes = false,
+    password = "a password",
+    signal = new AbortController().signal,
+    onTool = () => {},
+    requestApproval = contextOf().requestApproval,
+  }: Given = {},
 ) {
   const { origin, calls, session } = await createScriptedServer({ recording: "tool", rules, password: "a password", ...behaviour });
   const told: string[] = [];
   const task: ProgramTask = {
     request: requestIn("/agents/one", { ...changes, ...(resumes ? { resumeToken: session } : {}) }),
-    context: contextOf(),
+    context: { ...contextOf(), requestApproval },
     story: {
       say: (text: string) => told.push(text),
       invokeTool() {
@@ -49,7 +57,7 @@ async function talk(
   const outcome = await converse(task, start, { origin, password });
   const asked = calls.map(({ what }) => what.replace(session, "S"));
   const bodiesOf = (name: string) => calls.flatMap(({ what, body }) => (what.includes(name) ? [body] : []));
-  return { ...outcome, told: told.join(""), asked, session, prompt: bodiesOf("/prompt_async")[0], answers: bodiesOf("/permissions/") };
+  return { ...outcome, told: told.join(""), asked, session, prompt: bodiesOf("/prompt_async")[0], answers: bodiesOf("/permission/") };
 }
 
 const whole = ["GET /event", "GET /agent", "POST /session", "POST /session/S/prompt_async"];
@@ -84,11 +92,24 @@ describe("a conversation with a server", () => {
   });
 
   test.each([
-    ["allow", "once"],
-    ["deny", "reject"],
-  ] as const)("answers what OpenCode asks for: under approvals %s %s", async (approvals, response) => {
-    const { answers, told, verdict } = await talk({ recording: "asked" }, { changes: { approvals } });
-    expect(answers).toEqual([{ response }]);
+    ["allow", { reply: "once" }, 0],
+    ["deny", { reply: "reject", message: expect.stringContaining('approvals are "deny"') }, 0],
+    ["ask", { reply: "reject", message: "not today" }, 1],
+  ] as const)("answers what OpenCode asks for: under approvals %s %j", async (approvals, answer, count) => {
+    const questions: ApprovalQuestion[] = [];
+    const requestApproval: ProgramTask["context"]["requestApproval"] = async (question) => {
+      questions.push(question);
+      return { decision: "reject", reason: "not today" };
+    };
+    const { answers, told, verdict } = await talk({ recording: "asked" }, { changes: { approvals }, requestApproval });
+    expect(answers).toEqual([answer]);
+    expect(questions).toHaveLength(count);
+    for (const question of questions)
+      expect(question).toMatchObject({
+        toolCallId: expect.stringMatching(/^call_/),
+        toolName: "bash",
+        input: { command: "touch asked.txt" },
+      });
     expect(told).toMatch(/I was let\.$/);
     expect(verdict).toEqual({ status: "ok" });
   });

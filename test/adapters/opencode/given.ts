@@ -14,6 +14,7 @@ export function contextOf(settings: object = {}, env: ProgramContext["env"] = { 
     logger: { debug: silent, info: silent, warn: silent, error: silent },
     sandbox: null,
     onOrphansKilled: silent,
+    requestApproval: async () => ({ decision: "reject", reason: null }),
   };
 }
 

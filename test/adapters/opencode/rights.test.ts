@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
-import { answerPermission, areAsAsked, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
+import { areAsAsked, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
 import { requestIn, rulesOf } from "./given.ts";
 
 const rightsOf = (changes: Partial<ExecutionRequest>, repository: string | null = null) =>
@@ -44,8 +44,8 @@ describe("what a task may do", () => {
       expect(decide(permissions, "external_directory", outside)).toBe("deny");
   });
 
-  test.each(["deny", "ask"] as const)("modify with approvals %s edits, and uses the named MCP servers", (approvals) => {
-    const permissions = rightsOf({ approvals, mcpServers });
+  test("modify without approvals edits, and uses the named MCP servers", () => {
+    const permissions = rightsOf({ approvals: "deny", mcpServers });
     for (const tool of ["edit", "read", "todowrite", "my_words_say"]) expect([tool, decide(permissions, tool)]).toEqual([tool, "allow"]);
     for (const tool of ["bash", "task", "webfetch", "other_say", "of_tomorrow"])
       expect([tool, decide(permissions, tool)]).toEqual([tool, "deny"]);
@@ -73,23 +73,25 @@ describe("what a task may do", () => {
   // Trap 11b: a call that is asked about ends `opencode run`.
   test.each([
     ["inspect", "deny"],
+    ["inspect", "ask"],
     ["modify", "deny"],
-    ["modify", "ask"],
     ["modify", "allow"],
   ] as const)("%s with approvals %s never asks", (profile, approvals) => {
     const actions = rulesOf(rightsOf({ profile, approvals, mcpServers })).map(({ action }) => action);
     expect(new Set(actions)).toEqual(new Set(["allow", "deny"]));
   });
-});
 
-test.each([
-  ["inspect", "allow", "reject"],
-  ["inspect", "deny", "reject"],
-  ["modify", "deny", "reject"],
-  ["modify", "ask", "reject"],
-  ["modify", "allow", "once"],
-] as const)("what a version of OpenCode asks for by itself, under %s with %s: %s", (profile, approvals, answer) => {
-  expect(answerPermission({ profile, approvals })).toBe(answer);
+  test("modify with approvals ask asks about what deny refuses, but for what nobody is there to answer and files outside", () => {
+    const [denied, asked] = [rightsOf({ approvals: "deny", mcpServers }), rightsOf({ approvals: "ask", mcpServers })];
+    const actionsOf = (permissions: Permissions) => changing.map((tool) => [tool, decide(permissions, tool)]);
+    const neverAsked = ["question"];
+    expect(actionsOf(asked)).toEqual(
+      actionsOf(denied).map(([tool = "", action]) => [tool, action === "deny" && !neverAsked.includes(tool) ? "ask" : action]),
+    );
+    expect(decide(asked, "bash", "rm -r x")).toBe("ask");
+    expect(decide(asked, "external_directory", "/etc/*")).toBe("deny");
+    expect(decide(rightsOf({ approvals: "ask" }, "/agents"), "edit", "two/x.ts")).toBe("deny");
+  });
 });
 
 describe("rules that are read back (trap 11)", () => {

@@ -69,7 +69,7 @@ export async function createScriptedServer({
     if (password !== undefined && request.headers.authorization !== `Basic ${btoa(`opencode:${password}`)}`)
       return void response.writeHead(401).end();
     calls.push({ what, body: body === "" ? null : JSON.parse(body) });
-    if (what.includes("/permissions/")) {
+    if (what.startsWith("POST /permission/")) {
       response.end("true");
       events?.write(rest);
     } else if (answers[what] === undefined) response.writeHead(404).end('{"name":"NotFoundError"}');

@@ -82,7 +82,7 @@ describe("a recorded stream of the server", () => {
 
   test("of a question: what to answer, and to whom", async () => {
     const { asked, session, answer, ended } = await replay("asked");
-    expect(asked).toEqual([{ kind: "asked", sessionId: session, permissionId: expect.stringMatching(/^per_/) }]);
+    expect(asked).toMatchObject([{ kind: "asked", sessionId: session, permissionId: expect.stringMatching(/^per_/) }]);
     expect([answer, ended]).toEqual(["I was let.", [{ status: "ok" }]]);
   });
 

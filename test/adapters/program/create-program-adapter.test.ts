@@ -36,7 +36,7 @@ const doing = (execute: (task: ProgramTask) => Promise<Ending>, changes: Paramet
 
 describe("the connection of a task", () => {
   test("is the first that can carry it", async () => {
-    const first = scriptedConnection({ name: "acp", serves: ({ resumeToken }) => resumeToken === undefined });
+    const first = scriptedConnection({ name: "acp", obstacleTo: ({ resumeToken }) => (resumeToken === undefined ? null : "no") });
     const { adapter, initialize, request } = await openAdapter([first, scriptedConnection()]);
     await initialize();
     const speak = { metadata: { does: "echo-message" } };
@@ -45,13 +45,41 @@ describe("the connection of a task", () => {
   });
 
   test("where none can, the task is refused and the reason told", async () => {
-    const { adapter, initialize, request } = await openAdapter([scriptedConnection({ serves: () => false })]);
+    const { adapter, initialize, request } = await openAdapter([scriptedConnection({ obstacleTo: () => "it is too small." })]);
     await initialize();
     expect(await adapter.execute(request())).toMatchObject({
       status: "error",
-      errorCode: "adapter_offline",
-      error: expect.stringContaining("cli: cannot carry this request"),
+      errorCode: "adapter_error",
+      error: expect.stringContaining("cli: it is too small."),
     });
+  });
+
+  test("is one that can ask, where the task wants to be asked; one that inspects is not", async () => {
+    const deaf = scriptedConnection({ obstacleTo: () => null });
+    const asking = scriptedConnection({
+      name: "acp",
+      capabilities: { approvals: true },
+      obstacleTo: ({ resumeToken }) => (resumeToken === undefined ? null : "it cannot resume."),
+    });
+    const { adapter, initialize, request } = await openAdapter([deaf, asking]);
+    await initialize();
+    expect(adapter.capabilities()).toMatchObject({ approvals: true });
+    const run = (changes: Partial<ExecutionRequest>) =>
+      adapter.execute(request({ metadata: { does: "echo-message" }, approvals: "ask", ...changes }));
+    expect(await run({})).toMatchObject({ status: "ok", connection: "acp" });
+    expect(await run({ profile: "inspect", resumeToken: "s" })).toMatchObject({ status: "ok", connection: "cli" });
+    expect(await run({ resumeToken: "s" })).toMatchObject({
+      errorCode: "adapter_error",
+      error: expect.stringMatching(/cli: it cannot ask .* dispatch with approvals "deny" or "allow"\. acp: it cannot resume\./),
+    });
+  });
+
+  test("that can ask counts only where it is usable", async () => {
+    const asking = scriptedConnection({ name: "acp", capabilities: { approvals: true }, find: () => ({ missing: "install it." }) });
+    const { adapter, initialize, request } = await openAdapter([scriptedConnection(), asking]);
+    await initialize();
+    expect(adapter.capabilities()).toMatchObject({ approvals: false });
+    expect(await adapter.execute(request({ approvals: "ask" }))).toMatchObject({ error: expect.stringContaining("acp: install it.") });
   });
 
   test("decides what the adapter can do", async () => {

@@ -41,6 +41,7 @@ export function programContext(dataDir: string, changes: Partial<ProgramContext>
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     sandbox: null,
     onOrphansKilled: quiet,
+    requestApproval: async () => ({ decision: "reject", reason: null }),
     ...changes,
   };
 }
