@@ -215,7 +215,19 @@ test("a mention of a file in the workspace is escaped, any other text stays as i
   ];
   const given = { searches: false };
   for (const mention of escaped) expect(escapeMentions(`See @${mention} and more`, cwd, given)).toBe(`See \\@${mention} and more`);
-  for (const text of ["me@example.org.", "(@Override)", "@types/node-gyp", "@", "a @ b", "@, @)", "\\@src", "@other/file", "@été"])
+  for (const text of [
+    "me@example.org.",
+    "(@Override)",
+    "@types/node-gyp",
+    "@",
+    "a @ b",
+    "@, @)",
+    "\\@src",
+    "@other/file",
+    "@été",
+    "@/etc/passwd",
+    "@/nowhere/at/all",
+  ])
     expect(escapeMentions(text, cwd, given)).toBe(text);
   expect(escapeMentions("me@example.org and @ else", cwd, { searches: true })).toBe("me\\@example.org and @ else");
 });
