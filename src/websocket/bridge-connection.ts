@@ -5,8 +5,6 @@ import type { Frame } from "./envelope.ts";
 
 /** Frames of one socket that are in work at once; the others wait, and so does who sends them. */
 export const MAX_IN_FLIGHT = 16;
-/** What may wait for a client that does not read. */
-const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** One client's socket, for as long as it is open. */
 export interface BridgeConnection {
@@ -37,6 +35,10 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   let isPinged = false;
   let wasPaused = false;
   let bytesHeard = stream.bytesRead;
+  let taken: Promise<void> = Promise.resolve();
+  /** The answer that is being taken, now and at the last ping. */
+  let taking: object | null = null;
+  let takingBefore: object | null = null;
 
   const heartbeat = setInterval(beat, heartbeatMs).unref();
   void closed.then(() => clearInterval(heartbeat));
@@ -64,23 +66,29 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
     takeFrames();
   }
 
-  async function send(text: string): Promise<void> {
-    // One long answer alone is no sign of a slow client: only one that still has not taken those before is.
-    if (socket.bufferedAmount > MAX_WAITING_BYTES) cutOff();
-    else await new Promise<void>((resolve) => socket.send(text, () => resolve()));
+  /** One after the other: what is long and made at the same moment waits here, and is no sign of a slow client. */
+  function send(text: string): Promise<void> {
+    taken = taken.then(async () => {
+      taking = {};
+      await new Promise<void>((resolve) => socket.send(text, () => resolve()));
+      taking = null;
+    });
+    return taken;
   }
 
-  /** A client of which nothing was heard since the last ping, not even a pong, is gone. */
+  /** A client of which nothing was heard since the last ping, not even a pong, is gone; one that takes the same answer still does not read. */
   function beat(): void {
     const isSilent = isPinged && stream.bytesRead === bytesHeard;
     // Where as much as may be is in work, and all answers are taken, it is Bridge that did not listen.
-    const isOurs = wasPaused && socket.bufferedAmount === 0;
+    const isOurs = wasPaused && taking === null;
+    const isStuck = taking !== null && taking === takingBefore;
     wasPaused = socket.isPaused;
-    if (isSilent && !isOurs) {
+    if ((isSilent && !isOurs) || isStuck) {
       cutOff();
       return;
     }
     bytesHeard = stream.bytesRead;
+    takingBefore = taking;
     isPinged = true;
     socket.ping();
   }
