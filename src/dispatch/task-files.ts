@@ -5,6 +5,7 @@ import { BridgeError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { ListedTask } from "../task.ts";
 import { holdDirectory, nullIfAbsent, openFileInside } from "./open-inside.ts";
+import { createTurns } from "./take-turns.ts";
 import { type WalkedFiles, walkFiles, walkLimits } from "./walk-files.ts";
 import type { Workspaces } from "./workspace.ts";
 
@@ -45,6 +46,9 @@ export function createTaskFiles({
   store: Pick<Store, "findListedTask">;
   workspaces: Pick<Workspaces, "workspaceOf">;
 }): TaskFiles {
+  // A walk holds the names of a whole directory: hundreds at once would fill the memory, and each would take longer for all the others.
+  const takeTurns = createTurns();
+
   async function find(tenant: string, taskId: string): Promise<ListedTask> {
     const task = await store.findListedTask(tenant, taskId);
     if (task === null) throw new BridgeError("not_found", "There is no such task.");
@@ -54,12 +58,13 @@ export function createTaskFiles({
   return {
     async list(tenant, taskId, { after, limit }) {
       const task = await find(tenant, taskId);
-      const nothing = { files: [], next: null, truncated: false };
-      const workspace = task.startedAt === null ? null : await nullIfAbsent(realpath(workspaces.workspaceOf(tenant, task.agentId)));
-      const root = workspace === null ? null : await holdDirectory(workspace);
-      if (root === null) return nothing;
-      const wanted = ({ changedAt }: { changedAt: number }) => placeInTime(task, changedAt) === "during";
-      return walkFiles(root, { after, limit, skip: skippedDirectories, wanted }).finally(root.close);
+      return takeTurns(tenant, async () => {
+        const workspace = task.startedAt === null ? null : await nullIfAbsent(realpath(workspaces.workspaceOf(tenant, task.agentId)));
+        const root = workspace === null ? null : await holdDirectory(workspace);
+        if (root === null) return { files: [], next: null, truncated: false };
+        const wanted = ({ changedAt }: { changedAt: number }) => placeInTime(task, changedAt) === "during";
+        return walkFiles(root, { after, limit, skip: skippedDirectories, wanted }).finally(root.close);
+      });
     },
 
     async open(tenant, taskId, path) {

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { link, mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -115,3 +116,32 @@ test("another's task, and an unknown one, do not exist; one without a workspace 
   expect(await elsewhere.list("acme", "t1", page)).toEqual({ files: [], next: null, truncated: false });
   await expect(elsewhere.open("acme", "t1", "report.md")).rejects.toMatchObject({ code: "not_found" });
 });
+
+test.runIf(existsSync("/proc/self/fd"))("lists that a tenant asks for at once are made one after the other", async () => {
+  const { workspace, changedAt, filesOf } = await plant(...Array.from({ length: 50 }, (_, index) => `file-${index}`));
+  const taskFiles = filesOf({ startedAt: changedAt - 1000, finishedAt: changedAt + 60_000 });
+  let isOver = false;
+  const lists = Promise.all(Array.from({ length: 20 }, () => taskFiles.list("acme", "t1", { after: null, limit: 200 })));
+  const answers = lists.finally(() => {
+    isOver = true;
+  });
+  let mostHeld = 0;
+  while (!isOver) {
+    mostHeld = Math.max(mostHeld, countOpen(workspace));
+    await new Promise(setImmediate);
+  }
+  expect((await answers).map(({ files }) => files.length)).toEqual(Array(20).fill(50));
+  expect(mostHeld).toBeGreaterThan(0);
+  // The directory that is held, and the reading of it.
+  expect(mostHeld).toBeLessThanOrEqual(2);
+});
+
+/** How many times this process has a directory open. */
+const countOpen = (directory: string): number =>
+  readdirSync("/proc/self/fd").filter((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`) === directory;
+    } catch {
+      return false;
+    }
+  }).length;
