@@ -64,7 +64,9 @@ export async function readRefusal(response: Response): Promise<BridgeClientError
 function parseProblem(text: string): Problem | null {
   try {
     const problem: unknown = JSON.parse(text);
-    return typeof problem === "object" && problem !== null && "code" in problem ? (problem as Problem) : null;
+    return typeof problem === "object" && problem !== null && "code" in problem && typeof problem.code === "string"
+      ? (problem as Problem)
+      : null;
   } catch {
     return null;
   }

@@ -2,6 +2,7 @@ import { type BridgeRequest, type ConnectionOptions, connect } from "./connectio
 import type { BridgeEvent, EventFilter, EventOptions } from "./events.ts";
 import { followEvents } from "./follow-events.ts";
 import type { PatienceOptions } from "./patience.ts";
+import { readBytes } from "./read-bytes.ts";
 import { readJson } from "./read-json.ts";
 import { keepTrying } from "./try-again.ts";
 import type {
@@ -84,7 +85,7 @@ export interface BridgeClient {
 export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
   const { url, token, getToken, patienceMs = 120_000, retryDelayMs = 500, silenceMs = 31_000 } = options;
   const settings: ConnectionOptions & PatienceOptions = {
-    baseUrl: new URL(url).href.replace(/\/*$/, "/"),
+    baseUrl: readBaseUrl(url),
     getToken: getToken ?? (() => token),
     // Browsers refuse a `fetch` that is called as a method of another object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
@@ -136,7 +137,8 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     async waitForTask(taskId, { signal } = {}) {
       const task = await client.getTask(taskId, { signal });
       if (isFinal(task.state)) return task;
-      for await (const _ of client.events(taskId, { signal }));
+      // The end is asked for, whatever became of the story.
+      for await (const _ of client.events(taskId, { signal, onGap: () => {} }));
       return client.getTask(taskId, { signal });
     },
 
@@ -157,7 +159,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
       },
       async download(taskId, path, { signal } = {}) {
         const request = { path: `${pathOf(taskId)}/files/${path.split("/").map(encodeURIComponent).join("/")}`, signal };
-        return (await keepTrying(() => connect(settings, request), { ...settings, isRepeatable: true, signal })).response;
+        return readBytes(await keepTrying(() => connect(settings, request), { ...settings, isRepeatable: true, signal }));
       },
     },
 
@@ -174,6 +176,13 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     },
   };
   return client;
+}
+
+function readBaseUrl(address: string | URL): string {
+  const { href, protocol, username, password, search, hash } = new URL(address);
+  if (!/^https?:$/.test(protocol) || username + password + search + hash !== "")
+    throw new TypeError("url must be an address of http or https without credentials, query and fragment.");
+  return href.replace(/\/*$/, "/");
 }
 
 const pathOf = (taskId: string): string => `/api/v2/tasks/${encodeURIComponent(taskId)}`;

@@ -34,7 +34,11 @@ export async function connect(
   { path, method = "GET", headers, body, signal }: BridgeRequest,
 ): Promise<Connection> {
   signal?.throwIfAborted();
-  const authorization = `Bearer ${await getToken()}`;
+  const target = baseUrl + path.slice(1);
+  // `.` and `..` as names, which no encoding keeps from being resolved: the request would be another one.
+  if (new URL(target).href !== target) throw new BridgeClientError("not_found", "A name of the path is . or .., which leads to nothing.");
+  const sent = new Headers({ ...headers, ...(body !== undefined && { "content-type": "application/json" }) });
+  sent.set("authorization", `Bearer ${checkToken(await getToken())}`);
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort);
@@ -57,11 +61,10 @@ export async function connect(
   }
 
   try {
-    const sent = body === undefined ? {} : { "content-type": "application/json" };
     const response = await receive(
-      fetch(baseUrl + path.slice(1), {
+      fetch(target, {
         method,
-        headers: { ...headers, ...sent, authorization },
+        headers: sent,
         body: body === undefined ? null : JSON.stringify(body),
         signal: controller.signal,
       }),
@@ -72,6 +75,12 @@ export async function connect(
     close();
     throw error;
   }
+}
+
+/** A header that cannot be is refused by the platform with its content in the message. */
+function checkToken(token: string): string {
+  if (/^[\x20-\x7e]*$/.test(token.trim())) return token.trim();
+  throw new TypeError("The token holds characters that a header cannot carry.");
 }
 
 /** Node's `fetch` hides what happened in the cause. */

@@ -1,5 +1,5 @@
 import { BridgeClientError } from "./bridge-client-error.ts";
-import { type ConnectionOptions, connect } from "./connection.ts";
+import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
 import type { BridgeEvent, EventFilter, EventOptions, Gap } from "./events.ts";
 import { createPatience, type PatienceOptions } from "./patience.ts";
 import { readMessages } from "./read-messages.ts";
@@ -24,6 +24,7 @@ export async function* followEvents(
       const connection = await connect(options, { path, headers, signal });
       // The task's last event was the one that was named.
       if (connection.response.status === 204) return connection.close();
+      expectStream(connection);
       for await (const messages of readMessages(connection)) {
         patience.renew();
         for (const message of messages) {
@@ -51,6 +52,14 @@ function pathOf(source: string | EventFilter): string {
   const { types, ...filter } = source;
   const entries = Object.entries({ ...filter, types: types?.join(",") }).filter(([, value]) => value !== undefined);
   return entries.length === 0 ? "/api/events" : `/api/events?${new URLSearchParams(entries as [string, string][])}`;
+}
+
+function expectStream({ response: { status, headers }, close }: Connection): void {
+  const type = headers.get("content-type") ?? "nothing that is named";
+  if (type.startsWith("text/event-stream")) return;
+  close();
+  const requestId = headers.get("x-request-id");
+  throw new BridgeClientError("unexpected_answer", `HTTP ${status}: ${type} in place of a stream of events.`, { status, requestId });
 }
 
 function tellGap(gap: Gap, onGap: EventOptions["onGap"]): void {

@@ -25,11 +25,11 @@ export function createPatience({ retryDelayMs, patienceMs }: PatienceOptions): P
   let tries = 0;
   return {
     async wait(error, signal) {
-      since ??= Date.now();
+      since ??= performance.now();
       const longestMs = Math.min(retryDelayMs * 2 ** tries, retryDelayMs * LONGEST_PAUSE);
       // A random part keeps clients that lost the same Bridge from all coming back at once.
       const pauseMs = Math.max(longestMs * (0.5 + Math.random() / 2), error.retryAfterMs ?? 0);
-      if (Date.now() - since + pauseMs > patienceMs) throw error;
+      if (performance.now() - since + pauseMs > patienceMs) throw error;
       tries += 1;
       await pause(pauseMs, signal);
     },

@@ -12,8 +12,8 @@ export interface CallbackBody extends ExecutionResult {
   finishedAt: string;
 }
 
-/** Headers of a request as the platforms hand them out: `Request.headers`, or those of Node's `http`. */
-type RequestHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>;
+/** Headers of a request as the platforms hand them out: `Request.headers`, of whichever library, or those of Node's `http`. */
+type RequestHeaders = Pick<Headers, "get"> | Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * The body of a callback that was signed within the last five minutes with one of the `whsec_…` secrets, else null (Standard Webhooks).
@@ -44,7 +44,7 @@ export async function verifyCallback(
 }
 
 function readHeader(headers: RequestHeaders, name: string): string | null {
-  if (headers instanceof Headers) return headers.get(name);
+  if (typeof headers.get === "function") return headers.get(name);
   const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? [];
   return typeof value === "string" ? value : null;
 }

@@ -157,6 +157,8 @@ export interface Approval {
   toolCallId: string;
   toolName: string;
   input: unknown;
+  /** The input is longer than shown. */
+  inputTruncated: boolean;
   state: ApprovalState;
   createdAt: string;
   /** Without an answer until then it counts as rejected. */

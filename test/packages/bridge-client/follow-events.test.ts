@@ -136,3 +136,10 @@ test("an abort ends the waiting, too, and leaving the loop ends the connection",
   for await (const _ of createBridgeClient({ url: server.url, token: "secret" }).events("t")) break;
   await closed.promise;
 });
+
+test("an answer that is no stream of events ends the following", async () => {
+  const page: Answer = (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>Log in</html>");
+  const { error, requests } = await follow([stream(frame(1), "end"), page]);
+  expect(error).toMatchObject({ code: "unexpected_answer", status: 200, message: "HTTP 200: text/html in place of a stream of events." });
+  expect(requests).toHaveLength(2);
+});

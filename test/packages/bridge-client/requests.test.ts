@@ -1,6 +1,7 @@
+import { getEventListeners } from "node:events";
 import { BridgeClientError, createBridgeClient } from "bridge-client";
-import { expect, test } from "vitest";
-import { hangUp, json, problem, startScriptedServer } from "./scripted-server.ts";
+import { expect, test, vi } from "vitest";
+import { frame, hangUp, json, problem, startScriptedServer, stream } from "./scripted-server.ts";
 
 const accepted = { taskId: "t", provider: "p", agentId: "a", state: "queued", createdAt: "2026-01-01T00:00:00.000Z" };
 const task = { agentId: "a", message: "Work." };
@@ -107,4 +108,95 @@ test("an abort stops a request that waits for its answer", async () => {
   const { url } = await startScriptedServer(() => {});
   const asking = createBridgeClient({ url, token: "secret" }).getTask("t", { signal: AbortSignal.timeout(50) });
   await expect(asking).rejects.toMatchObject({ name: "TimeoutError" });
+});
+
+test("an answer may take longer than a silence, as long as something comes", async () => {
+  const text = JSON.stringify({ taskId: "t", state: "completed" });
+  const { url, requests } = await startScriptedServer((response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    let sent = 0;
+    const dripping = setInterval(() => {
+      response.write(text[sent++]);
+      if (sent === text.length) response.end();
+    }, 10);
+    response.once("close", () => clearInterval(dripping)).once("finish", () => clearInterval(dripping));
+  });
+  const client = createBridgeClient({ url, ...quick, silenceMs: 200 });
+  expect(await client.getTask("t")).toEqual({ taskId: "t", state: "completed" });
+  expect(requests).toHaveLength(1);
+});
+
+test("a download that falls silent breaks off, and one that is over leaves nothing at the signal", async () => {
+  const { url } = await startScriptedServer(
+    (response) => response.writeHead(200, { "content-length": 5, "x-more": "yes" }).end("whole"),
+    (response) => response.writeHead(200, { "content-length": 5 }).end(""),
+    (response) => response.writeHead(200, { "content-length": 5 }).write("half"),
+  );
+  const { signal } = new AbortController();
+  const { files } = createBridgeClient({ url, ...quick });
+  const whole = await files.download("t", "a/b", { signal });
+  expect([whole.status, whole.headers.get("x-more"), await whole.text()]).toEqual([200, "yes", "whole"]);
+  const cutOff = await files.download("t", "a/b", { signal });
+  await expect(cutOff.text()).rejects.toMatchObject({ code: "unreachable" });
+  const half = await files.download("t", "a/b", { signal });
+  await expect(half.text()).rejects.toMatchObject({ code: "unreachable", message: expect.stringContaining("nothing came for 0.5 s") });
+  await (await files.download("t", "a/b", { signal })).body?.cancel();
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test.each(["../events", "..", "a/./b", "a/../../../other"])("the file %s is not asked for: it would be something else", async (path) => {
+  const { url, requests } = await startScriptedServer(json(200, {}));
+  await expect(createBridgeClient({ url, ...quick }).files.download("t", path)).rejects.toMatchObject({ code: "not_found" });
+  expect(requests).toEqual([]);
+});
+
+test("a mistake of the caller's is told at once, and without the token", async () => {
+  const { url, requests } = await startScriptedServer(json(200, {}));
+  const asking = createBridgeClient({ url, ...quick, token: "top\nsecret" }).getTask("t");
+  await expect(asking).rejects.toThrow(new TypeError("The token holds characters that a header cannot carry."));
+  for (const address of [url.replace("//", "//user:word@"), `${url}?a=b`, `${url}#a`, "ftp://127.0.0.1/"])
+    expect(() => createBridgeClient({ ...quick, url: address })).toThrow("url must be an address of http or https");
+  expect(requests).toEqual([]);
+});
+
+test("a token as it stands in its file is sent without the end of its line", async () => {
+  const { url, requests } = await startScriptedServer(json(200, {}));
+  await createBridgeClient({ url, ...quick, token: "secret\n" }).getTask("t");
+  expect(requests[0]?.headers.authorization).toBe("Bearer secret");
+});
+
+test("the end of a task is waited for although some of its events are gone", async () => {
+  const gone = 'event: stream.gap\ndata: {"oldestId":"e-9"}\n\n';
+  const { url } = await startScriptedServer(
+    json(200, { taskId: "t", state: "running" }),
+    stream(gone + frame(9, "execution.completed"), "end"),
+    json(200, { taskId: "t", state: "completed" }),
+  );
+  expect(await createBridgeClient({ url, ...quick }).waitForTask("t")).toEqual({ taskId: "t", state: "completed" });
+});
+
+test("patience is not measured by a clock that is set", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    const { url, requests } = await startScriptedServer(
+      (response) => {
+        vi.setSystemTime(Date.now() + 3_600_000);
+        response.destroy();
+      },
+      (response) => {
+        vi.setSystemTime(Date.now() + 3_600_000);
+        response.destroy();
+      },
+      json(200, { taskId: "t" }),
+    );
+    expect(await createBridgeClient({ url, ...quick }).getTask("t")).toEqual({ taskId: "t" });
+    expect(requests).toHaveLength(3);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("an error of something in front of Bridge has no code of its own", async () => {
+  const { url } = await startScriptedServer(json(500, { code: 500, error: "no upstream" }));
+  await expect(createBridgeClient({ url, ...quick }).getTask("t")).rejects.toMatchObject({ code: "unexpected_answer", status: 500 });
 });

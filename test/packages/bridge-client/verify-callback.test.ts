@@ -1,5 +1,6 @@
 import { verifyCallback } from "bridge-client";
 import { Webhook } from "standardwebhooks";
+import { Headers as OtherHeaders } from "undici";
 import { expect, test } from "vitest";
 import { readSigningKeys, signCallback } from "../../../src/callbacks/sign-callback.ts";
 
@@ -15,6 +16,10 @@ test("takes bytes, and headers as Node's http hands them out", async () => {
   expect(await verifyCallback({ ...headers, "set-cookie": ["a", "b"] }, Buffer.from(body), secrets)).toEqual(JSON.parse(body));
   const capitals = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
   expect(await verifyCallback(capitals, body, secrets)).toEqual(JSON.parse(body));
+});
+
+test("takes headers of a library other than the platform's", async () => {
+  expect(await verifyCallback(new OtherHeaders([...sign({})]), body, secrets)).toEqual(JSON.parse(body));
 });
 
 test("takes one good signature among several", async () => {
