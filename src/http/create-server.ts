@@ -85,11 +85,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   acceptOnlyJson(app);
 
+  // Before anything refuses: a page must be able to read a refusal, and a browser asks without a token whether it may call.
+  if (config.corsOrigins.length > 0) await allowOrigins(app, config.corsOrigins);
   receive(app);
   limitPipelining(app);
   finishAnswersOnClose(app, timeouts.lastAnswersMs);
-  // Before anything refuses: a page must be able to read a refusal, and a browser asks without a token whether it may call.
-  if (config.corsOrigins.length > 0) await allowOrigins(app, config.corsOrigins);
   // Only pages run scripts: `/docs` has a policy of its own, which does not have to be put together for every answer.
   await app.register(helmet, { contentSecurityPolicy: false });
   app.decorateRequest("principal", null as unknown as Principal);
