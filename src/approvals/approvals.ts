@@ -24,7 +24,7 @@ export interface Approvals {
 /** What approvals are made with. */
 export interface ApprovalsOptions {
   store: Pick<Store, "insertApprovalIfRunning" | "decideApprovalIfPending" | "findApproval" | "listApprovals" | "listPendingApprovals">;
-  eventLog: Pick<EventLog, "settle">;
+  eventLog: Pick<EventLog, "settle" | "subscribe">;
   metrics: Metrics;
   logger: AdapterLogger;
   /** How long one waits. */
@@ -66,14 +66,14 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   async function request(task: TaskIdentity, { toolCallId, toolName, input }: ApprovalQuestion): Promise<Approval | null> {
     if (toolCallId.length > MAX_NAME_LENGTH || toolName.length > MAX_NAME_LENGTH) return null;
     const approvalId = `apr_${uuidv7()}`;
-    const stored = JSON.parse(encodeEventData({ input: input ?? null })) as { input?: unknown };
-    // What the runtime has said before belongs before the question.
-    await eventLog.settle(task);
+    // What the runtime has said before goes into the queue of the store before the question. On a disk that takes no writes it waits there; the
+    // question does not.
+    void eventLog.settle(task);
     return await store.insertApprovalIfRunning(task, {
       approvalId,
       toolCallId,
       toolName,
-      input: JSON.stringify(stored.input ?? null),
+      shownInput: encodeEventData({ input: input ?? null }),
       expiresInMs: seconds * 1000,
       event: (expiresAt) => ({
         type: "tool.approval_requested",
@@ -83,27 +83,42 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   }
 
   /** Says no because nobody has answered; a decision that came first counts. */
-  async function close({ task, approvalId }: Approval, reason: string): Promise<void> {
+  async function close(approval: Approval, reason: string): Promise<void> {
+    const { task, approvalId } = approval;
+    const rejection = { decision: "reject", by: BRIDGE, reason } as const;
     try {
       const decided =
-        (await store.decideApprovalIfPending(task.tenant, approvalId, { decision: "reject", by: BRIDGE, reason }, { isOwn: true })) ??
+        (await store.decideApprovalIfPending(task.tenant, approvalId, rejection, { isOwn: true })) ??
         (await store.findApproval(task.tenant, approvalId));
       settle(approvalId, decided?.state === "approved" ? { decision: "approve", reason: decided.reason } : no(decided?.reason ?? reason));
-      if (decided?.decidedBy === BRIDGE) note(decided);
     } catch (error) {
-      logger.error({ err: error, approvalId, taskId: task.taskId, tenant: task.tenant }, "an approval cannot be rejected");
+      fault(error, approval, "a rejected approval cannot be stored yet");
       settle(approvalId, no(reason));
+      // What the runtime was told is written as soon as the disk takes it, before anybody else can decide.
+      await store.decideApprovalIfPending(task.tenant, approvalId, rejection, { isOwn: true, patient: true }).catch((error: unknown) => {
+        fault(error, approval, "a rejected approval was not stored");
+      });
     }
+  }
+
+  function fault(error: unknown, { task, approvalId }: Approval, message: string): void {
+    logger.error({ err: error, approvalId, taskId: task.taskId, tenant: task.tenant }, message);
   }
 
   function settle(approvalId: string, answer: ApprovalAnswer): void {
     waiting.get(approvalId)?.(answer);
   }
 
-  /** Who decided what, when and why, for the audit. */
-  function note({ approvalId, task, toolCallId, toolName, state, decidedBy, reason }: Approval): void {
-    metrics.approvals.inc({ provider: task.provider, decision: decidedBy === BRIDGE ? "unanswered" : state });
-    const { taskId, tenant } = task;
+  // Who decided what, when and why, for the audit; what the end of a task has decided is among it.
+  eventLog.subscribe((events) => {
+    for (const { type, task, data } of events) if (type === "tool.approval_resolved") void note(task, JSON.parse(data).approvalId);
+  });
+
+  async function note({ tenant, taskId, provider }: TaskIdentity, approvalId: string): Promise<void> {
+    const approval = await store.findApproval(tenant, approvalId);
+    if (approval === null) return;
+    const { toolCallId, toolName, state, decidedBy, reason } = approval;
+    metrics.approvals.inc({ provider, decision: decidedBy === BRIDGE ? "unanswered" : state });
     logger.info({ approvalId, taskId, tenant, toolCallId, toolName, state, decidedBy, reason }, "approval decided");
   }
 
@@ -115,7 +130,6 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
       const decided = await store.decideApprovalIfPending(tenant, approvalId, decision);
       if (decided !== null) {
         settle(approvalId, { decision: decision.decision, reason: decision.reason });
-        note(decided);
         return decided;
       }
       const known = await store.findApproval(tenant, approvalId);

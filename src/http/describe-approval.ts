@@ -14,6 +14,7 @@ export const approvalSchema = z
     toolCallId: z.string().describe("The runtime's own id of the call, unique within its task only."),
     toolName: z.string(),
     input: z.unknown().describe("What the tool is called with; over 256 KiB its beginning."),
+    inputTruncated: z.boolean().describe("The input is longer than shown."),
     state: approvalStateSchema,
     createdAt: time,
     expiresAt: time.describe("Without an answer until then it counts as rejected."),
@@ -24,7 +25,7 @@ export const approvalSchema = z
 
 /** An approval on the wire. */
 export function describeApproval(approval: Approval): z.infer<typeof approvalSchema> {
-  const { approvalId, task, toolCallId, toolName, input, state, createdAt, expiresAt, decidedBy, reason } = approval;
+  const { approvalId, task, toolCallId, toolName, input, inputTruncated, state, createdAt, expiresAt, decidedBy, reason } = approval;
   return {
     approvalId,
     taskId: task.taskId,
@@ -33,6 +34,7 @@ export function describeApproval(approval: Approval): z.infer<typeof approvalSch
     toolCallId,
     toolName,
     input,
+    inputTruncated,
     state,
     createdAt: toIso(createdAt),
     expiresAt: toIso(expiresAt),

@@ -34,7 +34,7 @@ export function createApprovalVerbs(driver: SqliteDriver, events: ReturnType<typ
   }
 
   const verbs = {
-    insertApprovalIfRunning: (task, { approvalId, toolCallId, toolName, input, expiresInMs, event }) =>
+    insertApprovalIfRunning: (task, { approvalId, toolCallId, toolName, shownInput, expiresInMs, event }) =>
       driver.write(() => {
         if (driver.get("SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running'", task.seq) === undefined) return null;
         const now = clock();
@@ -47,19 +47,22 @@ export function createApprovalVerbs(driver: SqliteDriver, events: ReturnType<typ
           task.tenant,
           toolCallId,
           toolName,
-          input,
+          shownInput,
           now,
           expiresAt,
         );
         events.append(task, event(expiresAt), now);
         return find(task.tenant, approvalId);
       }),
-    decideApprovalIfPending: (tenant, approvalId, decision, { isOwn } = { isOwn: false }) =>
-      driver.write(() => {
-        const now = clock();
-        const approval = find(tenant, approvalId);
-        return approval?.state === "pending" && (isOwn || approval.expiresAt > now) ? decide(approval, decision, now) : null;
-      }),
+    decideApprovalIfPending: (tenant, approvalId, decision, { isOwn, patient = false } = { isOwn: false }) =>
+      driver.write(
+        () => {
+          const now = clock();
+          const approval = find(tenant, approvalId);
+          return approval?.state === "pending" && (isOwn || approval.expiresAt > now) ? decide(approval, decision, now) : null;
+        },
+        { patient },
+      ),
     findApproval: async (tenant, approvalId) => find(tenant, approvalId),
     async listApprovals(tenant, state, page) {
       const before = page.before ?? Number.MAX_SAFE_INTEGER;
@@ -91,13 +94,15 @@ const selectApprovals = `SELECT a.seq AS approval_seq, a.id AS approval_id, a.to
   FROM approval a CROSS JOIN task t ON t.seq = a.task`;
 
 function toApproval(row: Row): Approval {
+  const { input = null, truncated = false } = JSON.parse(String(row["input"])) as { input?: unknown; truncated?: boolean };
   return {
     task: toTaskIdentity(row),
     seq: Number(row["approval_seq"]),
     approvalId: String(row["approval_id"]),
     toolCallId: String(row["tool_call_id"]),
     toolName: String(row["tool_name"]),
-    input: JSON.parse(String(row["input"])),
+    input,
+    inputTruncated: truncated,
     state: row["state"] as ApprovalState,
     createdAt: Number(row["created_at"]),
     expiresAt: Number(row["expires_at"]),

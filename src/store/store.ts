@@ -94,6 +94,8 @@ export interface Approval {
   toolCallId: string;
   toolName: string;
   input: unknown;
+  /** The input is longer than what is kept of it. */
+  inputTruncated: boolean;
   state: ApprovalState;
   createdAt: number;
   expiresAt: number;
@@ -103,9 +105,10 @@ export interface Approval {
   reason: string | null;
 }
 
-/** An approval about to be stored; `input` is JSON text. */
+/** An approval about to be stored. */
 export interface NewApproval extends Pick<Approval, "approvalId" | "toolCallId" | "toolName"> {
-  input: string;
+  /** JSON text: `{input, truncated?}`. */
+  shownInput: string;
   expiresInMs: number;
   /** `tool.approval_requested`, which tells `expiresAt`. */
   event(expiresAt: number): NewEvent;
@@ -211,7 +214,7 @@ export interface Store {
     tenant: string,
     approvalId: string,
     decision: ApprovalDecision,
-    options?: { isOwn: boolean },
+    options?: { isOwn: boolean; patient?: boolean },
   ): Promise<Approval | null>;
   findApproval(tenant: string, approvalId: string): Promise<Approval | null>;
   /** Fewer than `limit` where their inputs are long: only none is the end. */

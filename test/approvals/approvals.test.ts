@@ -1,4 +1,6 @@
+import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import SqliteDatabase from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { ApprovalAnswer } from "#contract";
 import type { Approval } from "../../src/approvals/approvals.ts";
@@ -7,15 +9,17 @@ import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import { until } from "../until.ts";
 
-/** Asks once, for each call of a tool that the message names, and answers with what it was told. */
+/** Asks once, for each call of a tool that the message names, and answers with what it was told; killed, it waits for no answer. */
 function askingRuntime() {
   const answers: ApprovalAnswer[] = [];
-  const run: Run = async ({ taskId, message }, emit, _signal, requestApproval) => {
+  const run: Run = async ({ taskId, message }, emit, signal, requestApproval) => {
+    const killed = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("killed"))));
     emit("assistant.text", { content: "I want to look." });
     for (const toolCallId of message.split(" ")) {
       emit("tool.invoked", { toolCallId, toolName: "look", input: { at: "it" } });
-      const answer = await requestApproval({ taskId, toolCallId, toolName: "look", input: { at: "it" } });
-      answers.push(answer);
+      const asked = requestApproval({ taskId, toolCallId, toolName: "look", input: { at: "it" } });
+      void asked.then((answer) => answers.push(answer));
+      const answer = await Promise.race([asked, killed]);
       emit("tool.completed", { toolCallId, toolName: "look", output: answer.reason, isError: answer.decision === "reject" });
     }
     return { output: "done" };
@@ -46,6 +50,7 @@ describe("a tool call that waits", () => {
     const { accept, pending, approvals, answers, dispatcher, storyOf } = await open();
     const task = await accept("t1");
     const [approval] = await pending();
+    expect(approval?.inputTruncated).toBe(false);
     expect(approval).toMatchObject({ toolCallId: "call-1", toolName: "look", input: { at: "it" }, state: "pending", decidedBy: null });
     expect((approval?.expiresAt ?? 0) - (approval?.createdAt ?? 0)).toBe(60_000);
     const { approvalId } = approval as { approvalId: string };
@@ -126,6 +131,7 @@ describe("a tool call that waits", () => {
       ["t2", "bridge", "Bridge was stopped while the approval waited; the task starts anew."],
       ["t1", "bridge", "Bridge was restarted while the task ran."],
     ]);
+    expect(await after.metrics.registry.metrics()).toContain('bridge_approvals_total{provider="memory",decision="unanswered"} 2');
     // The one that starts anew asks anew.
     await after.pending(1);
   });
@@ -156,6 +162,18 @@ describe("a tool call that waits", () => {
     expect(answers).toEqual([{ decision: "reject", reason: expect.stringMatching(/over/) }]);
   });
 
+  test("whose input is too long to show says so: nobody can agree to what they do not see", async () => {
+    const run: Run = async ({ taskId }, _emit, _signal, requestApproval) => {
+      const input = { command: `${"echo ".repeat(100_000)}; rm -rf /` };
+      return { output: (await requestApproval({ taskId, toolCallId: "call-1", toolName: "shell", input })).decision };
+    };
+    const { accept, pending, approvals } = await open({}, { run, answers: [] });
+    await accept("t1");
+    const [approval] = await pending();
+    await approvals.decide("default", approval?.approvalId ?? "", no);
+    expect(approval).toMatchObject({ inputTruncated: true, input: { command: expect.stringMatching(/^echo /) } });
+  });
+
   test("is found by its tool call, within its tenant alone, also where several tasks use one id", async () => {
     const { accept, pending, approvals } = await open();
     await accept("t1");
@@ -167,6 +185,57 @@ describe("a tool call that waits", () => {
     const [approval] = await approvals.list("default", undefined, { before: null, limit: 1 });
     await expect(approvals.decide("another", approval?.approvalId ?? "", yes)).rejects.toMatchObject({ code: "not_found" });
     expect(await approvals.list("another", undefined, { before: null, limit: 10 })).toEqual([]);
+  });
+});
+
+describe("on a disk that takes no writes", () => {
+  /** A writer that holds the lock is, to the store, such a disk. Returns what mends it. */
+  function breakDisk(dataDir: string): () => void {
+    const blocker = new SqliteDatabase(path.join(dataDir, "bridge.db"), { timeout: 0 });
+    blocker.exec("BEGIN IMMEDIATE");
+    return () => void blocker.close();
+  }
+
+  test("a question is answered with no, at once, and the task goes on", async () => {
+    const begin = Promise.withResolvers<void>();
+    const runtime = askingRuntime();
+    const run: Run = async (...story) => {
+      await begin.promise;
+      return runtime.run(...story);
+    };
+    const { accept, answers, dispatcher, dataDir, storyOf, store } = await open({}, { ...runtime, run });
+    const task = await accept("t1");
+    expect(await until(async () => (await store.findTask("default", "t1"))?.state === "running", 5_000)).toBe(true);
+    const mend = breakDisk(dataDir);
+    begin.resolve();
+    expect(await until(async () => answers.length === 1, 5_000)).toBe(true);
+    expect(answers).toEqual([{ decision: "reject", reason: expect.stringContaining("cannot be stored") }]);
+    mend();
+    expect(await dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed" });
+    expect(storyOf("t1").map(({ type }) => type)).not.toContain("tool.approval_requested");
+  });
+
+  test("what nobody answers in time is no for the runtime at once, and for everybody else when the disk is back", async () => {
+    const end = Promise.withResolvers<void>();
+    const runtime = askingRuntime();
+    const run: Run = async (...story) => {
+      const result = await runtime.run(...story);
+      await end.promise;
+      return result;
+    };
+    const { accept, answers, approvals, pending, dataDir, store } = await open({ approvalSeconds: 0.5 }, { ...runtime, run });
+    await accept("t1");
+    await pending();
+    const mend = breakDisk(dataDir);
+    const reason = "Nobody answered within 0.5 s.";
+    expect(await until(async () => answers.length === 1, 5_000)).toBe(true);
+    expect(answers).toEqual([{ decision: "reject", reason }]);
+    await expect(store.checkWritable()).rejects.toMatchObject({ code: "storage_unavailable" });
+    mend();
+    // The task still runs: nobody must be told that it waits.
+    await pending(0);
+    expect(await approvals.list("default", "rejected", { before: null, limit: 1 })).toMatchObject([{ decidedBy: "bridge", reason }]);
+    end.resolve();
   });
 });
 

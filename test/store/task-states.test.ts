@@ -105,7 +105,7 @@ const ask = (id: string): Command =>
     if (stored === null || task === undefined) return;
     const approvalId = `apr-${model.approvals.length}`;
     const asked = await store.insertApprovalIfRunning(stored, {
-      ...{ approvalId, toolCallId: "call", toolName: "shell", input: "{}", expiresInMs: 60_000 },
+      ...{ approvalId, toolCallId: "call", toolName: "shell", shownInput: "{}", expiresInMs: 60_000 },
       event: () => ({ type: "tool.approval_requested", data: "{}" }),
     });
     expect(asked !== null).toBe(task.state === "running");
