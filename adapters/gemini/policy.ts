@@ -33,7 +33,13 @@ interface Rule {
 
 const everything: Rule = { tools: ["*"], decision: "allow", priority: 900, conditions: ["allowRedirection = true"] };
 const nothingElse: Rule = { tools: ["*"], decision: "deny", priority: 100 };
-const elseAsk: Rule = { ...nothingElse, decision: "ask_user" };
+const askElse: Rule = { ...nothingElse, decision: "ask_user" };
+/** For its helper agents the program asks nobody, and waits for the answer all the same. */
+const nothingForHelpers: readonly Rule[] = helperAgents.map((name) => ({
+  ...nothingElse,
+  priority: 150,
+  conditions: [`subagent = ${JSON.stringify(name)}`],
+}));
 const reading: Rule = { tools: readingTools, decision: "allow", priority: 200 };
 const editing: Rule = { tools: editingTools, decision: "allow", priority: 200 };
 const mcp: Rule = { tools: ["*"], decision: "allow", priority: 200, conditions: ['mcpName = "*"'] };
@@ -45,10 +51,10 @@ const readingMcp: Rule = { ...mcp, conditions: [...(mcp.conditions ?? []), "tool
  */
 export function policyOf(request: Pick<ExecutionRequest, "profile" | "approvals">): string {
   const { profile, approvals } = request;
-  const otherwise = asks(request) ? elseAsk : nothingElse;
+  const otherwise = asks(request) ? [askElse, ...nothingForHelpers] : [nothingElse];
   if (profile === "inspect") return [nothingElse, reading, readingMcp].map(toToml).join("\n");
   if (approvals === "allow") return toToml(everything);
-  return [...[otherwise, reading, editing, mcp].map(toToml), ...["write_file", "replace"].map(insideWorkspace)].join("\n");
+  return [...[...otherwise, reading, editing, mcp].map(toToml), ...["write_file", "replace"].map(insideWorkspace)].join("\n");
 }
 
 function toToml({ tools, decision, priority, conditions = [] }: Rule): string {

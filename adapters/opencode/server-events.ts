@@ -65,9 +65,10 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
   const brokenCalls = createBrokenCalls();
   const answers = new Set<string>();
   const told = new Map<string, string>();
-  /** Calls at work, of sub-agents too, and those that were asked about. */
-  const calls = new Map<string, Pick<ApprovalQuestion, "toolName" | "input">>();
+  /** Calls of sub-agents too, as far as they are known; those that were asked about; and questions that came before their call's input. */
+  const calls = new Map<string, Pick<ApprovalQuestion, "toolName" | "input"> | "pending">();
   const asked = new Set<string>();
+  const early = new Map<string, Asked>();
   let error: ReportedError | null = null;
   let finish: string | null = null;
   let structured = false;
@@ -106,15 +107,27 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
     // The answer in its wanted form is no work of a tool.
     if (tool === formTool) return [];
     if (state.status === "running") calls.set(callID, { toolName: tool, input: state.input });
+    else if (state.status === "pending") calls.set(callID, "pending");
     else calls.delete(callID);
+    const question = early.get(callID);
+    if (question !== undefined && state.status === "running") {
+      early.delete(callID);
+      return readQuestion(question);
+    }
     // Of a sub-agent's calls those are told that somebody is asked about.
     return part.sessionID === sessionId || asked.has(callID) ? readTool(part) : [];
   };
 
-  const readQuestion = ({ id, sessionID, permission, metadata, tool }: Asked): ServerStep[] => {
+  const readQuestion = (question: Asked): ServerStep[] => {
+    const { id, sessionID, permission, metadata, tool } = question;
     const toolCallId = tool?.callID ?? id;
-    const call = { toolCallId, ...(calls.get(toolCallId) ?? { toolName: permission, input: metadata }) };
+    const known = calls.get(toolCallId) ?? { toolName: permission, input: metadata };
     asked.add(toolCallId);
+    if (known === "pending") {
+      early.set(toolCallId, question);
+      return [];
+    }
+    const call = { toolCallId, ...known };
     return [
       { kind: "tool.invoked", ...call },
       { kind: "asked", sessionId: sessionID, permissionId: id, call, isTold: tool !== undefined },

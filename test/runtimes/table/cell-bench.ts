@@ -22,7 +22,9 @@ export interface CellBench {
   runtime: Runtime;
   connection: Connection;
   model: ModelServer;
-  bridge: BridgeProgram;
+  readonly bridge: BridgeProgram;
+  /** Kills Bridge as a crash does, and starts it again, with these settings too. */
+  crash(settings?: Record<string, string>): Promise<void>;
   /** What the adapter says of itself. */
   adapter(): Promise<{
     health: { status: string; version: string | null; connection: string | null };
@@ -63,22 +65,25 @@ export async function openCellBench(runtime: Runtime, connection: Connection, se
   const model = await createModelServer({ messagePrefix: promptOpening });
   const shared = runtimeFilesIn(tmpdir());
   let kill = () => {};
-  const bridge = await startBridgeProgram(
-    dataDir,
-    {
-      ...operator,
-      PATH: `${runtimesPath()}${path.delimiter}${process.env["PATH"]}`,
-      BRIDGE_ADAPTERS: runtime,
-      [`BRIDGE_${runtime.toUpperCase()}_CONNECTION`]: connection,
-      BRIDGE_IDLE_SECONDS: String(IDLE_SECONDS),
-      BRIDGE_MCP_COMMANDS: process.execPath,
-      ...runtimes[runtime].environment(model.url),
-      ...settings,
-    },
-    (act) => {
-      kill = act;
-    },
-  );
+  const startBridge = (changed: Record<string, string>): Promise<BridgeProgram> =>
+    startBridgeProgram(
+      dataDir,
+      {
+        ...operator,
+        PATH: `${runtimesPath()}${path.delimiter}${process.env["PATH"]}`,
+        BRIDGE_ADAPTERS: runtime,
+        [`BRIDGE_${runtime.toUpperCase()}_CONNECTION`]: connection,
+        BRIDGE_IDLE_SECONDS: String(IDLE_SECONDS),
+        BRIDGE_MCP_COMMANDS: process.execPath,
+        ...runtimes[runtime].environment(model.url),
+        ...settings,
+        ...changed,
+      },
+      (act) => {
+        kill = act;
+      },
+    );
+  let bridge = await startBridge({});
 
   const json = async <Body>(method: string, target: string, body?: unknown): Promise<Body> => {
     const response = await bridge.call(method, target, body);
@@ -91,7 +96,15 @@ export async function openCellBench(runtime: Runtime, connection: Connection, se
     runtime,
     connection,
     model,
-    bridge,
+    get bridge() {
+      return bridge;
+    },
+    async crash(changed = {}) {
+      bridge.signal("SIGKILL");
+      await bridge.exited;
+      bridge = await startBridge(changed);
+      await untilUp();
+    },
     outside,
     cancelMs: [],
     dataDir,
@@ -150,10 +163,18 @@ export async function openCellBench(runtime: Runtime, connection: Connection, se
       rmSync(root, { recursive: true, force: true });
     },
   };
-  if (await until(async () => (await bench.adapter()).health.connection === connection, START_LIMIT_MS)) return bench;
-  const { health } = await bench.adapter();
-  await bench.close();
-  throw new Error(`${runtime} over ${connection} is not up: ${JSON.stringify(health)}`);
+  const untilUp = async (): Promise<void> => {
+    if (await until(async () => (await bench.adapter()).health.connection === connection, START_LIMIT_MS)) return;
+    const { health } = await bench.adapter();
+    throw new Error(`${runtime} over ${connection} is not up: ${JSON.stringify(health)}`);
+  };
+  try {
+    await untilUp();
+    return bench;
+  } catch (error) {
+    await bench.close();
+    throw error;
+  }
 }
 
 /** A process of a task. */
