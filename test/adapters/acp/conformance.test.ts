@@ -1,11 +1,15 @@
 import { adapterConformance } from "../../conformance/adapter.ts";
-import { createScriptedAdapter, doing, scripted } from "./scripted-acp.ts";
+import { createScriptedAdapter, doing, scripted, scriptedProfile } from "./scripted-acp.ts";
 
 const usage = { inputTokens: 12, outputTokens: 3 };
+const options = [
+  { optionId: "yes", name: "Yes", kind: "allow_once" },
+  { optionId: "no", name: "No", kind: "reject_once" },
+];
 const tool = { toolCallId: "1", name: "look", rawInput: { at: "it" } };
 
 adapterConformance("acp", {
-  createAdapter: () => createScriptedAdapter({ costCounts: "session" }),
+  createAdapter: () => createScriptedAdapter({ costCounts: "session", capabilities: { ...scriptedProfile.capabilities, approvals: true } }),
   hasProcesses: true,
   scenarios: {
     speak: (text) => doing({ say: text }),
@@ -28,6 +32,7 @@ adapterConformance("acp", {
       recall: () => scripted({ steps: [{ recall: true }, { end: { usage } }] }),
       usagePerTurn: usage,
     },
+    askFirst: () => doing({ ask: { toolCall: { ...tool, status: "pending" }, options } }, { completeIfAllowed: tool }, { say: "Done." }),
     cost: { costUsd: 0.25, ask: () => doing({ say: "worth it" }, { cost: 0.25 }) },
   },
 });

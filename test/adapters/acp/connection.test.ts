@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
+import type { AdapterConfig, AdapterEvent, ApprovalAnswer, ExecutionRequest } from "#contract";
 import type { AcpProfile } from "../../../adapters/acp/acp-profile.ts";
 import { type AdapterBench, openBench } from "../../conformance/adapter-bench.ts";
 import { answers, createScriptedAdapter, doing, received, type Script, scripted, scriptedProfile } from "./scripted-acp.ts";
@@ -177,6 +177,76 @@ test("6 permissions: a request that comes after the cancellation is answered can
   await bench.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ errorCode: "cancelled" });
   expect(answers(task.request.directories.home)).toEqual([{ outcome: { outcome: "cancelled" } }]);
+});
+
+/** An agent that asks before so many calls, all at once, and somebody who answers when the test says so. */
+async function openAsking(count: number, ...steps: Record<string, unknown>[]) {
+  const people = new Map<string, (answer: ApprovalAnswer) => void>();
+  const asked = Promise.withResolvers<void>();
+  const requestApproval: AdapterConfig["requestApproval"] = ({ toolCallId }) =>
+    new Promise((resolve) => {
+      people.set(toolCallId, resolve);
+      if (people.size === count) asked.resolve();
+    });
+  const options = [
+    { optionId: "yes", name: "Yes", kind: "allow_once" },
+    { optionId: "no", name: "No", kind: "reject_once" },
+  ];
+  const asks = Array.from({ length: count }, (_, index) => ({
+    toolCall: { toolCallId: String(index + 1), title: `rm ${index + 1}`, kind: "execute", status: "pending" },
+    options,
+  }));
+  const bench = await open({ capabilities: { ...scriptedProfile.capabilities, approvals: true } }, { requestApproval });
+  const task = await bench.start({ ...scripted({ steps: [{ askAll: asks }, ...steps] }), profile: "modify", approvals: "ask" });
+  await asked.promise;
+  const say = (id: string, decision: ApprovalAnswer["decision"], reason: string | null = null) => people.get(id)?.({ decision, reason });
+  return { bench, task, say, home: task.request.directories.home };
+}
+const toolStory = (events: readonly AdapterEvent[]) =>
+  events.flatMap(({ type, data }) =>
+    "toolCallId" in data ? [`${type} ${data["toolCallId"]} ${"output" in data ? data.output : ""}`.trim()] : [],
+  );
+
+test("6 permissions: several wait at a time, each for its own answer", async () => {
+  const { task, say, home } = await openAsking(3, { untilAnswered: true }, { say: "Done." }, { end: {} });
+  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.invoked 2", "tool.invoked 3"]);
+  say("3", "reject", "not this one");
+  await expect.poll(() => toolStory(task.events).at(-1)).toBe("tool.completed 3 not this one");
+  say("2", "approve");
+  say("1", "reject");
+  expect(await task.result).toMatchObject({ status: "ok", output: "Done." });
+  expect(answers(home)).toEqual(["no", "yes", "no"].map((optionId) => ({ outcome: { outcome: "selected", optionId } })));
+  expect(toolStory(task.events).filter((line) => line.startsWith("tool.completed"))).toHaveLength(3);
+});
+
+test("6 permissions: what waits when the task is cancelled is answered cancelled at once, and stays so", async () => {
+  const { bench, task, say, home } = await openAsking(
+    2,
+    { untilCancelled: true },
+    { untilAnswered: true },
+    { end: { stopReason: "cancelled" } },
+  );
+  const startedAt = performance.now();
+  await bench.adapter.cancel(task.request.taskId);
+  expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(answers(home)).toEqual([1, 2].map(() => ({ outcome: { outcome: "cancelled" } })));
+  const told = task.events.length;
+  say("1", "approve");
+  say("2", "reject", "too late");
+  await new Promise(setImmediate);
+  expect(task.events).toHaveLength(told);
+});
+
+test.each<[does: string, steps: Record<string, unknown>[], expected: object]>([
+  ["ends its turn", [{ wait: 50 }, { say: "Never mind." }, { end: {} }], { status: "ok", output: "Never mind." }],
+  ["dies", [{ exit: { code: 3, stderr: "out of luck\n" } }], { status: "error", errorCode: "runtime_crashed" }],
+])("6 permissions: an agent that %s while it waits, waits no longer, whatever is answered then", async (_, steps, expected) => {
+  const { task, say } = await openAsking(1, ...steps);
+  expect(await task.result).toMatchObject(expected);
+  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not say how this ended."]);
+  say("1", "approve");
+  await new Promise(setImmediate);
 });
 
 test("7 nothing is offered: no files, no terminal", async () => {

@@ -66,7 +66,8 @@ describe("arguments", () => {
 });
 
 describe("the policy", () => {
-  const rules = (profile: "inspect" | "modify", approvals: "allow" | "deny") => policyOf({ profile, approvals }).split("[[rule]]").slice(1);
+  const rules = (profile: "inspect" | "modify", approvals: ExecutionRequest["approvals"]) =>
+    policyOf({ profile, approvals }).split("[[rule]]").slice(1);
 
   // Traps: `tools.core` allows what it lists, `plan` writes, and only the removal of tools really inspects.
   test("inspect forbids everything, and allows what reads above it, whatever the approvals are", () => {
@@ -86,6 +87,18 @@ describe("the policy", () => {
     expect(policy).toMatch(/"write_file","replace"/);
     expect(policy).not.toContain("run_shell_command");
     expect(policy.match(/name = "allowed-path"/g)).toHaveLength(2);
+  });
+
+  test("modify that asks asks about all that would be refused, but for helper agents, on whose behalf nobody is asked", () => {
+    const refused = 'decision = "deny"\npriority = 100';
+    const denied = rules("modify", "deny");
+    const asked = rules("modify", "ask");
+    expect(asked[0]).toBe(denied[0]?.replace('"deny"', '"ask_user"'));
+    expect(denied[0]).toContain(refused);
+    expect(asked.slice(4)).toEqual(denied.slice(1));
+    for (const [index, helper] of ["generalist", "codebase_investigator", "cli_help"].entries())
+      expect(asked[index + 1]).toBe(`${denied[0]?.replace("priority = 100\n", `priority = 150\nsubagent = "${helper}"\n`)}`);
+    expect(policyOf({ profile: "inspect", approvals: "ask" })).toBe(policyOf({ profile: "inspect", approvals: "deny" }));
   });
 
   test("modify with approvals may do everything", () => {
@@ -266,7 +279,7 @@ describe("over acp", () => {
 
   // Trap: loading a session destroys it; and servers need the trust that is not given there.
   test("neither sessions nor MCP servers are taken", () => {
-    expect(geminiAcpProfile.capabilities).toMatchObject({ sessionResume: false, mcpServers: false });
+    expect(geminiAcpProfile.capabilities).toMatchObject({ sessionResume: false, mcpServers: false, approvals: true });
     expect(geminiAcpProfile.obstacleTo?.(requestIn("/w", { mcpServers: [server] }))).toContain("no MCP servers");
     expect(geminiAcpProfile.obstacleTo?.(requestIn("/w"))).toBeNull();
   });

@@ -86,6 +86,48 @@ describe("a recorded stream of the server", () => {
     expect([answer, ended]).toEqual(["I was let.", [{ status: "ok" }]]);
   });
 
+  test("of a question that comes before its call has its input: it waits for that", async () => {
+    const events = (await eventsIn(recorded("asked"))) as { type: string; properties: { part?: { state?: { status: string } } } }[];
+    const question = events.findIndex(({ type }) => type === "permission.asked");
+    const running = events.findIndex(({ properties }) => properties.part?.state?.status === "running");
+    const early = [...events.slice(0, running), events[question], ...events.slice(running, question), ...events.slice(question + 1)];
+    const session = /"sessionID":"(ses_\w+)"/.exec(JSON.stringify(events))?.[1] as string;
+    const [inOrder, before] = [read(session, events), read(session, early)];
+    expect(before.asked).toMatchObject([{ call: { toolName: "bash", input: { command: "touch asked.txt" } } }]);
+    expect(before.asked).toEqual(inOrder.asked);
+    expect(read(session, early.slice(0, running + 1)).asked).toEqual([]);
+  });
+
+  test("of a question without a call: what is asked for is told, and under its own id", () => {
+    const properties = { id: "per_1", sessionID: "ses_1", permission: "doom_loop", patterns: ["bash"], metadata: { tool: "bash" } };
+    const { asked, tools } = read("ses_1", [{ type: "permission.asked", properties }]);
+    const call = { toolCallId: "per_1", toolName: "doom_loop", input: { tool: "bash" } };
+    expect(asked).toEqual([{ kind: "asked", sessionId: "ses_1", permissionId: "per_1", call, isTold: false }]);
+    expect(tools).toEqual([{ kind: "tool.invoked", ...call }]);
+  });
+
+  test("of a sub-agent that asks: of its calls only that one is told", () => {
+    const part = (callID: string, state: object) => ({
+      type: "message.part.updated",
+      properties: { part: { sessionID: "ses_child", type: "tool", tool: "bash", callID, state } },
+    });
+    const input = { command: "ls" };
+    const done = { status: "completed", input, output: "files" };
+    const { asked, tools } = read("ses_1", [
+      part("a", { status: "running", input }),
+      part("a", done),
+      part("b", { status: "running", input }),
+      { type: "permission.asked", properties: { id: "per_1", sessionID: "ses_child", permission: "bash", tool: { callID: "b" } } },
+      part("b", done),
+    ]);
+    expect(asked).toMatchObject([{ sessionId: "ses_child", call: { toolCallId: "b", toolName: "bash", input }, isTold: true }]);
+    expect(tools.map((step) => `${step.kind} ${"toolCallId" in step && step.toolCallId}`)).toEqual([
+      "tool.invoked b",
+      "tool.invoked b",
+      "tool.completed b",
+    ]);
+  });
+
   test("of a sub-agent: its words and tools are not the task's, its tokens are", async () => {
     const { tools, text, counted, ended } = await replay("sub-agent");
     expect(new Set(tools.map((step) => "toolName" in step && step.toolName))).toContain("task");
