@@ -40,6 +40,9 @@ export interface FieldError {
   message: string;
 }
 
+/** So many field errors are told; a body of 8 MiB could have hundreds of thousands. */
+export const MAX_FIELD_ERRORS = 100;
+
 /** A refusal that a client may see, word for word. Never carries a path, a stack or SQL. */
 export class BridgeError extends Error {
   override readonly name = "BridgeError";
@@ -55,7 +58,7 @@ export class BridgeError extends Error {
   ) {
     super(detail, { cause: options.cause });
     this.code = code;
-    this.errors = options.errors ?? [];
+    this.errors = (options.errors ?? []).slice(0, MAX_FIELD_ERRORS);
     this.retryAfterSeconds = options.retryAfterSeconds ?? (errorCodes[code].httpStatus === 503 ? 5 : null);
   }
 

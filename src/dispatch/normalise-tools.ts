@@ -11,7 +11,7 @@ export function normaliseTools(tools: unknown): NormalizedTool[] {
   const normalised = tools.flatMap((tool: unknown, index) => {
     const parsed = formOf(tool).safeParse(tool);
     if (!parsed.success) {
-      errors.push(...toFieldErrors(parsed.error.issues, ["tools", index]));
+      for (const error of toFieldErrors(parsed.error.issues, ["tools", index])) errors.push(error);
       return [];
     }
     const { name } = parsed.data;

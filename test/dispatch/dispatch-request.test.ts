@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type DispatchContext, parseDispatch } from "../../src/dispatch/dispatch-request.ts";
-import { BridgeError } from "../../src/errors.ts";
+import { BridgeError, MAX_FIELD_ERRORS } from "../../src/errors.ts";
 
 const minimal = { agentId: "writer", message: "Say hello." };
 const parse = (body: unknown, context: Partial<DispatchContext> = {}) => parseDispatch(body, { defaultProfile: "inspect", ...context });
@@ -302,3 +302,13 @@ function refusal(body: unknown, context: Partial<DispatchContext> = {}): BridgeE
   }
   throw new Error("nothing was refused");
 }
+
+test.each([
+  ["in the dispatch", (fields: object) => ({ ...minimal, ...fields })],
+  ["in a tool", (fields: object) => ({ ...minimal, tools: [{ name: "look", ...fields }] })],
+])("countless unknown fields %s are refused with the first of them", (_, body) => {
+  const fields = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`field${index}`, 0]));
+  const { code, errors } = refusal(body(fields));
+  expect(code).toBe("invalid_request");
+  expect(errors).toHaveLength(MAX_FIELD_ERRORS);
+});
