@@ -2,6 +2,7 @@ import { opendir, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Store } from "../store/store.ts";
 import { agentIdPattern } from "./dispatch-schema.ts";
+import { createTurns } from "./take-turns.ts";
 
 /** The most workspaces that one list shows. */
 export const MAX_WORKSPACES = 1000;
@@ -28,18 +29,21 @@ export interface WorkspaceList {
 
 /** Lists what is known of workspaces by their tasks and by their directories. */
 export function createWorkspaceList({ store, workspacesDir }: { store: Pick<Store, "listAgents">; workspacesDir: string }): WorkspaceList {
-  return {
-    async listWorkspaces(tenant) {
-      const agents = await store.listAgents(tenant, MAX_WORKSPACES);
-      // A full list may not be all agents: a directory that is not in it may have tasks all the same.
-      const directories = agents.length === MAX_WORKSPACES ? [] : await listDirectories(path.join(workspacesDir, tenant));
-      const busy = new Set(agents.map(({ agentId }) => agentId));
-      return [...agents, ...directories.filter(({ agentId }) => !busy.has(agentId))]
-        .toSorted((one, other) => other.updatedAt - one.updatedAt)
-        .slice(0, MAX_WORKSPACES)
-        .map((agent) => ({ id: agent.agentId, kind: "agent", ...agent }));
-    },
-  };
+  // Counting hundreds of thousands of tasks takes a moment in which Bridge does nothing else: others have theirs in between.
+  const takeTurns = createTurns();
+
+  async function listWorkspaces(tenant: string): Promise<Workspace[]> {
+    const agents = await store.listAgents(tenant, MAX_WORKSPACES);
+    // A full list may not be all agents: a directory that is not in it may have tasks all the same.
+    const directories = agents.length === MAX_WORKSPACES ? [] : await listDirectories(path.join(workspacesDir, tenant));
+    const busy = new Set(agents.map(({ agentId }) => agentId));
+    return [...agents, ...directories.filter(({ agentId }) => !busy.has(agentId))]
+      .toSorted((one, other) => other.updatedAt - one.updatedAt)
+      .slice(0, MAX_WORKSPACES)
+      .map((agent) => ({ id: agent.agentId, kind: "agent", ...agent }));
+  }
+
+  return { listWorkspaces: (tenant) => takeTurns(tenant, () => listWorkspaces(tenant)) };
 }
 
 /** Directories that an agent can have for its workspace; a link to one is one. */

@@ -101,3 +101,19 @@ test("100,000 tasks of 50 agents are counted along an index", async () => {
   // Reading the rows themselves takes several times as long.
   expect(Math.min(...times)).toBeLessThan(20);
 });
+
+test("lists that are asked for at once are made one after the other, and leave others a turn in between", async () => {
+  let asked = 0;
+  const store = {
+    async listAgents() {
+      asked += 1;
+      return [];
+    },
+  };
+  const list = createWorkspaceList({ store, workspacesDir: await temporaryDirectory() });
+  const lists = Promise.all(Array.from({ length: 5 }, () => list.listWorkspaces("acme")));
+  await new Promise(process.nextTick);
+  expect(asked).toBe(1);
+  expect(await lists).toEqual(Array(5).fill([]));
+  expect(asked).toBe(5);
+});
