@@ -1,26 +1,60 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Connection } from "#contract";
 import { type CellBench, openCellBench } from "./table/cell-bench.ts";
 import { exceptions } from "./table/exceptions.ts";
+import { expectGone, untilAtWork } from "./table/processes.ts";
 import { type Runtime, runtimes } from "./table/runtimes.ts";
 import { scenarios } from "./table/scenarios.ts";
 
-const CELL_LIMIT_MS = 180_000;
-const wanted = process.env["CELLS"] ? null : ["text", "tool call", "resume", "cancel in a tool", "`inspect` cannot write", "`modify` can", "MCP server"];
+const LIMIT_MS = 120_000;
+/** Over every connection: a tool runs, and the profile holds. */
+const everywhere = ["tool call", "`inspect` cannot write"];
+/** Over the first connection that can: what touches home, workspace and further processes. */
+const once = ["text", "resume", "`modify` can", "MCP server"];
 
+/** The real programs where they may write to the directories of their task alone, and not even read Bridge's own. */
 describe.each(Object.keys(runtimes) as Runtime[])("%s in a sandbox", (runtime) => {
   describe.each(runtimes[runtime].connections)("over %s", (connection) => {
     let bench: CellBench;
     beforeAll(async () => {
       bench = await openCellBench(runtime, connection, { BRIDGE_SANDBOX: "required" });
-    }, CELL_LIMIT_MS);
+    }, LIMIT_MS);
     afterAll(() => bench?.close());
 
-    for (const { name, play } of scenarios.filter((one) => wanted === null || wanted.includes(one.name))) {
-      if (exceptions.some((one) => one.runtime === runtime && one.connection === connection && one.scenario === name)) continue;
-      test(name, { timeout: CELL_LIMIT_MS }, async () => {
-        await play(bench);
-        expect(await bench.leftovers()).toEqual([]);
-      });
-    }
+    const played = [...everywhere, ...once.filter((name) => connection === firstThatCan(runtime, name))];
+    test.each(scenarios.filter(({ name }) => played.includes(name)))("$name", { timeout: LIMIT_MS }, async ({ play }) => {
+      await play(bench);
+      expect(await bench.leftovers()).toEqual([]);
+    });
+
+    test("cancel in a tool", { timeout: LIMIT_MS }, async () => {
+      const taskId = await startSleeping(bench, 4_714_001);
+      await bench.cancel(taskId);
+      await expectGone(bench, taskId);
+      expect(await bench.ended(taskId)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
+      expect(await bench.leftovers()).toEqual([]);
+    });
+
+    // The last one: it takes the Bridge of the bench away.
+    test("kill -9 of Bridge in a tool", { timeout: LIMIT_MS }, async () => {
+      const taskId = await startSleeping(bench, 4_714_002);
+      bench.bridge.signal("SIGKILL");
+      await bench.bridge.exited;
+      await expectGone(bench, taskId);
+    });
   });
 });
+
+function firstThatCan(runtime: Runtime, scenario: string): Connection | undefined {
+  const cannot = exceptions.filter((one) => one.runtime === runtime && one.scenario === scenario);
+  return runtimes[runtime].connections.find((connection) => !cannot.some((one) => one.connection === connection));
+}
+
+/** Starts a task whose tool sleeps, and waits until it does. */
+async function startSleeping(bench: CellBench, seconds: number): Promise<string> {
+  const command = `sleep ${seconds}`;
+  const marker = bench.model.scenario([{ say: "I will wait.", tools: [{ kind: "shell", command }] }, { text: "Never." }]);
+  const taskId = await bench.dispatch({ message: `Do it. ${marker}`, profile: "modify", approvals: "allow" });
+  await untilAtWork(bench, command);
+  return taskId;
+}

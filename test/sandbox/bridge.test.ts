@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { startBridgeProgram, taskInState } from "../bridge-program.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { directoryOutsideTmp } from "./open-sandbox.ts";
 
 test("kill -9 of Bridge ends its agents within a second, in whatever session they are", async () => {
   const { bridge, dataDir, start } = await openBench(`
@@ -81,7 +81,7 @@ test("the preflight tells of the sandbox", async () => {
 
 /** A Bridge that must have a sandbox, with a script of sh as its agent; `$1` is the data directory, `$2` where its secrets lie. */
 async function openBench(script: string) {
-  const root = await temporaryDirectory();
+  const root = directoryOutsideTmp();
   const dataDir = path.join(root, "data");
   const conf = path.join(root, "conf");
   for (const directory of [dataDir, conf]) mkdirSync(directory);
@@ -105,7 +105,9 @@ async function openBench(script: string) {
   await expect.poll(async () => (await bridge.call("GET", "/readyz")).status).toBe(200);
   const start = async (request: Record<string, unknown> = {}): Promise<string> => {
     const response = await bridge.call("POST", "/api/v2/dispatch", { agentId: "agent", message: "Do it.", timeoutSeconds: 60, ...request });
-    return ((await response.json()) as { taskId: string }).taskId;
+    const answer = await response.text();
+    expect(answer).toContain('"taskId"');
+    return (JSON.parse(answer) as { taskId: string }).taskId;
   };
   return { bridge, root, dataDir, start };
 }

@@ -1,5 +1,7 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { onTestFinished } from "vitest";
 import type { Sandbox } from "#contract";
 import { createSandbox } from "../../adapters/index.ts";
 
@@ -9,4 +11,11 @@ export async function openSandbox(hidden: readonly string[] = []): Promise<Sandb
   const made = await createSandbox({ env: process.env, hidden, installation, directory: tmpdir() });
   if ("missing" in made) throw new Error(`These tests need a sandbox: ${made.missing}`);
   return made;
+}
+
+/** A directory that goes away with the test; not in /tmp, where a sandbox hides everything anyway. */
+export function directoryOutsideTmp(): string {
+  const directory = mkdtempSync("/var/tmp/bridge-sandbox-");
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
 }

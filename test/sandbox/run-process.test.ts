@@ -3,8 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { type ProcessOptions, runProcess } from "../../adapters/process/run-process.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
-import { openSandbox } from "./open-sandbox.ts";
+import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
 
 const program = path.join(import.meta.dirname, "../fixtures/programs/misbehaving.js");
 
@@ -194,7 +193,7 @@ describe("what a program in a sandbox can reach", () => {
 
 /** A Bridge's directories with secrets in them, and a sandbox that hides these. */
 async function openBench() {
-  const root = await temporaryDirectory();
+  const root = directoryOutsideTmp();
   const at = (name: string) => path.join(root, name);
   const directories = { workspace: at("bridge/workspaces/default/agent"), home: at("bridge/homes/agent"), tmp: at("bridge/tmp/task") };
   for (const directory of [...Object.values(directories), at("bridge/workspaces/default/other"), at("elsewhere")])
