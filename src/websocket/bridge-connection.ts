@@ -5,6 +5,8 @@ import type { Frame } from "./envelope.ts";
 
 /** Frames of one socket that are in work at once; the others wait, and so does who sends them. */
 export const MAX_IN_FLIGHT = 16;
+/** While more than this is made and not taken, in characters, no further frame is worked on. */
+const MAX_UNTAKEN = 1024 * 1024;
 
 /** One client's socket, for as long as it is open. */
 export interface BridgeConnection {
@@ -36,6 +38,7 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   let wasPaused = false;
   let bytesHeard = stream.bytesRead;
   let taken: Promise<void> = Promise.resolve();
+  let untaken = 0;
   /** The answer that is being taken, now and at the last ping. */
   let taking: object | null = null;
   let takingBefore: object | null = null;
@@ -49,7 +52,7 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   });
 
   function takeFrames(): void {
-    while (inFlight < MAX_IN_FLIGHT && waiting.length > 0) void work(waiting.shift() as Frame);
+    while (inFlight < MAX_IN_FLIGHT && untaken <= MAX_UNTAKEN && waiting.length > 0) void work(waiting.shift() as Frame);
     // What is in the system's buffers stays there: the client feels it.
     if (waiting.length > 0) {
       socket.pause();
@@ -68,10 +71,12 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
 
   /** One after the other: what is long and made at the same moment waits here, and is no sign of a slow client. */
   function send(text: string): Promise<void> {
+    untaken += text.length;
     taken = taken.then(async () => {
       taking = {};
       await new Promise<void>((resolve) => socket.send(text, () => resolve()));
       taking = null;
+      untaken -= text.length;
     });
     return taken;
   }
@@ -79,11 +84,11 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   /** A client of which nothing was heard since the last ping, not even a pong, is gone; one that takes the same answer still does not read. */
   function beat(): void {
     const isSilent = isPinged && stream.bytesRead === bytesHeard;
-    // Where as much as may be is in work, and all answers are taken, it is Bridge that did not listen.
-    const isOurs = wasPaused && taking === null;
+    // Where as much as may be is in work, it is Bridge that did not listen.
+    const isGone = isSilent && !wasPaused;
     const isStuck = taking !== null && taking === takingBefore;
     wasPaused = socket.isPaused;
-    if ((isSilent && !isOurs) || isStuck) {
+    if (isGone || isStuck) {
       cutOff();
       return;
     }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { text as readAll } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { MAX_IN_FLIGHT } from "../../src/websocket/bridge-connection.ts";
@@ -355,6 +356,42 @@ describe("a client that does not keep up", () => {
     stuck.socket.resume();
     expect((await stuck.closed).code).toBe(1006);
     expect((await other.ask("test.echo")).status).toBe(200);
+  });
+
+  test("is not one that reads for long, while Bridge does not listen to it", async () => {
+    const text = "x".repeat(500_000);
+    const server = await startSocketServer(() => ({ status: 200, payload: { text } }), { heartbeatMs: 500 });
+    const client = await server.connect();
+    // So many that there are always more than Bridge listens to.
+    for (let index = 0; index < 5000; index += 1) client.socket.send('{"op":"test.echo"}');
+    // Long enough for a ping, and for others that find nothing heard.
+    const end = await Promise.race([client.closed, delay(1700, "still open")]);
+    expect(end).toBe("still open");
+    expect(client.answers.length).toBeLessThan(5000);
+    client.socket.terminate();
+  });
+
+  test("makes Bridge hold one long answer, not as many as it asks for", async () => {
+    const { held, handle } = createHeldHandler();
+    const server = await startSocketServer(handle);
+    const client = await server.connect();
+    client.socket.pause();
+    const answer = { status: 200, payload: { text: "x".repeat(30_000_000) } };
+    client.socket.send('{"op":"test.echo"}');
+    await eventually(() => held.length).toBe(1);
+    held[0]?.answer(answer);
+    const bystander = await server.connect("beta");
+    for (let index = 0; index < 5; index += 1) client.socket.send('{"op":"test.echo"}');
+    const asked = bystander.ask("test.echo");
+    await eventually(() => held.length).toBe(2);
+    expect(held[1]?.request.meta.tenant).toBe("beta");
+    held[1]?.answer();
+    await asked;
+    client.socket.resume();
+    // Taken, it makes room.
+    await eventually(() => held.length).toBe(7);
+    for (const { answer } of held) answer();
+    expect(await client.received(6)).toHaveLength(6);
   });
 
   test("is not one that reads, however long the answers are that are made at the same moment", async () => {
