@@ -22,4 +22,16 @@ export const exceptions: readonly Exception[] = [
     scenario: "MCP server",
     reason: "Gemini CLI starts MCP servers in trusted folders alone, and over ACP a trusted folder's settings would count; `cli` has them.",
   },
+  ...(["acp", "cli"] as const).map((connection) => ({
+    runtime: "codex" as const,
+    connection,
+    scenario: "approvals",
+    reason: "Codex works in its sandbox, which lets nothing out for Bridge: it has nothing to ask.",
+  })),
+  ...(["claude", "gemini", "opencode"] as const).map((runtime) => ({
+    runtime,
+    connection: "cli" as const,
+    scenario: "approvals",
+    reason: "Over `cli` nobody can be asked while the program runs; the other connection asks.",
+  })),
 ];

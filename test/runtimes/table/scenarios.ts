@@ -164,6 +164,18 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "approvals",
+    async play(bench) {
+      const tools = ["approve", "reject"].map((word): Tool => ({ kind: "shell", command: `sh -c 'echo ran > to-${word}.txt'` }));
+      const steps: Step[] = [...tools.map((tool): Step => ({ tools: [tool] })), { text: "I have asked." }];
+      const taskId = await start(bench, steps, { profile: "modify", approvals: "ask" });
+      for (const decision of ["approve", "reject"]) await answerQuestion(bench, taskId, decision);
+      expect(await bench.ended(taskId)).toMatchObject({ state: "completed", result: { output: "I have asked." } });
+      expect(["to-approve.txt", "to-reject.txt"].map((name) => existsSync(path.join(bench.workspace, name)))).toEqual([true, false]);
+      expect(toolsOf(await bench.events(taskId)).map(({ isError }) => isError)).toEqual([false, true]);
+    },
+  },
+  {
     name: "MCP server",
     async play(bench) {
       const server = path.join(import.meta.dirname, "mcp-server.js");
@@ -244,6 +256,18 @@ async function run(bench: CellBench, steps: Step[], request: Record<string, unkn
   const taskId = await start(bench, steps, request);
   const task = await bench.ended(taskId);
   return { task, events: await bench.events(taskId) };
+}
+
+/** Waits until the task asks, and answers the question that names this decision. */
+async function answerQuestion(bench: CellBench, taskId: string, decision: string): Promise<void> {
+  const find = async (): Promise<string | undefined> => {
+    const { data } = (await (await bench.bridge.call("GET", "/api/v2/approvals?state=pending")).json()) as {
+      data: { approvalId: string; taskId: string; input: unknown }[];
+    };
+    return data.find((one) => one.taskId === taskId && JSON.stringify(one.input).includes(`to-${decision}`))?.approvalId;
+  };
+  await expect.poll(find, { timeout: 60_000, interval: 50, message: `asks for what somebody will ${decision}` }).toBeDefined();
+  expect((await bench.bridge.call("POST", `/api/v2/approvals/${await find()}`, { decision })).status).toBe(200);
 }
 
 function expectOutput(_bench: CellBench, { task, events }: Told, output: string): void {
