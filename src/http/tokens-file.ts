@@ -71,7 +71,10 @@ function stateOf(file: string): string {
 
 const schema = z.array(
   z.strictObject({
-    name: z.string().regex(/^[\x21-\x7e]{1,128}$/, "must be 1 to 128 printable ASCII characters without spaces"),
+    name: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,128}$/, "must be 1 to 128 printable ASCII characters without spaces")
+      .refine((name) => name !== "bridge", "must be another than bridge: Bridge itself decides approvals under that name"),
     // It becomes the name of a directory.
     tenant: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 _ -"),
     sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, "must be SHA-256 in hex (64 characters)"),

@@ -185,6 +185,7 @@ describe("the tokens file", () => {
     ["no scope", [entry("a", { scopes: [] })], [/0\.scopes must have at least 1/]],
     ["an unknown scope", [entry("a", { scopes: ["read", "root"] })], [/0\.scopes\.1 must be one of/]],
     ["a time that is none", [entry("a", { expiresAt: "tomorrow" })], [/0\.expiresAt must be a time/]],
+    ["Bridge's own name", [entry("bridge")], [/0\.name must be another than bridge/]],
     ["a name twice", [entry("a"), entry("a", { sha256: hash("b") })], [/1\.name a is the name of another token/]],
     ["a hash twice", [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })], [/1\.sha256 is the hash of another token/]],
     ["a hash of the configuration", [entry("a", { sha256: hash("root") })], [/0\.sha256 is the hash of another token/]],
