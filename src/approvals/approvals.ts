@@ -46,7 +46,8 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
       logger.error({ err: error, taskId: task.taskId, tenant: task.tenant }, "an approval cannot be asked for");
       return null;
     });
-    if (approval === null) return no("The approval could not be asked for: the task is over, or its call cannot be stored.");
+    if (approval === null)
+      return no("The approval could not be asked for: the task is over, waits for too many answers, or its call cannot be stored.");
     const answered = Promise.withResolvers<ApprovalAnswer>();
     const { approvalId } = approval;
     waiting.set(approvalId, answered.resolve);

@@ -4,6 +4,9 @@ import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { Approval, ApprovalDecision, ApprovalState, Store } from "./store.ts";
 
+/** How many answers one task can wait for. They are read in one piece where a tool call is looked for, and where the task ends. */
+export const MAX_PENDING_APPROVALS = 100;
+
 /** The verbs of approvals. Each decision is written together with its event, and only once. */
 export function createApprovalVerbs(driver: SqliteDriver, events: ReturnType<typeof createEventVerbs>, clock: () => number) {
   const find = (tenant: string, approvalId: string): Approval | null => {
@@ -37,6 +40,8 @@ export function createApprovalVerbs(driver: SqliteDriver, events: ReturnType<typ
     insertApprovalIfRunning: (task, { approvalId, toolCallId, toolName, shownInput, expiresInMs, event }) =>
       driver.write(() => {
         if (driver.get("SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running'", task.seq) === undefined) return null;
+        const pending = driver.get("SELECT count(*) AS count FROM approval WHERE task = ? AND state = 'pending'", task.seq);
+        if (Number(pending?.["count"]) >= MAX_PENDING_APPROVALS) return null;
         const now = clock();
         const expiresAt = now + expiresInMs;
         driver.run(

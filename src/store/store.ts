@@ -207,7 +207,7 @@ export interface Store {
   /** A dead callback gets a new round of attempts. */
   redeliverCallbackIfDead(taskSeq: number): Promise<Callback | null>;
 
-  /** Stores the approval together with its event; null when the task is not running. */
+  /** Stores the approval together with its event; null when the task is not running, or waits for too many already. */
   insertApprovalIfRunning(task: TaskIdentity, approval: NewApproval): Promise<Approval | null>;
   /** Decides, and tells it in the task's story; null when it is unknown, decided before or, unless the decision is Bridge's own, too late. */
   decideApprovalIfPending(

@@ -4,6 +4,7 @@ import SqliteDatabase from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { ApprovalAnswer } from "#contract";
 import type { Approval } from "../../src/approvals/approvals.ts";
+import { MAX_PENDING_APPROVALS } from "../../src/store/approval-verbs.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
@@ -172,6 +173,22 @@ describe("a tool call that waits", () => {
     const [approval] = await pending();
     await approvals.decide("default", approval?.approvalId ?? "", no);
     expect(approval).toMatchObject({ inputTruncated: true, input: { command: expect.stringMatching(/^echo /) } });
+  });
+
+  test("is one of so many, and no more: what a task asks beyond is answered with no", async () => {
+    const answers: ApprovalAnswer[] = [];
+    const run: Run = async ({ taskId }, _emit, _signal, requestApproval) => {
+      const questions = Array.from({ length: MAX_PENDING_APPROVALS + 5 }, (_, index) => ({ taskId, toolCallId: `call-${index}` }));
+      const asked = questions.map((question) => requestApproval({ ...question, toolName: "look", input: {} }));
+      for (const question of asked) void question.then((answer) => answers.push(answer));
+      await Promise.all(asked.slice(MAX_PENDING_APPROVALS));
+      return { output: "" };
+    };
+    const { accept, dispatcher } = await open({}, { run, answers });
+    await dispatcher.waitForEnd(await accept("t1"), 5_000);
+    expect(answers.slice(0, 5)).toEqual(Array(5).fill({ decision: "reject", reason: expect.stringContaining("too many") }));
+    expect(await until(async () => answers.length === MAX_PENDING_APPROVALS + 5, 5_000)).toBe(true);
+    expect(answers.at(-1)).toEqual({ decision: "reject", reason: "The task has ended." });
   });
 
   test("is found by its tool call, within its tenant alone, also where several tasks use one id", async () => {
