@@ -48,7 +48,7 @@ export interface CellBench {
 }
 
 const AGENT = "cell";
-const IDLE_SECONDS = 20;
+const IDLE_SECONDS = 30;
 /** The first check of an adapter. */
 const START_LIMIT_MS = 30_000;
 /** A start of four programs at once on two cores takes its time. */
