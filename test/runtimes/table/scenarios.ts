@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect } from "vitest";
 import type { EventEnvelope } from "#contract";
 import type { Step } from "../model-server/scenarios.ts";
+import { answerQuestion } from "./answer-question.ts";
 import { type CellBench, markedProcesses, type ToldTask } from "./cell-bench.ts";
 import { expectGone, untilAtWork } from "./processes.ts";
 import { usageOfOneCall } from "./usage.ts";
@@ -256,18 +257,6 @@ async function run(bench: CellBench, steps: Step[], request: Record<string, unkn
   const taskId = await start(bench, steps, request);
   const task = await bench.ended(taskId);
   return { task, events: await bench.events(taskId) };
-}
-
-/** Waits until the task asks, and answers the question that names this decision. */
-async function answerQuestion(bench: CellBench, taskId: string, decision: string): Promise<void> {
-  const find = async (): Promise<string | undefined> => {
-    const { data } = (await (await bench.bridge.call("GET", "/api/v2/approvals?state=pending")).json()) as {
-      data: { approvalId: string; taskId: string; input: unknown }[];
-    };
-    return data.find((one) => one.taskId === taskId && JSON.stringify(one.input).includes(`to-${decision}`))?.approvalId;
-  };
-  await expect.poll(find, { timeout: 60_000, interval: 50, message: `asks for what somebody will ${decision}` }).toBeDefined();
-  expect((await bench.bridge.call("POST", `/api/v2/approvals/${await find()}`, { decision })).status).toBe(200);
 }
 
 function expectOutput(_bench: CellBench, { task, events }: Told, output: string): void {

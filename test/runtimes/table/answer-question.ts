@@ -1,0 +1,24 @@
+import { expect } from "vitest";
+import { until } from "../../until.ts";
+import type { CellBench, ToldTask } from "./cell-bench.ts";
+
+/** A real program has to start and ask the model first. */
+const ASK_LIMIT_MS = 60_000;
+
+/** Waits until the task asks what to do for this decision, and answers with it; a task that ends before fails the test with what it told. */
+export async function answerQuestion({ bridge }: CellBench, taskId: string, decision: string): Promise<void> {
+  const get = async (target: string) => (await (await bridge.call("GET", target)).json()) as Record<string, unknown>;
+  const look = async (): Promise<unknown> => {
+    const { data } = (await get("/api/v2/approvals?state=pending")) as { data: { approvalId: string; taskId: string; input: unknown }[] };
+    const found = data.find((one) => one.taskId === taskId && JSON.stringify(one.input).includes(`to-${decision}`));
+    return found?.approvalId ?? (await get(`/api/v2/tasks/${taskId}`));
+  };
+  let asked: unknown;
+  const isSettled = async (): Promise<boolean> => {
+    asked = await look();
+    return typeof asked === "string" || /completed|failed|cancelled/.test((asked as ToldTask).state);
+  };
+  await until(isSettled, ASK_LIMIT_MS);
+  expect(asked, `asks for what somebody will ${decision}`).toEqual(expect.any(String));
+  expect((await bridge.call("POST", `/api/v2/approvals/${asked}`, { decision })).status).toBe(200);
+}
