@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import type { Sandbox } from "#contract";
 import { findProgram } from "./find-program.ts";
 import { listPids, readProcess, signal } from "./process-table.ts";
+import { waiterName } from "./sandbox.ts";
 
 /** What runs in a sandbox. */
 export interface ConfinedCall {
@@ -25,10 +26,14 @@ export function confine(sandbox: Sandbox, { argv: [name = "", ...rest], env, cwd
  * The sandbox itself is spared: of a signal it would die at once, and take along those who still tidy up.
  */
 export function terminateConfined(sandboxPid: number): boolean {
-  const inside = listPids()
+  const group = listPids()
     .map(readProcess)
-    .filter((found) => found?.group === sandboxPid && found.pid !== sandboxPid && found.parent !== sandboxPid);
-  for (const found of inside) if (found !== null) signal(found, "SIGTERM");
+    .filter((found) => found !== null)
+    .filter((found) => found.group === sandboxPid);
+  // The init, and under it the shell that waits; orphans come to the init, too, and the shell ends them after the program.
+  const init = group.find(({ parent }) => parent === sandboxPid)?.pid;
+  const inside = group.filter(({ pid, parent }) => pid !== sandboxPid && parent !== sandboxPid && parent !== init);
+  for (const found of inside) signal(found, "SIGTERM");
   return inside.length > 0;
 }
 
@@ -42,4 +47,4 @@ export function confinedExit(exitCode: number | null, exitSignal: NodeJS.Signals
 
 /** Why a sandbox could not start its program; null when it did. */
 export const confinedSpawnError = (exitCode: number | null, stderr: string): string | null =>
-  exitCode === 1 ? (/^bwrap: (execvp .*)/.exec(stderr)?.[1] ?? null) : null;
+  (exitCode === 126 || exitCode === 127) && stderr.startsWith(`${waiterName}: `) ? stderr.trim() : null;

@@ -10,6 +10,18 @@ const sharedTmp = "/tmp";
 /** `nobody`: known to every system, so that programs find their user. */
 const nobody = "65534";
 
+/** Under this name the shell in a sandbox says why it cannot start a program. */
+export const waiterName = "bridge-sandbox";
+/** With its first program a sandbox is over. What that has started may tidy up before, for a second, as without a sandbox. */
+const waitForTheRest = `
+exec 3>&2 2>/dev/null
+(exec "$@" 2>&3 3>&-)
+code=$?
+kill -s TERM -- -1 || exit $code
+turn=0
+while [ $turn -lt 50 ] && kill -s 0 -- -1; do command -p sleep 0.02; turn=$((turn + 1)); done
+exit $code`;
+
 /** What a sandbox needs to know of Bridge. */
 export interface SandboxOptions {
   env: Readonly<Record<string, string | undefined>>;
@@ -31,7 +43,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox | 
 
   const wrap: Sandbox["wrap"] = ([program = "", ...programArguments], { cwd, tmp, writable }) => {
     const view = viewOf({ hidden: options.hidden, programs: [...programs, program], writable: [...writable, tmp], tmp });
-    return [bwrap, ...fixedArguments(), ...view, "--chdir", cwd, "--", program, ...programArguments];
+    const waiting = ["/bin/sh", "-c", waitForTheRest, waiterName, program, ...programArguments];
+    return [bwrap, ...fixedArguments(), ...view, "--chdir", cwd, "--", ...waiting];
   };
 
   const { directory } = options;

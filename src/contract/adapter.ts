@@ -49,7 +49,8 @@ export interface Sandbox {
   detail: string;
   /**
    * The argument list that runs `argv` with nothing writable but these directories, all of which exist, and `tmp`, which stands in place of
-   * /tmp, too. `argv` names its program by an absolute path. The process that it starts ends with an exit code over 128 where a signal ended the program.
+   * /tmp, too. `argv` names its program by an absolute path. The process that it starts ends with an exit code over 128 where a signal ended the program;
+   * a signal to itself ends all at once.
    */
   wrap(argv: readonly string[], directories: { cwd: string; tmp: string; writable: readonly string[] }): string[];
 }

@@ -59,7 +59,7 @@ describe("a program in a sandbox", () => {
     const { run, directories } = await openBench();
     const script = path.join(directories.workspace, "script");
     writeFileSync(script, "#!/no/such/interpreter\n", { mode: 0o755 });
-    expect((await run("linger", { argv: [script] })).end.spawnError).toMatch(/^execvp .*No such file/);
+    expect((await run("linger", { argv: [script] })).end.spawnError).toMatch(/^bridge-sandbox: .*not found/);
   });
 });
 
@@ -69,7 +69,7 @@ describe("stopping a program in a sandbox", () => {
     const { end, text } = await runAndAbort("tidy-up-at-sigterm");
     expect(end).toMatchObject({ aborted: true, exitCode: 0, exitSignal: null });
     expect(text).toContain("tidied up\n");
-    expect((await runAndAbort("linger")).end).toMatchObject({ aborted: true, exitCode: null, exitSignal: "SIGTERM" });
+    expect((await runAndAbort("linger")).end).toMatchObject({ aborted: true, exitCode: null, exitSignal: "SIGTERM", stderr: "" });
   });
 
   test("ends one that ignores SIGTERM, and all that it has started", async () => {
@@ -79,6 +79,18 @@ describe("stopping a program in a sandbox", () => {
     expect(text).toContain("SIGTERM ignored\n");
     expect((await runAndAbort("fork", { limits: { killAfterMs: 200 } }, 2)).end).toMatchObject({ aborted: true, orphansLeft: 0 });
     expect(processesOf("fork")).toEqual([]);
+  });
+
+  test("lets what the program has started tidy up after it, and not for ever", async () => {
+    const { run, directories } = await openBench();
+    const child = "setsid sh -c \"trap 'sleep 0.2; echo tidied > tidied.txt; exit' TERM; echo x > ready; sleep 30 & wait\" &";
+    const script = `${child}\n(trap '' TERM; exec setsid sleep 4713010) &\nuntil test -s ready; do sleep 0.01; done; exit 3`;
+    const startedAt = performance.now();
+    const { end } = await run("tidy", { argv: ["/bin/sh", "-c", script], env: { PATH: process.env["PATH"] ?? "" } });
+    expect(end).toMatchObject({ exitCode: 3, exitSignal: null, orphansLeft: 0 });
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    expect(readFileSync(path.join(directories.workspace, "tidied.txt"), "utf8")).toBe("tidied\n");
+    expect(processesOf("tidy")).toEqual([]);
   });
 
   test.each([0, 2, 5, 10, 20, 40])("holds %i ms after its start, too", async (afterMs) => {
@@ -163,8 +175,8 @@ describe("what a program in a sandbox can reach", () => {
     );
     expect(lines.join()).not.toMatch(/secret|other|reached/);
     expect(lines.slice(0, -1).filter((line) => line !== "" && !line.includes(root))).toEqual(["agent", "agent"]);
-    // The init of the sandbox, the shell, ls and wc.
-    expect(Number(lines.at(-1))).toBeLessThanOrEqual(4);
+    // The init of the sandbox, the shell that waits, ours, ls and wc.
+    expect(Number(lines.at(-1))).toBeLessThanOrEqual(5);
     expect(directories.workspace.startsWith(root)).toBe(true);
   });
 
