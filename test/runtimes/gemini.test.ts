@@ -267,6 +267,20 @@ describe("gemini over cli alone", { timeout: 60_000 }, () => {
   });
 });
 
+test("gemini over acp asks nobody on behalf of a helper agent, and waits for nobody", { timeout: 60_000 }, async () => {
+  const directories = await directoriesOfATask();
+  const done: Step = { tools: [{ kind: "raw", name: "complete_task", input: { result: "done" } }] };
+  const helper = model.scenario([{ tools: [{ kind: "shell", command: "sh -c 'echo x > by-helper'" }] }, done]);
+  const call: Step = { tools: [{ kind: "raw", name: "invoke_agent", input: { agent_name: "generalist", prompt: helper } }] };
+  const { result, questions } = await inBench(subjectOf("acp"), async ({ run, questions }) => ({
+    ...(await run({ ...play(call, { text: "It tried." }), approvals: "ask", directories })),
+    questions,
+  }));
+  expect(result).toMatchObject({ status: "ok", output: "It tried." });
+  expect(questions).toEqual([]);
+  expect(readdirSync(directories.cwd)).toEqual([]);
+});
+
 type Directories = ExecutionRequest["directories"];
 
 async function directoriesOfATask(): Promise<Directories> {
