@@ -41,12 +41,15 @@ interface Marks {
 async function sweep(isOurs: (marks: Marks) => boolean, graceMs = sweepGraceMs): Promise<Sweep> {
   const met = new Map<string, FoundProcess>();
   const startedAt = performance.now();
+  let emptyLooks = 0;
   for (;;) {
     // Who was met once is followed to the end: a process loses its marks while it dies, or takes them off.
     const followed = [...met].filter(([, process]) => isAlive(process));
     const living = new Map([...followed, ...(await findProcesses(isOurs)).map((process) => [nameOf(process), process] as const)]);
     const elapsedMs = performance.now() - startedAt;
-    if (living.size === 0 || elapsedMs > graceMs + limitMs) {
+    // A process that is just turning into another program shows no marks for a moment, so one look is not enough.
+    emptyLooks = living.size === 0 ? emptyLooks + 1 : 0;
+    if (emptyLooks === 2 || elapsedMs > graceMs + limitMs) {
       return { killed: [...met.keys()].filter((name) => !living.has(name)).length, left: living.size };
     }
     for (const [name, process] of living) {
