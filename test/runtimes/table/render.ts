@@ -5,8 +5,13 @@ import { scenarios } from "./scenarios.ts";
 
 /** The table of scenarios x runtimes x connections, with the reasons for what is missing below. Pure. */
 export function renderTable(results: readonly ColumnResult[]): string {
-  const columns = Object.entries(runtimes).flatMap(([runtime, { title, connections }]) =>
-    connections.map((connection) => ({ runtime, title, connection, result: find(results, runtime, connection) })),
+  const columns = Object.entries(runtimes).flatMap(([runtime, { title, connections, through }]) =>
+    connections.map((connection) => ({
+      runtime,
+      title: [title, through?.[connection]].filter(Boolean).join(" by "),
+      connection,
+      result: find(results, runtime, connection),
+    })),
   );
   const notes: string[] = [];
   const cell = ({ runtime, connection, result }: (typeof columns)[number], scenario: string): string => {

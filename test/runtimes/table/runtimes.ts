@@ -6,6 +6,8 @@ export type Runtime = "claude" | "codex" | "gemini" | "opencode";
 export interface RuntimeColumn {
   title: string;
   connections: readonly Connection[];
+  /** The program between Bridge and the runtime, whose version is told, by connection. */
+  through?: Partial<Record<Connection, string>>;
   /** The model that dispatches name. */
   model: string;
   /** The environment in which an operator would start Bridge for it. */
@@ -19,12 +21,14 @@ export const runtimes: Record<Runtime, RuntimeColumn> = {
   claude: {
     title: "Claude Code",
     connections: ["acp", "cli"],
+    through: { acp: "claude-agent-acp" },
     model: "claude-sonnet-4-5",
     environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key }),
   },
   codex: {
     title: "Codex",
     connections: ["acp", "cli"],
+    through: { acp: "codex-acp" },
     model: "gpt-5.1-codex",
     environment: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key }),
   },
