@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { createApp } from "./app.ts";
@@ -7,6 +9,8 @@ import { StartError } from "./errors.ts";
 
 /** Beyond the drain time: a stopped runtime's grace (15 s), its adapter's shutdown (15 s), the last answers (10 s), the last callbacks (4 s). */
 const CLOSE_MARGIN_MS = 45_000;
+/** How long the last line of the log may take to be written. */
+const LAST_LINE_MS = 500;
 /** What the system refuses at a start, and what the operator can do about it. */
 const remedies: Readonly<Record<string, string>> = {
   EADDRINUSE: "Another program listens there: stop it, or choose another BRIDGE_PORT.",
@@ -33,18 +37,25 @@ async function serve(): Promise<void> {
   // What the environment says already goes before the file.
   if (existsSync(".env")) process.loadEnvFile();
   const { config, warnings } = loadConfig(process.env);
-  const logger = pino({
-    level: config.logLevel,
-    redact: ["req.headers.authorization", "*.apiKey", "*.token", "env"],
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-  });
+  const log = pino.destination({ dest: 1, sync: false });
+  const logger = pino(
+    {
+      level: config.logLevel,
+      redact: ["req.headers.authorization", "*.apiKey", "*.token", "env"],
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    log,
+  );
   const app = await createApp(config, logger);
   closeWithGrace({ delay: config.drainSeconds * 1000 + CLOSE_MARGIN_MS, logger: false }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, "stopping after an unexpected error");
     else logger.info({ signal }, "stopping");
     await app.close();
+    // At the exit itself the library would try for ever to write to a reader that has gone: it has to learn that before.
+    const written = Promise.race([once(log, "drain"), delay(LAST_LINE_MS)]).catch(() => {});
     logger.info("stopped");
+    await written;
   });
   await app.start();
   for (const warning of warnings) logger.warn(warning);

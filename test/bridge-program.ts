@@ -15,6 +15,8 @@ export interface BridgeProgram {
   log: Record<string, unknown>[];
   stderr(): string;
   signal(name: NodeJS.Signals): void;
+  /** Ends whoever reads its log. */
+  closeLog(): void;
   /** Resolves with the exit code, or the signal that ended it. */
   exited: Promise<number | NodeJS.Signals>;
   /** A request with the token that Bridge has made for itself. */
@@ -61,6 +63,7 @@ export async function startBridgeProgram(
     log,
     stderr: () => stderr,
     signal: (name) => void child.kill(name),
+    closeLog: () => void child.stdout.destroy(),
     exited,
     call(method, target, body, headers = {}) {
       const token = existsSync(path.join(dataDir, "token")) ? readFileSync(path.join(dataDir, "token"), "utf8").trim() : "";

@@ -310,6 +310,20 @@ describe("the stop", () => {
     expect(await again.exited).not.toBe(0);
   });
 
+  test("ends also when whoever reads its log has ended first", async () => {
+    const bridge = await startBridgeProgram(await temporaryDirectory());
+    const { promise: stopping, resolve } = Promise.withResolvers<void>();
+    const push = bridge.log.push.bind(bridge.log);
+    bridge.log.push = (...lines) => {
+      if (lines.some(({ msg }) => msg === "stopping")) resolve();
+      return push(...lines);
+    };
+    bridge.signal("SIGINT");
+    await stopping;
+    bridge.closeLog();
+    expect(await bridge.exited).toBe(0);
+  });
+
   test("an error that nobody caught, be it an adapter's, stops Bridge in peace and with exit code 1", async () => {
     const dataDir = await temporaryDirectory();
     const gate = path.join(dataDir, "gate");
