@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -9,6 +9,7 @@ import { startBridgeProgram } from "../test/bridge-program.ts";
 import { createModelServer } from "../test/runtimes/model-server/server.ts";
 import { runtimesPath } from "../test/runtimes/programs.ts";
 import { type Runtime, runtimes } from "../test/runtimes/table/runtimes.ts";
+import { until } from "../test/until.ts";
 import { median } from "./statistics.ts";
 
 const usage = `Usage: node bench/agent-programs.ts [--rounds n] [--no-file]
@@ -97,6 +98,8 @@ async function compare(runtime: Runtime, rounds: number): Promise<Row> {
     };
     // What Bridge lays out in the task's TMPDIR is its own work, and not part of the command's time.
     const layOut = () => execa("cp", ["-a", command.tmpCopy, command.tmp]);
+    // The end of a task is told before its TMPDIR is gone.
+    if (!(await until(() => !existsSync(command.tmp), 5_000))) throw new Error("Bridge does not remove the TMPDIR of its task.");
     const times = { direct: [] as number[], bridge: [] as number[] };
     for (let round = 0; round < rounds; round += 1) {
       await layOut();
