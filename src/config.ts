@@ -88,7 +88,7 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     tokenHashes: values.BRIDGE_GATEWAY_TOKEN_HASH ?? [],
     tokensFile: values.BRIDGE_TOKENS_FILE === undefined ? null : path.resolve(values.BRIDGE_TOKENS_FILE),
     secretFiles: secretSettings.flatMap((name) => present[`${name}_FILE`] ?? []).map((file) => path.resolve(file)),
-    rateLimitPerMinute: values.BRIDGE_RATE_LIMIT ?? null,
+    rateLimitPerMinute: values.BRIDGE_RATE_LIMIT === "off" ? null : values.BRIDGE_RATE_LIMIT,
     corsOrigins: values.BRIDGE_CORS_ORIGINS,
     callbacks: {
       retries: values.BRIDGE_CALLBACK_RETRIES,

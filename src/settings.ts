@@ -134,7 +134,10 @@ export const settings = {
     .min(1)
     .optional()
     .describe("JSON file of tokens: [{name, tenant, sha256, scopes, expiresAt?}]. Re-read on change."),
-  BRIDGE_RATE_LIMIT: integer(1, 1_000_000).optional().describe("POST requests per minute and token. Default: off"),
+  BRIDGE_RATE_LIMIT: z
+    .union([z.literal("off"), integer(1, 1_000_000)], { error: "must be off, or a whole number from 1 to 1000000" })
+    .default("off")
+    .describe("POST requests per minute and token, or off."),
   BRIDGE_CORS_ORIGINS: list
     .pipe(z.array(z.string().refine(isOrigin, "must be an origin such as https://app.example, without a path, or *")))
     .default([])

@@ -126,7 +126,13 @@ const table: Record<keyof typeof settings, Row> = {
     bad: ["token", hash.slice(1), `${hash},x`],
   },
   BRIDGE_TOKENS_FILE: { good: [["tokens.json", ({ tokensFile }) => tokensFile, path.resolve("tokens.json")]], bad: [] },
-  BRIDGE_RATE_LIMIT: { good: [["60", ({ rateLimitPerMinute }) => rateLimitPerMinute, 60]], bad: ["0", "off"] },
+  BRIDGE_RATE_LIMIT: {
+    good: [
+      ["60", ({ rateLimitPerMinute }) => rateLimitPerMinute, 60],
+      ["off", ({ rateLimitPerMinute }) => rateLimitPerMinute, null],
+    ],
+    bad: ["0", "never"],
+  },
   BRIDGE_CORS_ORIGINS: {
     good: [
       ["https://app.example, http://localhost:5173", ({ corsOrigins }) => corsOrigins, ["https://app.example", "http://localhost:5173"]],

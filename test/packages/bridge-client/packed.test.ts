@@ -35,7 +35,7 @@ test("holds JavaScript with types, a licence and its page, and nothing else", as
   const names = await readdir(installed);
   expect(names.filter((name) => !/\.(js|d\.ts)$/.test(name)).toSorted()).toEqual(["LICENSE", "README.md", "package.json"]);
   const manifest = JSON.parse(await readFile(path.join(installed, "package.json"), "utf8")) as object;
-  expect(manifest).toMatchObject({ license: "MIT", sideEffects: false, engines: { node: ">=20" } });
+  expect(manifest).toMatchObject({ license: "MIT", sideEffects: false, engines: { node: ">=22.12" } });
   expect(manifest).toHaveProperty("dependencies", { "eventsource-parser": expect.stringMatching(/^\^4/) });
   expect(manifest).not.toHaveProperty("private");
 });
