@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import { v7 as uuidv7 } from "uuid";
-import type { AdapterEvent, ApprovalAnswer, ApprovalQuestion, ChildRequest, ExecutionResult } from "#contract";
+import type { ChildRequest, ExecutionResult } from "#contract";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError } from "../errors.ts";
@@ -9,6 +9,7 @@ import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { NewTask, Store } from "../store/store.ts";
 import { isFinal, type Task, taskHandle } from "../task.ts";
+import { type AdapterCalls, createAdapterCalls } from "./adapter-calls.ts";
 import type { AdapterRegistry } from "./adapter-registry.ts";
 import { createAdmission, offlineText } from "./admission.ts";
 import { createChildTasks } from "./child-tasks.ts";
@@ -57,7 +58,7 @@ export interface Load {
 }
 
 /** Accepts tasks, runs them under their adapter's limit, and brings each to exactly one end. */
-export interface Dispatcher {
+export interface Dispatcher extends AdapterCalls {
   /** Ends what a crash cut off. Call it once, before the registry starts and anything is accepted. */
   recover(): Promise<void>;
   /** Stores the task, or finds the one that has its id. Throws BridgeError. */
@@ -68,9 +69,6 @@ export interface Dispatcher {
   waitForEnd(task: Task, timeoutMs: number, signal?: AbortSignal): Promise<Task>;
   /** Runs a task for another one, to its end. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
-  onAdapterEvent(provider: string, event: AdapterEvent): void;
-  /** A running task asks whether a tool call may go on; its clocks, and those of the tasks it belongs to, stand still meanwhile. */
-  requestApproval(provider: string, question: ApprovalQuestion): Promise<ApprovalAnswer>;
   /** The adapter's health is known: what waits for it starts, or ends when it is offline. */
   onAdapterChecked(provider: string): void;
   load(provider: string): Load;
@@ -295,25 +293,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return ends.wait(task, signal === undefined ? time : AbortSignal.any([time, signal]));
     },
     runChild: children.run,
-    onAdapterEvent(provider, event) {
-      const run = runs.get(event.taskId);
-      if (run === undefined || run.task.provider !== provider) {
-        metrics.eventsDropped.inc({ provider, reason: "task" });
-        return;
-      }
-      run.onEvent(event);
-      for (const ancestor of children.ancestorsOf(run.task)) ancestor.touch();
-    },
-    async requestApproval(provider, question) {
-      const run = runs.get(question.taskId);
-      if (run === undefined || run.task.provider !== provider || run.isOver) return { decision: "reject", reason: "The task is over." };
-      const releases = [run, ...children.ancestorsOf(run.task)].map((held) => held.hold());
-      try {
-        return await options.approvals.ask(run.task, question, run.overSignal);
-      } finally {
-        for (const release of releases) release();
-      }
-    },
+    ...createAdapterCalls({ runs, children, approvals: options.approvals, metrics }),
     onAdapterChecked(provider) {
       if (registry.get(provider)?.health.status !== "offline") fill(lanes.of(provider));
       else void endAllQueued(provider).catch((error: unknown) => logger.error({ err: error, provider }, "queued tasks could not be ended"));

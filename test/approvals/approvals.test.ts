@@ -138,13 +138,17 @@ describe("a tool call that waits", () => {
   });
 
   test("of a task that has ended by itself is rejected, and holds up nothing", async () => {
+    const asked = Promise.withResolvers<void>();
     const run: Run = async ({ taskId }, _emit, _signal, requestApproval) => {
       void requestApproval({ taskId, toolCallId: "call-1", toolName: "look", input: {} });
-      await delay(20);
+      await asked.promise;
       return { output: "did not wait" };
     };
-    const { accept, approvals, dispatcher } = await open({}, { run, answers: [] });
-    expect(await dispatcher.waitForEnd(await accept("t1"), 5_000)).toMatchObject({ state: "completed" });
+    const { accept, approvals, dispatcher, pending } = await open({}, { run, answers: [] });
+    const task = await accept("t1");
+    await pending();
+    asked.resolve();
+    expect(await dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed" });
     const reason = async () => (await approvals.list("default", "rejected", { before: null, limit: 1 }))[0]?.reason;
     expect(await until(async () => (await reason()) === "The task has ended.", 5_000)).toBe(true);
   });

@@ -93,11 +93,16 @@ test.each([
   expect([paths.length, truncated]).toEqual([2, true]);
 });
 
-// Who is root may read everything.
-test.skipIf(process.getuid?.() === 0)("an unreadable directory is told", async () => {
+test("an unreadable directory is told", async () => {
   const root = await plant(["a", "closed/b"]);
+  await chmod(root, 0o755);
   await chmod(path.join(root, "closed"), 0);
-  const walked = await walkAll(root);
+  // Who is root may read everything: then somebody else looks.
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  const walked = await walkAll(root).finally(() => {
+    if (isRoot) process.seteuid?.(0);
+  });
   await chmod(path.join(root, "closed"), 0o700);
   expect(walked).toMatchObject({ paths: ["a"], truncated: true });
 });

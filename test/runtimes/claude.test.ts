@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import type { AdapterEvent, ExecutionRequest, ExecutionResult } from "#contract";
+import type { ExecutionRequest } from "#contract";
 import { createClaudeAdapter } from "../../adapters/claude/index.ts";
 import { promptOpening } from "../../adapters/program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
@@ -12,6 +12,7 @@ import { temporaryDirectory } from "../temporary-directory.ts";
 import type { Step, Tool } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
+import { startTask, toolsOf } from "./start-task.ts";
 
 const model = await createModelServer({ messagePrefix: promptOpening });
 afterAll(() => model.close());
@@ -301,28 +302,9 @@ async function openBench(connection: Connection, changes: Record<string, string 
   onTestFinished(() => adapter.shutdown());
   await adapter.initialize(createAdapterConfig(root, { settings: { connection }, env: { ...env, ...changes } }));
 
-  const start = (given: Partial<ExecutionRequest>) => {
-    const taskId = randomUUID();
-    const request: ExecutionRequest = {
-      taskId,
-      agentId: "agent",
-      message: "",
-      timeoutSeconds: 60,
-      outputStrategy: { type: "stream" },
-      profile: "modify",
-      approvals: "allow",
-      ...given,
-      directories: { ...directories, tmp: path.join(directories.tmp, taskId) },
-    };
-    const events: AdapterEvent[] = [];
-    adapter.onEvent((event) => event.taskId === taskId && events.push(event));
-    const done = adapter.execute(request).then((result: ExecutionResult) => ({ result, events, tools: toolsOf(events) }));
-    return { request, events, done };
-  };
+  const start = (given: Partial<ExecutionRequest>) => startTask(adapter, directories, given);
   return { adapter, directories, outside, start, run: (given: Partial<ExecutionRequest>) => start(given).done };
 }
-
-const toolsOf = (events: readonly AdapterEvent[]) => events.flatMap((event) => (event.type === "tool.completed" ? [event.data] : []));
 
 type Server = typeof model;
 const requestsOf = ({ requests }: Server, since = 0): string => JSON.stringify(requests.slice(since).map(({ body }) => body));

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync,
 import { homedir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import type { AdapterEvent, ExecutionRequest, ExecutionResult, McpServerSpec } from "#contract";
+import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { createCodexAdapter } from "../../adapters/codex/index.ts";
 import { promptOpening } from "../../adapters/program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
@@ -13,6 +13,7 @@ import { temporaryDirectory } from "../temporary-directory.ts";
 import type { Step } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
+import { startTask, toolsOf } from "./start-task.ts";
 
 const model = await createModelServer({ messagePrefix: promptOpening });
 afterAll(() => model.close());
@@ -414,25 +415,7 @@ async function openBench(connection?: Connection, { cwd = ".", ...changes }: Cha
   await adapter.initialize(configIn(dataDir, { ...changes, settings: { ...changes.settings, ...(connection && { connection }) } }));
   const seen = model.requests.length;
 
-  const start = (given: Partial<ExecutionRequest>) => {
-    const taskId = randomUUID();
-    const own = given.directories ?? directories;
-    const request: ExecutionRequest = {
-      taskId,
-      agentId: "agent",
-      message: "",
-      timeoutSeconds: 60,
-      outputStrategy: { type: "stream" },
-      profile: "modify",
-      approvals: "allow",
-      ...given,
-      directories: { ...own, tmp: path.join(own.tmp, taskId) },
-    };
-    const events: AdapterEvent[] = [];
-    adapter.onEvent((event) => event.taskId === taskId && events.push(event));
-    const done = adapter.execute(request).then((result: ExecutionResult) => ({ result, events, tools: toolsOf(events) }));
-    return { request, events, done };
-  };
+  const start = (given: Partial<ExecutionRequest>) => startTask(adapter, directories, given);
   return {
     adapter,
     dataDir,
@@ -454,5 +437,3 @@ const findText = (output: unknown): string => {
   if (typeof output === "string") return output;
   return typeof output === "object" && output !== null ? Object.values(output).map(findText).join("\n") : "";
 };
-
-const toolsOf = (events: readonly AdapterEvent[]) => events.flatMap((event) => (event.type === "tool.completed" ? [event.data] : []));

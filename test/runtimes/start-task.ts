@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto";
+import path from "node:path";
+import type { AdapterEvent, ExecutionAdapter, ExecutionRequest, ExecutionResult } from "#contract";
+
+/** The ends of a task's tool calls. */
+export const toolsOf = (events: readonly AdapterEvent[]) =>
+  events.flatMap((event) => (event.type === "tool.completed" ? [event.data] : []));
+
+/** Starts a task that may do everything, but for what is given, with a TMPDIR of its own. */
+export function startTask(
+  adapter: Required<ExecutionAdapter>,
+  directories: ExecutionRequest["directories"],
+  given: Partial<ExecutionRequest>,
+) {
+  const taskId = randomUUID();
+  const own = given.directories ?? directories;
+  const request: ExecutionRequest = {
+    taskId,
+    agentId: "agent",
+    message: "",
+    timeoutSeconds: 60,
+    outputStrategy: { type: "stream" },
+    profile: "modify",
+    approvals: "allow",
+    ...given,
+    directories: { ...own, tmp: path.join(own.tmp, taskId) },
+  };
+  const events: AdapterEvent[] = [];
+  adapter.onEvent((event) => event.taskId === taskId && events.push(event));
+  const done = adapter.execute(request).then((result: ExecutionResult) => ({ result, events, tools: toolsOf(events) }));
+  return { request, events, done };
+}
