@@ -48,12 +48,13 @@ export const floors: IForbiddenRuleType[] = [
   },
   {
     name: "adapters-see-contract-and-shared-parts",
-    comment: "An adapter sees #contract, adapters/process, adapters/program and adapters/acp; never another adapter, never src/.",
+    comment:
+      "An adapter sees #contract and the shared parts adapters/process, adapters/program, adapters/acp and adapters/model; never another adapter, never src/.",
     severity: "error",
     from: { path: "^adapters/([^/]+)/" },
     to: {
       path: ours,
-      pathNot: ["^adapters/$1/", "^adapters/process/", "^adapters/program/", "^adapters/acp/", "^src/contract/", "^packages/"],
+      pathNot: ["^adapters/$1/", "^adapters/(process|program|acp|model)/", "^src/contract/", "^packages/"],
     },
   },
   {

@@ -96,6 +96,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       settings: config.adapterSettings[provider] ?? {},
       env: environment,
       dataDir: adapterDirectory(config.dataDir, provider),
+      retentionDays: config.retentionDays,
       logger: logger.child({ provider }),
       sandbox,
       runChild: (request) => dispatcher.runChild(request),

@@ -79,9 +79,9 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     },
 
     async execute(request) {
-      if (ready === null) return failure("adapter_offline", notRunning(program));
+      if (ready === null) return failure(program, "adapter_offline", notRunning(program));
       const controller = new AbortController();
-      const done = runTask(request, ready, emit, controller.signal);
+      const done = runTask(program, request, ready, emit, controller.signal);
       running.set(request.taskId, { controller, done });
       try {
         return await done;
@@ -110,6 +110,7 @@ async function checkProgram(program: AgentProgram, ready: Ready): Promise<Adapte
 }
 
 async function runTask(
+  program: AgentProgram,
   given: ExecutionRequest,
   { context, totals, found }: Ready,
   emit: ExecutionEventListener,
@@ -123,7 +124,7 @@ async function runTask(
       return `${connection.name}: ${probe?.ok === false ? probe.reason : obstacleTo(connection, given)}`;
     });
     const errorCode = usable.length > 0 ? "adapter_error" : "adapter_offline";
-    return failure(errorCode, `No connection to the runtime can carry this task. ${reasons.join(" ")}`);
+    return failure(program, errorCode, `No connection to the runtime can carry this task. ${reasons.join(" ")}`);
   }
   const { connection, finding } = used;
   const startedAt = performance.now();
@@ -169,10 +170,11 @@ function inUserHome(request: ExecutionRequest, { env }: ProgramContext): Executi
 
 const notRunning = ({ provider }: AgentProgram): string => `The ${provider} adapter is not running.`;
 
-const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
+/** Nothing was started: the connection named is the one that would have been tried first. */
+const failure = ({ connections: [first] }: AgentProgram, errorCode: TaskErrorCode, error: string): ExecutionResult => ({
   status: "error",
   errorCode,
   error,
   durationMs: 0,
-  connection: "cli",
+  connection: first?.name ?? "cli",
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-/** Settings that every adapter of an agent program has. */
-export const programSettingsSchema = z.object({
+/** Settings that every adapter of an agent program has; what an adapter has beside them it reads for itself. */
+export const programSettingsSchema = z.looseObject({
   /** Program of the `cli` or `http-api` connection: a path, or a name on the PATH. */
   command: z.string().min(1).optional(),
   /** Program of the `acp` connection, where that is another one. */

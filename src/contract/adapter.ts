@@ -63,6 +63,8 @@ export interface AdapterConfig {
   env: Readonly<Record<string, string | undefined>>;
   /** A directory that survives restarts, for state of the adapter's own. Absolute. */
   dataDir: string;
+  /** Days after which an ended task is forgotten; what an adapter keeps of tasks for its own use goes then, too. */
+  retentionDays: number;
   logger: AdapterLogger;
   /** Every process of a runtime is to be started in it; null: as it is, because the operator has not asked for more. */
   sandbox: Sandbox | null;

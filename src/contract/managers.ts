@@ -1,8 +1,17 @@
-/** An agent as a managing runtime stores it. */
+/** An agent as a managing runtime stores it; what is beside these fields is the runtime's own. */
 export interface AgentRecord {
   id: string;
   name?: string;
   model?: string;
+  /** Changes whenever the record does. */
+  etag: string;
+  [field: string]: unknown;
+}
+
+/** What can be said of an agent when it is made or changed; null takes a value away. The runtime says which other fields it knows. */
+export interface AgentFields {
+  name?: string | null;
+  model?: string | null;
   [field: string]: unknown;
 }
 
@@ -16,6 +25,12 @@ export interface AgentFile {
 /** Binds an agent to a channel or account of the runtime. */
 export type AgentBinding = Record<string, unknown>;
 
+/** All bindings of one agent, in the runtime's order. */
+export interface AgentBindings {
+  bindings: AgentBinding[];
+  etag: string;
+}
+
 /** A skill as a managing runtime stores it; `etag` changes with the content. */
 export interface SkillRecord {
   name: string;
@@ -23,31 +38,49 @@ export interface SkillRecord {
   etag: string;
 }
 
-/** Says what the runtime itself is. */
-export interface RuntimeManager {
-  /** Name, version, uptime in seconds and limits of the runtime. */
-  getRuntimeInfo(): Promise<{ name: string; version: string | null; uptimeSeconds: number | null; limits: Record<string, unknown> }>;
+/** A skill in a list; what is beside these fields is the runtime's own. */
+export interface SkillEntry {
+  name: string;
+  [field: string]: unknown;
 }
 
-/** Manages the agents of a runtime that stores them. */
+/** What a runtime says about itself. */
+export interface RuntimeInfo {
+  name: string;
+  version: string | null;
+  uptimeSeconds: number | null;
+  limits: Record<string, unknown>;
+}
+
+// Every method of a manager rejects with a ManagementError when the runtime cannot do what was asked; anything else is a bug.
+// `ifMatch` is the etag that the writer has read: what has changed since must not be written over, but end as `stale_write`.
+
+/** Says what the runtime itself is. */
+export interface RuntimeManager {
+  getRuntimeInfo(): Promise<RuntimeInfo>;
+}
+
+/** Manages the agents of a runtime that stores them. A null, and a false from a delete, mean: there is no such thing. */
 export interface AgentManager {
   listAgents(): Promise<AgentRecord[]>;
   getAgent(agentId: string): Promise<AgentRecord | null>;
-  createAgent(agent: AgentRecord): Promise<AgentRecord>;
-  updateAgent(agentId: string, changes: Partial<AgentRecord>): Promise<AgentRecord>;
-  deleteAgent(agentId: string): Promise<boolean>;
-  listAgentFiles(agentId: string): Promise<Omit<AgentFile, "content">[]>;
+  /** The agent has this id afterwards, and can be used at once; one that exists is a `conflict`. */
+  createAgent(agentId: string, fields: AgentFields): Promise<AgentRecord>;
+  updateAgent(agentId: string, changes: AgentFields, ifMatch?: string): Promise<AgentRecord | null>;
+  /** An agent that works on something is a `conflict`. */
+  deleteAgent(agentId: string, ifMatch?: string): Promise<boolean>;
+  /** The etag is null where the runtime tells none in a list. Null: no such agent. */
+  listAgentFiles(agentId: string): Promise<{ name: string; etag: string | null; bytes: number | null }[] | null>;
   readAgentFile(agentId: string, name: string): Promise<AgentFile | null>;
-  /** `ifMatch` is the etag the writer has read; a stale one must not write. */
   writeAgentFile(agentId: string, name: string, content: string, ifMatch?: string): Promise<AgentFile>;
   deleteAgentFile(agentId: string, name: string, ifMatch?: string): Promise<boolean>;
-  listBindings(agentId: string): Promise<AgentBinding[]>;
-  setBindings(agentId: string, bindings: AgentBinding[]): Promise<AgentBinding[]>;
+  listBindings(agentId: string): Promise<AgentBindings | null>;
+  setBindings(agentId: string, bindings: AgentBinding[], ifMatch?: string): Promise<AgentBindings>;
 }
 
 /** Manages the skills of a runtime. */
 export interface SkillManager {
-  listSkills(): Promise<Omit<SkillRecord, "content">[]>;
+  listSkills(): Promise<SkillEntry[]>;
   readSkill(name: string): Promise<SkillRecord | null>;
   writeSkill(name: string, content: string, ifMatch?: string): Promise<SkillRecord>;
   deleteSkill(name: string, ifMatch?: string): Promise<boolean>;
@@ -56,9 +89,24 @@ export interface SkillManager {
 
 /** Manages the runtime as a whole. */
 export interface SystemManager {
-  reloadConfig(): Promise<void>;
+  reloadConfig(): Promise<{ detail: string | null }>;
   getModelCatalog(): Promise<Record<string, unknown>[]>;
   getSecurityPosture(): Promise<Record<string, unknown>>;
+}
+
+/** Every way in which a manager refuses. */
+export const managementErrorCodes = ["invalid_request", "not_found", "not_supported", "conflict", "stale_write", "unavailable"] as const;
+export type ManagementErrorCode = (typeof managementErrorCodes)[number];
+
+/** A manager's refusal, in words for whoever called; it carries no secret and no path of the machine. */
+export class ManagementError extends Error {
+  override readonly name = "ManagementError";
+  readonly code: ManagementErrorCode;
+
+  constructor(code: ManagementErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+  }
 }
 
 const runtimeMethods = ["getRuntimeInfo"] as const;
@@ -89,3 +137,8 @@ export const isAgentManager = (value: unknown): value is AgentManager => hasMeth
 export const isSkillManager = (value: unknown): value is SkillManager => hasMethods(value, skillMethods);
 /** Does the adapter manage its runtime as a whole? */
 export const isSystemManager = (value: unknown): value is SystemManager => hasMethods(value, systemMethods);
+/** An error of another copy of this module counts, too. */
+export const isManagementError = (value: unknown): value is ManagementError =>
+  value instanceof Error &&
+  value.name === "ManagementError" &&
+  managementErrorCodes.includes((value as Partial<ManagementError>).code as ManagementErrorCode);

@@ -7,6 +7,7 @@ export function createAdapterConfig(dataDir: string, changes: Partial<AdapterCon
     settings: {},
     env: process.env,
     dataDir,
+    retentionDays: 7,
     logger: { debug: silent, info: silent, warn: silent, error: silent },
     sandbox: null,
     runChild: () => Promise.reject(new Error("nobody runs child tasks here; give runChild")),
