@@ -1,14 +1,15 @@
 import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
 import { createAcpConnection } from "../acp/create-acp-connection.ts";
+import { claudeEnvironment } from "../claude-code/environment.ts";
+import { sdkOptions } from "../claude-code/sdk-options.ts";
+import { writeFiles } from "../claude-code/task-files.ts";
+import { unauthorised } from "../claude-code/verdict.ts";
 import { findProgram } from "../process/find-program.ts";
 import type { Finding, ProgramContext } from "../program/agent-program.ts";
 import { readTurnUsage } from "./acp-usage.ts";
-import { allowedTools, commonFlags, toolsFor } from "./arguments.ts";
 import { capabilities } from "./capabilities.ts";
-import { claudeEnvironment } from "./environment.ts";
-import { filesIn, writeFiles } from "./task-files.ts";
-import { unauthorised } from "./verdict.ts";
+import { homeSetting } from "./home-setting.ts";
 
 /** Where its tools have their names. */
 const nameSchema = z.object({ claudeCode: z.object({ toolName: z.string() }) });
@@ -34,7 +35,7 @@ export const acpConnection = createAcpConnection({
   usageOf: (response) => readTurnUsage(response).usage,
   modelOf: (response) => readTurnUsage(response).model,
   costCounts: "session",
-  explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? unauthorised(message) : undefined),
+  explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? unauthorised(message, homeSetting) : undefined),
 });
 
 function find({ settings, env }: ProgramContext): Finding {
@@ -46,21 +47,9 @@ function find({ settings, env }: ProgramContext): Finding {
 
 /** The same rights as over `cli`, as options of the SDK on which the agent is built. */
 function sessionFields(request: ExecutionRequest): Record<string, unknown> {
-  const options = {
-    settingSources: [],
-    strictMcpConfig: true,
-    promptSuggestions: false,
-    // The agent would allow itself this unless it runs as root, and Claude Code does not begin when it is restricted as well.
-    allowDangerouslySkipPermissions: false,
-    // Named, a session needs no further call of the model to get a name.
-    title: "Bridge",
-    tools: toolsFor(request),
-    allowedTools: allowedTools(request),
-    extraArgs: commonFlags(request, filesIn(request.directories.tmp)),
-  };
   const { systemPrompt } = request;
   return {
-    _meta: { claudeCode: { options } },
+    _meta: { claudeCode: { options: sdkOptions(request) } },
     ...(systemPrompt === undefined ? {} : { systemPrompt: { mode: "append", content: [{ type: "text", text: systemPrompt }] } }),
   };
 }

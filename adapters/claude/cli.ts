@@ -1,13 +1,16 @@
+import { claudeEnvironment } from "../claude-code/environment.ts";
+import { createClaudeReader } from "../claude-code/events.ts";
+import { isSchemaRefused, nativeSchema } from "../claude-code/native-schema.ts";
+import { refuseToken } from "../claude-code/session-id.ts";
+import { writeFiles } from "../claude-code/task-files.ts";
 import { findProgram } from "../process/find-program.ts";
 import type { Ending, Finding, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import { probeProgram, probeVersion } from "../program/probe-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import { runProgram } from "../program/run-program.ts";
-import { claudeArguments, nativeSchema } from "./arguments.ts";
+import { claudeArguments } from "./arguments.ts";
 import { cliCapabilities } from "./capabilities.ts";
-import { claudeEnvironment } from "./environment.ts";
-import { createClaudeReader } from "./events.ts";
-import { writeFiles } from "./task-files.ts";
+import { homeSetting } from "./home-setting.ts";
 
 /** One start of `claude` a task, told in JSON lines. */
 export const cliConnection: ProgramConnection = { name: "cli", capabilities: cliCapabilities, find, probe, execute };
@@ -38,17 +41,13 @@ async function probe(argv: readonly string[], context: ProgramContext): Promise<
   return { version, detail: `claude ${version}` };
 }
 
-const sessionId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
-
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
   const { request } = task;
-  // Anything else could be the title of a session, of which there may be several.
-  if (request.resumeToken !== undefined && !sessionId.test(request.resumeToken))
-    return { status: "error", errorCode: "adapter_error", error: "The resume token is not the id of a Claude Code session." };
+  const refused = refuseToken(request.resumeToken);
+  if (refused !== null) return refused;
   const files = await writeFiles(request);
   const ending = await run(task, [...argv, ...claudeArguments(request, files)]);
-  // What it takes for no schema it refuses before it does anything; Bridge then reads the object from the text.
-  if (nativeSchema(request) === null || ending.error?.includes("--json-schema is not a valid JSON Schema") !== true) return ending;
+  if (nativeSchema(request) === null || !isSchemaRefused(ending.error)) return ending;
   return await run(task, [...argv, ...claudeArguments(request, files, null)]);
 }
 
@@ -59,8 +58,11 @@ async function run(task: ProgramTask, argv: readonly string[]): Promise<Ending> 
     argv,
     env: claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp }),
     input: promptOf(request),
-    read: createClaudeReader((costUsd) => {
-      sessionCostUsd = costUsd;
+    read: createClaudeReader({
+      homeSetting,
+      onSessionCost(costUsd) {
+        sessionCostUsd = costUsd;
+      },
     }),
   });
   // Over `acp`, where the session may go on, only its whole cost is told; what a stopped task has added to it nobody knows.

@@ -1,34 +1,9 @@
-import { z } from "zod";
 import type { Connection } from "#contract";
+import { askLogin } from "../claude-code/login.ts";
 import type { Credentials, ProgramContext } from "../program/agent-program.ts";
-import { probeProgram } from "../program/probe-program.ts";
-import { claudeEnvironment } from "./environment.ts";
-import { credentialsAdvice } from "./verdict.ts";
+import { homeSetting } from "./home-setting.ts";
 
-const statusSchema = z.object({ loggedIn: z.boolean(), authMethod: z.string(), apiProvider: z.string() });
-
-/** Asks the program whether it has credentials, in the home that tasks have; whether they are valid only the model's vendor knows. */
-export async function findCredentials(connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials> {
+/** Looks for the credentials of Claude Code. */
+export const findCredentials = (connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials> =>
   // The agent of the acp connection hands the question on to the program that it brings along.
-  const program = connection === "acp" ? [...argv, "--cli"] : argv;
-  const home = context.settings.home === "user" ? context.env["HOME"] : undefined;
-  try {
-    const call = { argv: [...program, "auth", "status"], env: claudeEnvironment(context), ...(home === undefined ? {} : { home }) };
-    const { stdout, end } = await probeProgram(context, call);
-    const status = parseStatus(stdout);
-    if (status === null)
-      return { ok: false, detail: `claude auth status does not tell: ${`${stdout} ${end.stderr}`.trim().slice(0, 500)}` };
-    if (status.loggedIn) return { ok: true, detail: `${status.authMethod} (${status.apiProvider})` };
-    return { ok: false, detail: `not logged in: ${credentialsAdvice}` };
-  } catch (error) {
-    return { ok: false, detail: `claude auth status: ${(error as Error).message}` };
-  }
-}
-
-function parseStatus(stdout: string): z.infer<typeof statusSchema> | null {
-  try {
-    return statusSchema.parse(JSON.parse(stdout));
-  } catch {
-    return null;
-  }
-}
+  askLogin(connection === "acp" ? [...argv, "--cli"] : argv, context, homeSetting);

@@ -1,16 +1,20 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { readTurnUsage } from "../../../adapters/claude/acp-usage.ts";
-import { createClaudeReader } from "../../../adapters/claude/events.ts";
+import { createClaudeReader } from "../../../adapters/claude-code/events.ts";
 import type { LineReader, Step } from "../../../adapters/program/run-program.ts";
+
+const homeSetting = "BRIDGE_ANY_HOME";
 
 /** What a recorded stream of Claude Code 2.1.328 means. */
 function replay(name: string) {
   const recorded = readFileSync(path.join(import.meta.dirname, "recorded", `${name}.jsonl`), "utf8");
   let sessionCostUsd: number | undefined;
-  const read = createClaudeReader((costUsd) => {
-    sessionCostUsd = costUsd;
+  const read = createClaudeReader({
+    homeSetting,
+    onSessionCost(costUsd) {
+      sessionCostUsd = costUsd;
+    },
   });
   return { ...summary(recorded.split("\n").filter(Boolean), read), sessionCostUsd };
 }
@@ -109,7 +113,7 @@ describe("a recorded stream", () => {
     ["error-404", "model_error", /model/],
     ["error-429", "rate_limited", /429/],
     ["error-500", "model_error", /500/],
-    ["not-logged-in", "authentication_required", /Not logged in.*BRIDGE_CLAUDE_HOME=user/],
+    ["not-logged-in", "authentication_required", /Not logged in.*BRIDGE_ANY_HOME=user/],
     ["unknown-session", "adapter_error", /No conversation found/],
   ])("of %s: %s, whatever its subtype says, and its words are no text of the task (trap 5)", (name, errorCode, error) => {
     const { ended, deltas } = replay(name);
@@ -134,7 +138,7 @@ describe("a recorded stream", () => {
 const meaning = (...lines: object[]) =>
   summary(
     lines.map((line) => JSON.stringify(line)),
-    createClaudeReader(),
+    createClaudeReader({ homeSetting }),
   );
 const whole = (text: string, more = {}) => ({
   type: "assistant",
@@ -184,41 +188,15 @@ describe("a line", () => {
   });
 });
 
-describe("one call is counted", () => {
-  test("over cli", () => {
-    const model = {
-      inputTokens: 120,
-      cacheReadInputTokens: 20,
-      cacheCreationInputTokens: 10,
-      outputTokens: 30,
-      thinkingTokens: 5,
-      costUSD: 0.5,
-    };
-    const { facts } = meaning(result({ model_usage_since_last_result: { m: model } }));
-    expect(facts).toEqual({ usage: oneCall, costUsd: 0.5 });
-  });
-
-  test("over acp, where thinking is not told", () => {
-    const usage = { inputTokens: 120, cachedReadTokens: 20, cachedWriteTokens: 10, outputTokens: 30, totalTokens: 180 };
-    const { thinkingTokens: _, ...told } = oneCall;
-    expect(readTurnUsage({ stopReason: "end_turn", usage })).toEqual({ usage: told });
-  });
-
-  test("over acp by model, sub-agents included", () => {
-    const row = {
-      inputTokens: 120,
-      cachedInputTokens: 20,
-      cachedWriteTokens: 10,
-      outputTokens: 30,
-      reasoningOutputTokens: 0,
-      totalTokens: 180,
-    };
-    const rows = (...models: string[]) => ({ _meta: { quota: { model_usage: models.map((model) => ({ model, token_count: row })) } } });
-    expect(readTurnUsage(rows("m"))).toMatchObject({ usage: { inputTokens: 150 }, model: "m" });
-    expect(readTurnUsage(rows("m", "small"))).toEqual({
-      usage: { inputTokens: 300, outputTokens: 60, cacheReadTokens: 40, cacheWriteTokens: 20 },
-    });
-  });
-
-  test("not at all where nothing is told", () => expect(readTurnUsage({ stopReason: "end_turn" })).toEqual({}));
+test("one call is counted", () => {
+  const model = {
+    inputTokens: 120,
+    cacheReadInputTokens: 20,
+    cacheCreationInputTokens: 10,
+    outputTokens: 30,
+    thinkingTokens: 5,
+    costUSD: 0.5,
+  };
+  const { facts } = meaning(result({ model_usage_since_last_result: { m: model } }));
+  expect(facts).toEqual({ usage: oneCall, costUsd: 0.5 });
 });

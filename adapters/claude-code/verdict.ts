@@ -34,10 +34,10 @@ export const resultSchema = z.object({
 export type ResultLine = z.infer<typeof resultSchema>;
 
 /** What to do about missing or rejected credentials. */
-export const credentialsAdvice = "set ANTHROPIC_API_KEY, or BRIDGE_CLAUDE_HOME=user to use your own login";
+export const loginAdvice = (homeSetting: string): string => `set ANTHROPIC_API_KEY, or ${homeSetting}=user to use your own login`;
 
 /** How a task went. A refused call of the API has `subtype` "success", too: `is_error` decides. */
-export function readVerdict(line: ResultLine): Verdict {
+export function readVerdict(line: ResultLine, homeSetting: string): Verdict {
   const { is_error: isError, stop_reason: stopReason } = line;
   if (!isError && stopReason === "refusal") return failure("model_error", "The model refused the task.");
   if (!isError && stopReason === "max_tokens") return failure("model_error", "The model reached its token limit: its answer is cut short.");
@@ -45,15 +45,15 @@ export function readVerdict(line: ResultLine): Verdict {
   const said = line.errors?.join(" ") || line.result || "It does not say why.";
   if (line.subtype === "error_max_turns") return failure("max_turns", "Claude Code reached its limit of turns.");
   if (line.subtype === "error_max_budget_usd") return failure("budget_exceeded", "Claude Code reached its limit of cost.");
-  if (isUnauthorised(line.api_error_status, said)) return unauthorised(said);
+  if (isUnauthorised(line.api_error_status, said)) return unauthorised(said, homeSetting);
   if (line.api_error_status === 429) return failure("rate_limited", `Claude Code reports: ${said}`);
   const isModels = line.terminal_reason === "api_error" || line.api_error_status !== undefined;
   return failure(isModels ? "model_error" : "adapter_error", `Claude Code reports: ${said}`);
 }
 
 /** The vendor rejects the credentials, or there are none. */
-export const unauthorised = (said: string): Verdict =>
-  failure("authentication_required", `Claude Code reports: ${said}. To log in, ${credentialsAdvice}.`);
+export const unauthorised = (said: string, homeSetting: string): Verdict =>
+  failure("authentication_required", `Claude Code reports: ${said}. To log in, ${loginAdvice(homeSetting)}.`);
 
 /** Without any key no call is made, so there is no status. */
 function isUnauthorised(httpStatus: number | undefined, said: string): boolean {

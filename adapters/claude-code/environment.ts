@@ -1,6 +1,6 @@
 import type { ProgramContext } from "../program/agent-program.ts";
 import { programEnvironment } from "../program/program-environment.ts";
-import { dollarVariable } from "./arguments.ts";
+import { dollarVariable } from "./mcp-config.ts";
 
 /** Variables that Claude Code documents: whom it asks, with which credentials, and how often it tries. */
 const names = [
@@ -23,7 +23,10 @@ const cloudNames = {
 const MAX_RETRIES = "4";
 
 /** The environment of Claude Code, the same over every connection. */
-export function claudeEnvironment(context: ProgramContext, own: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function claudeEnvironment(
+  context: Pick<ProgramContext, "settings" | "env">,
+  own: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   // Only in the operator's own home; an agent's home is its own.
   const config = context.settings.home === "user" ? ["CLAUDE_CONFIG_DIR"] : [];
   const cloud = Object.entries(cloudNames).flatMap(([choice, ofCloud]) => (context.env[choice] === undefined ? [] : [choice, ...ofCloud]));

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
-import type { LineReader, Step } from "../program/run-program.ts";
+import type { LineReader, Step, Verdict } from "../program/run-program.ts";
 import { type ModelUsage, type ResultLine, readVerdict, resultSchema } from "./verdict.ts";
 
 const blockSchema = z.union([
@@ -38,8 +38,16 @@ const OUTPUT_TOOL = "StructuredOutput";
 /** Under this name the program writes its own words, such as those of an error, as if the model had said them. */
 const NO_MODEL = "<synthetic>";
 
-/** Reads the lines of `claude -p --output-format stream-json --include-partial-messages`; `onSessionCost` hears what the whole session has cost. */
-export function createClaudeReader(onSessionCost: (costUsd: number) => void = () => {}): LineReader {
+/** Who reads what Claude Code tells. */
+export interface ReaderOptions {
+  /** The setting of the adapter that an operator whose login is not found is told of. */
+  homeSetting: string;
+  /** Hears what the whole session has cost. */
+  onSessionCost?(costUsd: number): void;
+}
+
+/** Reads the lines of `claude -p --output-format stream-json --include-partial-messages`, which the Claude Agent SDK hands on as they are. */
+export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions): LineReader {
   const streamed = new Set<string>();
   const outputCalls = new Set<string>();
   let answered = false;
@@ -85,8 +93,8 @@ export function createClaudeReader(onSessionCost: (costUsd: number) => void = ()
         return results.flatMap((block) => readBlock(block, { text: false, subAgentOf: line.parent_tool_use_id ?? null }));
       }
       case "result":
-        if (line.total_cost_usd !== undefined) onSessionCost(line.total_cost_usd);
-        return readResult(line, answered);
+        if (line.total_cost_usd !== undefined) onSessionCost?.(line.total_cost_usd);
+        return readResult(line, readVerdict(line, homeSetting), answered);
       case undefined:
         return [];
     }
@@ -125,8 +133,7 @@ function readSystem(line: SystemLine): Step[] {
   }
 }
 
-function readResult(line: ResultLine, answered: boolean): Step[] {
-  const verdict = readVerdict(line);
+function readResult(line: ResultLine, verdict: Verdict, answered: boolean): Step[] {
   const { result = "", structured_output: outputs } = line;
   return [
     // Structured output, or words of the program's own, are all that there is to say when the model has said nothing.

@@ -1,0 +1,36 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ExecutionRequest } from "#contract";
+import { mcpConfig } from "./mcp-config.ts";
+
+/** Files that hold what an argument list must not: other users of the machine can read it, and one argument ends at 128 KiB. */
+export interface TaskFiles {
+  systemPrompt: string;
+  mcpConfig: string;
+}
+
+/** Where a task's files lie. */
+export const filesIn = (tmp: string): TaskFiles => ({
+  systemPrompt: path.join(tmp, "system-prompt.md"),
+  mcpConfig: path.join(tmp, "mcp.json"),
+});
+
+/** Writes the files of a task, for nobody else to read. */
+export async function writeFiles({ systemPrompt, mcpServers = [], directories }: ExecutionRequest): Promise<TaskFiles> {
+  const files = filesIn(directories.tmp);
+  await mkdir(directories.tmp, { recursive: true, mode: 0o700 });
+  if (systemPrompt !== undefined) await writeFile(files.systemPrompt, systemPrompt, { mode: 0o600 });
+  if (mcpServers.length > 0) await writeFile(files.mcpConfig, mcpConfig(mcpServers), { mode: 0o600 });
+  return files;
+}
+
+/** Flags that any start of the program needs, over whatever connection: a key without a value is a switch. */
+export function commonFlags(request: ExecutionRequest, files: TaskFiles): Record<string, string | null> {
+  return {
+    // The file tools stay inside the task's directory, also by links; settings files and all that comes with them are ignored.
+    restricted: null,
+    // The system prompt of this dispatch counts, not the one with which the session began.
+    "system-prompt-snapshot": "off",
+    ...((request.mcpServers ?? []).length === 0 ? {} : { "mcp-config": files.mcpConfig }),
+  };
+}
