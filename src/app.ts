@@ -11,6 +11,7 @@ import { createApprovals } from "./approvals/approvals.ts";
 import { createCallbackGuard } from "./callbacks/callback-guard.ts";
 import { createCallbackWorker } from "./callbacks/callback-worker.ts";
 import { createCallbacks } from "./callbacks/callbacks.ts";
+import { createGuardedFetch } from "./callbacks/guarded-fetch.ts";
 import type { Config } from "./config.ts";
 import { createAcceptDispatch } from "./dispatch/accept-dispatch.ts";
 import { createAdapterRegistry, type LoadedAdapter } from "./dispatch/adapter-registry.ts";
@@ -88,6 +89,9 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   const workspaces = createWorkspaces(config);
   const callbackWorker = createCallbackWorker({ store, metrics, logger, config: config.callbacks });
 
+  const guard = createCallbackGuard({ allow: config.callbacks.allow });
+  const guarded = createGuardedFetch(guard);
+
   // The registry tells the dispatcher, and the dispatcher asks the registry.
   let dispatcher: Dispatcher;
   const registry = createAdapterRegistry({
@@ -99,6 +103,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       retentionDays: config.retentionDays,
       logger: logger.child({ provider }),
       sandbox,
+      fetch: guarded.fetch,
       runChild: (request) => dispatcher.runChild(request),
       requestApproval: (question) => dispatcher.requestApproval(provider, question),
       onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
@@ -114,7 +119,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
     approvals,
     registry,
     workspaces,
-    guard: createCallbackGuard({ allow: config.callbacks.allow }),
+    guard,
     metrics,
     logger,
     onCallbackDue: callbackWorker.notify,
@@ -222,6 +227,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       tokens.close();
       await retention?.close();
       await registry.close();
+      await guarded.close();
       await callbackWorker.close();
       await eventLog.close();
       await store.close();

@@ -17,6 +17,10 @@ export interface ProgramContext {
   requestApproval: AdapterConfig["requestApproval"];
   /** Aborted when the adapter shuts down: what belongs to no task stops then. */
   closed?: AbortSignal;
+  /** Days after which what was kept of tasks is forgotten. */
+  retentionDays: number;
+  /** For addresses that a dispatch has named. */
+  fetch: AdapterConfig["fetch"];
 }
 
 /** One task on its way through a connection. */
@@ -34,7 +38,7 @@ export interface ProgramTask {
 /** What a connection knows at the end; `resumeToken` is the runtime's own id of the session. Text the story has heard need not be repeated. */
 export type Ending = Omit<ExecutionResult, "durationMs" | "connection">;
 
-/** Where the program of a connection is, or what to do about it not being there. */
+/** Where the program of a connection is, or what to do about it not being there. A connection that needs no program has an empty `argv`. */
 export type Finding = { argv: readonly string[] } | { missing: string };
 
 /** What a program said about itself. */
@@ -47,6 +51,8 @@ export interface Probe {
 export interface ProgramConnection {
   name: Connection;
   capabilities: GatewayCapabilities;
+  /** What these settings add to the capabilities, or take from them. */
+  claims?(context: ProgramContext): Partial<GatewayCapabilities>;
   /** Cheap: looks at files, starts nothing. */
   find(context: ProgramContext): Finding;
   /** Starts the program to see that it answers; rejects, in words for the operator, when it does not. */
@@ -54,6 +60,8 @@ export interface ProgramConnection {
   /** Why it cannot carry this request, and what to do about it; null when it can. Absent: it can carry every one. What it cannot goes to the next connection. */
   obstacleTo?(request: ExecutionRequest): string | null;
   execute(task: ProgramTask, argv: readonly string[]): Promise<Ending>;
+  /** Lets go of what it holds open between tasks; none of them runs any more. */
+  close?(context: ProgramContext): Promise<void>;
 }
 
 /** What is known about the operator's credentials without asking a model; `detail` says what to do when not ok. */

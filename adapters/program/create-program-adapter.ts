@@ -47,20 +47,23 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
   return {
     provider: program.provider,
 
-    async initialize({ settings, env, dataDir, logger, sandbox, onOrphansKilled, requestApproval }) {
+    async initialize({ settings, env, dataDir, retentionDays, logger, sandbox, fetch, onOrphansKilled, requestApproval }) {
       closing = new AbortController();
       const parsed = programSettingsSchema.parse(settings);
-      const context = { settings: parsed, env, dataDir, logger, sandbox, onOrphansKilled, requestApproval, closed: closing.signal };
+      const host = { env, dataDir, retentionDays, logger, sandbox, fetch, onOrphansKilled, requestApproval };
+      const context = { ...host, settings: parsed, closed: closing.signal };
       const directory = path.join(dataDir, "sessions");
       await forgetOldTotals(directory);
       ready = { context, totals: createSessionTotals(directory), found: findConnections(program, context), probes: new Map() };
     },
 
     async shutdown() {
+      const context = ready?.context;
       ready = null;
       closing.abort();
       for (const { controller } of running.values()) controller.abort();
       await Promise.allSettled([...[...running.values()].map(({ done }) => done), ...checks]);
+      if (context !== undefined) await Promise.all(program.connections.map((connection) => connection.close?.(context)));
     },
 
     async checkHealth() {
@@ -75,7 +78,8 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       const [used, ...others] = usable.length > 0 ? usable : program.connections;
       if (used === undefined) throw new Error(`${program.provider} has no connections`);
       // A task that asks goes to a connection that can.
-      return { ...used.capabilities, approvals: [used, ...others].some(({ capabilities }) => capabilities.approvals) };
+      const claimed = { ...used.capabilities, ...(ready !== null && used.claims?.(ready.context)) };
+      return { ...claimed, approvals: [used, ...others].some(({ capabilities }) => capabilities.approvals) };
     },
 
     async execute(request) {

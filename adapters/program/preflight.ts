@@ -35,7 +35,9 @@ export async function probeConnections(
       const { argv } = entry.finding;
       const key = `${entry.connection.name}\0${argv.map(identityOf).join("\0")}`;
       try {
-        const probe = cache.get(key) ?? (await within(PROBES_LIMIT_MS, entry.connection.probe(argv, context)));
+        // What no file stands for changes without a trace on this machine.
+        const known = argv.length === 0 ? undefined : cache.get(key);
+        const probe = known ?? (await within(PROBES_LIMIT_MS, entry.connection.probe(argv, context)));
         cache.set(key, probe);
         entry.probe = { ok: true, probe };
       } catch (error) {
@@ -90,7 +92,7 @@ export async function reportHealth(
 function describe({ connection, finding, probe }: FoundConnection): { ok: boolean; detail: string } {
   if ("missing" in finding) return { ok: false, detail: `${connection.name}: ${finding.missing}` };
   if (probe?.ok === false) return { ok: false, detail: `${connection.name}: ${probe.reason}` };
-  return { ok: true, detail: `${connection.name}: ${probe?.probe.detail ?? finding.argv[0]}` };
+  return { ok: true, detail: `${connection.name}: ${probe?.probe.detail ?? finding.argv[0] ?? "not tried yet"}` };
 }
 
 /** A file that is replaced by an update has another identity. */

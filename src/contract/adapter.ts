@@ -68,6 +68,11 @@ export interface AdapterConfig {
   logger: AdapterLogger;
   /** Every process of a runtime is to be started in it; null: as it is, because the operator has not asked for more. */
   sandbox: Sandbox | null;
+  /**
+   * Fetches from addresses that a dispatch has named: connects only where the operator permits it, checked at the moment of connecting,
+   * and follows no redirect. For an MCP server that Bridge itself speaks to.
+   */
+  fetch: typeof globalThis.fetch;
   /** Runs a child task to its end. Rejects only when the parent is not running. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
   /**

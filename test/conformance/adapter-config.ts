@@ -10,6 +10,7 @@ export function createAdapterConfig(dataDir: string, changes: Partial<AdapterCon
     retentionDays: 7,
     logger: { debug: silent, info: silent, warn: silent, error: silent },
     sandbox: null,
+    fetch,
     runChild: () => Promise.reject(new Error("nobody runs child tasks here; give runChild")),
     requestApproval: async () => ({ decision: "reject", reason: "Nobody answers here; give requestApproval." }),
     onOrphansKilled: silent,

@@ -15,6 +15,8 @@ const contextOf = (env: Record<string, string>, home: "agent" | "user" = "agent"
   dataDir: "/data",
   logger: { debug: silent, info: silent, warn: silent, error: silent },
   sandbox: null,
+  retentionDays: 7,
+  fetch,
   onOrphansKilled: silent,
   requestApproval: async () => ({ decision: "reject", reason: null }),
 });

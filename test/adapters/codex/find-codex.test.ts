@@ -14,6 +14,8 @@ const contextOf = (directory: string, settings: Partial<ProgramContext["settings
   dataDir: directory,
   logger: { debug: silent, info: silent, warn: silent, error: silent },
   sandbox: null,
+  retentionDays: 7,
+  fetch,
   onOrphansKilled: silent,
   requestApproval: async () => ({ decision: "reject" as const, reason: null }),
 });

@@ -24,6 +24,8 @@ function contextOf(settings: object = {}, env: ProgramContext["env"] = { GEMINI_
     dataDir: "/data",
     logger: { debug: silent, info: silent, warn: silent, error: silent },
     sandbox: null,
+    retentionDays: 7,
+    fetch,
     onOrphansKilled: silent,
     requestApproval: async () => ({ decision: "reject", reason: null }),
   };

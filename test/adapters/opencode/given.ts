@@ -13,6 +13,8 @@ export function contextOf(settings: object = {}, env: ProgramContext["env"] = { 
     dataDir: "/data",
     logger: { debug: silent, info: silent, warn: silent, error: silent },
     sandbox: null,
+    retentionDays: 7,
+    fetch,
     onOrphansKilled: silent,
     requestApproval: async () => ({ decision: "reject", reason: null }),
   };

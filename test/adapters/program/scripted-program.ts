@@ -40,6 +40,8 @@ export function programContext(dataDir: string, changes: Partial<ProgramContext>
     dataDir,
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     sandbox: null,
+    retentionDays: 7,
+    fetch,
     onOrphansKilled: quiet,
     requestApproval: async () => ({ decision: "reject", reason: null }),
     ...changes,
