@@ -11,6 +11,7 @@ export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> =
   command: () => import("./command/index.ts"),
   gemini: () => import("./gemini/index.ts"),
   opencode: () => import("./opencode/index.ts"),
+  "vercel-ai": () => import("./vercel-ai/index.ts"),
 };
 
 /** Adapters whose runtime is a program of the same name. */

@@ -6,7 +6,7 @@ import { ConfigError } from "./errors.ts";
 import { settings } from "./settings.ts";
 
 /** Settings whose value may come from a file named by `<NAME>_FILE` instead. */
-const secretSettings = ["BRIDGE_GATEWAY_TOKEN_HASH", "BRIDGE_CALLBACK_SECRETS"] as const;
+const secretSettings = ["BRIDGE_GATEWAY_TOKEN_HASH", "BRIDGE_CALLBACK_SECRETS", "BRIDGE_VERCEL_AI_API_KEY"] as const;
 
 const schema = z.object(settings);
 
@@ -110,6 +110,14 @@ export function loadConfig(environment: Environment): { config: Config; warnings
       codex: { ...programSettings(values, "CODEX"), acpCommand: values.BRIDGE_CODEX_ACP_COMMAND },
       gemini: programSettings(values, "GEMINI"),
       opencode: { ...programSettings(values, "OPENCODE"), config: values.BRIDGE_OPENCODE_CONFIG },
+      "vercel-ai": {
+        ...modelSettings(values),
+        protocol: values.BRIDGE_VERCEL_AI_PROTOCOL,
+        baseUrl: values.BRIDGE_VERCEL_AI_BASE_URL,
+        apiKey: values.BRIDGE_VERCEL_AI_API_KEY,
+        model: values.BRIDGE_VERCEL_AI_MODEL,
+        structuredOutput: values.BRIDGE_VERCEL_AI_STRUCTURED_OUTPUT,
+      },
     },
   };
   return { config, warnings: unknownNames(present) };
@@ -122,6 +130,9 @@ const programSettings = (values: z.infer<typeof schema>, name: "CLAUDE" | "CODEX
   home: values[`BRIDGE_${name}_HOME` as const],
   env: values[`BRIDGE_${name}_ENV` as const],
 });
+
+/** The settings that every connection to models has. */
+const modelSettings = (values: z.infer<typeof schema>) => ({ prices: values.BRIDGE_MODEL_PRICES, maxSteps: values.BRIDGE_MODEL_MAX_STEPS });
 
 /** Is it a loopback address or name? Only there may Bridge make its own token. */
 const isLoopback = (host: string): boolean =>

@@ -45,6 +45,21 @@ const jsonObject = z.string().transform((text, context) => {
   }
 });
 
+const dollars = z.number().nonnegative();
+const modelPrices = z.string().transform((text, context) => {
+  const table = z.record(
+    z.string(),
+    z.strictObject({ input: dollars, output: dollars, cacheRead: dollars.optional(), cacheWrite: dollars.optional() }),
+  );
+  try {
+    return table.parse(JSON.parse(text));
+  } catch {
+    context.addIssue('must be JSON of US dollars for a million tokens, for example {"my-model":{"input":3,"output":15,"cacheRead":0.3}}');
+    return z.NEVER;
+  }
+});
+const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http:// or https:// URL" });
+
 const perAdapter = z.string().transform((text, context) => {
   const limits = new Map<string, number>();
   let fallback: number | undefined;
@@ -187,6 +202,26 @@ export const settings = {
   BRIDGE_OPENCODE_CONFIG: jsonObject
     .optional()
     .describe("Configuration of OpenCode as JSON: its providers and models. Default: the provider of the key that is set"),
+  BRIDGE_VERCEL_AI_PROTOCOL: z
+    .enum(["openai-compatible", "anthropic"])
+    .default("openai-compatible")
+    .describe("What the endpoint of vercel-ai speaks: openai-compatible or anthropic."),
+  BRIDGE_VERCEL_AI_BASE_URL: httpUrl
+    .optional()
+    .describe(
+      "Endpoint of vercel-ai with its path, such as http://127.0.0.1:11434/v1. Default: Anthropic's own under anthropic, else none",
+    ),
+  BRIDGE_VERCEL_AI_API_KEY: z.string().min(1).optional().describe("Key of that endpoint. Also as BRIDGE_VERCEL_AI_API_KEY_FILE."),
+  BRIDGE_VERCEL_AI_MODEL: z.string().min(1).optional().describe("Model of a task on vercel-ai that names none."),
+  BRIDGE_VERCEL_AI_STRUCTURED_OUTPUT: flag
+    .default(false)
+    .describe("The endpoint of vercel-ai takes a JSON Schema as the format of an answer. Without it the message asks for JSON."),
+  BRIDGE_MODEL_PRICES: modelPrices
+    .optional()
+    .describe("Prices from which plain model calls tell their cost, as JSON: US dollars for a million tokens, by model. Default: no cost"),
+  BRIDGE_MODEL_MAX_STEPS: integer(1, 10_000)
+    .default(50)
+    .describe("Calls of the model in one task of a plain model connection, tools between them."),
   BRIDGE_MCP_COMMANDS: list.default([]).describe("Commands that a dispatch may name in a stdio MCP server, comma-separated."),
   BRIDGE_METRICS_PUBLIC: flag.default(false).describe("Serve /metrics without a token."),
   BRIDGE_LOG_LEVEL: z

@@ -9,6 +9,7 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 const hash = "a".repeat(64);
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const programDefaults = { command: undefined, connection: undefined, home: "agent", env: [] };
+const modelDefaults = { prices: undefined, maxSteps: 50 };
 const load = (environment: Record<string, string>) => loadConfig(environment).config;
 
 function faultsOf(environment: Record<string, string>): readonly string[] {
@@ -56,6 +57,14 @@ test("nothing set is the documented default", () => {
       codex: { ...programDefaults, acpCommand: undefined },
       gemini: programDefaults,
       opencode: { ...programDefaults, config: undefined },
+      "vercel-ai": {
+        ...modelDefaults,
+        protocol: "openai-compatible",
+        baseUrl: undefined,
+        apiKey: undefined,
+        model: undefined,
+        structuredOutput: false,
+      },
     },
   });
 });
@@ -195,6 +204,21 @@ const table: Record<keyof typeof settings, Row> = {
     good: [['{"provider":{"a":{}}}', ofAdapter("opencode", "config"), { provider: { a: {} } }]],
     bad: ["{", "[]", "null", '"text"', "provider=a"],
   },
+  BRIDGE_VERCEL_AI_PROTOCOL: oneOf("vercel-ai", "protocol", ["openai-compatible", "anthropic"], ["openai", "google", "Anthropic"]),
+  BRIDGE_VERCEL_AI_BASE_URL: {
+    good: ["http://127.0.0.1:11434/v1", "https://models.example"].map((url) => [url, ofAdapter("vercel-ai", "baseUrl"), url]),
+    bad: ["models.example/v1", "ftp://models.example", "http://"],
+  },
+  BRIDGE_VERCEL_AI_API_KEY: anyText("vercel-ai", "apiKey"),
+  BRIDGE_VERCEL_AI_MODEL: anyText("vercel-ai", "model"),
+  BRIDGE_VERCEL_AI_STRUCTURED_OUTPUT: { good: [["true", ofAdapter("vercel-ai", "structuredOutput"), true]], bad: ["yes"] },
+  BRIDGE_MODEL_PRICES: {
+    good: [
+      ['{"m":{"input":3,"output":15,"cacheRead":0.3}}', ofAdapter("vercel-ai", "prices"), { m: { input: 3, output: 15, cacheRead: 0.3 } }],
+    ],
+    bad: ["m=3", "[]", '{"m":3}', '{"m":{"input":3}}', '{"m":{"input":-1,"output":1}}', '{"m":{"input":1,"output":1,"cached":1}}'],
+  },
+  BRIDGE_MODEL_MAX_STEPS: { good: [["1", ofAdapter("vercel-ai", "maxSteps"), 1]], bad: ["0", "10001", "many"] },
   BRIDGE_MCP_COMMANDS: { good: [["npx,/opt/mcp", ({ mcpCommands }) => mcpCommands, ["npx", "/opt/mcp"]]], bad: [] },
   BRIDGE_METRICS_PUBLIC: {
     good: [

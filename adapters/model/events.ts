@@ -1,0 +1,94 @@
+import type { TextStreamPart, ToolSet } from "ai";
+import type { Ending } from "../program/agent-program.ts";
+import type { Step, Verdict } from "../program/run-program.ts";
+import { sumUsage, usageOf } from "./usage.ts";
+
+/** So much is thought, or put into a tool call, between two signs of life. */
+const QUIET_LENGTH = 4_096;
+
+/** Reads one part of a stream at a time; keeps what it must remember between parts. Pure but for that memory. */
+export type PartReader = (part: TextStreamPart<ToolSet>) => readonly Step[];
+
+/** Makes the reader of one task's stream. */
+export function createPartReader(explain: (error: unknown) => Verdict): PartReader {
+  const usages: Parameters<typeof sumUsage>[0][number][] = [];
+  let steps = 0;
+  let unseen = 0;
+
+  /** What nobody sees of a model's work is told by its length, now and then. */
+  const quietly = (what: string, text: string): Step[] => {
+    unseen += text.length;
+    if (unseen < QUIET_LENGTH) return [];
+    unseen = 0;
+    return [{ kind: "progress", data: { doing: what } }];
+  };
+
+  return (part) => {
+    switch (part.type) {
+      case "text-delta":
+        return [{ kind: "text", text: part.text }];
+      case "reasoning-start":
+        return [{ kind: "progress", data: { doing: "reasoning" } }];
+      case "reasoning-delta":
+        return quietly("reasoning", part.text);
+      case "tool-input-start":
+        return [{ kind: "progress", data: { doing: "tool input", toolName: part.toolName } }];
+      case "tool-input-delta":
+        return quietly("tool input", part.delta);
+      case "tool-call":
+        return [{ kind: "tool.invoked", toolCallId: part.toolCallId, toolName: part.toolName, input: part.input }];
+      case "tool-result":
+        return [completed(part, part.output, isErrorOutput(part.output))];
+      case "tool-error":
+        return [completed(part, wordsOf(part.error), true)];
+      case "finish-step": {
+        steps += 1;
+        usages.push(usageOf(part.usage));
+        const facts: Omit<Partial<Ending>, "status"> = { model: part.response.modelId };
+        const usage = sumUsage(usages);
+        if (usage !== undefined) facts.usage = usage;
+        return [
+          { kind: "known", facts },
+          { kind: "progress", data: { step: steps, finishReason: part.finishReason } },
+        ];
+      }
+      case "finish":
+        return [{ kind: "ended", ending: verdictOf(part) }];
+      case "error":
+        return [{ kind: "ended", ending: explain(part.error) }];
+      case "abort":
+        return [{ kind: "ended", ending: { status: "error", errorCode: "cancelled", error: "The task was cancelled." } }];
+      default:
+        return [];
+    }
+  };
+}
+
+function completed({ toolCallId, toolName }: { toolCallId: string; toolName: string }, output: unknown, isError: boolean): Step {
+  return { kind: "tool.completed", toolCallId, toolName, output, isError };
+}
+
+/** An MCP server says of its own output that it is an error. */
+const isErrorOutput = (output: unknown): boolean =>
+  typeof output === "object" && output !== null && "isError" in output && output.isError === true;
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Why a model has stopped decides; what it stopped for without a known reason is an answer only when it gave one. */
+function verdictOf({ finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>): Verdict {
+  const failed = (errorCode: NonNullable<Verdict["errorCode"]>, error: string): Verdict => ({ status: "error", errorCode, error });
+  switch (finishReason) {
+    case "stop":
+    case "tool-calls":
+      return { status: "ok" };
+    case "length":
+      return failed("output_limit", "The answer has reached the longest that the model gives, and is cut off.");
+    case "content-filter":
+      return failed("model_error", "The content filter of the model has stopped the answer.");
+    case "error":
+      return failed("model_error", "The model's endpoint ended the answer with an error.");
+    default:
+      if (rawFinishReason !== undefined) return { status: "ok" };
+      return failed("model_error", "The model's answer ended without a reason: it may not be complete.");
+  }
+}

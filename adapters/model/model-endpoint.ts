@@ -1,0 +1,31 @@
+import type { LanguageModel } from "ai";
+import type { ProgramContext } from "../program/agent-program.ts";
+import type { Verdict } from "../program/run-program.ts";
+
+/** The API of a vendor, or one that speaks like it: everything in which a connection to models differs from the others. */
+export interface ModelEndpoint {
+  /** Where it is, for the operator; holds no secret. */
+  baseUrl: string;
+  /** The model of a task that names none; null: it must name one. */
+  defaultModel: string | null;
+  /** What no error text may show, such as the API key. */
+  secrets: readonly string[];
+  /**
+   * Makes the model of a task. It must do all its requests with this `fetch`, which belongs to the adapter, follows no redirect, and holds no
+   * connection beyond shutdown. What it throws, `explainError` may explain.
+   */
+  createModel(modelId: string, fetch: ModelFetch): Exclude<LanguageModel, string>;
+  /** Holds its models to a JSON Schema by itself. Default: it does not, and the schema stands in the message. */
+  structuredOutput?: boolean;
+  /** Why it cannot carry a task for this model, and what to do about it; null when it can. */
+  obstacleTo?(modelId: string, needs: { tools: boolean }): string | null;
+  /** A request that costs nothing and is refused without valid credentials. Default: GET `baseUrl`/models without any. */
+  probe?(fetch: ModelFetch, signal: AbortSignal): Promise<Response>;
+  /** What an error of its own means; undefined: what such an error means everywhere. Its text may show no secret. */
+  explainError?(error: unknown): Verdict | undefined;
+}
+
+export type ModelFetch = typeof globalThis.fetch;
+
+/** The endpoint that the settings name, or what to do about there being none, in words for the operator. */
+export type FindEndpoint = (context: ProgramContext) => ModelEndpoint | { missing: string };

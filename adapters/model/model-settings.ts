@@ -1,0 +1,14 @@
+import { z } from "zod";
+import type { ProgramSettings } from "../program/program-settings.ts";
+import { modelPricesSchema } from "./prices.ts";
+
+/** Calls of a model in one task, tools between them, before it counts as an endless loop. */
+const MAX_STEPS = 50;
+
+const schema = z.object({
+  prices: modelPricesSchema.optional(),
+  maxSteps: z.number().int().positive().default(MAX_STEPS),
+});
+
+/** The settings that all connections to models have. */
+export const modelSettingsOf = (settings: ProgramSettings): z.infer<typeof schema> => schema.parse(settings);

@@ -1,0 +1,18 @@
+import type { ExecutionAdapter } from "#contract";
+import { createModelConnection, plainCapabilities } from "../model/create-model-connection.ts";
+import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import { findEndpoint } from "./endpoint.ts";
+
+/** Runs tasks on any model behind an OpenAI-compatible or Anthropic endpoint, in Bridge's own process. */
+export function createVercelAiAdapter(): Required<ExecutionAdapter> {
+  const connection = createModelConnection({ name: "in-process", capabilities: plainCapabilities, findEndpoint });
+  return createProgramAdapter({
+    provider: "vercel-ai",
+    connections: [connection],
+    findCredentials: (_connection, _argv, context) => connection.findCredentials(context),
+    multiAgent: "none: one conversation with one model a task",
+    timeoutMultiplier: 1,
+  });
+}
+
+export { createVercelAiAdapter as createAdapter };
