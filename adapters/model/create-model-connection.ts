@@ -4,7 +4,7 @@ import type { Credentials, Ending, ProgramConnection, ProgramContext, ProgramTas
 import { tellStep, type Verdict } from "../program/run-program.ts";
 import { createPartReader } from "./events.ts";
 import type { FindEndpoint, ModelEndpoint } from "./model-endpoint.ts";
-import { explainError, originOf, redact } from "./model-failure.ts";
+import { explainError, ModelFailure, originOf, redact } from "./model-failure.ts";
 import { createModelHttp, type ModelHttp } from "./model-http.ts";
 import { modelSettingsOf } from "./model-settings.ts";
 import { costOf } from "./prices.ts";
@@ -73,9 +73,11 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
       try {
         await ask(endpoint, context);
       } catch (error) {
-        throw new Error(
-          `${originOf(endpoint.baseUrl)} cannot be reached: ${probeWords(error, endpoint)}. Check the base URL and the network.`,
-        );
+        // With the credentials something is wrong, with the endpoint nothing.
+        if (!(error instanceof ModelFailure && error.errorCode === "authentication_required"))
+          throw new Error(
+            `${originOf(endpoint.baseUrl)} cannot be reached: ${probeWords(error, endpoint)}. Check the base URL and the network.`,
+          );
       }
       return {
         version: null,
@@ -86,7 +88,8 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     async findCredentials(context) {
       const endpoint = findEndpoint(context);
       if ("missing" in endpoint) return { ok: false, detail: endpoint.missing };
-      const status = await ask(endpoint, context);
+      const status = await ask(endpoint, context).catch(failureWords);
+      if (typeof status === "string") return { ok: false, detail: status };
       if (status === 401 || status === 403)
         return { ok: false, detail: `${originOf(endpoint.baseUrl)} refuses the credentials (${status}). Check the API key.` };
       if (status < 300) return { ok: true, detail: "accepted by the endpoint" };
@@ -100,7 +103,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
       const { request } = task;
       const modelId = request.model ?? endpoint.defaultModel;
       if (modelId === null) return failure("adapter_error", "The dispatch names no model, and there is no default one: set `model`.");
-      const obstacle = endpoint.obstacleTo?.(modelId, { tools: needsTools(request) }) ?? null;
+      const obstacle = endpoint.obstacleTo?.(modelId, request) ?? null;
       if (obstacle !== null) return failure("adapter_error", obstacle);
       return await converse(task, endpoint, modelId, httpOf(task.context));
     },
@@ -126,9 +129,9 @@ async function converse(task: ProgramTask, endpoint: ModelEndpoint, modelId: str
   let told: Verdict | null = null;
   try {
     const messages: ModelMessage[] = [{ role: "user", content: request.message }];
-    const read = createPartReader(explain);
+    const read = createPartReader(explain, endpoint.readMetadata);
     const result = streamText({
-      model: endpoint.createModel(modelId, fetch),
+      model: endpoint.createModel(modelId, fetch, request),
       ...(request.systemPrompt !== undefined && { instructions: request.systemPrompt }),
       messages,
       maxRetries: RETRIES,
@@ -153,12 +156,16 @@ async function converse(task: ProgramTask, endpoint: ModelEndpoint, modelId: str
   return { ...facts, model, ...(costUsd !== undefined && { costUsd }), ...verdict };
 }
 
-const needsTools = ({ tools = [], mcpServers = [] }: ProgramTask["request"]): boolean => tools.length + mcpServers.length > 0;
-
 /** Tasks and probes come only to a connection that was found. */
 function found(endpoint: ReturnType<FindEndpoint>): ModelEndpoint {
   if ("missing" in endpoint) throw new Error(endpoint.missing);
   return endpoint;
+}
+
+/** What Bridge itself has found wrong with the credentials. */
+function failureWords(error: unknown): string {
+  if (error instanceof ModelFailure) return error.message;
+  throw error;
 }
 
 function probeWords(error: unknown, { secrets }: ModelEndpoint): string {

@@ -1,6 +1,7 @@
 import type { TextStreamPart, ToolSet } from "ai";
 import type { Ending } from "../program/agent-program.ts";
 import type { Step, Verdict } from "../program/run-program.ts";
+import type { ModelEndpoint } from "./model-endpoint.ts";
 import { sumUsage, usageOf } from "./usage.ts";
 
 /** So much is thought, or put into a tool call, between two signs of life. */
@@ -10,7 +11,10 @@ const QUIET_LENGTH = 4_096;
 export type PartReader = (part: TextStreamPart<ToolSet>) => readonly Step[];
 
 /** Makes the reader of one task's stream. */
-export function createPartReader(explain: (error: unknown) => Verdict): PartReader {
+export function createPartReader(
+  explain: (error: unknown) => Verdict,
+  readMetadata: NonNullable<ModelEndpoint["readMetadata"]> = () => [],
+): PartReader {
   const usages: Parameters<typeof sumUsage>[0][number][] = [];
   let steps = 0;
   let unseen = 0;
@@ -49,6 +53,7 @@ export function createPartReader(explain: (error: unknown) => Verdict): PartRead
         if (usage !== undefined) facts.usage = usage;
         return [
           { kind: "known", facts },
+          ...readMetadata(part.providerMetadata),
           { kind: "progress", data: { step: steps, finishReason: part.finishReason } },
         ];
       }
