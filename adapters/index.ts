@@ -7,6 +7,7 @@ export { sweepLeftovers } from "./process/sweep-processes.ts";
 /** The adapters that ship with Bridge, by provider; nothing of one is loaded before it is asked for. */
 export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> = {
   claude: () => import("./claude/index.ts"),
+  "claude-agent-sdk": () => import("./claude-agent-sdk/index.ts"),
   codex: () => import("./codex/index.ts"),
   command: () => import("./command/index.ts"),
   gemini: () => import("./gemini/index.ts"),

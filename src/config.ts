@@ -107,6 +107,12 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     adapterSettings: {
       command: { argv: values.BRIDGE_COMMAND, env: values.BRIDGE_COMMAND_ENV },
       claude: { ...programSettings(values, "CLAUDE"), acpCommand: values.BRIDGE_CLAUDE_ACP_COMMAND },
+      "claude-agent-sdk": {
+        package: values.BRIDGE_CLAUDE_AGENT_SDK_PACKAGE,
+        command: values.BRIDGE_CLAUDE_AGENT_SDK_COMMAND,
+        home: values.BRIDGE_CLAUDE_AGENT_SDK_HOME,
+        env: values.BRIDGE_CLAUDE_AGENT_SDK_ENV,
+      },
       codex: { ...programSettings(values, "CODEX"), acpCommand: values.BRIDGE_CODEX_ACP_COMMAND },
       gemini: programSettings(values, "GEMINI"),
       opencode: { ...programSettings(values, "OPENCODE"), config: values.BRIDGE_OPENCODE_CONFIG },

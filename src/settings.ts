@@ -186,6 +186,14 @@ export const settings = {
   BRIDGE_CLAUDE_CONNECTION: connection("Claude Code", ["acp", "cli"]),
   BRIDGE_CLAUDE_HOME: home("Claude Code"),
   BRIDGE_CLAUDE_ENV: moreVariables("Claude Code"),
+  BRIDGE_CLAUDE_AGENT_SDK_PACKAGE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Directory in which @anthropic-ai/claude-agent-sdk is installed. Default: where Bridge is"),
+  BRIDGE_CLAUDE_AGENT_SDK_COMMAND: program("the Claude Agent SDK", "the one that comes with it"),
+  BRIDGE_CLAUDE_AGENT_SDK_HOME: home("the Claude Agent SDK"),
+  BRIDGE_CLAUDE_AGENT_SDK_ENV: moreVariables("the Claude Agent SDK"),
   BRIDGE_CODEX_COMMAND: program("Codex", "codex"),
   BRIDGE_CODEX_ACP_COMMAND: program("the acp connection to Codex", "codex-acp"),
   BRIDGE_CODEX_CONNECTION: connection("Codex", ["acp", "cli"]),

@@ -54,6 +54,7 @@ test("nothing set is the documented default", () => {
     adapterSettings: {
       command: { argv: undefined, env: [] },
       claude: { ...programDefaults, acpCommand: undefined },
+      "claude-agent-sdk": { package: undefined, command: undefined, home: "agent", env: [] },
       codex: { ...programDefaults, acpCommand: undefined },
       gemini: programDefaults,
       opencode: { ...programDefaults, config: undefined },
@@ -187,6 +188,10 @@ const table: Record<keyof typeof settings, Row> = {
   BRIDGE_CLAUDE_CONNECTION: oneOf("claude", "connection", ["acp", "cli"], ["http-api", "api", "CLI", "acp,cli"]),
   BRIDGE_CLAUDE_HOME: oneOf("claude", "home", ["agent", "user"], ["root", "Agent", "/root"]),
   BRIDGE_CLAUDE_ENV: names("claude"),
+  BRIDGE_CLAUDE_AGENT_SDK_PACKAGE: anyText("claude-agent-sdk", "package"),
+  BRIDGE_CLAUDE_AGENT_SDK_COMMAND: anyText("claude-agent-sdk", "command"),
+  BRIDGE_CLAUDE_AGENT_SDK_HOME: oneOf("claude-agent-sdk", "home", ["agent", "user"], ["root", "Agent", "/root"]),
+  BRIDGE_CLAUDE_AGENT_SDK_ENV: names("claude-agent-sdk"),
   BRIDGE_CODEX_COMMAND: anyText("codex", "command"),
   BRIDGE_CODEX_ACP_COMMAND: anyText("codex", "acpCommand"),
   BRIDGE_CODEX_CONNECTION: oneOf("codex", "connection", ["acp", "cli"], ["http-api", "api", "CLI", "acp,cli"]),

@@ -6,6 +6,7 @@ import { processLimits, runProcess } from "../process/run-process.ts";
 import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
 import { decideCall } from "../program/decide-call.ts";
 import { reportOrphans } from "../program/run-program.ts";
+import { unlessAborted } from "../program/unless-aborted.ts";
 import { createAcpChannel } from "./acp-channel.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { answerPermission } from "./answer-permission.ts";
@@ -14,7 +15,6 @@ import { readToolCall } from "./read-update.ts";
 import { type Turn, takeTurn } from "./take-turn.ts";
 import { taskCost } from "./task-cost.ts";
 import { createStoryTeller, type StoryTeller } from "./tell-story.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** A story in JSON costs a multiple of its text. */
 const stdoutBytes = 8 * processLimits.stdoutBytes;

@@ -4,11 +4,11 @@ import type { TaskErrorCode } from "#contract";
 import type { ProgramTask } from "../program/agent-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import type { Verdict } from "../program/run-program.ts";
+import { unlessAborted } from "../program/unless-aborted.ts";
 import { AcpFailure, AgentGone, explainError, explainWords } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { openSession } from "./open-session.ts";
 import type { StoryTeller } from "./tell-story.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** How long an agent may take to stop its turn when asked to. */
 const CANCEL_LIMIT_MS = 1_500;

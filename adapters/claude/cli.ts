@@ -1,11 +1,11 @@
 import { claudeEnvironment } from "../claude-code/environment.ts";
 import { createClaudeReader } from "../claude-code/events.ts";
 import { isSchemaRefused, nativeSchema } from "../claude-code/native-schema.ts";
+import { probeClaude } from "../claude-code/probe-claude.ts";
 import { refuseToken } from "../claude-code/session-id.ts";
 import { writeFiles } from "../claude-code/task-files.ts";
 import { findProgram } from "../process/find-program.ts";
 import type { Ending, Finding, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
-import { probeProgram, probeVersion } from "../program/probe-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import { runProgram } from "../program/run-program.ts";
 import { claudeArguments } from "./arguments.ts";
@@ -22,7 +22,7 @@ function find({ settings, env }: ProgramContext): Finding {
   return { missing: `${name} is not on the PATH: npm install -g @anthropic-ai/claude-code, or set BRIDGE_CLAUDE_COMMAND.` };
 }
 
-/** Flags without which a task would not be what its dispatch asked for; a version that does not know them says so before any task does. */
+/** Flags without which a task would not be what its dispatch asked for. */
 const neededFlags = [
   "--restricted",
   "--setting-sources",
@@ -33,11 +33,7 @@ const neededFlags = [
 ];
 
 async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
-  const env = claudeEnvironment(context);
-  const [version, help] = await Promise.all([probeVersion(context, argv, env), probeProgram(context, { argv: [...argv, "--help"], env })]);
-  const unknown = neededFlags.filter((flag) => !help.stdout.includes(flag));
-  if (unknown.length > 0)
-    throw new Error(`claude ${version} does not know ${unknown.join(", ")}: npm install -g @anthropic-ai/claude-code`);
+  const version = await probeClaude(argv, context, neededFlags, "npm install -g @anthropic-ai/claude-code");
   return { version, detail: `claude ${version}` };
 }
 

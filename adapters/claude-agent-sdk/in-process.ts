@@ -1,0 +1,50 @@
+import path from "node:path";
+import type { GatewayCapabilities } from "#contract";
+import { isSchemaRefused, nativeSchema } from "../claude-code/native-schema.ts";
+import { probeClaude } from "../claude-code/probe-claude.ts";
+import { refuseToken } from "../claude-code/session-id.ts";
+import { writeFiles } from "../claude-code/task-files.ts";
+import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
+import { converse } from "./converse.ts";
+import { findSdk } from "./find-sdk.ts";
+import { findInstalledSdk, loadSdk, packageName } from "./sdk.ts";
+
+const capabilities: GatewayCapabilities = {
+  streaming: true,
+  sessionResume: true,
+  fileIo: true,
+  mcpServers: true,
+  tools: false,
+  sandboxing: true,
+  costTracking: true,
+  management: false,
+  approvals: true,
+  cancellation: true,
+  outputStrategies: ["stream", "file", "structured"],
+};
+
+/** The SDK in Bridge's own process, with one Claude Code a task; its `argv` is that program and the module of the SDK. */
+export const inProcessConnection: ProgramConnection = { name: "in-process", capabilities, find: findSdk, probe, execute };
+
+/** Flags without which a task would not be what its dispatch asked for. */
+const neededFlags = ["--restricted", "--setting-sources", "--strict-mcp-config", "--system-prompt-snapshot", "--tools"];
+
+async function probe([program = "", module = ""]: readonly string[], context: ProgramContext): Promise<Probe> {
+  await loadSdk(module);
+  const version = findInstalledSdk(path.dirname(module))?.version ?? null;
+  const advice = `npm install --no-save ${packageName}`;
+  const claudeVersion = await probeClaude([program], context, neededFlags, advice);
+  return { version, detail: `${packageName} ${version} with Claude Code ${claudeVersion}` };
+}
+
+async function execute(task: ProgramTask, [program = "", module = ""]: readonly string[]): Promise<Ending> {
+  const { request } = task;
+  const refused = refuseToken(request.resumeToken);
+  if (refused !== null) return refused;
+  const sdk = await loadSdk(module);
+  await writeFiles(request);
+  const schema = nativeSchema(request);
+  const ending = await converse(task, { sdk, program, schema });
+  if (schema === null || !isSchemaRefused(ending.error)) return ending;
+  return await converse(task, { sdk, program, schema: null });
+}

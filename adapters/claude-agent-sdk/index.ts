@@ -1,0 +1,21 @@
+import type { ExecutionAdapter } from "#contract";
+import { askLogin } from "../claude-code/login.ts";
+import type { AgentProgram } from "../program/agent-program.ts";
+import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import { homeSetting } from "./home-setting.ts";
+import { inProcessConnection } from "./in-process.ts";
+
+const claudeAgentSdk: AgentProgram = {
+  provider: "claude-agent-sdk",
+  connections: [inProcessConnection],
+  findCredentials: (_, argv, context) => askLogin(argv.slice(0, 1), context, homeSetting),
+  multiAgent: "sub-agents of its own, by its tool Agent; they work in the task's process and rights",
+  timeoutMultiplier: 1,
+};
+
+/** Runs tasks on the Claude Agent SDK. */
+export function createClaudeAgentSdkAdapter(): Required<ExecutionAdapter> {
+  return createProgramAdapter(claudeAgentSdk);
+}
+
+export { createClaudeAgentSdkAdapter as createAdapter };
