@@ -24,13 +24,14 @@ import { createTaskReader } from "./dispatch/task-reader.ts";
 import { createWorkspaces } from "./dispatch/workspace.ts";
 import { BridgeError, StartError } from "./errors.ts";
 import { createEventLog } from "./events/event-log.ts";
+import { registerAdapterRoutes } from "./http/adapters.ts";
 import { registerApprovalRoutes } from "./http/approvals.ts";
 import { registerCallbackRoutes } from "./http/callbacks.ts";
 import { createServer } from "./http/create-server.ts";
 import { registerDispatchRoute } from "./http/dispatch.ts";
 import { createEventStreams } from "./http/event-stream.ts";
 import { eventRoutes } from "./http/events.ts";
-import { registerGatewayRoutes } from "./http/gateway.ts";
+import { gatewayRoutes } from "./http/gateway.ts";
 import { registerHealthRoutes } from "./http/health.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { taskEventRoutes } from "./http/task-events.ts";
@@ -149,7 +150,8 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   await server.register(eventRoutes({ store, eventStreams, tickets }));
   registerCallbackRoutes(server, { callbacks: createCallbacks(store, callbackWorker) });
   registerApprovalRoutes(server, { approvals });
-  registerGatewayRoutes(server, { registry, dispatcher });
+  registerAdapterRoutes(server, { registry, dispatcher });
+  await server.register(gatewayRoutes({ registry, dispatcher, logger }));
   registerHealthRoutes(server, { dispatcher, registry, checkWritable: store.checkWritable });
   registerMetricsRoute(server, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
 

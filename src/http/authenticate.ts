@@ -32,10 +32,10 @@ export function createAuthentication({ tokens, tickets }: { tokens: Pick<Tokens,
     const { config } = request.routeOptions;
     if (config.public === true) return done();
     const principal = identify(request);
+    request.principal = principal;
     if (config.scope === undefined || (config.scope !== "any" && !principal.scopes.has(config.scope))) {
       throw new BridgeError("scope_missing", `This needs a token with the scope "${config.scope}".`);
     }
-    request.principal = principal;
     done();
   };
 }

@@ -14,15 +14,15 @@ const cursorSchema = z
     return z.NEVER;
   });
 
-/** A place in a list of files: the path as it is, so that the longest one still fits a URL. */
-export const encodePathCursor = (path: string): string => Buffer.from(path).toString("base64url");
+/** A place in a list by name: the name as it is, so that the longest path still fits a URL. */
+export const encodeNameCursor = (name: string): string => Buffer.from(name).toString("base64url");
 
-export const pathCursorSchema = z
+export const nameCursorSchema = z
   .string()
   .max(6000)
   .transform((text, context) => {
-    const path = Buffer.from(text, "base64url").toString();
-    if (path !== "" && encodePathCursor(path) === text) return path;
+    const name = Buffer.from(text, "base64url").toString();
+    if (name !== "" && encodeNameCursor(name) === text) return name;
     context.issues.push({ code: "custom", input: text, message: "must be a nextCursor that this list has answered" });
     return z.NEVER;
   });

@@ -1,95 +1,69 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyPluginAsync } from "fastify";
 import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
 import { z } from "zod";
-import { connections, type GatewayCapabilities } from "#contract";
-import type { AdapterRegistry, RegisteredAdapter } from "../dispatch/adapter-registry.ts";
-import type { Dispatcher, Load } from "../dispatch/dispatcher.ts";
-import { listOf, pageQuery, toPage } from "./cursor.ts";
-import { problemResponses } from "./problem.ts";
-import { time, toIsoOrNull } from "./time.ts";
+import { findJsonFault } from "../dispatch/canonical-json.ts";
+import { toFieldErrors } from "../dispatch/field-errors.ts";
+import { BridgeError } from "../errors.ts";
+import { auditWrites } from "./audit-writes.ts";
+import { createManagerCalls, type ManagerCallOptions, managerKinds, managersOf } from "./call-manager.ts";
+import { noQuery } from "./empty.ts";
+import { sendTagged } from "./etag.ts";
+import { registerAgentFileRoutes } from "./gateway-agent-files.ts";
+import { registerAgentRoutes } from "./gateway-agents.ts";
+import { registerBindingRoutes } from "./gateway-bindings.ts";
+import { providerParams, readResponses } from "./gateway-schemas.ts";
+import { registerSkillRoutes } from "./gateway-skills.ts";
+import { registerSystemRoutes } from "./gateway-system.ts";
 
-/** What the route needs. */
-export interface GatewayDependencies {
-  registry: Pick<AdapterRegistry, "list">;
-  dispatcher: Pick<Dispatcher, "load">;
-}
-
-const count = z.number().int().nonnegative();
-const adapterSchema = z
-  .strictObject({
-    provider: z.string(),
-    health: z.strictObject({
-      status: z.enum(["healthy", "degraded", "offline"]),
-      connection: z.enum(connections).nullable(),
-      version: z.string().nullable(),
-      detail: z.string().nullable(),
-      preflight: z.array(z.strictObject({ step: z.string(), ok: z.boolean(), detail: z.string() })),
-      checkedAt: time.nullable(),
-    }),
-    capabilities: z
-      .object({
-        streaming: z.boolean(),
-        sessionResume: z.boolean(),
-        fileIo: z.boolean(),
-        mcpServers: z.boolean(),
-        tools: z.boolean(),
-        sandboxing: z.boolean(),
-        costTracking: z.boolean(),
-        management: z.boolean(),
-        approvals: z.boolean(),
-        cancellation: z.boolean(),
-        outputStrategies: z.array(z.enum(["stream", "file", "structured"])),
-        inputs: z.array(z.enum(["bridgeInput", "responderInput"])).describe("Inputs beside the message that it understands."),
-      })
-      .nullable()
-      .describe("Null when the adapter could not be loaded."),
-    running: count,
-    queued: count,
-    maxConcurrent: count,
+const runtimeSchema = z
+  .looseObject({
+    name: z.string(),
+    version: z.string().nullable(),
+    uptimeSeconds: z.number().nullable(),
+    limits: z.record(z.string(), z.unknown()),
+    managers: z.array(z.enum(managerKinds)).describe("Which routes below this one exist."),
   })
-  .meta({ id: "Adapter" });
+  .meta({ id: "Runtime" });
 
-/** `GET /api/v2/adapters`. */
-export function registerGatewayRoutes(server: FastifyInstance, { registry, dispatcher }: GatewayDependencies): void {
-  server.withTypeProvider<FastifyZodOpenApiTypeProvider>().get(
-    "/api/v2/adapters",
-    {
-      config: { scope: "read" },
-      schema: {
-        summary: "List the adapters in their configured order: how they are and what they can do",
-        querystring: z.strictObject(pageQuery),
-        response: {
-          200: { description: "A page of adapters.", content: { "application/json": { schema: listOf(adapterSchema) } } },
-          ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
+/** `GET /api/v2/gateway/{provider}` and everything below it. */
+export function gatewayRoutes(options: ManagerCallOptions): FastifyPluginAsync {
+  const callManager = createManagerCalls(options);
+  return async (app) => {
+    auditWrites(app, options.logger);
+    app.addHook("preValidation", async ({ body }) => refuseHarmfulJson(body));
+
+    app.withTypeProvider<FastifyZodOpenApiTypeProvider>().get(
+      "/api/v2/gateway/:provider",
+      {
+        config: { scope: "manage" },
+        schema: {
+          tags: ["gateway"],
+          summary: "What a runtime says about itself, and what of it can be managed",
+          params: z.object(providerParams),
+          querystring: noQuery,
+          response: readResponses("The runtime.", runtimeSchema),
         },
       },
-    },
-    async (request) => {
-      const { limit, cursor: shown = 0 } = request.query;
-      const entries = registry.list().map((entry, index) => ({ entry, place: index + 1 }));
-      return toPage(
-        entries.slice(shown, shown + limit),
-        entries.length > shown + limit,
-        ({ entry }) => describeAdapter(entry, dispatcher.load(entry.provider)),
-        ({ place }) => place,
-      );
-    },
-  );
-}
-
-function describeAdapter({ provider, adapter, health }: RegisteredAdapter, { running, queued, maxConcurrent }: Load) {
-  const { status, connection, version, detail, preflight, checkedAt } = health;
-  const capabilities = adapter?.capabilities() ?? null;
-  return {
-    provider,
-    health: { status, connection, version, detail, preflight, checkedAt: toIsoOrNull(checkedAt) },
-    capabilities: capabilities === null ? null : describeCapabilities(capabilities),
-    running,
-    queued,
-    maxConcurrent,
+      async (request, reply) => {
+        const found = await callManager(request, "runtime", async (manager) => ({
+          ...(await manager.getRuntimeInfo()),
+          managers: managersOf(manager),
+        }));
+        return sendTagged(request, reply, found);
+      },
+    );
+    registerAgentRoutes(app, callManager);
+    registerAgentFileRoutes(app, callManager);
+    registerBindingRoutes(app, callManager);
+    registerSkillRoutes(app, callManager);
+    registerSystemRoutes(app, callManager);
   };
 }
 
-function describeCapabilities({ outputStrategies, inputs = [], ...abilities }: GatewayCapabilities) {
-  return { ...abilities, outputStrategies: [...outputStrategies], inputs: [...inputs] };
+/** Fields of the runtime's own go to the adapter as they are: not what could do harm there, or could not be kept as it came. */
+function refuseHarmfulJson(body: unknown): void {
+  const fault = findJsonFault(body);
+  if (fault === null) return;
+  const errors = toFieldErrors([{ code: "custom", input: undefined, ...fault }]);
+  throw new BridgeError("invalid_request", "The body of the request is not valid.", { errors });
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { FoundFile, TaskFiles } from "../dispatch/task-files.ts";
-import { encodePathCursor, pageQuery, pathCursorSchema } from "./cursor.ts";
+import { encodeNameCursor, nameCursorSchema, pageQuery } from "./cursor.ts";
 import { noQuery } from "./empty.ts";
 import { problemResponses } from "./problem.ts";
 import { sendFile } from "./send-file.ts";
@@ -41,7 +41,7 @@ export function registerTaskFileRoutes(server: FastifyInstance, { taskFiles }: {
         params: z.object({ taskId: z.string() }),
         querystring: z.strictObject({
           limit: pageQuery.limit,
-          cursor: pathCursorSchema.optional().describe("`meta.nextCursor` of the page before."),
+          cursor: nameCursorSchema.optional().describe("`meta.nextCursor` of the page before."),
         }),
         response: {
           200: { description: "A page of files.", content: { "application/json": { schema: fileListSchema } } },
@@ -55,7 +55,7 @@ export function registerTaskFileRoutes(server: FastifyInstance, { taskFiles }: {
         after: cursor ?? null,
         limit,
       });
-      return { data: files.map(describeFile), meta: { nextCursor: next === null ? null : encodePathCursor(next), truncated } };
+      return { data: files.map(describeFile), meta: { nextCursor: next === null ? null : encodeNameCursor(next), truncated } };
     },
   );
 

@@ -30,6 +30,26 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["GET", "/api/v2/callbacks", "read"],
   ["POST", "/api/v2/callbacks/t1/redeliver", "dispatch"],
   ["GET", "/api/v2/adapters", "read"],
+  ["GET", "/api/v2/gateway/memory", "manage"],
+  ["GET", "/api/v2/gateway/memory/agents", "manage"],
+  ["POST", "/api/v2/gateway/memory/agents", "manage"],
+  ["GET", "/api/v2/gateway/memory/agents/ag1", "manage"],
+  ["PATCH", "/api/v2/gateway/memory/agents/ag1", "manage"],
+  ["DELETE", "/api/v2/gateway/memory/agents/ag1", "manage"],
+  ["GET", "/api/v2/gateway/memory/agents/ag1/files", "manage"],
+  ["GET", "/api/v2/gateway/memory/agents/ag1/files/n1", "manage"],
+  ["PUT", "/api/v2/gateway/memory/agents/ag1/files/n1", "manage"],
+  ["DELETE", "/api/v2/gateway/memory/agents/ag1/files/n1", "manage"],
+  ["GET", "/api/v2/gateway/memory/agents/ag1/bindings", "manage"],
+  ["PUT", "/api/v2/gateway/memory/agents/ag1/bindings", "manage"],
+  ["GET", "/api/v2/gateway/memory/skills", "manage"],
+  ["GET", "/api/v2/gateway/memory/skills/n1", "manage"],
+  ["PUT", "/api/v2/gateway/memory/skills/n1", "manage"],
+  ["DELETE", "/api/v2/gateway/memory/skills/n1", "manage"],
+  ["POST", "/api/v2/gateway/memory/skills/n1/dependencies", "manage"],
+  ["POST", "/api/v2/gateway/memory/system/reload", "manage"],
+  ["GET", "/api/v2/gateway/memory/system/models", "manage"],
+  ["GET", "/api/v2/gateway/memory/system/security", "manage"],
   ["GET", "/ws/bridge", "any"],
   ["GET", "/metrics", "metrics"],
   ["GET", "/healthz", null],
@@ -45,9 +65,11 @@ test("the table knows every route", async () => {
   const described = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const known = routes.map(
-    ([method, target]) => `${method} ${target.replace("/t1", "/{taskId}").replace("/a.md", "/{path}").replace("/apr_1", "/{approvalId}")}`,
-  );
+  const parameters = { t1: "{taskId}", "a.md": "{path}", apr_1: "{approvalId}", memory: "{provider}", ag1: "{agentId}", n1: "{name}" };
+  const known = routes.map(([method, target]) => {
+    const segments = target.split("/").map((segment) => parameters[segment as keyof typeof parameters] ?? segment);
+    return `${method} ${segments.join("/")}`;
+  });
   expect(described.filter((route) => !known.includes(route))).toEqual([]);
 });
 

@@ -20,6 +20,7 @@ export const tokens = {
   reader: { tenant: "alpha", scopes: ["read"] },
   dispatcher: { tenant: "alpha", scopes: ["dispatch"] },
   scraper: { tenant: "alpha", scopes: ["metrics"] },
+  manager: { tenant: "alpha", scopes: ["manage"] },
   expired: { tenant: "alpha", scopes: ["read"], expiresAt: "2020-01-01T00:00:00Z" },
 } as const;
 export type TokenName = keyof typeof tokens;

@@ -1,0 +1,148 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import {
+  type AgentManager,
+  isAgentManager,
+  isManagementError,
+  isRuntimeManager,
+  isSkillManager,
+  isSystemManager,
+  type ManagementError,
+  type ManagementErrorCode,
+  type RuntimeManager,
+  type SkillManager,
+  type SystemManager,
+} from "#contract";
+import type { AdapterRegistry } from "../dispatch/adapter-registry.ts";
+import { offlineText } from "../dispatch/admission.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import { BridgeError, type ErrorCode } from "../errors.ts";
+import { describeWrite, isWrite } from "./audit-writes.ts";
+
+/** The managers that an adapter can be, by the word that stands for each on the wire. */
+export interface Managers {
+  runtime: RuntimeManager;
+  agents: AgentManager;
+  skills: SkillManager;
+  system: SystemManager;
+}
+
+/** What calls to managers go through. */
+export interface ManagerCallOptions {
+  registry: Pick<AdapterRegistry, "get" | "list" | "suspect">;
+  dispatcher: Pick<Dispatcher, "draining">;
+  logger: Pick<Logger, "info">;
+  /** How long one request may take; there for tests. */
+  limitMs?: number;
+}
+
+/** Calls a manager of the provider that the request names; whatever comes of it otherwise is a BridgeError, or a bug. */
+export type CallManager = <Kind extends keyof Managers, Result>(
+  request: ProviderRequest,
+  kind: Kind,
+  act: (manager: Managers[Kind]) => Promise<Result>,
+) => Promise<Result>;
+
+type ProviderRequest = FastifyRequest<{ Params: { provider: string } }>;
+
+const LIMIT_MS = 60_000;
+/** As for a dispatch: by then it has been looked again. */
+const OFFLINE_RETRY_SECONDS = 30;
+
+const guards: { [Kind in keyof Managers]: (adapter: unknown) => adapter is Managers[Kind] } = {
+  runtime: isRuntimeManager,
+  agents: isAgentManager,
+  skills: isSkillManager,
+  system: isSystemManager,
+};
+
+/** What a provider's managers are called on the wire, without the runtime itself. */
+export const managerKinds = ["agents", "skills", "system"] as const;
+export const managersOf = (adapter: unknown): (typeof managerKinds)[number][] => managerKinds.filter((kind) => guards[kind](adapter));
+
+const codes: Readonly<Record<ManagementErrorCode, ErrorCode>> = {
+  invalid_request: "invalid_request",
+  not_found: "not_found",
+  not_supported: "not_supported",
+  conflict: "invalid_state",
+  stale_write: "stale_write",
+  unavailable: "adapter_offline",
+};
+
+/** Makes the one way from a route to a manager: is there one, is its runtime up, is it in time, and what does its refusal mean. */
+export function createManagerCalls({ registry, dispatcher, logger, limitMs = LIMIT_MS }: ManagerCallOptions): CallManager {
+  function find<Kind extends keyof Managers>(provider: string, kind: Kind): Managers[Kind] {
+    const entry = registry.get(provider);
+    if (entry === undefined) throw new BridgeError("not_found", `There is no provider of that name. ${listLoaded(registry)}`);
+    const { adapter, health } = entry;
+    if (adapter !== null && !guards[kind](adapter)) throw new BridgeError("not_supported", describeLack(provider, kind, adapter));
+    if (adapter !== null && health.status !== "offline") return adapter as unknown as Managers[Kind];
+    registry.suspect(provider);
+    throw new BridgeError("adapter_offline", offlineText(provider), { retryAfterSeconds: OFFLINE_RETRY_SECONDS });
+  }
+
+  function explain(error: unknown, provider: string): unknown {
+    if (!isManagementError(error)) return error;
+    if (error.code === "unavailable") registry.suspect(provider);
+    return toRefusal(error);
+  }
+
+  return async (request, kind, act) => {
+    const { provider } = request.params;
+    if (isWrite(request) && dispatcher.draining) throw new BridgeError("draining", "Bridge is stopping and changes nothing any more.");
+    const manager = find(provider, kind);
+    const work = act(manager);
+    const inTime = new AbortController();
+    const tooLate = delay(limitMs, undefined, { signal: inTime.signal }).then(() => {
+      tellLate(request, work);
+      throw new BridgeError("adapter_offline", tooLateText(provider, limitMs, isWrite(request)));
+    });
+    tooLate.catch(() => {});
+    try {
+      return await Promise.race([work, tooLate]);
+    } catch (error) {
+      throw explain(error, provider);
+    } finally {
+      inTime.abort();
+    }
+  };
+
+  /** Who was told that the outcome of a write is not known finds it in the log. */
+  function tellLate(request: ProviderRequest, work: Promise<unknown>): void {
+    const tell = (outcome: string): void => {
+      if (isWrite(request)) logger.info({ ...describeWrite(request), outcome }, "gateway write ended late");
+    };
+    const explained = (error: unknown): ErrorCode => (error instanceof BridgeError ? error.code : "internal_error");
+    work.then(
+      () => tell("done"),
+      (error: unknown) => tell(explained(isManagementError(error) ? toRefusal(error) : error)),
+    );
+  }
+}
+
+const toRefusal = (error: ManagementError): BridgeError => new BridgeError(codes[error.code], error.message);
+
+function listLoaded(registry: Pick<AdapterRegistry, "list">): string {
+  return `Loaded: ${registry
+    .list()
+    .map(({ provider }) => provider)
+    .join(", ")}.`;
+}
+
+const lacks: Readonly<Record<keyof Managers, string>> = {
+  runtime: "tells nothing about its runtime",
+  agents: "manages no agents",
+  skills: "manages no skills",
+  system: "does not manage its runtime as a whole",
+};
+
+function describeLack(provider: string, kind: keyof Managers, adapter: unknown): string {
+  const managed = managersOf(adapter);
+  return `The adapter ${provider} ${lacks[kind]}. ${managed.length === 0 ? "It manages nothing." : `It manages: ${managed.join(", ")}.`}`;
+}
+
+function tooLateText(provider: string, limitMs: number, isChange: boolean): string {
+  const unknown = isChange ? " Whether it has done what was asked is not known: read before you try again." : "";
+  return `The runtime behind ${provider} did not answer within ${limitMs / 1000} s.${unknown}`;
+}

@@ -1,0 +1,158 @@
+import type { FastifyInstance } from "fastify";
+import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import { z } from "zod";
+import type { AgentFields } from "#contract";
+import { BridgeError } from "../errors.ts";
+import type { CallManager } from "./call-manager.ts";
+import { noQuery } from "./empty.ts";
+import { refusePrecondition, sendTagged, sendWritten } from "./etag.ts";
+import {
+  agentIdSchema,
+  agentParams,
+  listResponses,
+  namePageQuery,
+  pageByName,
+  preconditionHeaders,
+  providerParams,
+  readResponses,
+  writeRefusals,
+  written,
+} from "./gateway-schemas.ts";
+import { writeIfMatch } from "./precondition.ts";
+
+const agentSchema = z
+  .looseObject({ id: z.string(), name: z.string().optional(), model: z.string().optional(), etag: z.string() })
+  .meta({ id: "Agent", description: "An agent as its runtime stores it; further fields are the runtime's own." });
+
+const text = z
+  .string()
+  .regex(/^[^\p{Cc}]{1,256}$/u, "must be 1 to 256 characters, none of them a control character")
+  .nullable()
+  .optional();
+const fields = { name: text, model: text };
+const newAgent = z
+  .looseObject({ id: agentIdSchema, ...fields })
+  .describe("Which other fields there are the runtime says; it refuses those that it does not know.");
+const changes = z
+  .looseObject(fields)
+  .refine((given) => Object.keys(given).length > 0, "must change something")
+  .refine((given) => !("id" in given || "etag" in given), "must not hold id or etag, which cannot be changed")
+  .describe("What changes; null takes a value away. Which other fields there are the runtime says.");
+
+const noAgent = (): BridgeError => new BridgeError("not_found", "There is no such agent.");
+
+/** `/api/v2/gateway/{provider}/agents` and `…/{agentId}`. */
+export function registerAgentRoutes(server: FastifyInstance, callManager: CallManager): void {
+  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+  const config = { scope: "manage" } as const;
+  const tags = ["gateway"];
+  const params = z.object(agentParams);
+
+  app.get(
+    "/api/v2/gateway/:provider/agents",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "List the agents of a runtime, by id",
+        params: z.object(providerParams),
+        querystring: namePageQuery,
+        response: listResponses("A page of agents.", agentSchema),
+      },
+    },
+    async (request, reply) => {
+      const agents = await callManager(request, "agents", (manager) => manager.listAgents());
+      const page = pageByName(agents, ({ id }) => id, request.query);
+      return sendTagged(request, reply, page);
+    },
+  );
+
+  app.post(
+    "/api/v2/gateway/:provider/agents",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Make an agent",
+        params: z.object(providerParams),
+        querystring: noQuery,
+        body: newAgent,
+        response: { 201: written("The agent, ready for its first task.", agentSchema), ...writeRefusals() },
+      },
+    },
+    async (request, reply) => {
+      refusePrecondition(request);
+      const { id, ...given } = request.body;
+      const agent = await callManager(request, "agents", (manager) => manager.createAgent(id, given as AgentFields));
+      const place = `/api/v2/gateway/${encodeURIComponent(request.params.provider)}/agents/${encodeURIComponent(agent.id)}`;
+      return sendWritten(reply.header("location", place), 201, agent, agent.etag);
+    },
+  );
+
+  app.get(
+    "/api/v2/gateway/:provider/agents/:agentId",
+    {
+      config,
+      schema: { tags, summary: "One agent", params, querystring: noQuery, response: readResponses("The agent.", agentSchema) },
+    },
+    async (request, reply) => {
+      const agent = await callManager(request, "agents", (manager) => manager.getAgent(request.params.agentId));
+      if (agent === null) throw noAgent();
+      return sendTagged(request, reply, agent, agent.etag);
+    },
+  );
+
+  app.patch(
+    "/api/v2/gateway/:provider/agents/:agentId",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Change an agent",
+        params,
+        querystring: noQuery,
+        headers: preconditionHeaders,
+        body: changes,
+        response: { 200: written("The agent, changed.", agentSchema), ...writeRefusals() },
+      },
+    },
+    async (request, reply) => {
+      const { agentId } = request.params;
+      const agent = await callManager(request, "agents", (manager) =>
+        writeIfMatch(request, {
+          what: "agent",
+          readEtag: async () => (await manager.getAgent(agentId))?.etag,
+          write: (ifMatch) => manager.updateAgent(agentId, request.body as AgentFields, ifMatch),
+        }),
+      );
+      return sendWritten(reply, 200, agent, agent.etag);
+    },
+  );
+
+  app.delete(
+    "/api/v2/gateway/:provider/agents/:agentId",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Delete an agent",
+        description: "An agent that works on a task is not deleted: 409 `invalid_state`.",
+        params,
+        querystring: noQuery,
+        headers: preconditionHeaders,
+        response: { 204: { description: "Deleted." }, ...writeRefusals() },
+      },
+    },
+    async (request, reply) => {
+      const { agentId } = request.params;
+      await callManager(request, "agents", (manager) =>
+        writeIfMatch(request, {
+          what: "agent",
+          readEtag: async () => (await manager.getAgent(agentId))?.etag,
+          write: (ifMatch) => manager.deleteAgent(agentId, ifMatch),
+        }),
+      );
+      return reply.code(204).send();
+    },
+  );
+}

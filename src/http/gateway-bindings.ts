@@ -1,0 +1,57 @@
+import type { FastifyInstance } from "fastify";
+import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import { z } from "zod";
+import { BridgeError } from "../errors.ts";
+import type { CallManager } from "./call-manager.ts";
+import { noQuery } from "./empty.ts";
+import { sendTagged, sendWritten } from "./etag.ts";
+import { agentParams, preconditionHeaders, readResponses, writeRefusals, written } from "./gateway-schemas.ts";
+import { writeIfMatch } from "./precondition.ts";
+
+const bindings = z.array(z.record(z.string(), z.unknown())).max(1000).describe("Each in the runtime's own words, in its order.");
+const bindingsSchema = z.strictObject({ bindings, etag: z.string() }).meta({ id: "AgentBindings" });
+
+/** `/api/v2/gateway/{provider}/agents/{agentId}/bindings`. */
+export function registerBindingRoutes(server: FastifyInstance, callManager: CallManager): void {
+  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+  const route = { url: "/api/v2/gateway/:provider/agents/:agentId/bindings", config: { scope: "manage" } } as const;
+  const common = { tags: ["gateway"], params: z.object(agentParams), querystring: noQuery };
+
+  app.route({
+    ...route,
+    method: "GET",
+    schema: {
+      ...common,
+      summary: "The channels and accounts that an agent is bound to",
+      response: readResponses("All bindings of the agent.", bindingsSchema),
+    },
+    handler: async (request, reply) => {
+      const found = await callManager(request, "agents", (manager) => manager.listBindings(request.params.agentId));
+      if (found === null) throw new BridgeError("not_found", "There is no such agent.");
+      return sendTagged(request, reply, found, found.etag);
+    },
+  });
+
+  app.route({
+    ...route,
+    method: "PUT",
+    schema: {
+      ...common,
+      summary: "Replace all bindings of an agent",
+      headers: preconditionHeaders,
+      body: z.strictObject({ bindings }),
+      response: { 200: written("The bindings, as they are now.", bindingsSchema), ...writeRefusals() },
+    },
+    handler: async (request, reply) => {
+      const { agentId } = request.params;
+      const found = await callManager(request, "agents", (manager) =>
+        writeIfMatch(request, {
+          what: "agent",
+          readEtag: async () => (await manager.listBindings(agentId))?.etag,
+          write: (ifMatch) => manager.setBindings(agentId, request.body.bindings, ifMatch),
+        }),
+      );
+      return sendWritten(reply, 200, found, found.etag);
+    },
+  });
+}

@@ -1,0 +1,180 @@
+import { request as httpRequest } from "node:http";
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { AdapterRegistry } from "../../src/dispatch/adapter-registry.ts";
+import { gatewayRoutes } from "../../src/http/gateway.ts";
+import { type Principal, scopes } from "../../src/http/principal.ts";
+import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
+import { createInMemoryManager } from "../adapters/in-memory-manager.ts";
+import { createBareServer } from "./bare-server.ts";
+import { type GatewayBridge, startGatewayBridge } from "./gateway-bridge.ts";
+import { expectProblem } from "./start-bridge.ts";
+
+// Every write to the gateway leaves one line in the log: who asked for what, and what came of it.
+let bridge: GatewayBridge;
+beforeAll(async () => {
+  bridge = await startGatewayBridge({ BRIDGE_RATE_LIMIT: "5" });
+});
+afterEach(() => {
+  bridge.hook.before = () => {};
+  bridge.log.length = 0;
+});
+afterAll(() => bridge.close());
+
+const secret = "content-4711";
+const line = (changes: object) => ({
+  msg: "gateway write",
+  requestId: expect.stringMatching(/./),
+  principal: "alpha",
+  tenant: "alpha",
+  provider: "daemon",
+  outcome: "done",
+  ...changes,
+});
+
+test("a write leaves one line, without its content; a read leaves none", async () => {
+  const headers = { "x-request-id": "request-1" };
+  await bridge.gateway("PUT", "daemon/skills/look%20here", { body: { content: secret }, headers, token: "beta" });
+  await bridge.gateway("GET", "daemon/skills/look%20here");
+  const who = { principal: "beta", tenant: "beta", requestId: "request-1" };
+  expect(bridge.audit()).toEqual([line({ ...who, method: "PUT", resource: "skills/look%20here" })]);
+  expect(bridge.log.join("")).not.toContain(secret);
+});
+
+test("a refused write leaves one, too, whatever refused it", async () => {
+  await bridge.gateway("PUT", "daemon/skills/a?x=secret-query", { body: { content: secret } });
+  await bridge.gateway("PUT", "daemon/skills/a%2Fb", { body: { content: secret } });
+  await bridge.gateway("PUT", "daemon/skills/a", { body: `{"content":"${secret}` });
+  await bridge.gateway("PUT", "daemon/skills/a", { body: { content: secret }, headers: { "if-match": '"old"' } });
+  await bridge.gateway("DELETE", "memory/skills/a");
+  await bridge.gateway("DELETE", "fallen/agents/a");
+  await bridge.gateway("DELETE", "nobody/agents/a");
+  await bridge.gateway("DELETE", "daemon/agents/none");
+  await bridge.gateway("DELETE", "daemon/agents/none", { token: "reader" });
+  expect(
+    bridge.audit().map(({ provider, method, resource, outcome, principal }) => [provider, method, resource, outcome, principal]),
+  ).toEqual([
+    ["daemon", "PUT", "skills/a", "invalid_request", "alpha"],
+    ["daemon", "PUT", "skills/a%2Fb", "invalid_request", "alpha"],
+    ["daemon", "PUT", "skills/a", "invalid_request", "alpha"],
+    ["daemon", "PUT", "skills/a", "stale_write", "alpha"],
+    ["memory", "DELETE", "skills/a", "not_supported", "alpha"],
+    ["fallen", "DELETE", "agents/a", "adapter_offline", "alpha"],
+    ["nobody", "DELETE", "agents/a", "not_found", "alpha"],
+    ["daemon", "DELETE", "agents/none", "not_found", "alpha"],
+    ["daemon", "DELETE", "agents/none", "scope_missing", "reader"],
+  ]);
+  expect(bridge.log.join("")).not.toMatch(/content-4711|secret-query/);
+});
+
+test("a bug leaves one, and a stranger, who could fill the log, none", async () => {
+  bridge.hook.before = () => {
+    throw new Error("a bug");
+  };
+  const headers = { authorization: "Bearer secret-alpha" };
+  await fetch(`${bridge.url}/api/v2/gateway/daemon/agents/a`, { method: "DELETE", headers });
+  expect(bridge.audit()).toEqual([line({ method: "DELETE", resource: "agents/a", outcome: "internal_error" })]);
+  await bridge.gateway("DELETE", "daemon/agents/a", { token: null });
+  expect(bridge.audit()).toHaveLength(1);
+});
+
+test("the limit of requests counts here, too", async () => {
+  const reload = () => bridge.gateway("POST", "daemon/system/reload", { token: "manager" });
+  for (let count = 0; count < 5; count += 1) expect((await reload()).status).toBe(200);
+  expectProblem(await reload(), "too_many_requests");
+  expect(bridge.audit().map(({ outcome }) => outcome)).toEqual([...Array(5).fill("done"), "too_many_requests"]);
+});
+
+test("a write whose client has gone ends all the same, and leaves its line", async () => {
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  bridge.hook.before = (method) => {
+    if (method !== "writeSkill") return;
+    begun.resolve();
+    return goOn.promise;
+  };
+  const path = "/api/v2/gateway/daemon/skills/left";
+  const headers = { authorization: "Bearer secret-alpha", "content-type": "application/json" };
+  const sent = httpRequest({ port: bridge.port, method: "PUT", path, headers });
+  sent.on("error", () => {});
+  sent.end('{"content":"x"}');
+  await begun.promise;
+  const closed = new Promise((resolve) => sent.once("close", resolve));
+  sent.destroy();
+  await closed;
+  goOn.resolve();
+  await expect.poll(() => bridge.audit()).toEqual([line({ method: "PUT", resource: "skills/left" })]);
+  expect((await bridge.gateway("GET", "daemon/skills/left")).body.content).toBe("x");
+});
+
+/** The routes alone, over a registry of one adapter. */
+async function startRoutes({ limitMs = 60_000, before }: { limitMs?: number; before(): Promise<void> }) {
+  const adapter = { ...createInMemoryAdapter({ provider: "daemon" }), ...createInMemoryManager({ before }) };
+  const health = { ...(await adapter.checkHealth()), status: "healthy" as const, checkedAt: 1 };
+  const entry = { provider: "daemon", adapter, health };
+  const registry: Pick<AdapterRegistry, "get" | "list" | "suspect"> = { get: () => entry, list: () => [entry], suspect() {} };
+  const log: Record<string, unknown>[] = [];
+  const logger = pino({ base: null }, { write: (text: string) => void log.push(JSON.parse(text)) });
+  const dispatcher = { draining: false };
+  const principal: Principal = { name: "alpha", tenant: "alpha", scopes: new Set(scopes), expiresAt: null };
+  const server = await createBareServer({ tokens: { find: () => principal }, timeouts: { lastAnswersMs: 50 } });
+  await server.register(gatewayRoutes({ registry, dispatcher, logger, limitMs }));
+  const url = await server.listen({ port: 0, host: "127.0.0.1" });
+  onTestFinished(() => server.close());
+  const call = async (method: string, target: string, body?: object) => {
+    const headers = { authorization: "Bearer any", ...(body && { "content-type": "application/json" }) };
+    const response = await fetch(`${url}/api/v2/gateway/daemon/${target}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+  };
+  return { server, call, log, dispatcher };
+}
+
+test("a runtime that does not answer in time: 503, and the line of a write that ends later follows", async () => {
+  const goOn = Promise.withResolvers<void>();
+  const { call, log } = await startRoutes({ limitMs: 50, before: () => goOn.promise });
+  const read = await call("GET", "agents");
+  expectProblem(read, "adapter_offline");
+  expect(read.body.detail).toBe("The runtime behind daemon did not answer within 0.05 s.");
+  const write = await call("PUT", "skills/a", { content: "x" });
+  expectProblem(write, "adapter_offline");
+  expect(write.body.detail).toContain("not known: read before you try again");
+  const told = () => log.map(({ msg, outcome, resource }) => [msg, resource, outcome]);
+  expect(told()).toEqual([["gateway write", "skills/a", "adapter_offline"]]);
+  goOn.resolve();
+  await expect.poll(told).toEqual([
+    ["gateway write", "skills/a", "adapter_offline"],
+    ["gateway write ended late", "skills/a", "done"],
+  ]);
+  expect(log[1]?.["requestId"]).toBe(log[0]?.["requestId"]);
+});
+
+test("while Bridge drains nothing is changed any more, and reads go on", async () => {
+  const { call, dispatcher, log } = await startRoutes({ before: async () => {} });
+  dispatcher.draining = true;
+  expectProblem(await call("POST", "agents", { id: "a" }), "draining");
+  expect((await call("GET", "agents")).body.data).toEqual([]);
+  expect(log.map(({ outcome }) => outcome)).toEqual(["draining"]);
+});
+
+test("a write that the stop cuts off leaves a line, once", async () => {
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const before = () => {
+    begun.resolve();
+    return goOn.promise;
+  };
+  const { server, call, log } = await startRoutes({ before });
+  const cut = call("DELETE", "agents/a").catch(() => "cut off");
+  await begun.promise;
+  await server.close();
+  expect(await cut).toBe("cut off");
+  expect(log.map(({ msg, outcome }) => [msg, outcome])).toEqual([["gateway write", "unknown"]]);
+  goOn.resolve();
+  await new Promise(setImmediate);
+  expect(log).toHaveLength(1);
+});
