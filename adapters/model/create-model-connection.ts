@@ -1,15 +1,15 @@
-import { type ModelMessage, experimental_streamTextLowMemory as streamText } from "ai";
+import path from "node:path";
 import type { Connection, GatewayCapabilities } from "#contract";
-import type { Credentials, Ending, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
-import { tellStep, type Verdict } from "../program/run-program.ts";
-import { createPartReader } from "./events.ts";
+import type { Credentials, ProgramConnection, ProgramContext } from "../program/agent-program.ts";
+import type { Verdict } from "../program/run-program.ts";
+import { createConversations } from "./conversations.ts";
+import { converse, type ModelState } from "./converse.ts";
 import type { FindEndpoint, ModelEndpoint } from "./model-endpoint.ts";
-import { explainError, ModelFailure, originOf, redact } from "./model-failure.ts";
-import { createModelHttp, type ModelHttp } from "./model-http.ts";
+import { ModelFailure, networkWords, originOf, redact } from "./model-failure.ts";
+import { createModelHttp } from "./model-http.ts";
 import { modelSettingsOf } from "./model-settings.ts";
-import { costOf } from "./prices.ts";
 
-/** What a plain model call can do: it speaks, and has no hands. */
+/** What a plain model call can do: it speaks, and has neither hands nor a memory. */
 export const plainCapabilities: GatewayCapabilities = {
   streaming: true,
   sessionResume: false,
@@ -24,10 +24,19 @@ export const plainCapabilities: GatewayCapabilities = {
   outputStrategies: ["stream", "structured"],
 };
 
+/** What a model can do that has tools and a memory. */
+export const agentCapabilities: GatewayCapabilities = {
+  ...plainCapabilities,
+  sessionResume: true,
+  mcpServers: true,
+  tools: true,
+  approvals: true,
+};
+
 /** One way to reach models. */
 export interface ModelConnectionOptions {
   name: Connection;
-  /** `plainCapabilities`, and what goes beyond: `costTracking` follows from the price table. */
+  /** `plainCapabilities` or `agentCapabilities`; `costTracking` follows from the price table. */
   capabilities: GatewayCapabilities;
   findEndpoint: FindEndpoint;
 }
@@ -43,15 +52,18 @@ export interface ModelConnection extends ProgramConnection {
  * `maxSteps`; what an endpoint needs it reads for itself.
  */
 export function createModelConnection({ name, capabilities, findEndpoint }: ModelConnectionOptions): ModelConnection {
-  const https = new WeakMap<ProgramContext, ModelHttp>();
+  const states = new WeakMap<ProgramContext, ModelState>();
 
-  const httpOf = (context: ProgramContext): ModelHttp => {
-    const http = https.get(context) ?? createModelHttp(context);
-    https.set(context, http);
-    return http;
+  const stateOf = (context: ProgramContext): ModelState => {
+    const state = states.get(context) ?? {
+      http: createModelHttp(context),
+      conversations: createConversations(path.join(context.dataDir, "conversations"), context.retentionDays),
+    };
+    states.set(context, state);
+    return state;
   };
   const ask = async (endpoint: ModelEndpoint, context: ProgramContext): Promise<number> => {
-    const { fetch } = httpOf(context);
+    const { fetch } = stateOf(context).http;
     const signal = AbortSignal.any([AbortSignal.timeout(PROBE_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
     const response = await (endpoint.probe?.(fetch, signal) ?? fetch(`${endpoint.baseUrl}/models`, { signal }));
     await response.body?.cancel();
@@ -70,6 +82,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
 
     async probe(_argv, context) {
       const endpoint = found(findEndpoint(context));
+      await stateOf(context).conversations.sweep();
       try {
         await ask(endpoint, context);
       } catch (error) {
@@ -105,56 +118,17 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
       if (modelId === null) return failure("adapter_error", "The dispatch names no model, and there is no default one: set `model`.");
       const obstacle = endpoint.obstacleTo?.(modelId, request) ?? null;
       if (obstacle !== null) return failure("adapter_error", obstacle);
-      return await converse(task, endpoint, modelId, httpOf(task.context));
+      return await converse(task, { endpoint, modelId, capabilities, ...stateOf(task.context) });
     },
 
     async close(context) {
-      await https.get(context)?.close();
-      https.delete(context);
+      await states.get(context)?.http.close();
+      states.delete(context);
     },
   };
 }
 
 const PROBE_LIMIT_MS = 5_000;
-/** One more try of a call that has not begun to answer: a kept connection may have been closed at the other end meanwhile. */
-const RETRIES = 1;
-
-// It would write to stdout, which is Bridge's log.
-globalThis.AI_SDK_LOG_WARNINGS = false;
-
-async function converse(task: ProgramTask, endpoint: ModelEndpoint, modelId: string, { fetch }: ModelHttp): Promise<Ending> {
-  const { request, context, story, signal } = task;
-  const explain = (error: unknown): Verdict => (signal.aborted ? cancelled : explainError(error, endpoint));
-  let facts: Omit<Partial<Ending>, "status"> = {};
-  let told: Verdict | null = null;
-  try {
-    const messages: ModelMessage[] = [{ role: "user", content: request.message }];
-    const read = createPartReader(explain, endpoint.readMetadata);
-    const result = streamText({
-      model: endpoint.createModel(modelId, fetch, request),
-      ...(request.systemPrompt !== undefined && { instructions: request.systemPrompt }),
-      messages,
-      maxRetries: RETRIES,
-      abortSignal: signal,
-      // It is told as a part of the stream, too.
-      onError: () => {},
-    });
-    for await (const part of result.stream) {
-      for (const step of read(part)) {
-        if (step.kind === "known") facts = { ...facts, ...step.facts };
-        else if (step.kind === "ended") told ??= step.ending;
-        else tellStep(story, step);
-      }
-    }
-  } catch (error) {
-    told ??= explain(error);
-  }
-  const verdict = signal.aborted ? cancelled : (told ?? failure("model_error", "The model's answer ended before its end."));
-  const { prices } = modelSettingsOf(context.settings);
-  const model = facts.model ?? modelId;
-  const costUsd = prices === undefined || facts.usage === undefined ? undefined : costOf(prices, [model, modelId], facts.usage);
-  return { ...facts, model, ...(costUsd !== undefined && { costUsd }), ...verdict };
-}
 
 /** Tasks and probes come only to a connection that was found. */
 function found(endpoint: ReturnType<FindEndpoint>): ModelEndpoint {
@@ -169,13 +143,8 @@ function failureWords(error: unknown): string {
 }
 
 function probeWords(error: unknown, { secrets }: ModelEndpoint): string {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.name === "TimeoutError") return `no answer within ${PROBE_LIMIT_MS / 1000} s`;
-    const { code } = cause as { code?: unknown };
-    if (typeof code === "string") return code;
-  }
-  return redact(error instanceof Error ? error.message : String(error), secrets);
+  if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${PROBE_LIMIT_MS / 1000} s`;
+  return networkWords(error) ?? redact(error instanceof Error ? error.message : String(error), secrets);
 }
 
 const failure = (errorCode: NonNullable<Verdict["errorCode"]>, error: string): Verdict => ({ status: "error", errorCode, error });
-const cancelled = failure("cancelled", "The task was cancelled.");

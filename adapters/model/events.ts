@@ -2,6 +2,7 @@ import type { TextStreamPart, ToolSet } from "ai";
 import type { Ending } from "../program/agent-program.ts";
 import type { Step, Verdict } from "../program/run-program.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
+import type { OpenCall } from "./open-calls.ts";
 import { sumUsage, usageOf } from "./usage.ts";
 
 /** So much is thought, or put into a tool call, between two signs of life. */
@@ -10,14 +11,21 @@ const QUIET_LENGTH = 4_096;
 /** Reads one part of a stream at a time; keeps what it must remember between parts. Pure but for that memory. */
 export type PartReader = (part: TextStreamPart<ToolSet>) => readonly Step[];
 
+export interface ReaderOptions {
+  /** What an error in the stream means. */
+  explain(error: unknown): Verdict;
+  /** After so many calls of the model the stream ends, finished or not. */
+  maxSteps: number;
+  readMetadata?: ModelEndpoint["readMetadata"];
+}
+
 /** Makes the reader of one task's stream. */
-export function createPartReader(
-  explain: (error: unknown) => Verdict,
-  readMetadata: NonNullable<ModelEndpoint["readMetadata"]> = () => [],
-): PartReader {
+export function createPartReader({ explain, maxSteps, readMetadata = () => [] }: ReaderOptions): PartReader {
   const usages: Parameters<typeof sumUsage>[0][number][] = [];
   let steps = 0;
   let unseen = 0;
+  /** Calls without a result; only of what nobody here works does one stay. */
+  const open = new Map<string, OpenCall>();
 
   /** What nobody sees of a model's work is told by its length, now and then. */
   const quietly = (what: string, text: string): Step[] => {
@@ -40,10 +48,13 @@ export function createPartReader(
       case "tool-input-delta":
         return quietly("tool input", part.delta);
       case "tool-call":
+        open.set(part.toolCallId, { toolCallId: part.toolCallId, toolName: part.toolName, input: part.input });
         return [{ kind: "tool.invoked", toolCallId: part.toolCallId, toolName: part.toolName, input: part.input }];
       case "tool-result":
+        open.delete(part.toolCallId);
         return [completed(part, part.output, isErrorOutput(part.output))];
       case "tool-error":
+        open.delete(part.toolCallId);
         return [completed(part, wordsOf(part.error), true)];
       case "finish-step": {
         steps += 1;
@@ -57,8 +68,11 @@ export function createPartReader(
           { kind: "progress", data: { step: steps, finishReason: part.finishReason } },
         ];
       }
-      case "finish":
-        return [{ kind: "ended", ending: verdictOf(part) }];
+      case "finish": {
+        const ending = verdictOf(part, steps >= maxSteps && open.size === 0);
+        const awaited: Step[] = open.size === 0 ? [] : [{ kind: "known", facts: { outputs: { toolCalls: [...open.values()] } } }];
+        return ending.status === "ok" ? [...awaited, { kind: "ended", ending }] : [{ kind: "ended", ending }];
+      }
       case "error":
         return [{ kind: "ended", ending: explain(part.error) }];
       case "abort":
@@ -80,11 +94,13 @@ const isErrorOutput = (output: unknown): boolean =>
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Why a model has stopped decides; what it stopped for without a known reason is an answer only when it gave one. */
-function verdictOf({ finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>): Verdict {
+function verdictOf({ finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>, isLastStep: boolean): Verdict {
   const failed = (errorCode: NonNullable<Verdict["errorCode"]>, error: string): Verdict => ({ status: "error", errorCode, error });
   switch (finishReason) {
     case "stop":
+      return { status: "ok" };
     case "tool-calls":
+      if (isLastStep) return failed("max_turns", "The task has used up the calls of the model that one task has (BRIDGE_MODEL_MAX_STEPS).");
       return { status: "ok" };
     case "length":
       return failed("output_limit", "The answer has reached the longest that the model gives, and is cut off.");

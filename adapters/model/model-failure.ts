@@ -42,7 +42,10 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
 function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoint, "baseUrl" | "secrets">): Verdict {
   const words = redact(wordsOf(error), secrets);
   if (error.statusCode === undefined)
-    return failed("adapter_offline", `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkWords(error)}`);
+    return failed(
+      "adapter_offline",
+      `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkWords(error) ?? "no connection"}`,
+    );
   const errorCode = codes[error.statusCode] ?? "model_error";
   return failed(errorCode, `The model's endpoint answered ${error.statusCode}: ${words}${advice[errorCode] ?? ""}`);
 }
@@ -58,13 +61,13 @@ export function redact(text: string, secrets: readonly string[]): string {
     .slice(0, MAX_WORDS_LENGTH);
 }
 
-/** The code of the system alone: its text may name addresses that are not for everybody. */
-function networkWords(error: unknown): string {
+/** The code with which a connection failed; null when that was not it. Its text may name addresses that are not for everybody. */
+export function networkWords(error: unknown): string | null {
   for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const { code } = cause as { code?: unknown };
     if (typeof code === "string") return code;
   }
-  return "no connection";
+  return null;
 }
 
 /** Some vendors say something in a stream that is not even an error object. */

@@ -8,6 +8,8 @@ export interface TaskStory {
   invokeTool(toolCallId: string, toolName: string, input: unknown): void;
   /** A tool is done; only the first time counts. A tool nobody has seen before is invoked first, with the name given. */
   completeTool(toolCallId: string, output: unknown, isError: boolean, toolName?: string): void;
+  /** The tool is somebody else's to work, after the task: its call stays without an end. */
+  leaveTool(toolCallId: string): void;
   progress(data: Record<string, unknown>): void;
   /** The runtime's answer: what it said after its last tool. */
   readonly answer: string;
@@ -85,6 +87,10 @@ export function createTaskStory(
     },
     invokeTool: invoke,
     completeTool: complete,
+    leaveTool(toolCallId) {
+      const tool = tools.get(toolCallId);
+      if (tool !== undefined) tool.open = false;
+    },
     progress: (data) => tell({ type: "execution.progress", taskId, data }),
     get answer() {
       return answer;

@@ -1,11 +1,11 @@
 import type { ExecutionAdapter } from "#contract";
-import { createModelConnection, plainCapabilities } from "../model/create-model-connection.ts";
+import { agentCapabilities, createModelConnection } from "../model/create-model-connection.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
 import { findEndpoint } from "./endpoint.ts";
 
 /** Runs tasks on any model behind an OpenAI-compatible or Anthropic endpoint, in Bridge's own process. */
 export function createVercelAiAdapter(): Required<ExecutionAdapter> {
-  const connection = createModelConnection({ name: "in-process", capabilities: plainCapabilities, findEndpoint });
+  const connection = createModelConnection({ name: "in-process", capabilities: agentCapabilities, findEndpoint });
   return createProgramAdapter({
     provider: "vercel-ai",
     connections: [connection],

@@ -1,26 +1,54 @@
+import path from "node:path";
 import { afterAll } from "vitest";
 import { createVercelAiAdapter } from "../../../adapters/vercel-ai/index.ts";
-import { type AdapterScenarios, adapterConformance } from "../../conformance/adapter.ts";
+import { adapterConformance } from "../../conformance/adapter.ts";
 import { createModelServer, type ModelServer } from "../../runtimes/model-server/server.ts";
 
 const model = await createModelServer();
 afterAll(() => model.close());
 
-for (const protocol of ["openai-compatible", "anthropic"] as const) {
-  const asks = (steps: Parameters<ModelServer["scenario"]>[0]) => ({ systemPrompt: `Be brief. ${model.scenario(steps)}` });
-  const scenarios: AdapterScenarios = {
-    speak: (text) => asks([{ text, chunks: Math.max(3, Math.ceil(text.length / 8192)) }]),
-    echo: () => asks([{ echo: true }]),
-    hang: () => asks([{ hang: true, say: "I begin." }]),
-    fail: { errorCode: "authentication_required", ask: () => asks([{ error: 401 }]) },
-    useTool: null,
-    resume: null,
-    cost: null,
-  };
+const asks = (steps: Parameters<ModelServer["scenario"]>[0]) => ({ systemPrompt: `Be brief. ${model.scenario(steps)}` });
+const wordsServer = path.join(import.meta.dirname, "../../fixtures/programs/words-mcp-server.js");
+const usesTool = () => ({
+  ...asks([
+    { say: "I will look it up.", tools: [{ kind: "raw", name: "mcp__words__change", input: { key: "k" } }] },
+    { text: "It says so, and that is all that I can tell." },
+  ]),
+  mcpServers: [{ name: "words", transport: "stdio" as const, command: process.execPath, args: [wordsServer] }],
+});
+
+const prices = { scripted: { input: 3, output: 15, cacheRead: 0.6, cacheWrite: 3.75 } };
+const tables = [
+  // Prompt 130, 20 of them cached, answer 30, 5 of them thinking; Anthropic counts what it writes to its cache, too.
+  {
+    protocol: "openai-compatible",
+    usage: { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 },
+    costUsd: 0.000_792,
+  },
+  {
+    protocol: "anthropic",
+    usage: { inputTokens: 150, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 10 },
+    costUsd: 0.000_859_5,
+  },
+] as const;
+
+for (const { protocol, usage, costUsd } of tables)
   adapterConformance(`vercel-ai over ${protocol}`, {
     createAdapter: createVercelAiAdapter,
-    config: { settings: { protocol, baseUrl: `${model.url}/v1`, apiKey: "a-test-key", model: "scripted" } },
-    scenarios,
+    config: { settings: { protocol, baseUrl: `${model.url}/v1`, apiKey: "a-test-key", model: "scripted", prices } },
+    scenarios: {
+      speak: (text) => asks([{ text }]),
+      echo: () => asks([{ echo: true }]),
+      hang: () => asks([{ hang: true, say: "I begin." }]),
+      fail: { errorCode: "authentication_required", ask: () => asks([{ error: 401 }]) },
+      useTool: usesTool,
+      askFirst: usesTool,
+      resume: {
+        remember: (text) => ({ ...asks([{ text: "I will." }]), message: `Remember ${text}.` }),
+        recall: () => ({ ...asks([{ recall: true }]), message: "What was it?" }),
+        usagePerTurn: usage,
+      },
+      cost: { costUsd, ask: () => asks([{ text: "Not for nothing." }]) },
+    },
     hasProcesses: false,
   });
-}

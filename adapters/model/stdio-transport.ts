@@ -1,0 +1,107 @@
+import type { Writable } from "node:stream";
+import type { MCPTransport } from "@ai-sdk/mcp";
+import type { McpServerSpec } from "#contract";
+import { findProgram } from "../process/find-program.ts";
+import { exitFailure, stopFailure } from "../process/process-failure.ts";
+import { type ProcessEnd, processLimits, runProcess } from "../process/run-process.ts";
+import type { ProgramTask } from "../program/agent-program.ts";
+import { programEnvironment } from "../program/program-environment.ts";
+import { reportOrphans } from "../program/run-program.ts";
+
+/** How long a server may take to end after its stdin was closed, and then after SIGTERM. */
+const EXIT_LIMIT_MS = 500;
+const KILL_AFTER_MS = 2_000;
+/** All that a server may say in one task. */
+const stdoutBytes = 8 * processLimits.stdoutBytes;
+
+/** An MCP server that is a process of its task. */
+export interface StdioServer {
+  transport: MCPTransport;
+  /** Ends it, in the way that spoils nothing; resolves when it and all that it has started are gone. */
+  close(): Promise<void>;
+  /** Why it has ended by itself; null while it lives. */
+  readonly failure: string | null;
+}
+
+type StdioSpec = Extract<McpServerSpec, { transport: "stdio" }>;
+
+/** A server for one task: no shell, an environment of what is allowed and what the dispatch gives it, swept when it ends. */
+export function createStdioServer({ command, args = [], env = {} }: StdioSpec, mark: string, task: ProgramTask): StdioServer {
+  const { request, context, signal } = task;
+  const { directories } = request;
+  const stop = new AbortController();
+  const started = Promise.withResolvers<Writable>();
+  let ended: Promise<ProcessEnd> | null = null;
+  let failure: string | null = null;
+
+  const transport: MCPTransport = {
+    async start() {
+      ended = run();
+      const stdin = await Promise.race([started.promise, ended.then(() => null)]);
+      if (stdin === null) throw new Error(failure ?? "It has ended.");
+    },
+    async send(message) {
+      const stdin = await started.promise;
+      // A server that has gone reads nothing more; that is told by its exit.
+      await new Promise<void>((resolve) => stdin.write(`${JSON.stringify(message)}\n`, () => resolve()));
+    },
+    async close() {},
+  };
+
+  async function run(): Promise<ProcessEnd> {
+    const allowed = programEnvironment(context, []);
+    // Bridge's own PATH decides which program that is: the dispatch may only name what the operator has permitted.
+    const program = findProgram(command, allowed["PATH"] ?? "");
+    const end = await runProcess({
+      argv: [program ?? command, ...args],
+      env: { ...allowed, ...env },
+      cwd: directories.cwd,
+      // A mark of its own: the sweep at its end spares the other servers of the task.
+      taskId: `${request.taskId}/${mark}`,
+      tmp: directories.tmp,
+      home: directories.home,
+      workspace: directories.workspace,
+      sandbox: context.sandbox,
+      input: started.resolve,
+      onLine: read,
+      signal: AbortSignal.any([signal, stop.signal]),
+      limits: { stdoutBytes, killAfterMs: KILL_AFTER_MS },
+    });
+    reportOrphans(task, end);
+    failure = (stopFailure(end, { ...processLimits, stdoutBytes }) ?? exitFailure(end)).error ?? null;
+    transport.onclose?.();
+    return end;
+  }
+
+  function read(line: string): void {
+    const message = parseMessage(line);
+    if (message === null)
+      context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "the MCP server wrote a line that is no message");
+    else transport.onmessage?.(message);
+  }
+
+  return {
+    transport,
+    get failure() {
+      return failure;
+    },
+    async close() {
+      if (ended === null) return;
+      void started.promise.then((stdin) => stdin.end());
+      const timer = setTimeout(() => stop.abort(), EXIT_LIMIT_MS);
+      await ended.finally(() => clearTimeout(timer));
+    },
+  };
+}
+
+type Message = Parameters<NonNullable<MCPTransport["onmessage"]>>[0];
+
+function parseMessage(line: string): Message | null {
+  try {
+    const message: unknown = JSON.parse(line);
+    const isMessage = typeof message === "object" && message !== null && "jsonrpc" in message && message.jsonrpc === "2.0";
+    return isMessage ? (message as Message) : null;
+  } catch {
+    return null;
+  }
+}
