@@ -11,6 +11,7 @@ export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> =
   codex: () => import("./codex/index.ts"),
   command: () => import("./command/index.ts"),
   gemini: () => import("./gemini/index.ts"),
+  "gloo-ai": () => import("./gloo-ai/index.ts"),
   opencode: () => import("./opencode/index.ts"),
   "vercel-ai": () => import("./vercel-ai/index.ts"),
 };

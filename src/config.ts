@@ -106,15 +106,22 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     logLevel: values.BRIDGE_LOG_LEVEL,
     adapterSettings: {
       command: { argv: values.BRIDGE_COMMAND, env: values.BRIDGE_COMMAND_ENV },
-      claude: { ...programSettings(values, "CLAUDE"), acpCommand: values.BRIDGE_CLAUDE_ACP_COMMAND },
+      claude: { ...programSettings(values, "CLAUDE"), ...apiSettings(values, "CLAUDE"), acpCommand: values.BRIDGE_CLAUDE_ACP_COMMAND },
       "claude-agent-sdk": {
         package: values.BRIDGE_CLAUDE_AGENT_SDK_PACKAGE,
         command: values.BRIDGE_CLAUDE_AGENT_SDK_COMMAND,
         home: values.BRIDGE_CLAUDE_AGENT_SDK_HOME,
         env: values.BRIDGE_CLAUDE_AGENT_SDK_ENV,
       },
-      codex: { ...programSettings(values, "CODEX"), acpCommand: values.BRIDGE_CODEX_ACP_COMMAND },
-      gemini: programSettings(values, "GEMINI"),
+      codex: { ...programSettings(values, "CODEX"), ...apiSettings(values, "CODEX"), acpCommand: values.BRIDGE_CODEX_ACP_COMMAND },
+      gemini: { ...programSettings(values, "GEMINI"), ...apiSettings(values, "GEMINI") },
+      "gloo-ai": {
+        ...modelSettings(values),
+        baseUrl: values.BRIDGE_GLOO_AI_BASE_URL,
+        tokenUrl: values.BRIDGE_GLOO_AI_TOKEN_URL,
+        model: values.BRIDGE_GLOO_AI_MODEL,
+        tradition: values.BRIDGE_GLOO_AI_TRADITION,
+      },
       opencode: { ...programSettings(values, "OPENCODE"), config: values.BRIDGE_OPENCODE_CONFIG },
       "vercel-ai": {
         ...modelSettings(values),
@@ -135,6 +142,12 @@ const programSettings = (values: z.infer<typeof schema>, name: "CLAUDE" | "CODEX
   connection: values[`BRIDGE_${name}_CONNECTION` as const],
   home: values[`BRIDGE_${name}_HOME` as const],
   env: values[`BRIDGE_${name}_ENV` as const],
+});
+
+/** The settings of a connection that does without the program. */
+const apiSettings = (values: z.infer<typeof schema>, name: "CLAUDE" | "CODEX" | "GEMINI") => ({
+  ...modelSettings(values),
+  apiModel: values[`BRIDGE_${name}_API_MODEL` as const],
 });
 
 /** The settings that every connection to models has. */

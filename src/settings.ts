@@ -87,6 +87,9 @@ const secret = z
 
 const program = (title: string, usual: string) =>
   z.string().min(1).optional().describe(`Program of ${title} instead of ${usual}: a path, or a name on the PATH.`);
+/** The model of the `api` connection, which speaks to the vendor without its program. */
+const apiModel = (title: string, model: string) =>
+  z.string().min(1).default(model).describe(`Model of a task over the api connection to ${title} that names none.`);
 const connection = <Names extends readonly [string, ...string[]]>(title: string, names: Names) =>
   z
     .enum(names)
@@ -183,9 +186,10 @@ export const settings = {
   BRIDGE_COMMAND_ENV: list.default([]).describe("Names of environment variables that the command adapter's program gets, comma-separated."),
   BRIDGE_CLAUDE_COMMAND: program("Claude Code", "claude"),
   BRIDGE_CLAUDE_ACP_COMMAND: program("the acp connection to Claude Code", "claude-agent-acp"),
-  BRIDGE_CLAUDE_CONNECTION: connection("Claude Code", ["acp", "cli"]),
+  BRIDGE_CLAUDE_CONNECTION: connection("Claude Code", ["acp", "cli", "api"]),
   BRIDGE_CLAUDE_HOME: home("Claude Code"),
   BRIDGE_CLAUDE_ENV: moreVariables("Claude Code"),
+  BRIDGE_CLAUDE_API_MODEL: apiModel("Claude Code", "claude-opus-5-5"),
   BRIDGE_CLAUDE_AGENT_SDK_PACKAGE: z
     .string()
     .min(1)
@@ -196,13 +200,15 @@ export const settings = {
   BRIDGE_CLAUDE_AGENT_SDK_ENV: moreVariables("the Claude Agent SDK"),
   BRIDGE_CODEX_COMMAND: program("Codex", "codex"),
   BRIDGE_CODEX_ACP_COMMAND: program("the acp connection to Codex", "codex-acp"),
-  BRIDGE_CODEX_CONNECTION: connection("Codex", ["acp", "cli"]),
+  BRIDGE_CODEX_CONNECTION: connection("Codex", ["acp", "cli", "api"]),
   BRIDGE_CODEX_HOME: home("Codex"),
   BRIDGE_CODEX_ENV: moreVariables("Codex"),
+  BRIDGE_CODEX_API_MODEL: apiModel("Codex", "gpt-6.1-sol"),
   BRIDGE_GEMINI_COMMAND: program("Gemini CLI", "gemini"),
-  BRIDGE_GEMINI_CONNECTION: connection("Gemini CLI", ["cli", "acp"]),
+  BRIDGE_GEMINI_CONNECTION: connection("Gemini CLI", ["cli", "acp", "api"]),
   BRIDGE_GEMINI_HOME: home("Gemini CLI"),
   BRIDGE_GEMINI_ENV: moreVariables("Gemini CLI"),
+  BRIDGE_GEMINI_API_MODEL: apiModel("Gemini CLI", "gemini-pro-latest"),
   BRIDGE_OPENCODE_COMMAND: program("OpenCode", "opencode"),
   BRIDGE_OPENCODE_CONNECTION: connection("OpenCode", ["http-api", "cli"]),
   BRIDGE_OPENCODE_HOME: home("OpenCode"),
@@ -210,6 +216,19 @@ export const settings = {
   BRIDGE_OPENCODE_CONFIG: jsonObject
     .optional()
     .describe("Configuration of OpenCode as JSON: its providers and models. Default: the provider of the key that is set"),
+  BRIDGE_GLOO_AI_BASE_URL: httpUrl.default("https://platform.ai.gloo.com/ai/v2").describe("Endpoint of Gloo AI's models, with its path."),
+  BRIDGE_GLOO_AI_TOKEN_URL: httpUrl
+    .default("https://platform.ai.gloo.com/oauth2/token")
+    .describe("Where the tokens for it come from, for GLOO_CLIENT_ID and GLOO_CLIENT_SECRET."),
+  BRIDGE_GLOO_AI_MODEL: z
+    .string()
+    .min(1)
+    .default("auto")
+    .describe("Model of a task on Gloo AI that names none: auto, family:<name> or the id of a model."),
+  BRIDGE_GLOO_AI_TRADITION: z
+    .enum(["evangelical", "catholic", "mainline", "not_faith_specific"])
+    .optional()
+    .describe("Perspective from which Gloo AI answers: evangelical, catholic, mainline or not_faith_specific. Default: Gloo's own"),
   BRIDGE_VERCEL_AI_PROTOCOL: z
     .enum(["openai-compatible", "anthropic"])
     .default("openai-compatible")
@@ -219,7 +238,7 @@ export const settings = {
     .describe(
       "Endpoint of vercel-ai with its path, such as http://127.0.0.1:11434/v1. Default: Anthropic's own under anthropic, else none",
     ),
-  BRIDGE_VERCEL_AI_API_KEY: z.string().min(1).optional().describe("Key of that endpoint. Also as BRIDGE_VERCEL_AI_API_KEY_FILE."),
+  BRIDGE_VERCEL_AI_API_KEY: z.string().min(1).optional().describe("Key of that endpoint, if it wants one."),
   BRIDGE_VERCEL_AI_MODEL: z.string().min(1).optional().describe("Model of a task on vercel-ai that names none."),
   BRIDGE_VERCEL_AI_STRUCTURED_OUTPUT: flag
     .default(false)

@@ -53,10 +53,17 @@ test("nothing set is the documented default", () => {
     logLevel: "info",
     adapterSettings: {
       command: { argv: undefined, env: [] },
-      claude: { ...programDefaults, acpCommand: undefined },
+      claude: { ...programDefaults, ...modelDefaults, apiModel: "claude-opus-5-5", acpCommand: undefined },
       "claude-agent-sdk": { package: undefined, command: undefined, home: "agent", env: [] },
-      codex: { ...programDefaults, acpCommand: undefined },
-      gemini: programDefaults,
+      codex: { ...programDefaults, ...modelDefaults, apiModel: "gpt-6.1-sol", acpCommand: undefined },
+      gemini: { ...programDefaults, ...modelDefaults, apiModel: "gemini-pro-latest" },
+      "gloo-ai": {
+        ...modelDefaults,
+        baseUrl: "https://platform.ai.gloo.com/ai/v2",
+        tokenUrl: "https://platform.ai.gloo.com/oauth2/token",
+        model: "auto",
+        tradition: undefined,
+      },
       opencode: { ...programDefaults, config: undefined },
       "vercel-ai": {
         ...modelDefaults,
@@ -185,22 +192,25 @@ const table: Record<keyof typeof settings, Row> = {
   BRIDGE_COMMAND_ENV: names("command"),
   BRIDGE_CLAUDE_COMMAND: anyText("claude", "command"),
   BRIDGE_CLAUDE_ACP_COMMAND: anyText("claude", "acpCommand"),
-  BRIDGE_CLAUDE_CONNECTION: oneOf("claude", "connection", ["acp", "cli"], ["http-api", "api", "CLI", "acp,cli"]),
+  BRIDGE_CLAUDE_CONNECTION: oneOf("claude", "connection", ["acp", "cli", "api"], ["http-api", "CLI", "acp,cli"]),
   BRIDGE_CLAUDE_HOME: oneOf("claude", "home", ["agent", "user"], ["root", "Agent", "/root"]),
   BRIDGE_CLAUDE_ENV: names("claude"),
+  BRIDGE_CLAUDE_API_MODEL: anyText("claude", "apiModel"),
   BRIDGE_CLAUDE_AGENT_SDK_PACKAGE: anyText("claude-agent-sdk", "package"),
   BRIDGE_CLAUDE_AGENT_SDK_COMMAND: anyText("claude-agent-sdk", "command"),
   BRIDGE_CLAUDE_AGENT_SDK_HOME: oneOf("claude-agent-sdk", "home", ["agent", "user"], ["root", "Agent", "/root"]),
   BRIDGE_CLAUDE_AGENT_SDK_ENV: names("claude-agent-sdk"),
   BRIDGE_CODEX_COMMAND: anyText("codex", "command"),
   BRIDGE_CODEX_ACP_COMMAND: anyText("codex", "acpCommand"),
-  BRIDGE_CODEX_CONNECTION: oneOf("codex", "connection", ["acp", "cli"], ["http-api", "api", "CLI", "acp,cli"]),
+  BRIDGE_CODEX_CONNECTION: oneOf("codex", "connection", ["acp", "cli", "api"], ["http-api", "CLI", "acp,cli"]),
   BRIDGE_CODEX_HOME: oneOf("codex", "home", ["agent", "user"], ["root", "Agent", "/root"]),
   BRIDGE_CODEX_ENV: names("codex"),
+  BRIDGE_CODEX_API_MODEL: anyText("codex", "apiModel"),
   BRIDGE_GEMINI_COMMAND: anyText("gemini", "command"),
-  BRIDGE_GEMINI_CONNECTION: oneOf("gemini", "connection", ["acp", "cli"], ["http-api", "api", "CLI", "acp,cli"]),
+  BRIDGE_GEMINI_CONNECTION: oneOf("gemini", "connection", ["acp", "cli", "api"], ["http-api", "CLI", "acp,cli"]),
   BRIDGE_GEMINI_HOME: oneOf("gemini", "home", ["agent", "user"], ["root", "Agent", "/root"]),
   BRIDGE_GEMINI_ENV: names("gemini"),
+  BRIDGE_GEMINI_API_MODEL: anyText("gemini", "apiModel"),
   BRIDGE_OPENCODE_COMMAND: anyText("opencode", "command"),
   BRIDGE_OPENCODE_CONNECTION: oneOf("opencode", "connection", ["http-api", "cli"], ["acp", "api", "CLI", "http-api,cli"]),
   BRIDGE_OPENCODE_HOME: oneOf("opencode", "home", ["agent", "user"], ["root", "Agent", "/root"]),
@@ -209,11 +219,12 @@ const table: Record<keyof typeof settings, Row> = {
     good: [['{"provider":{"a":{}}}', ofAdapter("opencode", "config"), { provider: { a: {} } }]],
     bad: ["{", "[]", "null", '"text"', "provider=a"],
   },
+  BRIDGE_GLOO_AI_BASE_URL: someUrl("gloo-ai", "baseUrl"),
+  BRIDGE_GLOO_AI_TOKEN_URL: someUrl("gloo-ai", "tokenUrl"),
+  BRIDGE_GLOO_AI_MODEL: anyText("gloo-ai", "model"),
+  BRIDGE_GLOO_AI_TRADITION: oneOf("gloo-ai", "tradition", ["catholic", "not_faith_specific"], ["stoic", "Catholic"]),
   BRIDGE_VERCEL_AI_PROTOCOL: oneOf("vercel-ai", "protocol", ["openai-compatible", "anthropic"], ["openai", "google", "Anthropic"]),
-  BRIDGE_VERCEL_AI_BASE_URL: {
-    good: ["http://127.0.0.1:11434/v1", "https://models.example"].map((url) => [url, ofAdapter("vercel-ai", "baseUrl"), url]),
-    bad: ["models.example/v1", "ftp://models.example", "http://"],
-  },
+  BRIDGE_VERCEL_AI_BASE_URL: someUrl("vercel-ai", "baseUrl"),
   BRIDGE_VERCEL_AI_API_KEY: anyText("vercel-ai", "apiKey"),
   BRIDGE_VERCEL_AI_MODEL: anyText("vercel-ai", "model"),
   BRIDGE_VERCEL_AI_STRUCTURED_OUTPUT: { good: [["true", ofAdapter("vercel-ai", "structuredOutput"), true]], bad: ["yes"] },
@@ -247,6 +258,12 @@ function ofAdapter(provider: string, name: string) {
 }
 function anyText(provider: string, name: string): Row {
   return { good: ["name", "/opt/a b/program"].map((value) => [value, ofAdapter(provider, name), value]), bad: [] };
+}
+function someUrl(provider: string, name: string): Row {
+  return {
+    good: ["http://127.0.0.1:11434/v1", "https://models.example"].map((value) => [value, ofAdapter(provider, name), value]),
+    bad: ["models.example/v1", "ftp://models.example", "http://"],
+  };
 }
 function oneOf(provider: string, name: string, good: readonly string[], bad: readonly string[]): Row {
   return { good: good.map((value) => [value, ofAdapter(provider, name), value]), bad };

@@ -1,14 +1,17 @@
 import type { ExecutionAdapter } from "#contract";
 import type { AgentProgram } from "../program/agent-program.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import { standIn } from "../program/stand-in.ts";
 import { acpConnection } from "./acp.ts";
+import { apiConnection } from "./api.ts";
 import { cliConnection } from "./cli.ts";
 import { findCredentials } from "./credentials.ts";
 
 const claude: AgentProgram = {
   provider: "claude",
-  connections: [acpConnection, cliConnection],
-  findCredentials,
+  connections: [acpConnection, cliConnection, standIn(apiConnection, [acpConnection, cliConnection])],
+  findCredentials: (connection, argv, context) =>
+    connection === "api" ? apiConnection.findCredentials(context) : findCredentials(connection, argv, context),
   multiAgent: "sub-agents of its own, by its tool Agent; they work in the task's process and rights",
   timeoutMultiplier: 1,
 };

@@ -1,0 +1,41 @@
+import { createGoogle } from "@ai-sdk/google";
+import { APICallError } from "ai";
+import { z } from "zod";
+import { createModelConnection, plainCapabilities } from "../model/create-model-connection.ts";
+import type { FindEndpoint } from "../model/model-endpoint.ts";
+import type { Verdict } from "../program/run-program.ts";
+
+const settingsSchema = z.object({ apiModel: z.string() });
+
+/** The Gemini API, with the key that Gemini CLI would have. */
+export const findEndpoint: FindEndpoint = ({ settings, env }) => {
+  if (env["GOOGLE_GENAI_USE_VERTEXAI"] === "true")
+    return { missing: "It reaches the Gemini API alone, and GOOGLE_GENAI_USE_VERTEXAI is set: install Gemini CLI." };
+  const apiKey = env["GEMINI_API_KEY"] || env["GOOGLE_API_KEY"] || "";
+  if (apiKey === "") return { missing: "It needs GEMINI_API_KEY or GOOGLE_API_KEY." };
+  // Gemini CLI wants it without the version of the API.
+  const url = (env["GOOGLE_GEMINI_BASE_URL"] || "https://generativelanguage.googleapis.com").replace(/\/+$/, "");
+  const baseUrl = /\/v1(alpha|beta)?$/.test(url) ? url : `${url}/${env["GOOGLE_GENAI_API_VERSION"] || "v1beta"}`;
+  return {
+    baseUrl,
+    defaultModel: settingsSchema.parse(settings).apiModel,
+    secrets: [apiKey],
+    createModel: (modelId, fetch) => createGoogle({ apiKey, baseURL: baseUrl, fetch })(modelId),
+    async probe(fetch, signal) {
+      const answer = await fetch(`${baseUrl}/models`, { headers: { "x-goog-api-key": apiKey }, signal });
+      return answer.status === 400 && isAboutKey(await answer.text()) ? new Response(null, { status: 401 }) : answer;
+    },
+    explainError,
+  };
+};
+
+/** The model alone, without Gemini CLI: it answers, and has no tools. */
+export const apiConnection = createModelConnection({ name: "api", capabilities: plainCapabilities, findEndpoint });
+
+/** A wrong key is told as a bad request. */
+function explainError(error: unknown): Verdict | undefined {
+  if (!APICallError.isInstance(error) || error.statusCode !== 400 || !isAboutKey(error.responseBody ?? "")) return undefined;
+  return { status: "error", errorCode: "authentication_required", error: "Gemini's API does not accept the key: check GEMINI_API_KEY." };
+}
+
+const isAboutKey = (body: string): boolean => /\bAPI_KEY_INVALID\b|API key (not valid|expired)/i.test(body);

@@ -1,0 +1,18 @@
+import type { ModelFetch } from "../model/model-endpoint.ts";
+import type { TokenSource } from "./token-source.ts";
+
+/** Calls Gloo with a token. One that is refused is minted anew, once, and the request sent again, once: nothing of it has been worked on. */
+export function createAuthorisedFetch(tokens: TokenSource, fetch: ModelFetch): ModelFetch {
+  const send: (token: string, ...call: Parameters<ModelFetch>) => Promise<Response> = (token, input, init = {}) => {
+    const headers = { ...Object.fromEntries(new Headers(init.headers)), authorization: `Bearer ${token}` };
+    return fetch(input, { ...init, headers });
+  };
+  return async (input, init) => {
+    const signal = init?.signal ?? undefined;
+    const token = await tokens.take(signal);
+    const first = await send(token, input, init);
+    if (first.status !== 401) return first;
+    await first.body?.cancel();
+    return await send(await tokens.take(signal, token), input, init);
+  };
+}

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import type { ExecutionRequest } from "#contract";
+import type { ProgramContext } from "../program/agent-program.ts";
+
+/** Perspectives that Gloo can answer from. */
+export const traditions = ["evangelical", "catholic", "mainline", "not_faith_specific"] as const;
+
+const tradition = z.enum(traditions).optional();
+const settingsSchema = z.object({
+  baseUrl: z.string().default("https://platform.ai.gloo.com/ai/v2"),
+  tokenUrl: z.string().default("https://platform.ai.gloo.com/oauth2/token"),
+  model: z.string().min(1).default("auto"),
+  tradition,
+});
+/** The settings that this adapter has beside those of every other. */
+export type GlooSettings = z.infer<typeof settingsSchema>;
+
+export const glooSettingsOf = ({ settings }: Pick<ProgramContext, "settings">): GlooSettings => settingsSchema.parse(settings);
+
+const optionsSchema = z.strictObject({
+  tradition,
+  temperature: z.number().min(0).max(2).optional(),
+  maxTokens: z.number().int().min(1).optional(),
+});
+/** What a dispatch may say to Gloo alone, in `metadata.gloo`. */
+export type GlooOptions = z.infer<typeof optionsSchema>;
+
+/** Reads the options of a dispatch; a text says what is wrong with them. */
+export function readOptions({ metadata }: Pick<ExecutionRequest, "metadata">): GlooOptions | string {
+  const parsed = optionsSchema.safeParse(metadata?.["gloo"] ?? {});
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  return `${["metadata", "gloo", ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "is not valid"}.`;
+}
+
+/** The pairs of names under which Gloo's own examples keep the credentials of a client. */
+const credentialNames = [
+  ["GLOO_CLIENT_ID", "GLOO_CLIENT_SECRET"],
+  ["GLOO_AI_CLIENT_ID", "GLOO_AI_CLIENT_SECRET"],
+] as const;
+
+/** The client that the environment names, the first whole pair of it; or what is missing. */
+export function findClient({ env }: Pick<ProgramContext, "env">): { clientId: string; clientSecret: string } | { missing: string } {
+  const pairs = credentialNames.map((names) => ({ names, values: names.map((name) => env[name] ?? "") }));
+  for (const { values } of pairs) {
+    const [clientId = "", clientSecret = ""] = values;
+    if (clientId !== "" && clientSecret !== "") return { clientId, clientSecret };
+  }
+  const half = pairs.find(({ values }) => values.some((value) => value !== ""));
+  const names: readonly string[] = half?.names.filter((_, index) => half.values[index] === "") ?? credentialNames[0];
+  return { missing: `${names.join(" and ")} ${names.length === 1 ? "is" : "are"} not set: the credentials of a client of Gloo AI Studio.` };
+}

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import type { ModelFetch } from "../model/model-endpoint.ts";
+import { ModelFailure } from "../model/model-failure.ts";
+
+/** What a client may ask for; the endpoint of the models wants no other scope. */
+const SCOPE = "api/access";
+const REFRESH_EARLY_MS = 60_000;
+/** Nobody's task waits longer than this for a token. */
+const MINT_LIMIT_MS = 15_000;
+
+const tokenSchema = z.object({ access_token: z.string().min(1), expires_in: z.coerce.number().positive().default(3600) });
+
+/** Whom to ask for tokens, and as whom. */
+export interface TokenClient {
+  tokenUrl: string;
+  clientId: string;
+  clientSecret: string;
+  fetch: ModelFetch;
+  /** Ends a mint that is under way: nobody will want its token. */
+  closed: AbortSignal;
+  /** The clock. Default: the machine's. */
+  now?: () => number;
+}
+
+/** Holds one access token for all tasks. */
+export interface TokenSource {
+  /**
+   * A token that is good for another while; `refused` is one that the endpoint has not taken. Whoever asks while one is being minted gets the same;
+   * `signal` ends the waiting, never the mint.
+   */
+  take(signal: AbortSignal | undefined, refused?: string): Promise<string>;
+  /** The token that is held, for whoever must keep it out of a text; empty without one. */
+  readonly held: string;
+}
+
+/** Mints tokens by OAuth client credentials: early enough, one at a time, and again when one is refused. A mint that failed is not remembered. */
+export function createTokenSource({ now = Date.now, ...client }: TokenClient): TokenSource {
+  let held = { token: "", goodUntil: 0 };
+  let minting: Promise<string> | null = null;
+
+  const mint = async (): Promise<string> => {
+    const askedAt = now();
+    const { access_token: token, expires_in: seconds } = await requestToken(client);
+    const lifeMs = seconds * 1000;
+    // One that lives no longer than the margin would be asked for with every call.
+    held = { token, goodUntil: askedAt + lifeMs - Math.min(REFRESH_EARLY_MS, lifeMs / 2) };
+    return token;
+  };
+
+  return {
+    get held() {
+      return held.token;
+    },
+    async take(signal, refused) {
+      signal?.throwIfAborted();
+      if (held.token !== refused && now() < held.goodUntil) return held.token;
+      minting ??= mint().finally(() => {
+        minting = null;
+      });
+      return await unlessAborted(minting, signal);
+    },
+  };
+}
+
+async function requestToken({
+  tokenUrl,
+  clientId,
+  clientSecret,
+  fetch,
+  closed,
+}: Omit<TokenClient, "now">): Promise<z.infer<typeof tokenSchema>> {
+  const limit = AbortSignal.timeout(MINT_LIMIT_MS);
+  let answer: { status: number; text: string };
+  try {
+    const response = await fetch(tokenUrl, {
+      method: "POST",
+      headers: { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}` },
+      body: new URLSearchParams({ grant_type: "client_credentials", scope: SCOPE }),
+      signal: AbortSignal.any([limit, closed]),
+    });
+    answer = { status: response.status, text: await response.text() };
+  } catch {
+    const why = limit.aborted ? `did not answer within ${MINT_LIMIT_MS / 1000} s` : "cannot be reached";
+    throw new ModelFailure("model_error", `Gloo's token endpoint ${why}.`);
+  }
+  if (answer.status !== 200) throw refusal(answer.status);
+  const token = readToken(answer.text);
+  if (token === null) throw new ModelFailure("model_error", "Gloo's token endpoint answered without a token.");
+  return token;
+}
+
+/** In our own words: what the endpoint says may repeat what it was told. */
+function refusal(httpStatus: number): ModelFailure {
+  if (httpStatus === 403)
+    return new ModelFailure("authentication_required", `The Gloo client lacks the scope ${SCOPE} (403): ${scopeAdvice}.`);
+  if (httpStatus === 400 || httpStatus === 401)
+    return new ModelFailure(
+      "authentication_required",
+      `Gloo does not accept the client (${httpStatus}): check GLOO_CLIENT_ID and GLOO_CLIENT_SECRET.`,
+    );
+  if (httpStatus === 429) return new ModelFailure("rate_limited", "Gloo's token endpoint is over its rate limit (429).");
+  return new ModelFailure("model_error", `Gloo's token endpoint answered ${httpStatus}.`);
+}
+
+/** What to do about a client that may not call the models. */
+export const scopeAdvice = `give the client the scope ${SCOPE} in Gloo AI Studio`;
+
+function readToken(text: string): z.infer<typeof tokenSchema> | null {
+  try {
+    return tokenSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** Others wait for the same work, so it goes on when one of them goes. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createAuthorisedFetch } from "../../../adapters/gloo-ai/authorised-fetch.ts";
+import { createTokenSource, type TokenClient } from "../../../adapters/gloo-ai/token-source.ts";
+import { client, createGlooServer, type GlooServer } from "./gloo-server.ts";
+
+let gloo: GlooServer;
+let at = 1_000_000;
+beforeEach(async () => {
+  gloo = await createGlooServer();
+});
+afterEach(() => gloo.close());
+
+const source = (changes: Partial<TokenClient> = {}) =>
+  createTokenSource({
+    tokenUrl: gloo.settings["tokenUrl"] ?? "",
+    clientId: client.id,
+    clientSecret: client.secret,
+    fetch,
+    closed: new AbortController().signal,
+    now: () => at,
+    ...changes,
+  });
+const going = () => new AbortController().signal;
+
+test("a token is held until a minute before its end", async () => {
+  const tokens = source();
+  expect(await tokens.take(going())).toBe("token-1");
+  at += (3600 - 61) * 1000;
+  expect(await tokens.take(going())).toBe("token-1");
+  at += 1000;
+  expect(await tokens.take(going())).toBe("token-2");
+  expect(gloo.tokens.minted).toHaveLength(2);
+});
+
+test("a short-lived token is used for half of its life", async () => {
+  gloo.tokens.seconds = 10;
+  const tokens = source();
+  expect(await tokens.take(going())).toBe("token-1");
+  at += 4_999;
+  expect(await tokens.take(going())).toBe("token-1");
+  at += 1;
+  expect(await tokens.take(going())).toBe("token-2");
+});
+
+test("whoever asks at the same time shares one mint, also those whose token was refused", async () => {
+  const tokens = source();
+  expect(await Promise.all([tokens.take(going()), tokens.take(going()), tokens.take(going())])).toEqual(Array(3).fill("token-1"));
+  expect(await Promise.all([tokens.take(going(), "token-1"), tokens.take(going(), "token-1")])).toEqual(Array(2).fill("token-2"));
+  expect(await tokens.take(going(), "token-1")).toBe("token-2");
+});
+
+test("a task that goes takes no token from the others", async () => {
+  const gate = Promise.withResolvers<void>();
+  gloo.tokens.gate = gate.promise;
+  const tokens = source();
+  const leaving = new AbortController();
+  const left = tokens.take(leaving.signal);
+  const stays = tokens.take(going());
+  leaving.abort(new Error("cancelled"));
+  await expect(left).rejects.toThrow("cancelled");
+  await expect(tokens.take(leaving.signal)).rejects.toThrow("cancelled");
+  gate.resolve();
+  expect(await stays).toBe("token-1");
+  expect(gloo.tokens.minted).toHaveLength(1);
+});
+
+test("the end of the adapter ends a mint", async () => {
+  gloo.tokens.gate = new Promise(() => {});
+  const closing = new AbortController();
+  const waiting = source({ closed: closing.signal }).take(undefined);
+  await expect.poll(() => gloo.tokens.minted).toHaveLength(1);
+  closing.abort();
+  await expect(waiting).rejects.toMatchObject({ errorCode: "model_error" });
+});
+
+test.each([
+  [400, "authentication_required", /GLOO_CLIENT_SECRET/],
+  [401, "authentication_required", /GLOO_CLIENT_SECRET/],
+  [403, "authentication_required", /lacks the scope api\/access/],
+  [429, "rate_limited", /429/],
+  [500, "model_error", /500/],
+] as const)("a mint that is answered %i fails in words, tells no secret and is not remembered", async (refusal, errorCode, words) => {
+  gloo.tokens.refusal = refusal;
+  const tokens = source();
+  const error = await tokens.take(going()).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ errorCode, message: expect.stringMatching(words) });
+  expect(JSON.stringify([error, (error as Error).message, (error as Error).stack, (error as Error).cause])).not.toContain(client.secret);
+  gloo.tokens.refusal = null;
+  expect(await tokens.take(going())).toBe("token-2");
+});
+
+test("an endpoint that is not there fails in words", async () => {
+  const tokens = source({ tokenUrl: "http://127.0.0.1:9/oauth2/token" });
+  await expect(tokens.take(going())).rejects.toMatchObject({ errorCode: "model_error", message: /cannot be reached/ });
+});
+
+test("a token that is refused is minted anew once, and the request sent again once", async () => {
+  const call = createAuthorisedFetch(source(), fetch);
+  const ask = () =>
+    call(`${gloo.settings["baseUrl"]}/chat/completions`, { method: "POST", body: JSON.stringify({ messages: ["m"], model: "x" }) });
+  gloo.answerNext({ body: { said: "first" } });
+  expect(await (await ask()).json()).toEqual({ said: "first" });
+  gloo.revoke();
+  gloo.answerNext({ body: { said: "second" } });
+  expect(await (await ask()).json()).toEqual({ said: "second" });
+  expect(gloo.asked.map(({ token }) => token)).toEqual(["token-1", "token-1", "token-2"]);
+  // Twice refused is refused: nobody asks a third time.
+  const refusedAlways = createAuthorisedFetch({ held: "", take: async () => "never good" }, fetch);
+  expect((await refusedAlways(`${gloo.settings["baseUrl"]}/chat/completions`, { method: "POST", body: "{}" })).status).toBe(401);
+  expect(gloo.asked).toHaveLength(5);
+});
