@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
-import type { ExecutionResult, OutputStrategy } from "#contract";
+import type { ExecutionResult, NormalizedTool, OutputStrategy } from "#contract";
 import { checkAgainstSchema } from "./json-schema.ts";
 import { readFileInside } from "./read-file-inside.ts";
 
@@ -29,6 +29,13 @@ export function applyOutputStrategy(strategy: OutputStrategy, result: ExecutionR
     case "structured":
       return takeObject(strategy.schema, result);
   }
+}
+
+/** Does the task end with calls of tools that its dispatch has declared? Its answer, and so the form of that, comes only after their results. */
+export function awaitsTools({ outputs = {} }: ExecutionResult, tools: readonly NormalizedTool[] = []): boolean {
+  const { toolCalls, ...others } = outputs;
+  if (!Array.isArray(toolCalls) || toolCalls.length === 0 || Object.keys(others).length > 0) return false;
+  return toolCalls.every((call: { toolName?: unknown } | null) => tools.some(({ name }) => name === call?.toolName));
 }
 
 function takeFile(relative: string, result: ExecutionResult, workspace: string): ExecutionResult {

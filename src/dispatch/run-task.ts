@@ -9,7 +9,7 @@ import type { Finish, Store } from "../store/store.ts";
 import type { FinalState, Task } from "../task.ts";
 import { assembleRequest } from "./assemble-request.ts";
 import { type Conversation, createConversation } from "./conversation.ts";
-import { applyOutputStrategy } from "./output-strategy.ts";
+import { applyOutputStrategy, awaitsTools } from "./output-strategy.ts";
 import { readAgentFile, readPromptFiles } from "./prompt-files.ts";
 import { createTaskClocks } from "./task-clocks.ts";
 import type { Workspaces } from "./workspace.ts";
@@ -151,6 +151,7 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
   function settledResult(result: ExecutionResult): ExecutionResult {
     const workspace = request?.directories.workspace;
     try {
+      if (result.status === "ok" && awaitsTools(result, request?.tools)) return result;
       if (result.status === "ok" && workspace !== undefined) return applyOutputStrategy(task.request.outputStrategy, result, workspace);
     } catch (error) {
       return failure("output_invalid", describeFault(error));

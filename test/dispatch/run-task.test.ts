@@ -74,6 +74,32 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
   });
 });
 
+describe("a task with an output schema whose runtime calls a tool of the dispatch", () => {
+  const tools = [{ name: "ask_user", description: "Asks.", inputSchema: { type: "object" } }];
+  const request = {
+    tools,
+    outputStrategy: { type: "structured" as const, schema: { type: "object", required: ["answer"], properties: { answer: {} } } },
+  };
+
+  test.each([
+    [
+      "ends with the call: the answer comes after its result",
+      { toolCalls: [{ toolCallId: "1", toolName: "ask_user", input: {} }] },
+      "completed",
+    ],
+    ["is not excused for calls of other tools", { toolCalls: [{ toolCallId: "1", toolName: "shell", input: {} }] }, "failed"],
+    ["is not excused for no call", { toolCalls: [] }, "failed"],
+    ["is not excused beside an answer", { toolCalls: [{ toolCallId: "1", toolName: "ask_user" }], other: 1 }, "failed"],
+  ])("%s", async (_, outputs, state) => {
+    const engine = await startEngine([createInMemoryAdapter({ run: async () => ({ output: "", outputs }) })]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ request }), caller);
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({
+      state,
+      result: state === "completed" ? { outputs } : { errorCode: "output_invalid" },
+    });
+  });
+});
+
 describe("a parent", () => {
   test("that was cancelled begins no more children, however long it lives on", async () => {
     const answers: ExecutionResult[] = [];
