@@ -1,6 +1,7 @@
 import { expect } from "vitest";
-import { type ApprovalAnswer, type GatewayCapabilities, isAgentManager, isSkillManager, isSystemManager } from "#contract";
+import type { ApprovalAnswer, GatewayCapabilities } from "#contract";
 import { type AdapterBench, type AdapterScenarios, type AdapterSubject, type Changes, openBench, processesOf } from "./adapter-bench.ts";
+import { checkManagers, isManager } from "./manager-checks.ts";
 
 type Ability = Exclude<keyof GatewayCapabilities, "outputStrategies">;
 type Act = (bench: AdapterBench, subject: AdapterSubject) => Promise<void>;
@@ -235,7 +236,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
   {
     name: "manages agents, skills or the runtime",
     ability: "management",
-    check: async ({ adapter }) => expect(isManager(adapter)).toBe(true),
+    check: checkManagers,
     refused: async ({ adapter }) => expect(isManager(adapter)).toBe(false),
   },
   {
@@ -309,8 +310,6 @@ function askFirst({ askFirst: ask }: AdapterScenarios): Changes {
   if (ask === undefined) throw new Error("the adapter claims approvals; its subject must name a task that asks");
   return Promise.resolve(ask()).then((changes) => ({ profile: "modify", ...changes, approvals: "ask" }));
 }
-
-const isManager = (adapter: unknown): boolean => isAgentManager(adapter) || isSkillManager(adapter) || isSystemManager(adapter);
 
 async function speaksExactly(answer: string, bench: AdapterBench, { scenarios }: AdapterSubject): Promise<void> {
   const { result, text } = await bench.run(scenarios.speak(answer));

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { afterEach, describe, expect, test } from "vitest";
 import type { AdapterEvent, ExecutionAdapter, ExecutionEventListener, GatewayCapabilities, NormalizedUsage } from "#contract";
 import { createInMemoryAdapter, type Emit, type Run } from "../adapters/in-memory-adapter.ts";
+import { createInMemoryManager, type InMemoryManager } from "../adapters/in-memory-manager.ts";
 import { createScriptedRun, scriptedScenarios } from "../adapters/scripted-run.ts";
 import type { AdapterSubject } from "./adapter-bench.ts";
 import { type AdapterCheck, adapterChecks, runAdapterCheck } from "./adapter-checks.ts";
@@ -17,6 +18,7 @@ interface Fault {
   hasProcesses?: true;
 }
 
+const manages = "manages agents, skills or the runtime";
 const streams = "streams text that adds up to the output";
 
 const faults: Record<string, Fault> = {
@@ -36,10 +38,22 @@ const faults: Record<string, Fault> = {
     adapter: (sound) => ({ ...sound, provider: "" }),
   },
   "claims management and has no method for it": {
-    check: "manages agents, skills or the runtime",
+    check: manages,
     complaint: /expected false to be true/,
     capabilities: { management: true },
   },
+  "manages and does not claim it": {
+    check: manages,
+    complaint: /expected true to be false/,
+    adapter: (sound) => ({ ...sound, ...createInMemoryManager() }),
+  },
+  "has half of a manager": managing({ deleteSkill: undefined }, /SkillManager: all of its methods, or none/),
+  "does not say who its runtime is": managing({ getRuntimeInfo: async () => ({}) }, /to match object/),
+  "lists agents without a tag": managing({ listAgents: async () => [{ id: "a" }] }, /to match object/),
+  "finds an agent that is not there": managing({ getAgent: async (id: string) => ({ id, etag: "1" }) }, /getAgent/),
+  "deletes what is not there": managing({ deleteAgentFile: async () => true }, /expected true to be false/),
+  "refuses in words of its own": managing({ setBindings: () => Promise.reject(new Error("no such agent")) }, /setBindings/),
+  "writes over what has changed": managing({ writeSkill: async () => ({}) }, /writeSkill/),
   "asks and does not claim it": {
     check: "asks before a tool call, and obeys the answer",
     complaint: /to deeply equal/,
@@ -266,6 +280,16 @@ const faults: Record<string, Fault> = {
       },
   },
 };
+
+/** An adapter that manages everything, but for this fault. */
+function managing(fault: Partial<Record<keyof InMemoryManager, unknown>>, complaint: RegExp): Fault {
+  return {
+    check: manages,
+    complaint,
+    capabilities: { management: true },
+    adapter: (sound) => ({ ...sound, ...createInMemoryManager(), ...fault }),
+  };
+}
 
 const leftBehind: ChildProcess[] = [];
 afterEach(() => {

@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import {
+  type AgentManager,
+  isAgentManager,
+  isManagementError,
+  isRuntimeManager,
+  isSkillManager,
+  isSystemManager,
+  type ManagementErrorCode,
+  type RuntimeManager,
+  type SkillManager,
+  type SystemManager,
+} from "#contract";
+import type { AdapterBench } from "./adapter-bench.ts";
+
+/** Every method of every manager. */
+const methods = {
+  RuntimeManager: { getRuntimeInfo: true } satisfies Record<keyof RuntimeManager, true>,
+  AgentManager: {
+    listAgents: true,
+    getAgent: true,
+    createAgent: true,
+    updateAgent: true,
+    deleteAgent: true,
+    listAgentFiles: true,
+    readAgentFile: true,
+    writeAgentFile: true,
+    deleteAgentFile: true,
+    listBindings: true,
+    setBindings: true,
+  } satisfies Record<keyof AgentManager, true>,
+  SkillManager: {
+    listSkills: true,
+    readSkill: true,
+    writeSkill: true,
+    deleteSkill: true,
+    installSkillDependencies: true,
+  } satisfies Record<keyof SkillManager, true>,
+  SystemManager: { reloadConfig: true, getModelCatalog: true, getSecurityPosture: true } satisfies Record<keyof SystemManager, true>,
+};
+const guards = [isRuntimeManager, isAgentManager, isSkillManager, isSystemManager] as const;
+
+/** Does the adapter manage anything? */
+export const isManager = (adapter: unknown): boolean => guards.some((guard) => guard(adapter));
+
+/**
+ * Holds whatever an adapter manages to the contract, without changing anything: it has all methods of a manager or none, it lists what can be
+ * read, and what is not there it neither finds nor changes.
+ */
+export async function checkManagers({ adapter, within }: AdapterBench): Promise<void> {
+  expect(isManager(adapter)).toBe(true);
+  for (const [manager, names] of Object.entries(methods)) {
+    const found = Object.keys(names).filter((name) => typeof Reflect.get(adapter, name) === "function");
+    expect([[], Object.keys(names)], `${manager}: all of its methods, or none`).toContainEqual(found);
+  }
+  if (isRuntimeManager(adapter)) await checkRuntime(adapter, within);
+  if (isAgentManager(adapter)) await checkAgents(adapter, within);
+  if (isSkillManager(adapter)) await checkSkills(adapter, within);
+  if (isSystemManager(adapter)) expect(await answered(within, "getModelCatalog()", adapter.getModelCatalog(), [])).toBeInstanceOf(Array);
+}
+
+type Within = AdapterBench["within"];
+/** A name that nothing has. */
+const nowhere = `conformance-${randomUUID()}`;
+const tag = expect.stringMatching(/./);
+
+async function checkRuntime(adapter: RuntimeManager, within: Within): Promise<void> {
+  const info = await within("getRuntimeInfo()", adapter.getRuntimeInfo());
+  expect(info).toMatchObject({ name: expect.stringMatching(/./), limits: expect.any(Object) });
+  expect([null, expect.any(String)]).toContainEqual(info.version);
+  expect([null, expect.any(Number)]).toContainEqual(info.uptimeSeconds);
+}
+
+async function checkAgents(adapter: AgentManager, within: Within): Promise<void> {
+  const agents = await answered(within, "listAgents()", adapter.listAgents(), []);
+  for (const agent of agents) expect(agent).toMatchObject({ id: tag, etag: tag });
+  const [first] = agents;
+  if (first !== undefined)
+    expect(await answered(within, "getAgent()", adapter.getAgent(first.id), first)).toMatchObject({ id: first.id, etag: first.etag });
+
+  const missing: Record<string, () => Promise<unknown>> = {
+    "getAgent()": () => adapter.getAgent(nowhere),
+    "updateAgent()": () => adapter.updateAgent(nowhere, { name: "x" }),
+    "listAgentFiles()": () => adapter.listAgentFiles(nowhere),
+    "readAgentFile()": () => adapter.readAgentFile(nowhere, "AGENTS.md"),
+    "listBindings()": () => adapter.listBindings(nowhere),
+  };
+  for (const [what, ask] of Object.entries(missing)) expect(await answered(within, what, ask(), null), what).toBeNull();
+  expect(await answered(within, "deleteAgent()", adapter.deleteAgent(nowhere), false)).toBe(false);
+  expect(await answered(within, "deleteAgentFile()", adapter.deleteAgentFile(nowhere, "AGENTS.md"), false)).toBe(false);
+  await refused(within, "writeAgentFile()", adapter.writeAgentFile(nowhere, "AGENTS.md", "x"), "not_found");
+  await refused(within, "setBindings()", adapter.setBindings(nowhere, []), "not_found");
+}
+
+async function checkSkills(adapter: SkillManager, within: Within): Promise<void> {
+  for (const skill of await answered(within, "listSkills()", adapter.listSkills(), [])) expect(skill).toMatchObject({ name: tag });
+  expect(await answered(within, "readSkill()", adapter.readSkill(nowhere), null)).toBeNull();
+  expect(await answered(within, "deleteSkill()", adapter.deleteSkill(nowhere), false)).toBe(false);
+  await refused(within, "installSkillDependencies()", adapter.installSkillDependencies(nowhere), "not_found");
+  // Who writes under a condition has read something, and that is not there any more.
+  await refused(within, "writeSkill()", adapter.writeSkill(nowhere, "x", "a-tag-of-nothing"), "stale_write");
+}
+
+/** The answer; `otherwise` where the runtime cannot do this at all, and says so. */
+async function answered<T>(within: Within, what: string, answer: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await within(what, answer);
+  } catch (error) {
+    if (isManagementError(error) && error.code === "not_supported") return otherwise;
+    throw error;
+  }
+}
+
+async function refused(within: Within, what: string, answer: Promise<unknown>, code: ManagementErrorCode): Promise<void> {
+  const error = await within(what, answer).then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(isManagementError(error) ? error.code : error, what).toBeOneOf([code, "not_supported"]);
+}
