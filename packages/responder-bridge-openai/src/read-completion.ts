@@ -1,0 +1,16 @@
+import { OpenAiError } from "./openai-error.ts";
+
+interface Completion {
+  choices?: { message?: { content?: unknown; refusal?: unknown }; finish_reason?: unknown }[];
+}
+
+/** The text of a completion. One that was cut off is an error: half a document may pass a validator. */
+export function readCompletion(answer: unknown): string {
+  const [choice] = (typeof answer === "object" && answer !== null && (answer as Completion).choices) || [];
+  const { content, refusal } = choice?.message ?? {};
+  if (choice?.finish_reason === "length") throw new OpenAiError("The model stopped at its limit of tokens; the document is not complete.");
+  if (choice?.finish_reason === "content_filter") throw new OpenAiError("A content filter cut the document off.");
+  if (typeof refusal === "string" && refusal !== "") throw new OpenAiError(`The model refused: ${refusal.slice(0, 500)}`);
+  if (typeof content !== "string" || content === "") throw new OpenAiError("The model answered without a text.");
+  return content;
+}

@@ -1,0 +1,44 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+
+/** The text of a file, verbatim; throws with the reason in words where it has none, or more than the limit. `file` is a real path. */
+export async function readTextFile(file: string, maxBytes: number): Promise<{ text: string; bytes: number }> {
+  // A pipe would keep us waiting for whoever writes to it; a link was put there since the path was looked up.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const { size } = await handle.stat().then((found) => (found.isFile() ? found : fail("it is no file")));
+    if (size > maxBytes) fail(`it has ${size} bytes, and ${maxBytes} are allowed`);
+    // Files in memory, those of /proc for example, have no size before they are read.
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(maxBytes + 1), 0, maxBytes + 1, 0);
+    if (bytesRead > maxBytes) fail(`more than ${maxBytes} bytes`);
+    return { text: decode(buffer.subarray(0, bytesRead)), bytes: bytesRead };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What keeps a file from being read, without its path. */
+export function describeFault(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return faults[code ?? ""] ?? code ?? message;
+}
+
+const faults: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file",
+  EACCES: "it may not be read",
+  EISDIR: "it is no file",
+  ELOOP: "it is a link that leads nowhere",
+};
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return fail("it is no text in UTF-8");
+  }
+}
+
+function fail(reason: string): never {
+  throw new Error(reason);
+}

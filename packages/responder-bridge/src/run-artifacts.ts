@@ -1,0 +1,72 @@
+import type { ArtifactStore } from "./artifact-store.ts";
+import type { Attempt, PromptInputs } from "./prompts.ts";
+import type { Message } from "./provider.ts";
+
+/** What `meta.json` tells of a run from its beginning. */
+export interface RunFacts {
+  provider: string | null;
+  model: string | null;
+  tool: { name: string | null; version: string | null };
+  describeTopic: string;
+  describeArguments: readonly string[];
+  paramsTopic: string | null;
+  paramsArguments: readonly string[];
+  maxIterations: number;
+  started_at: string;
+}
+
+/** How a run ended: valid, invalid, or with an error. */
+export interface RunEnd {
+  ok: boolean;
+  error: string | null;
+}
+
+/** The layout of a run's directory, written as things happen: what was done is there, however the run ends. */
+export interface RunArtifacts {
+  begin(inputs: PromptInputs): Promise<void>;
+  prompt(iteration: number, messages: readonly Message[]): Promise<void>;
+  /** Resolves with the path of the file, for the tool. */
+  draft(iteration: number, draft: string): Promise<string>;
+  log(iteration: number, logText: string): Promise<void>;
+  /** `final/` gets the last draft and its log, and a note if they are not valid. */
+  end(end: RunEnd): Promise<void>;
+}
+
+/** Creates the artifacts of one run. */
+export function createRunArtifacts(store: ArtifactStore, facts: RunFacts): RunArtifacts {
+  let iterations = 0;
+  let last: Partial<Attempt> = {};
+
+  // Without an end, `ok` and `finished_at` are null: so they stay when the program is killed.
+  const writeMeta = (end: { ok: boolean | null; error: string | null; finished_at: string | null }) =>
+    store.write("meta.json", `${JSON.stringify({ ...facts, iterations, ...end }, null, 2)}\n`);
+  const write = async (name: string, text: string): Promise<void> => void (await store.write(name, text));
+
+  return {
+    async begin({ describe, params, materials }) {
+      await store.create();
+      await write("inputs/describe.md", describe);
+      if (params !== null) await write("inputs/params.md", params);
+      await write("inputs/materials.txt", materials);
+      await writeMeta({ ok: null, error: null, finished_at: null });
+    },
+    prompt: (iteration, messages) => write(`${directoryOf(iteration)}/prompt.json`, `${JSON.stringify(messages, null, 2)}\n`),
+    draft(iteration, draft) {
+      iterations = iteration;
+      last = { draft };
+      return store.write(`${directoryOf(iteration)}/draft.md`, draft);
+    },
+    log(iteration, logText) {
+      last = { ...last, logText };
+      return write(`${directoryOf(iteration)}/validation.log`, logText);
+    },
+    async end({ ok, error }) {
+      if (last.draft !== undefined) await write("final/final.md", last.draft);
+      if (last.logText !== undefined) await write("final/validation.log", last.logText);
+      if (!ok) await write("final/INVALID.txt", `${error ?? `Not valid after ${iterations} iteration(s).`}\n`);
+      await writeMeta({ ok, error, finished_at: new Date().toISOString() });
+    },
+  };
+}
+
+const directoryOf = (iteration: number): string => `iterations/iter-${String(iteration).padStart(2, "0")}`;
