@@ -1,6 +1,6 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { z } from "zod";
-import { createModelConnection, plainCapabilities } from "../model/create-model-connection.ts";
+import { createModelConnection, talkCapabilities } from "../model/create-model-connection.ts";
 import type { FindEndpoint } from "../model/model-endpoint.ts";
 
 const VERSION = "2023-06-01";
@@ -30,4 +30,4 @@ export const findEndpoint: FindEndpoint = ({ settings, env }) => {
 };
 
 /** The model alone, without Claude Code: it answers, and has no tools. */
-export const apiConnection = createModelConnection({ name: "api", capabilities: plainCapabilities, findEndpoint });
+export const apiConnection = createModelConnection({ name: "api", capabilities: talkCapabilities, findEndpoint });

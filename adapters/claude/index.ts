@@ -1,7 +1,7 @@
 import type { ExecutionAdapter } from "#contract";
+import { withApi } from "../model/with-api.ts";
 import type { AgentProgram } from "../program/agent-program.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
-import { standIn } from "../program/stand-in.ts";
 import { acpConnection } from "./acp.ts";
 import { apiConnection } from "./api.ts";
 import { cliConnection } from "./cli.ts";
@@ -9,7 +9,7 @@ import { findCredentials } from "./credentials.ts";
 
 const claude: AgentProgram = {
   provider: "claude",
-  connections: [acpConnection, cliConnection, standIn(apiConnection, [acpConnection, cliConnection])],
+  connections: withApi([acpConnection, cliConnection], apiConnection),
   findCredentials: (connection, argv, context) =>
     connection === "api" ? apiConnection.findCredentials(context) : findCredentials(connection, argv, context),
   multiAgent: "sub-agents of its own, by its tool Agent; they work in the task's process and rights",

@@ -1,7 +1,7 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { defaultSettingsMiddleware, wrapLanguageModel } from "ai";
 import { z } from "zod";
-import { createModelConnection, plainCapabilities } from "../model/create-model-connection.ts";
+import { createModelConnection, talkCapabilities } from "../model/create-model-connection.ts";
 import type { FindEndpoint } from "../model/model-endpoint.ts";
 import { apiKeyName } from "./configuration.ts";
 
@@ -32,4 +32,4 @@ export const findEndpoint: FindEndpoint = (context) => {
 };
 
 /** The model alone, without Codex: it answers, and has no tools. */
-export const apiConnection = createModelConnection({ name: "api", capabilities: plainCapabilities, findEndpoint });
+export const apiConnection = createModelConnection({ name: "api", capabilities: talkCapabilities, findEndpoint });

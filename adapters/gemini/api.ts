@@ -1,7 +1,7 @@
 import { createGoogle } from "@ai-sdk/google";
 import { APICallError } from "ai";
 import { z } from "zod";
-import { createModelConnection, plainCapabilities } from "../model/create-model-connection.ts";
+import { createModelConnection, talkCapabilities } from "../model/create-model-connection.ts";
 import type { FindEndpoint } from "../model/model-endpoint.ts";
 import type { Verdict } from "../program/run-program.ts";
 
@@ -30,7 +30,7 @@ export const findEndpoint: FindEndpoint = ({ settings, env }) => {
 };
 
 /** The model alone, without Gemini CLI: it answers, and has no tools. */
-export const apiConnection = createModelConnection({ name: "api", capabilities: plainCapabilities, findEndpoint });
+export const apiConnection = createModelConnection({ name: "api", capabilities: talkCapabilities, findEndpoint });
 
 /** A wrong key is told as a bad request. */
 function explainError(error: unknown): Verdict | undefined {

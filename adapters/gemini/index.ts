@@ -1,19 +1,17 @@
 import type { ExecutionAdapter } from "#contract";
 import { createAcpConnection } from "../acp/create-acp-connection.ts";
+import { withApi } from "../model/with-api.ts";
 import type { AgentProgram } from "../program/agent-program.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
-import { standIn } from "../program/stand-in.ts";
 import { geminiAcpProfile } from "./acp-profile.ts";
 import { apiConnection } from "./api.ts";
 import { cliConnection } from "./cli.ts";
 import { findCredentials } from "./credentials.ts";
 
-// Over `cli` the program can do more; the profile of `acp` says what it cannot do there.
-const programs = [cliConnection, createAcpConnection(geminiAcpProfile)];
-
 const gemini: AgentProgram = {
   provider: "gemini",
-  connections: [...programs, standIn(apiConnection, programs)],
+  // Over `cli` the program can do more; the profile of `acp` says what it cannot do there.
+  connections: withApi([cliConnection, createAcpConnection(geminiAcpProfile)], apiConnection),
   findCredentials: async (connection, _argv, context) =>
     connection === "api" ? await apiConnection.findCredentials(context) : findCredentials(context),
   multiAgent: "its own agents work in the same process, bound by the same policy",

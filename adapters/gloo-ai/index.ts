@@ -1,11 +1,11 @@
 import type { ExecutionAdapter } from "#contract";
-import { createModelConnection, plainCapabilities } from "../model/create-model-connection.ts";
+import { agentCapabilities, createModelConnection } from "../model/create-model-connection.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
 import { createFindEndpoint } from "./endpoint.ts";
 
 /** Runs tasks on the models of Gloo AI, which it may choose by itself. */
 export function createGlooAiAdapter(): Required<ExecutionAdapter> {
-  const connection = createModelConnection({ name: "api", capabilities: plainCapabilities, findEndpoint: createFindEndpoint() });
+  const connection = createModelConnection({ name: "api", capabilities: agentCapabilities, findEndpoint: createFindEndpoint() });
   return createProgramAdapter({
     provider: "gloo-ai",
     connections: [connection],

@@ -11,6 +11,10 @@ const SWEEP_EVERY_MS = 3600 * 1000;
 
 const storedSchema = z.object({ messages: z.array(modelMessageSchema) });
 
+/** Tells a token of ours from a runtime's own id of a session. */
+const tokenPrefix = "conversation-";
+export const isConversationToken = (token: string): boolean => token.startsWith(tokenPrefix);
+
 /**
  * Keeps the conversations of an adapter, one file each, outside of every agent's home: a task must not be able to rewrite what was said. A token
  * stands for one conversation, whatever is added to it, and is known only together with the home of its tenant's agent.
@@ -49,7 +53,7 @@ export function createConversations(directory: string, retentionDays: number): C
       return storedSchema.parse(JSON.parse(await readFile(file, "utf8"))).messages;
     },
 
-    async write(home, token = randomUUID(), messages) {
+    async write(home, token = `${tokenPrefix}${randomUUID()}`, messages) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const file = fileOf(home, token);
       const draft = `${file}.${randomUUID()}`;

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Connection, GatewayCapabilities } from "#contract";
+import type { Connection, ExecutionRequest, GatewayCapabilities } from "#contract";
 import type { Credentials, ProgramConnection, ProgramContext } from "../program/agent-program.ts";
 import type { Verdict } from "../program/run-program.ts";
 import { createConversations } from "./conversations.ts";
@@ -23,6 +23,9 @@ export const plainCapabilities: GatewayCapabilities = {
   cancellation: true,
   outputStrategies: ["stream", "structured"],
 };
+
+/** What a model can do that has a memory, and no tools. */
+export const talkCapabilities: GatewayCapabilities = { ...plainCapabilities, sessionResume: true };
 
 /** What a model can do that has tools and a memory. */
 export const agentCapabilities: GatewayCapabilities = {
@@ -111,6 +114,8 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
       return { ok: true, detail: `not checked: the endpoint has nothing to ask for without a model call (${status})` };
     },
 
+    obstacleTo: (request) => obstacleTo(request, capabilities),
+
     async execute(task) {
       const endpoint = found(findEndpoint(task.context));
       const { request } = task;
@@ -129,6 +134,18 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
 }
 
 const PROBE_LIMIT_MS = 5_000;
+
+/** What a task asks for that is not claimed. */
+function obstacleTo(
+  { mcpServers = [], tools = [], outputStrategy, resumeToken }: ExecutionRequest,
+  claimed: GatewayCapabilities,
+): string | null {
+  if (mcpServers.length > 0 && !claimed.mcpServers) return "it has no MCP servers: dispatch without them.";
+  if (tools.length > 0 && !claimed.tools) return "it takes no tools: dispatch without them.";
+  if (!claimed.outputStrategies.includes(outputStrategy.type))
+    return `it has no output of the type ${outputStrategy.type}: choose another.`;
+  return resumeToken !== undefined && !claimed.sessionResume ? "it goes on with no session: dispatch without a resume token." : null;
+}
 
 /** Tasks and probes come only to a connection that was found. */
 function found(endpoint: ReturnType<FindEndpoint>): ModelEndpoint {

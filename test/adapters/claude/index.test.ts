@@ -24,7 +24,8 @@ const loggedIn = 'auth) echo \'{"loggedIn":true,"authMethod":"api_key","apiProvi
 test("without any program it says for each connection what to install", async () => {
   const health = await healthWith(null);
   expect(health).toMatchObject({ status: "offline", connection: null });
-  expect(health.preflight.map(({ ok }) => ok)).toEqual([false, false]);
+  expect(health.preflight.map(({ ok }) => ok)).toEqual([false, false, false]);
+  expect(health.detail).toMatch(/api: It needs ANTHROPIC_API_KEY/);
   expect(health.detail).toMatch(/npm install -g @agentclientprotocol\/claude-agent-acp.*BRIDGE_CLAUDE_ACP_COMMAND/);
   expect(health.detail).toMatch(/npm install -g @anthropic-ai\/claude-code.*BRIDGE_CLAUDE_COMMAND/);
 });
