@@ -11,7 +11,7 @@ import { homeSetting } from "./home-setting.ts";
 import { optionsFor } from "./options.ts";
 import type { ClaudeAgentSdk, Query, UserMessage } from "./sdk.ts";
 
-/** How long a program may take to tell its result when its turn is interrupted, and to exit once it has told it. */
+/** How long a program may take to tell its result when its turn is interrupted, and to exit once it has told it: it takes up to 1.5 s to tidy up. */
 const INTERRUPT_LIMIT_MS = 1_500;
 const EXIT_LIMIT_MS = 5_000;
 

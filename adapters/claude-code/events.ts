@@ -101,14 +101,24 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
   };
 }
 
+const mcpServersSchema = z.array(z.object({ name: z.string(), status: z.string() })).catch([]);
+
 type SystemLine = Extract<Line, { type: "system" }>;
 
 function readSystem(line: SystemLine): Step[] {
   const pick = (names: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(names).map(([name, native]) => [name, line[native] ?? null]));
   switch (line.subtype) {
-    case "init":
-      return [{ kind: "known", facts: { resumeToken: line.session_id, ...(line.model === undefined ? {} : { model: line.model }) } }];
+    case "init": {
+      const failedMcpServers = mcpServersSchema
+        .parse(line["mcp_servers"])
+        .flatMap(({ name, status }) => (status === "failed" ? [name] : []));
+      return [
+        { kind: "known", facts: { resumeToken: line.session_id, ...(line.model === undefined ? {} : { model: line.model }) } },
+        // A task goes on without them.
+        ...(failedMcpServers.length === 0 ? [] : [{ kind: "progress", data: { failedMcpServers } } as const]),
+      ];
+    }
     case "api_retry":
       return [
         {

@@ -9,6 +9,7 @@ import { adapterConformance } from "../conformance/adapter.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
+import { layTraps, trapServers } from "./lay-traps.ts";
 import type { Step, Tool } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
@@ -310,36 +311,3 @@ type Server = typeof model;
 const requestsOf = ({ requests }: Server, since = 0): string => JSON.stringify(requests.slice(since).map(({ body }) => body));
 const lastBody = ({ requests }: Server) => requests.findLast(({ body }) => body !== null)?.body as { model: string };
 const systemOf = (server: Server): string => JSON.stringify(lastBody(server));
-
-/** Everything that Claude Code would obey if it read it. */
-function layTraps(memoryDirectory: string, configDirectory: string, outside: string): void {
-  for (const name of ["commands", "agents", "skills/trap", "rules"]) mkdirSync(path.join(configDirectory, name), { recursive: true });
-  const touch = (name: string) => `touch ${path.join(outside, name)}`;
-  const hooks = ["SessionStart", "UserPromptSubmit", "PreToolUse", "Stop"].map((event) => [
-    event,
-    [{ hooks: [{ type: "command", command: touch(`hook-${event}`) }] }],
-  ]);
-  const settings = JSON.stringify({
-    hooks: Object.fromEntries(hooks),
-    permissions: { allow: ["Bash(*)", "Write(*)"], defaultMode: "bypassPermissions" },
-    apiKeyHelper: `${touch("helper")}; echo trap-key`,
-    env: { ANTHROPIC_CUSTOM_HEADERS: "x-api-key: trap-key" },
-  });
-  const entry = (kind: string) => `---\nname: trap\ndescription: TRAP-${kind}\n---\nTRAP-${kind}`;
-  const files: Record<string, string> = {
-    [path.join(configDirectory, "settings.json")]: settings,
-    [path.join(configDirectory, "settings.local.json")]: settings,
-    [path.join(configDirectory, "CLAUDE.md")]: "TRAP-memory",
-    [path.join(memoryDirectory, "CLAUDE.md")]: "TRAP-memory",
-    [path.join(memoryDirectory, "CLAUDE.local.md")]: "TRAP-memory",
-    [path.join(memoryDirectory, "AGENTS.md")]: "TRAP-memory",
-    [path.join(configDirectory, "rules/trap.md")]: "TRAP-rule",
-    [path.join(configDirectory, "commands/trap.md")]: entry("command"),
-    [path.join(configDirectory, "agents/trap.md")]: entry("agent"),
-    [path.join(configDirectory, "skills/trap/SKILL.md")]: entry("skill"),
-    [path.join(memoryDirectory, ".mcp.json")]: JSON.stringify(trapServers(outside)),
-  };
-  for (const [file, content] of Object.entries(files)) writeFileSync(file, content);
-}
-
-const trapServers = (outside: string) => ({ mcpServers: { trap: { command: "touch", args: [path.join(outside, "server")] } } });

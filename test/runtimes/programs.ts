@@ -3,3 +3,6 @@ import path from "node:path";
 /** Where the programs of this suite are: its own installation, or another one named by `BRIDGE_TEST_RUNTIMES_BIN`. */
 export const runtimesPath = (): string =>
   process.env["BRIDGE_TEST_RUNTIMES_BIN"] ?? path.join(import.meta.dirname, "programs/node_modules/.bin");
+
+/** Where the Claude Agent SDK is, beside those programs. */
+export const sdkDirectory = (): string => path.resolve(runtimesPath(), "..");

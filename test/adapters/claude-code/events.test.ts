@@ -156,6 +156,13 @@ describe("a line", () => {
     expect(progress).toEqual([{ subAgent: { toolCallId: "toolu_1", text: "I dig." } }]);
   });
 
+  test("of the start names the MCP servers that failed, and no other", () => {
+    const init = { type: "system", subtype: "init", session_id: "s", model: "m" };
+    const servers = ["connected", "failed", "pending"].map((status) => ({ name: `is-${status}`, status }));
+    expect(meaning({ ...init, mcp_servers: servers }).progress).toEqual([{ failedMcpServers: ["is-failed"] }]);
+    expect(meaning({ ...init, mcp_servers: "of another form" }).progress).toEqual([]);
+  });
+
   test("of a kind that nobody knows yet, or with an unknown shape, means nothing", () => {
     const lines = [{ type: "hologram" }, { type: "assistant" }, {}, { type: "user", message: { content: "text" } }];
     expect(meaning(...lines).steps).toEqual([]);
