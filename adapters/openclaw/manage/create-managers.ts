@@ -1,0 +1,62 @@
+import { type AgentManager, ManagementError, type RuntimeManager, type SkillManager, type SystemManager } from "#contract";
+import { deleteAgentFile, listAgentFiles, readAgentFile, writeAgentFile } from "./agent-files.ts";
+import { getAgent, listAgents } from "./agent-records.ts";
+import { createAgent, deleteAgent, updateAgent } from "./agents.ts";
+import { listBindings, setBindings } from "./bindings.ts";
+import type { ManageContext } from "./manage-context.ts";
+import { refusing } from "./refusals.ts";
+import { getRuntimeInfo } from "./runtime.ts";
+import { createSecurityAudit } from "./security-audit.ts";
+import { installSkillDependencies } from "./skill-dependencies.ts";
+import { deleteSkill, listSkills, readSkill, writeSkill } from "./skills.ts";
+import { getModelCatalog, reloadConfig } from "./system.ts";
+import { createTurns } from "./turns.ts";
+
+/** Everything that can be managed of a gateway. */
+export type Managers = RuntimeManager & AgentManager & SkillManager & SystemManager;
+
+type Act<A extends unknown[], T> = (context: ManageContext, ...given: A) => Promise<T>;
+type Method<A extends unknown[], T> = (...given: A) => Promise<T>;
+
+/** Makes the managers of a gateway; `current` tells it, or null while the adapter is not initialised. */
+export function createManagers(current: () => ManageContext | null): Managers {
+  const inTurn = createTurns();
+  // An installation takes minutes, and changes nothing that the other writes do.
+  const installInTurn = createTurns();
+
+  const read =
+    <A extends unknown[], T>(act: Act<A, T>): Method<A, T> =>
+    (...given) =>
+      refusing(() => {
+        const context = current();
+        if (context === null) throw new ManagementError("unavailable", "The adapter openclaw is not running.");
+        return act(context, ...given);
+      });
+  const write = <A extends unknown[], T>(act: Act<A, T>, turns = inTurn): Method<A, T> => {
+    const method = read(act);
+    return (...given) => turns(() => method(...given));
+  };
+
+  return {
+    getRuntimeInfo: read(getRuntimeInfo),
+    listAgents: read(listAgents),
+    getAgent: read(getAgent),
+    createAgent: write(createAgent),
+    updateAgent: write(updateAgent),
+    deleteAgent: write(deleteAgent),
+    listAgentFiles: read(listAgentFiles),
+    readAgentFile: read(readAgentFile),
+    writeAgentFile: write(writeAgentFile),
+    deleteAgentFile: write(deleteAgentFile),
+    listBindings: read(listBindings),
+    setBindings: write(setBindings),
+    listSkills: read(listSkills),
+    readSkill: read(readSkill),
+    writeSkill: write(writeSkill),
+    deleteSkill: write(deleteSkill),
+    installSkillDependencies: write(installSkillDependencies, installInTurn),
+    reloadConfig: write(reloadConfig),
+    getModelCatalog: read(getModelCatalog),
+    getSecurityPosture: read(createSecurityAudit()),
+  };
+}

@@ -1,0 +1,85 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { ManagementError } from "#contract";
+import { anyAnswer, ask, type ManageContext } from "./manage-context.ts";
+import { isStaleConfig, withoutPaths } from "./refusals.ts";
+
+/** How often a change is tried again because somebody else has changed something meanwhile. */
+const MAX_TRIES = 4;
+const WRITE_LIMIT_MS = 45_000;
+const APPLY_LIMIT_MS = 5_000;
+const POLL_MS = 50;
+
+const record = z.record(z.string(), z.unknown());
+const configSchema = z.object({
+  path: z.string().optional(),
+  hash: z.string(),
+  valid: z.boolean(),
+  issues: z.array(z.object({ path: z.string(), message: z.string() })).catch([]),
+  configRevisionHash: z.string().optional(),
+  appliedConfigHash: z.string().optional(),
+  /** With its defaults, as against what is written. */
+  config: z
+    .object({ agents: z.object({ defaults: z.object({ maxConcurrent: z.number().optional() }).optional() }).optional() })
+    .prefault({}),
+  sourceConfig: z.object({
+    agents: z
+      .object({ defaults: z.object({ workspace: z.string().optional() }).optional(), entries: z.record(z.string(), record).optional() })
+      .optional(),
+    bindings: z.array(record).optional(),
+  }),
+});
+
+/** The gateway's configuration as its operator wrote it, secrets redacted. */
+export type GatewayConfig = z.infer<typeof configSchema>;
+
+/** Reads the configuration; the gateway has blanked its secrets. */
+export async function readConfig(context: ManageContext): Promise<GatewayConfig> {
+  const config = await ask(context, configSchema, "config.get");
+  if (config.valid) return config;
+  const issues = config.issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new ManagementError("unavailable", `The gateway's configuration is not valid: ${withoutPaths(issues)}`);
+}
+
+/**
+ * Changes the configuration by a merge patch: `change` sees it as it is, refuses, or says what differs. It is asked again where somebody else
+ * was faster, so that what it has seen is what it changes. Resolves when the gateway works with the change, as a rule.
+ */
+export async function changeConfig(context: ManageContext, change: (config: GatewayConfig) => object): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const config = await readConfig(context);
+    const patch = change(config);
+    const params = { raw: JSON.stringify(patch), baseHash: config.hash, replacePaths: arraysTouched(patch, config.sourceConfig) };
+    try {
+      await ask(context, anyAnswer, "config.patch", params, { timeoutMs: WRITE_LIMIT_MS });
+      break;
+    } catch (error) {
+      if (!isStaleConfig(error) || tries === MAX_TRIES) throw error;
+    }
+  }
+  await untilApplied(context);
+}
+
+/** Waits a while, and no longer: what the operator has changed beside this may come into force only with the next start. */
+export async function untilApplied(context: ManageContext): Promise<boolean> {
+  const deadline = performance.now() + APPLY_LIMIT_MS;
+  for (;;) {
+    if (isApplied(await readConfig(context))) return true;
+    if (performance.now() > deadline) return false;
+    await delay(POLL_MS);
+  }
+}
+
+/** Does the gateway work with what is written? Versions that do not tell count as fast. */
+const isApplied = ({ configRevisionHash, appliedConfigHash }: GatewayConfig): boolean =>
+  configRevisionHash === undefined || appliedConfigHash === undefined || configRevisionHash === appliedConfigHash;
+
+/** The arrays that a patch replaces or removes: the gateway takes one that became shorter only where it is told. */
+export function arraysTouched(change: unknown, current: unknown, path = ""): string[] {
+  if (Array.isArray(current)) return [path];
+  if (!isRecord(current)) return [];
+  const fields = isRecord(change) ? Object.entries(change) : Object.keys(current).map((name) => [name, null] as const);
+  return fields.flatMap(([name, value]) => arraysTouched(value, current[name], path === "" ? name : `${path}.${name}`));
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,53 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { ManagementError } from "#contract";
+import type { ProbeContext } from "../../program/probe-program.ts";
+import type { Gateway } from "../gateway.ts";
+import type { CallOptions } from "../gateway-socket.ts";
+
+/** What the managers of a gateway work with. */
+export interface ManageContext extends ProbeContext {
+  gateway: Pick<Gateway, "hello" | "hasMethod" | "call">;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The gateway's state directory; null unless the gateway runs on the same host and the operator has said where. */
+  stateDir: string | null;
+  /** The command line of OpenClaw's own program on the same host; null: not configured. */
+  command: readonly string[] | null;
+}
+
+const USABLE_LIMIT_MS = 15_000;
+const POLL_MS = 50;
+
+/** Asks the gateway, and reads of its answer what Bridge knows; the rest stays where it is. */
+export async function ask<T>(
+  { gateway }: ManageContext,
+  schema: z.ZodType<T>,
+  method: string,
+  params: object = {},
+  options: CallOptions = {},
+): Promise<T> {
+  if (gateway.hello !== null && !gateway.hasMethod(method))
+    throw new ManagementError("not_supported", `OpenClaw ${gateway.hello.version} has no method ${method}; a newer version is needed.`);
+  const answer = schema.safeParse(await gateway.call(method, params, options));
+  if (answer.success) return answer.data;
+  throw new ManagementError("unavailable", `OpenClaw ${gateway.hello?.version} answers ${method} in a way that Bridge does not know.`);
+}
+
+/** Waits for what the gateway has done to show in what it tells, which takes it some 100 ms. */
+export async function untilShown(isShown: () => Promise<boolean>, what: string): Promise<void> {
+  const deadline = performance.now() + USABLE_LIMIT_MS;
+  while (!(await isShown())) {
+    if (performance.now() > deadline)
+      throw new ManagementError("unavailable", `${what}, but after ${USABLE_LIMIT_MS / 1000} s the gateway still does not show it.`);
+    await delay(POLL_MS);
+  }
+}
+
+/** Nothing of the answer is looked at. */
+export const anyAnswer = z.unknown();
+
+/** Rejects a write whose writer has read something else than there is now; `current` is null where there is nothing. */
+export function expectMatch(ifMatch: string | undefined, current: string | null, what: string): void {
+  if (ifMatch !== undefined && ifMatch !== current)
+    throw new ManagementError("stale_write", `${what} has changed since it was read; read it again.`);
+}

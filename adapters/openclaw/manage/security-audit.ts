@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { ManagementError } from "#contract";
+import { probeProgram } from "../../program/probe-program.ts";
+import { programEnvironment } from "../../program/program-environment.ts";
+import { readConfig } from "./gateway-config.ts";
+import type { ManageContext } from "./manage-context.ts";
+
+/** It takes some 10 s of a whole processor, so what it said counts for a while. */
+const LIMIT_MS = 60_000;
+const KEPT_MS = 60_000;
+const auditSchema = z.looseObject({
+  summary: z.object({ critical: z.number(), warn: z.number(), info: z.number() }),
+  findings: z.array(z.looseObject({ checkId: z.string(), severity: z.string(), title: z.string() })),
+});
+
+/** Makes what tells the security posture of a gateway: OpenClaw's own audit, by its program on the same host, one at a time. */
+export function createSecurityAudit(): (context: ManageContext) => Promise<Record<string, unknown>> {
+  let last: { audit: Promise<Record<string, unknown>>; endsAt: number } | null = null;
+  return async (context) => {
+    if (last === null || performance.now() > last.endsAt) {
+      const mine = { audit: runAudit(context), endsAt: Number.POSITIVE_INFINITY };
+      last = mine;
+      mine.audit.then(
+        () => (mine.endsAt = performance.now() + KEPT_MS),
+        () => (mine.endsAt = 0),
+      );
+    }
+    return await last.audit;
+  };
+}
+
+async function runAudit(context: ManageContext): Promise<Record<string, unknown>> {
+  const { command, stateDir, env } = context;
+  if (command === null || stateDir === null)
+    throw new ManagementError(
+      "not_supported",
+      "The gateway has no call that audits its security. Bridge runs OpenClaw's own audit on the gateway's host, where BRIDGE_OPENCLAW_COMMAND and BRIDGE_OPENCLAW_STATE_DIR say where both are.",
+    );
+  const { path: configPath } = await readConfig(context);
+  const own = { OPENCLAW_STATE_DIR: stateDir, ...(configPath === undefined ? {} : { OPENCLAW_CONFIG_PATH: configPath }) };
+  const stdout = await probeProgram(context, {
+    argv: [...command, "security", "audit", "--json"],
+    env: programEnvironment({ env, settings: { env: [] } }, [], own),
+    limitMs: LIMIT_MS,
+  }).then(
+    (answer) => answer.stdout,
+    (error: unknown) => {
+      throw new ManagementError(
+        "unavailable",
+        `OpenClaw's security audit did not come to an end within ${LIMIT_MS / 1000} s, or did not start.`,
+        { cause: error },
+      );
+    },
+  );
+  return read(stdout.replaceAll(stateDir, "$OPENCLAW_STATE_DIR"));
+}
+
+function read(stdout: string): Record<string, unknown> {
+  try {
+    return auditSchema.parse(JSON.parse(stdout));
+  } catch (error) {
+    throw new ManagementError("unavailable", "OpenClaw's security audit said something that Bridge does not understand.", { cause: error });
+  }
+}

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { ManagementError } from "#contract";
+import { GatewayError } from "../gateway-error.ts";
+import { ask, type ManageContext } from "./manage-context.ts";
+import { withoutPaths } from "./refusals.ts";
+import { readSkillRows, type SkillRow } from "./skill-rows.ts";
+
+const INSTALL_LIMIT_MS = 300_000;
+const words = {
+  bins: "programs",
+  anyBins: "one of the programs",
+  env: "environment variables",
+  config: "settings",
+  os: "an operating system",
+} as const;
+
+/** Lets the gateway install the programs that a skill misses, one after the other; `detail` says what is missing after that. */
+export async function installSkillDependencies(
+  context: ManageContext,
+  name: string,
+): Promise<{ installed: string[]; detail: string | null }> {
+  const { agentId, row } = await find(context, name);
+  const wanted = row.install.filter(({ bins }) => bins.length === 0 || bins.some((program) => isMissing(row, program)));
+  const installed: string[] = [];
+  for (const { id, label } of wanted) {
+    try {
+      const params = { agentId, name, installId: id, timeoutMs: INSTALL_LIMIT_MS };
+      await ask(context, z.unknown(), "skills.install", params, { timeoutMs: INSTALL_LIMIT_MS + 10_000 });
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== "UNAVAILABLE" || error.retryAfterMs !== null) throw error;
+      const before = installed.length === 0 ? "" : ` Before it came ${installed.join(", ")}.`;
+      throw new ManagementError("unavailable", `${label || id} of the skill ${name} failed: ${withoutPaths(error.message)}.${before}`, {
+        cause: error,
+      });
+    }
+    installed.push(id);
+  }
+  const { row: after } = installed.length === 0 ? { row } : await find(context, name);
+  return { installed, detail: tellMissing(after) };
+}
+
+async function find(context: ManageContext, name: string): Promise<{ agentId: string; row: SkillRow }> {
+  const { agentId, rows } = await readSkillRows(context);
+  const row = rows.find((one) => one.name === name);
+  if (row === undefined) throw new ManagementError("not_found", `There is no skill ${name}.`);
+  return { agentId, row };
+}
+
+const isMissing = ({ missing }: SkillRow, program: string): boolean => missing.bins.includes(program) || missing.anyBins.includes(program);
+
+function tellMissing({ missing }: SkillRow): string | null {
+  const parts = Object.entries(words).flatMap(([kind, told]) => {
+    const names = missing[kind as keyof typeof words];
+    return names.length === 0 ? [] : [`${told} ${names.join(", ")}`];
+  });
+  return parts.length === 0 ? null : `Still missing: ${parts.join("; ")}.`;
+}

@@ -1,0 +1,72 @@
+import path from "node:path";
+import { z } from "zod";
+import { ManagementError } from "#contract";
+import { readDefaultAgent } from "./agent-records.ts";
+import { isInside, isSameDirectory, readInside } from "./host-files.ts";
+import { ask, type ManageContext } from "./manage-context.ts";
+
+const missingSchema = z.object({
+  bins: z.array(z.string()).default([]),
+  anyBins: z.array(z.string()).default([]),
+  env: z.array(z.string()).default([]),
+  config: z.array(z.string()).default([]),
+  os: z.array(z.string()).default([]),
+});
+const rowSchema = z.looseObject({
+  name: z.string(),
+  source: z.string(),
+  filePath: z.string(),
+  baseDir: z.string(),
+  missing: missingSchema.prefault({}),
+  install: z.array(z.object({ id: z.string(), label: z.string().default(""), bins: z.array(z.string()).default([]) })).default([]),
+});
+const rowsSchema = z.object({ workspaceDir: z.string(), managedSkillsDir: z.string(), skills: z.array(rowSchema) });
+const contentSchema = z.object({ file: z.object({ content: z.string() }) });
+
+/** A skill as the gateway lists it. */
+export type SkillRow = z.infer<typeof rowSchema>;
+
+/** The skills that the agent sees which stands for the gateway. */
+export interface SkillRows {
+  agentId: string;
+  /** Of that agent alone, and of all agents. */
+  workspaceSkillsDir: string;
+  sharedSkillsDir: string;
+  workspaceDir: string;
+  rows: SkillRow[];
+}
+
+/** Asks for them. */
+export async function readSkillRows(context: ManageContext): Promise<SkillRows> {
+  const agentId = await readDefaultAgent(context);
+  const { workspaceDir, managedSkillsDir, skills } = await ask(context, rowsSchema, "skills.status", { agentId });
+  return { agentId, workspaceDir, workspaceSkillsDir: path.join(workspaceDir, "skills"), sharedSkillsDir: managedSkillsDir, rows: skills };
+}
+
+/** Which directory of skills it lies in; null: it came with OpenClaw or a plugin, and is not ours to change. */
+export const skillsDirOf = ({ workspaceSkillsDir, sharedSkillsDir }: SkillRows, row: SkillRow): string | null =>
+  [workspaceSkillsDir, sharedSkillsDir].find((directory) => isInside(directory, row.baseDir)) ?? null;
+
+/** The SKILL.md of a skill: through the gateway where it lies in the workspace, else from the host. */
+export async function readContent(context: ManageContext, rows: SkillRows, row: SkillRow): Promise<string | null> {
+  if (isInside(rows.workspaceDir, row.filePath)) {
+    const file = path.relative(rows.workspaceDir, row.filePath);
+    return (await ask(context, contentSchema, "agents.workspace.get", { agentId: rows.agentId, path: file })).file.content;
+  }
+  await expectHost(context, rows, `The skill ${row.name} lies outside of the agent's workspace, where OpenClaw lets nobody read`);
+  return await readInside(row.baseDir, row.filePath);
+}
+
+/** Goes on only on the gateway's own host; `why` says what the gateway has no call for. */
+export async function expectHost(context: ManageContext, { sharedSkillsDir }: SkillRows, why: string): Promise<void> {
+  if (context.stateDir === null)
+    throw new ManagementError(
+      "not_supported",
+      `${why}. Bridge does it on the gateway's own host, where BRIDGE_OPENCLAW_STATE_DIR says that it is.`,
+    );
+  if (!(await isSameDirectory(path.join(context.stateDir, "skills"), sharedSkillsDir)))
+    throw new ManagementError(
+      "not_supported",
+      `${why}, and BRIDGE_OPENCLAW_STATE_DIR is not the state directory that this gateway works with.`,
+    );
+}

@@ -1,0 +1,58 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { GatewayError } from "../gateway-error.ts";
+import { readDefaultAgent } from "./agent-records.ts";
+import { untilApplied } from "./gateway-config.ts";
+import { ask, type ManageContext } from "./manage-context.ts";
+
+const RELOAD_LIMIT_MS = 10_000;
+const RETRY_MS = 250;
+
+const modelsSchema = z.object({ models: z.array(z.looseObject({ id: z.string(), provider: z.string() })) });
+const reloadedSchema = z.object({ warningCount: z.number().default(0) });
+const authSchema = z.object({ providers: z.array(z.object({ provider: z.string(), status: z.string() })) });
+
+/** Makes the gateway work with what its configuration and its secrets say now; it watches the file itself, so there is little to do. */
+export async function reloadConfig(context: ManageContext): Promise<{ detail: string | null }> {
+  const isInForce = await untilApplied(context);
+  const warnings = await reloadSecrets(context);
+  const parts = [
+    isInForce ? null : "A part of the configuration comes into force only when the gateway is started again.",
+    warnings === 0 ? null : `${warnings} secret(s) could not be read.`,
+  ].filter((part) => part !== null);
+  return { detail: parts.length === 0 ? null : parts.join(" ") };
+}
+
+/** Every model that the gateway knows: whether it is configured, whether it can be used, and how its provider's credentials are. */
+export async function getModelCatalog(context: ManageContext): Promise<Record<string, unknown>[]> {
+  const agentId = await readDefaultAgent(context);
+  const [all, configured, auth] = await Promise.all([
+    ask(context, modelsSchema, "models.list", { view: "all", agentId }),
+    ask(context, modelsSchema, "models.list", { view: "configured", agentId }),
+    ask(context, authSchema, "models.authStatus", { agentId }),
+  ]);
+  const nameOf = ({ provider, id }: { provider: string; id: string }): string => `${provider}/${id}`;
+  const inUse = new Set(configured.models.map(nameOf));
+  const credentials = new Map(auth.providers.map(({ provider, status }) => [provider, status]));
+  const models = new Map([...all.models, ...configured.models].map((model) => [nameOf(model), model]));
+  return [...models].map(([name, model]) => ({
+    ...model,
+    id: name,
+    configured: inUse.has(name),
+    credentials: credentials.get(model.provider) ?? null,
+  }));
+}
+
+/** Fails while a configuration is being written, so it is tried again. */
+async function reloadSecrets(context: ManageContext): Promise<number> {
+  const deadline = performance.now() + RELOAD_LIMIT_MS;
+  for (;;) {
+    try {
+      return (await ask(context, reloadedSchema, "secrets.reload")).warningCount;
+    } catch (error) {
+      const isPassing = error instanceof GatewayError && error.code === "UNAVAILABLE" && performance.now() < deadline;
+      if (!isPassing) throw error;
+      await delay(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import path from "node:path";
+import { z } from "zod";
+import { ManagementError } from "#contract";
+import { GatewayError } from "../gateway-error.ts";
+import { textEtag } from "./etag.ts";
+import { isInside } from "./host-files.ts";
+import { anyAnswer, ask, type ManageContext } from "./manage-context.ts";
+import type { SkillRows } from "./skill-rows.ts";
+import { zipFile } from "./zip-file.ts";
+
+const INSTALL_LIMIT_MS = 45_000;
+const begunSchema = z.object({ uploadId: z.string() });
+const directorySchema = z.object({ entries: z.array(z.object({ name: z.string() })) });
+
+/** Puts a skill into the workspace of the default agent through the gateway, which replaces the whole directory of the skill. */
+export async function uploadSkill(context: ManageContext, rows: SkillRows, name: string, content: string): Promise<void> {
+  const row = rows.rows.find((one) => one.name === name);
+  if (row !== undefined) {
+    const slug = path.basename(row.baseDir);
+    if (isInside(rows.sharedSkillsDir, row.baseDir) || (isInside(rows.workspaceSkillsDir, row.baseDir) && slug !== name))
+      throw new ManagementError(
+        "not_supported",
+        `OpenClaw has no call that writes the skill ${name} where it lies. Bridge does it on the gateway's own host, where BRIDGE_OPENCLAW_STATE_DIR says that it is.`,
+      );
+    if (isInside(rows.workspaceSkillsDir, row.baseDir)) await expectAlone(context, rows, name);
+  }
+  const archive = zipFile("SKILL.md", Buffer.from(content));
+  const sha256 = textEtag(archive);
+  const upload = { slug: name, sha256, force: true };
+  try {
+    const { uploadId } = await ask(context, begunSchema, "skills.upload.begin", {
+      kind: "skill-archive",
+      sizeBytes: archive.length,
+      ...upload,
+    });
+    await ask(context, anyAnswer, "skills.upload.chunk", { uploadId, offset: 0, dataBase64: archive.toString("base64") });
+    await ask(context, anyAnswer, "skills.upload.commit", { uploadId });
+    const install = { agentId: rows.agentId, source: "upload", uploadId, ...upload };
+    await ask(context, anyAnswer, "skills.install", install, { timeoutMs: INSTALL_LIMIT_MS });
+  } catch (error) {
+    if (error instanceof GatewayError && error.message.includes("skills.install.allowUploadedArchives"))
+      throw new ManagementError(
+        "not_supported",
+        "The gateway takes no skills from outside: set skills.install.allowUploadedArchives to true in its configuration, or BRIDGE_OPENCLAW_STATE_DIR where it runs on the same host.",
+        { cause: error },
+      );
+    throw error;
+  }
+}
+
+/** Scripts beside a SKILL.md would be lost. */
+async function expectAlone(context: ManageContext, { agentId, workspaceDir, workspaceSkillsDir }: SkillRows, name: string): Promise<void> {
+  const directory = path.relative(workspaceDir, path.join(workspaceSkillsDir, name));
+  const { entries } = await ask(context, directorySchema, "agents.workspace.list", { agentId, path: directory });
+  if (entries.some((entry) => entry.name !== "SKILL.md"))
+    throw new ManagementError(
+      "not_supported",
+      `The skill ${name} has more files than its SKILL.md, and OpenClaw would remove them. Bridge writes it on the gateway's own host, where BRIDGE_OPENCLAW_STATE_DIR says that it is.`,
+    );
+}
