@@ -100,8 +100,12 @@ async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessa
   let told: Verdict | null = null;
   let response: ModelMessage[] = [];
   let untold = 0;
+  const reader = createPartReader({
+    explain,
+    maxSteps,
+    ...(endpoint.readMetadata !== undefined && { readMetadata: endpoint.readMetadata }),
+  });
   try {
-    const read = createPartReader({ explain, maxSteps, readMetadata: endpoint.readMetadata });
     const tools = { ...declared, ...mcp.tools };
     const result = streamText({
       model: endpoint.createModel(modelId, call.http.fetch, request),
@@ -121,7 +125,7 @@ async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessa
     for await (const part of result.stream) {
       untold += untoldLength(part);
       if (untold > MAX_UNTOLD_LENGTH) tooMuch.abort();
-      for (const step of read(part)) {
+      for (const step of reader.read(part)) {
         if (step.kind === "known") facts = { ...facts, ...step.facts };
         else if (step.kind === "ended") told ??= step.ending;
         else tellStep(story, step);
@@ -134,7 +138,8 @@ async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessa
   }
   for (const { toolCallId } of (facts.outputs?.["toolCalls"] ?? []) as OpenCall[]) story.leaveTool(toolCallId);
   const verdict = task.signal.aborted ? cancelled : tooMuch.signal.aborted ? endless : (told ?? unfinished);
-  return { ending: { ...facts, ...verdict }, response };
+  const { usage } = reader;
+  return { ending: { ...facts, ...(usage !== undefined && { usage }), ...verdict }, response };
 }
 
 /** Tools that nobody here works: a call of one ends the turn. */

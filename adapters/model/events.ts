@@ -1,5 +1,5 @@
 import type { TextStreamPart, ToolSet } from "ai";
-import type { Ending } from "../program/agent-program.ts";
+import type { NormalizedUsage } from "#contract";
 import type { Step, Verdict } from "../program/run-program.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
 import type { OpenCall } from "./open-calls.ts";
@@ -9,7 +9,11 @@ import { sumUsage, usageOf } from "./usage.ts";
 const QUIET_LENGTH = 4_096;
 
 /** Reads one part of a stream at a time; keeps what it must remember between parts. Pure but for that memory. */
-export type PartReader = (part: TextStreamPart<ToolSet>) => readonly Step[];
+export interface PartReader {
+  read(part: TextStreamPart<ToolSet>): readonly Step[];
+  /** What all calls of the model that have come to their end have used; undefined when one of them has not told. */
+  readonly usage: NormalizedUsage | undefined;
+}
 
 export interface ReaderOptions {
   /** What an error in the stream means. */
@@ -35,7 +39,7 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
     return [{ kind: "progress", data: { doing: what } }];
   };
 
-  return (part) => {
+  const read: PartReader["read"] = (part) => {
     switch (part.type) {
       case "text-delta":
         return [{ kind: "text", text: part.text }];
@@ -59,11 +63,8 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
       case "finish-step": {
         steps += 1;
         usages.push(usageOf(part.usage));
-        const facts: Omit<Partial<Ending>, "status"> = { model: part.response.modelId };
-        const usage = sumUsage(usages);
-        if (usage !== undefined) facts.usage = usage;
         return [
-          { kind: "known", facts },
+          { kind: "known", facts: { model: part.response.modelId } },
           ...readMetadata(part.providerMetadata),
           { kind: "progress", data: { step: steps, finishReason: part.finishReason } },
         ];
@@ -80,6 +81,12 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
       default:
         return [];
     }
+  };
+  return {
+    read,
+    get usage() {
+      return sumUsage(usages);
+    },
   };
 }
 

@@ -36,7 +36,7 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
   if (APICallError.isInstance(cause)) return explainCall(cause, endpoint);
   const words = redact(wordsOf(cause), endpoint.secrets);
   if (InvalidResponseDataError.isInstance(cause)) return failed("model_error", `The model's answer is not complete: ${words}`);
-  return failed("model_error", `The model's endpoint reports: ${words}`);
+  return failed(codes[statusOf(cause)] ?? "model_error", `The model's endpoint reports: ${words}`);
 }
 
 function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoint, "baseUrl" | "secrets">): Verdict {
@@ -44,10 +44,16 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
   if (error.statusCode === undefined)
     return failed(
       "adapter_offline",
-      `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkWords(error) ?? "no connection"}`,
+      `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkWords(error) ?? redact(wordsOf(innermost(error)), secrets)}`,
     );
   const errorCode = codes[error.statusCode] ?? "model_error";
   return failed(errorCode, `The model's endpoint answered ${error.statusCode}: ${words}${advice[errorCode] ?? ""}`);
+}
+
+/** An error inside of a stream may say which status it would have had. */
+function statusOf(error: unknown): number {
+  const { statusCode } = (error ?? {}) as { statusCode?: unknown };
+  return typeof statusCode === "number" ? statusCode : 0;
 }
 
 /** Takes out of a text what no text may show: the secrets that are known, and what looks like one. */
@@ -68,6 +74,10 @@ export function networkWords(error: unknown): string | null {
     if (typeof code === "string") return code;
   }
   return null;
+}
+
+function innermost(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? innermost(error.cause) : error;
 }
 
 /** Some vendors say something in a stream that is not even an error object. */

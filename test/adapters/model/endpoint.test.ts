@@ -1,0 +1,208 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
+import { openVercelBench } from "./vercel-bench.ts";
+
+const apiKey = "sk-test-0123456789abcdef";
+const json = ({ response }: Received, status: number, body: unknown, headers: Record<string, string> = {}) =>
+  void response
+    .writeHead(status, { "content-type": "application/json", ...headers })
+    .end(typeof body === "string" ? body : JSON.stringify(body));
+const streamed = (chunks: [delta: object, finish?: string][]) => async (request: Received) => {
+  const response = beginStream(request.response);
+  for (const [delta, finish] of chunks) sendChunk(response, delta, finish ?? null);
+  response.end("data: [DONE]\n\n");
+};
+
+describe("an endpoint that ends an answer otherwise than a task needs", () => {
+  test.each<[string, (request: Received) => unknown, object]>([
+    [
+      "in the middle",
+      streamed([[{ content: "Half" }]]),
+      { errorCode: "model_error", error: expect.stringMatching(/not complete|without a finish reason|before its end/) },
+    ],
+    ["before it began", (request) => void beginStream(request.response).end(), { errorCode: "model_error" }],
+    [
+      "by closing the connection",
+      async ({ response }) => {
+        sendChunk(beginStream(response), { content: "Half" });
+        await setImmediate();
+        response.destroy();
+      },
+      { errorCode: "model_error" },
+    ],
+    [
+      "at its longest",
+      streamed([[{ content: "Half" }, "length"]]),
+      { errorCode: "output_limit", error: expect.stringContaining("cut off") },
+    ],
+    [
+      "by its filter",
+      streamed([[{ content: "Ha" }, "content_filter"]]),
+      { errorCode: "model_error", error: expect.stringContaining("filter") },
+    ],
+    [
+      "with an error in the stream",
+      (request) =>
+        void beginStream(request.response).end(
+          `data: ${JSON.stringify({ error: { message: `overloaded, key ${apiKey}`, code: 529 } })}\n\n`,
+        ),
+      { errorCode: "model_error", error: expect.stringContaining("overloaded") },
+    ],
+    ["with what is no JSON", (request) => void beginStream(request.response).end("data: {oops\n\n"), { errorCode: "model_error" }],
+    [
+      "with a page",
+      (request) => void request.response.writeHead(200, { "content-type": "text/html" }).end("<html>Welcome</html>"),
+      { errorCode: "model_error" },
+    ],
+    [
+      "with 400",
+      (request) => json(request, 400, { error: { message: "no such parameter" } }),
+      { errorCode: "model_error", error: expect.stringContaining("400: no such parameter") },
+    ],
+    [
+      "with 401",
+      (request) => json(request, 401, { error: { message: `Incorrect API key provided: ${apiKey}` } }),
+      { errorCode: "authentication_required", error: expect.stringContaining("[redacted]") },
+    ],
+    ["with 402", (request) => json(request, 402, { error: { message: "no credit" } }), { errorCode: "user_action_required" }],
+    ["with 403", (request) => json(request, 403, "forbidden"), { errorCode: "authentication_required" }],
+    [
+      "with a redirect",
+      (request) => json(request, 307, "", { location: "http://127.0.0.1:9/" }),
+      { errorCode: "adapter_offline", error: expect.stringContaining("redirect") },
+    ],
+  ])("%s", async (_, answer, expected) => {
+    const { url, requests } = await openEndpoint(answer as (request: Received) => void);
+    const bench = await openVercelBench({ baseUrl: url, apiKey });
+    const { result } = await bench.run({});
+    expect(result).toMatchObject({ status: "error", ...expected });
+    expect(JSON.stringify(result)).not.toContain(apiKey);
+    expect(requests[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
+  });
+
+  test.each([429, 500, 503])("with %i, twice", async (status) => {
+    const { url, requests } = await openEndpoint((request) =>
+      json(request, status, { error: { message: "later" } }, { "retry-after-ms": "1" }),
+    );
+    const bench = await openVercelBench({ baseUrl: url });
+    const { result } = await bench.run({});
+    expect(result).toMatchObject({
+      status: "error",
+      errorCode: status === 429 ? "rate_limited" : "model_error",
+      error: expect.stringContaining(`${status}: later`),
+    });
+    expect(requests).toHaveLength(2);
+  });
+
+  test("by not being there", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const bench = await openVercelBench({ baseUrl: `http://127.0.0.1:${port}` });
+    const { result } = await bench.run({});
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: expect.stringContaining("ECONNREFUSED") });
+  });
+});
+
+test("an answer that ends for a reason of the endpoint's own is an answer", async () => {
+  const { url } = await openEndpoint(streamed([[{ content: "All of it." }, "eos"]]));
+  const bench = await openVercelBench({ baseUrl: url });
+  expect((await bench.run({})).result).toMatchObject({ status: "ok", output: "All of it." });
+});
+
+test("a cancelled task hangs up at once", async () => {
+  const { url, requests } = await openEndpoint(({ response }) => void sendChunk(beginStream(response), { content: "I begin." }));
+  const bench = await openVercelBench({ baseUrl: url });
+  const task = await bench.start({});
+  await task.working;
+  const hungUp = once(requests[0]?.response as Received["response"], "close");
+  await bench.adapter.cancel(task.request.taskId);
+  expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled", output: "I begin." });
+  await bench.within("the end of the connection", hungUp);
+});
+
+test("a task without a model says which setting gives it one", async () => {
+  const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9", model: undefined });
+  expect((await bench.run({})).result).toMatchObject({
+    status: "error",
+    errorCode: "adapter_error",
+    error: expect.stringContaining("model"),
+  });
+  const named = await bench.run({ model: "some-model" });
+  expect(named.result.errorCode).toBe("adapter_offline");
+});
+
+test("what is thought is told by signs of life, not by its words, and only so much of it is taken", { timeout: 60_000 }, async () => {
+  const { url } = await openEndpoint(async ({ response }) => {
+    beginStream(response);
+    const closed = once(response, "close");
+    const thought = "x".repeat(1024 ** 2);
+    while (!response.destroyed) {
+      if (!sendChunk(response, { reasoning_content: thought })) await Promise.race([once(response, "drain"), closed]);
+      await setImmediate();
+    }
+  });
+  const bench = await openVercelBench({ baseUrl: url });
+  const { result, events } = await bench.run({});
+  expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
+  expect(events.length).toBeGreaterThan(10);
+  expect(JSON.stringify(events)).not.toContain("xxx");
+});
+
+test("a model that says more than a task may is stopped", { timeout: 60_000 }, async () => {
+  const { url } = await openEndpoint(async ({ response }) => {
+    beginStream(response);
+    const closed = once(response, "close");
+    while (!response.destroyed) {
+      if (!sendChunk(response, { content: "0123456789abcdef".repeat(65_536) })) await Promise.race([once(response, "drain"), closed]);
+      await setImmediate();
+    }
+  });
+  const bench = await openVercelBench({ baseUrl: url });
+  const { result } = await bench.run({});
+  expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
+});
+
+test("a model that calls tools for ever ends at its last step", async () => {
+  let calls = 0;
+  const { url } = await openEndpoint(async ({ response }) => {
+    beginStream(response);
+    calls += 1;
+    sendChunk(response, {
+      tool_calls: [{ index: 0, id: `call_${calls}`, type: "function", function: { name: "no_such_tool", arguments: "{}" } }],
+    });
+    sendChunk(response, {}, "tool_calls");
+    response.end("data: [DONE]\n\n");
+  });
+  const bench = await openVercelBench({ baseUrl: url, maxSteps: 3 });
+  const { result } = await bench.run({});
+  expect(result).toMatchObject({ status: "error", errorCode: "max_turns", error: expect.stringContaining("BRIDGE_MODEL_MAX_STEPS") });
+  expect(calls).toBe(3);
+});
+
+test("usage is the sum of the steps; without a word about it, it is not known", async () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  let calls = 0;
+  const { url } = await openEndpoint(async ({ response, body }) => {
+    calls += 1;
+    beginStream(response);
+    if (calls % 2 === 1)
+      sendChunk(response, { tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "nothing", arguments: "{}" } }] });
+    sendChunk(response, {}, calls % 2 === 1 ? "tool_calls" : "stop");
+    expect(body["stream_options"]).toEqual({ include_usage: true });
+    if (calls !== 4) response.write(`data: ${JSON.stringify({ id: "c1", created: 1, model: "raw", choices: [], usage })}\n\n`);
+    response.end("data: [DONE]\n\n");
+  });
+  const bench = await openVercelBench({ baseUrl: url, prices: { raw: { input: 1, output: 2 } } });
+  const first = await bench.run({});
+  expect(first.result).toMatchObject({ status: "ok", usage: { inputTokens: 20, outputTokens: 10 }, costUsd: 0.000_04, model: "raw" });
+  const second = await bench.run({});
+  expect(second.result.status).toBe("ok");
+  expect(second.result).not.toHaveProperty("usage");
+  expect(second.result).not.toHaveProperty("costUsd");
+});

@@ -1,0 +1,91 @@
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { apiConnection } from "../../../adapters/claude/api.ts";
+import { withApi } from "../../../adapters/model/with-api.ts";
+import { createProgramAdapter } from "../../../adapters/program/create-program-adapter.ts";
+import { openBench } from "../../conformance/adapter-bench.ts";
+import { createModelServer } from "../../runtimes/model-server/server.ts";
+import { scriptedConnection, scriptedProgram } from "../program/scripted-program.ts";
+
+const model = await createModelServer();
+afterAll(() => model.close());
+
+const env = { PATH: process.env["PATH"], ANTHROPIC_API_KEY: "a-key", ANTHROPIC_BASE_URL: model.url };
+const installed = scriptedConnection({ capabilities: { approvals: true } });
+const absent = scriptedConnection({ find: () => ({ missing: "It is not installed." }) });
+const broken = scriptedConnection({ probe: () => Promise.reject(new Error("Its sandbox does not work.")) });
+const said = { metadata: { does: "speak", text: "The program." }, systemPrompt: model.scenario([{ text: "The model." }]) };
+
+async function open(program: typeof installed, settings: object = {}) {
+  const bench = openBench({
+    createAdapter: () => createProgramAdapter(scriptedProgram(...withApi([program], apiConnection))),
+    config: { env, settings: { apiModel: "claude-opus-5-5", ...settings } },
+    hasProcesses: false,
+    scenarios: undefined as never,
+  });
+  onTestFinished(() => bench.close());
+  await bench.initialize();
+  return { ...bench, health: await bench.adapter.checkHealth() };
+}
+
+test("a program that is installed does the work, and preflight says that the model alone does not", async () => {
+  const { run, health, adapter } = await open(installed);
+  expect((await run(said)).result).toMatchObject({ output: "The program.", connection: "cli" });
+  expect(health).toMatchObject({ status: "healthy", connection: "cli" });
+  expect(health.preflight[1]).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/^api: not used, because the program for cli is installed/),
+  });
+  expect(adapter.capabilities()).toMatchObject({ fileIo: true, mcpServers: true, approvals: true });
+});
+
+test("where none is installed the model answers, and claims no more than it can", async () => {
+  const { run, health, adapter } = await open(absent);
+  expect((await run(said)).result).toMatchObject({ output: "The model.", connection: "api" });
+  expect(health).toMatchObject({ status: "healthy", connection: "api" });
+  expect(adapter.capabilities()).toMatchObject({
+    fileIo: false,
+    tools: false,
+    mcpServers: false,
+    approvals: false,
+    sessionResume: true,
+    sandboxing: true,
+    outputStrategies: ["stream", "structured"],
+  });
+});
+
+test("a program that is installed and fails is not stood in for", async () => {
+  const { run, health } = await open(broken);
+  expect(health).toMatchObject({ status: "offline", detail: expect.stringContaining("Its sandbox does not work.") });
+  expect((await run(said)).result).toMatchObject({ status: "error", errorCode: "adapter_offline" });
+});
+
+test("the setting brings the model into use beside a program", async () => {
+  const { run, health } = await open(installed, { connection: "api" });
+  expect(health).toMatchObject({ status: "healthy", connection: "api" });
+  expect((await run(said)).result).toMatchObject({ output: "The model.", connection: "api" });
+});
+
+test.each([
+  [{ mcpServers: [{ name: "m", transport: "stdio" as const, command: "m" }] }, /api: it has no MCP servers: dispatch without them/],
+  [{ tools: [{ name: "t", description: "", inputSchema: {} }] }, /api: it takes no tools/],
+  [{ outputStrategy: { type: "file" as const, path: "a.md" } }, /api: it has no output of the type file/],
+  [{ profile: "modify" as const, approvals: "ask" as const }, /api: it cannot ask before a tool call/],
+  [{ resumeToken: "0b8b0f3e-6c8e-4a53-9f0e-2f1f3a4b5c6d" }, /api: the resume token is of a session of the program/],
+])("what the model alone cannot carry it says: %j", async (changes, words) => {
+  const { run } = await open(absent);
+  expect((await run({ ...said, ...changes })).result).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(words) });
+});
+
+test("a conversation with the model goes on there alone", async () => {
+  const { result } = await (await open(absent)).run(said);
+  const resumed = { ...said, resumeToken: result.resumeToken as string };
+  expect((await (await open(installed)).run(resumed)).result).toMatchObject({
+    errorCode: "adapter_error",
+    error: expect.stringMatching(/cli: the resume token is of a conversation over api/),
+  });
+  // The other bench has a data directory of its own.
+  expect((await (await open(absent)).run(resumed)).result).toMatchObject({
+    errorCode: "adapter_error",
+    error: expect.stringContaining("The resume token is not known"),
+  });
+});
