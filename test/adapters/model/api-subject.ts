@@ -1,9 +1,8 @@
-import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 import type { AdapterConfig, ExecutionAdapter, NormalizedUsage } from "#contract";
-import type { AdapterSubject } from "../../conformance/adapter-bench.ts";
-import { openBench } from "../../conformance/adapter-bench.ts";
+import { type AdapterSubject, openBench } from "../../conformance/adapter-bench.ts";
 import type { ModelServer } from "../../runtimes/model-server/server.ts";
+import { openEndpoint } from "./raw-endpoint.ts";
 
 /** An adapter whose programs are not installed, against the scripted model. */
 export function apiSubject(
@@ -53,22 +52,13 @@ interface Answer {
 /** An endpoint that gives these answers, one after the other, the last one again and again; `bodies` is what it was asked. */
 export async function endpointWith(...answers: Answer[]): Promise<{ url: string; bodies: Record<string, unknown>[] }> {
   const bodies: Record<string, unknown>[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks = await request.toArray();
-    if (chunks.length > 0) bodies.push(JSON.parse(Buffer.concat(chunks).toString()));
+  const { url } = await openEndpoint(({ body: asked, response }) => {
+    bodies.push(asked);
     const { status = 200, frames, body, cut } = (answers.length > 1 ? answers.shift() : answers[0]) ?? {};
     response.writeHead(status, { "content-type": frames === undefined ? "application/json" : "text/event-stream", "retry-after-ms": "1" });
     for (const frame of frames ?? []) response.write(`data: ${JSON.stringify(frame)}\n\n`);
     if (cut === true) setImmediate(() => response.destroy());
     else response.end(frames === undefined ? JSON.stringify(body ?? {}) : "");
   });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", resolve);
-  await promise;
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, bodies };
+  return { url, bodies };
 }
