@@ -1,0 +1,35 @@
+import { overlap, SAME_OVER } from "./overlap.ts";
+import { type Output, severityRank } from "./words.ts";
+
+/** One output that gave way to another that says the same. */
+export interface Merge {
+  keptId: string;
+  droppedId: string;
+}
+
+/** Do two outputs say the same of the same domain? */
+export const isSame = (left: Output, right: Output): boolean => left.domain === right.domain && areAlike(left, right);
+
+/** Do two outputs say the same, whatever their domains? */
+export const areAlike = (left: Pick<Output, "title" | "description">, right: Pick<Output, "title" | "description">): boolean =>
+  overlap(`${left.title} ${left.description}`, `${right.title} ${right.description}`) > SAME_OVER;
+
+/**
+ * Keeps, of outputs that say the same, the one of the highest severity, and of equals the first; the kept ones stay in their order.
+ * `same` says which ones are meant.
+ */
+export function deduplicate<T extends Output>(
+  outputs: readonly T[],
+  same: (left: T, right: T) => boolean = isSame,
+): { kept: T[]; merges: Merge[] } {
+  const kept: T[] = [];
+  const merges: Merge[] = [];
+  // Worst first: what is kept never has to give way later.
+  for (const output of [...outputs].sort((left, right) => severityRank(left.severity) - severityRank(right.severity))) {
+    const known = kept.find((candidate) => same(candidate, output));
+    if (known === undefined) kept.push(output);
+    else merges.push({ keptId: known.id, droppedId: output.id });
+  }
+  const survivors = new Set(kept);
+  return { kept: outputs.filter((output) => survivors.has(output)), merges };
+}

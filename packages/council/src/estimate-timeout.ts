@@ -1,0 +1,46 @@
+import type { Intensity } from "./words.ts";
+
+/** How much there is to look at; what is not known is left out. */
+export interface Size {
+  files?: number;
+  linesOfCode?: number;
+}
+
+/** The first row that holds a measure is its base, in seconds. Source: the bridge contract, "Timeout Estimation". */
+const bases: readonly { seconds: number; files: (count: number) => boolean; linesOfCode: (count: number) => boolean }[] = [
+  { seconds: 60, files: (count) => count < 5, linesOfCode: (count) => count < 500 },
+  { seconds: 180, files: (count) => count <= 20, linesOfCode: (count) => count < 2_000 },
+  { seconds: 300, files: (count) => count < 50, linesOfCode: (count) => count < 10_000 },
+  { seconds: 600, files: () => true, linesOfCode: () => true },
+];
+
+/** Of what cannot be counted. */
+const UNKNOWN_SIZE_SECONDS = 180;
+
+/** How much longer a deeper look takes. */
+export const intensityMultipliers: Readonly<Record<Intensity, number>> = { quick: 0.5, standard: 1, thorough: 1.5 };
+
+/** Seconds that one answer may take: the larger base of what is known of the size x intensity x the runtime's own multiplier. */
+export function estimateTimeoutSeconds(size: Size, intensity: Intensity, runtimeMultiplier = 1): number {
+  const measures = (["files", "linesOfCode"] as const).flatMap((measure) => {
+    const count = size[measure];
+    return count === undefined ? [] : [bases.find((row) => row[measure](count))?.seconds ?? UNKNOWN_SIZE_SECONDS];
+  });
+  const baseSeconds = measures.length === 0 ? UNKNOWN_SIZE_SECONDS : Math.max(...measures);
+  return baseSeconds * intensityMultipliers[intensity] * runtimeMultiplier;
+}
+
+const counted = (scope: string, unit: RegExp): number | undefined => {
+  const counts = [...scope.matchAll(new RegExp(`(\\d[\\d,_ ]*(?:\\.\\d+)?)\\s*(k)?\\s*\\+?\\s*(?:${unit.source})`, "gi"))].map(
+    ([, digits = "", thousands]) => Number(digits.replaceAll(/[,_ ]/g, "")) * (thousands === undefined ? 1 : 1_000),
+  );
+  return counts.length === 0 ? undefined : Math.max(...counts);
+};
+
+/** Reads what a scope says of its size: "12 files", "3k LOC", or the paths that it lists. */
+export function measureScope(scope: string): Size {
+  const paths = new Set(scope.match(/(?:[\w.@-]+\/)*[\w@-]+\.[a-z]{1,5}\b/gi) ?? []);
+  const files = counted(scope, /files?\b/) ?? (paths.size === 0 ? undefined : paths.size);
+  const linesOfCode = counted(scope, /LOC\b|lines?\b/);
+  return { ...(files === undefined ? {} : { files }), ...(linesOfCode === undefined ? {} : { linesOfCode }) };
+}

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { intensities, taskTypes } from "./words.ts";
+
+/** A short text: a name, an identifier, a line. */
+const line = z.string().trim().min(1).max(500);
+const text = z.string().trim().min(1).max(200_000);
+
+/** Names of domains become parts of prompts and logs. */
+const domain = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(/^[a-z0-9][a-z0-9 _/+.-]{0,63}$/, "must be 1 to 64 letters, digits, spaces or - _ / + .");
+
+/** It becomes part of a file name. */
+const sessionId = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, - or _");
+
+const schema = z.strictObject({
+  session_id: sessionId.optional(),
+  review_id: sessionId.optional(),
+  scope: text.optional(),
+  review_scope: text.optional(),
+  task_description: text,
+  task_type: z.enum(taskTypes),
+  domains: z.array(domain).max(26).default([]),
+  context_summary: z.string().trim().max(200_000).default(""),
+  intensity: z.enum(intensities).default("standard"),
+  providers: z.array(line).max(10).optional(),
+});
+
+/** What a council is asked. */
+export interface CouncilInput {
+  /** Unique for this session; part of file names. */
+  sessionId: string;
+  scope: string;
+  taskDescription: string;
+  taskType: z.infer<typeof schema>["task_type"];
+  /** Lower-case, each once, in the order given. */
+  domains: string[];
+  contextSummary: string;
+  intensity: z.infer<typeof schema>["intensity"];
+  /** Providers to sit on the council; null: those that the council itself chooses. */
+  providers: string[] | null;
+}
+
+/** One fault of an input: the field, and how to mend it. */
+export interface InputFault {
+  path: string;
+  message: string;
+}
+
+/** Reads the input with its deprecated names; `fallbackId` is the session's name where the input gives none. */
+export function readInput(
+  given: unknown,
+  fallbackId: string,
+  { needsDomains }: { needsDomains: boolean },
+): { input: CouncilInput } | { faults: InputFault[] } {
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    return {
+      faults: parsed.error.issues.flatMap(({ path, message, ...issue }) => {
+        const keys = "keys" in issue && Array.isArray(issue.keys) ? issue.keys.map(String) : [];
+        if (keys.length > 0) return keys.map((key) => ({ path: [...path, key].join("."), message: "is not a field of this input" }));
+        return [{ path: path.join("."), message }];
+      }),
+    };
+  }
+  const { session_id, review_id, scope, review_scope, ...rest } = parsed.data;
+  const faults: InputFault[] = [];
+  const choose = (name: string, value: string | undefined, alias: string, aliased: string | undefined): string | undefined => {
+    if (value !== undefined && aliased !== undefined && value !== aliased)
+      faults.push({ path: alias, message: `differs from ${name}, whose old name it is; give one of them` });
+    return value ?? aliased;
+  };
+  const chosenId = choose("session_id", session_id, "review_id", review_id) ?? fallbackId.replaceAll(/[^A-Za-z0-9_-]/g, "-").slice(0, 128);
+  const chosenScope = choose("scope", scope, "review_scope", review_scope);
+  if (chosenScope === undefined) faults.push({ path: "scope", message: "is required: the files, topics or description to work on" });
+  if (needsDomains && rest.domains.length === 0) faults.push({ path: "domains", message: "must name at least one domain" });
+  if (faults.length > 0 || chosenScope === undefined) return { faults };
+  return {
+    input: {
+      sessionId: chosenId,
+      scope: chosenScope,
+      taskDescription: rest.task_description,
+      taskType: rest.task_type,
+      domains: [...new Set(rest.domains)],
+      contextSummary: rest.context_summary,
+      intensity: rest.intensity,
+      providers: rest.providers === undefined ? null : [...new Set(rest.providers)],
+    },
+  };
+}

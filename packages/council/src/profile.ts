@@ -1,0 +1,52 @@
+import type { CapabilityProfile, OutputType, TaskType } from "./words.ts";
+
+/** How work of one type is framed. */
+export interface Framing {
+  /** What a role may do to the project. */
+  profile: CapabilityProfile;
+  /** The question behind every answer. */
+  question: string;
+  /** The kinds of output that roles are asked for. */
+  outputTypes: readonly OutputType[];
+  /** Does the report end in a verdict? */
+  hasVerdict: boolean;
+}
+
+/** The types of work. Source: the bridge contract, "Input Schema", "Execution Capability Profile" and "Verdict Logic". */
+export const framings: Readonly<Record<TaskType, Framing>> = {
+  review: {
+    profile: "inspect",
+    question: "What is wrong or could be improved?",
+    outputTypes: ["finding", "recommendation"],
+    hasVerdict: true,
+  },
+  analysis: { profile: "inspect", question: "What does this tell us?", outputTypes: ["finding", "observation"], hasVerdict: true },
+  planning: {
+    profile: "inspect",
+    question: "What should be done and in what order?",
+    outputTypes: ["plan-item"],
+    hasVerdict: false,
+  },
+  implementation: {
+    profile: "modify",
+    question: "What is needed to build this correctly?",
+    outputTypes: ["implementation-note"],
+    hasVerdict: false,
+  },
+  research: {
+    profile: "inspect",
+    question: "What do we know? What are the options?",
+    outputTypes: ["observation", "recommendation"],
+    hasVerdict: false,
+  },
+  audit: {
+    profile: "inspect",
+    question: "Does this meet the stated requirement?",
+    outputTypes: ["finding", "compliance-gap"],
+    hasVerdict: true,
+  },
+};
+
+/** The profile of a type of work; an explicit `inspect` of whoever asked narrows it, and nothing widens it. */
+export const resolveProfile = (taskType: TaskType, asked?: CapabilityProfile): CapabilityProfile =>
+  asked === "inspect" ? "inspect" : framings[taskType].profile;

@@ -1,0 +1,147 @@
+import { findJsonObjects } from "./find-json.ts";
+import { framings } from "./profile.ts";
+import {
+  type Confidence,
+  type CrossDomainSignal,
+  confidences,
+  type OutputType,
+  outputTypes,
+  type Severity,
+  severities,
+  type TaskType,
+} from "./words.ts";
+
+/** An output as a role has worded it; who the role is, and what the id means, is not for it to say. */
+export interface AnsweredOutput {
+  /** The id that the role gave; null for none. */
+  ref: string | null;
+  type: OutputType;
+  severity: Severity | null;
+  title: string;
+  description: string;
+  evidence: string | null;
+  action: string | null;
+  /** What the role decided about an earlier output of its own. */
+  decision: "confirmed" | "revised" | "withdrawn" | null;
+}
+
+/** What the Challenger says of one output. */
+export interface AnsweredChallenge {
+  /** The id of an earlier challenge; null for a new one. */
+  ref: string | null;
+  targetId: string;
+  text: string;
+  decision: "raised" | "escalated" | "withdrawn";
+}
+
+/** What a role answered, as far as it can be used. */
+export interface Answer {
+  outputs: AnsweredOutput[];
+  challenges: AnsweredChallenge[];
+  signals: CrossDomainSignal[];
+  summary: string | null;
+  confidence: Confidence | null;
+  /** What was left out or changed, in words. */
+  notes: string[];
+}
+
+/** A role's answer is cut to this: a report is read by people. */
+const LIMITS = { outputs: 100, challenges: 100, signals: 20, title: 300, text: 8_000 } as const;
+
+/** Reads a role's answer from what its runtime said: JSON, fenced or inside prose. Null when there is none that could be one. */
+export function readAnswer(said: string, taskType: TaskType): Answer | null {
+  for (const object of findJsonObjects(said)) {
+    if (["outputs", "challenges", "cross_domain_signals"].some((field) => Array.isArray(object[field])))
+      return readObject(object, taskType);
+  }
+  return null;
+}
+
+function readObject(object: Record<string, unknown>, taskType: TaskType): Answer {
+  const notes: string[] = [];
+  const listOf = (field: string, limit: number): Record<string, unknown>[] => {
+    const items = Array.isArray(object[field]) ? object[field].filter(isRecord) : [];
+    if (items.length > limit)
+      notes.push(`${items.length - limit} of ${items.length} ${field} were left out: ${limit} are taken of one answer.`);
+    return items.slice(0, limit);
+  };
+  const confidence = textOf(object["confidence"], 20)?.toLowerCase();
+  return {
+    outputs: listOf("outputs", LIMITS.outputs).flatMap((item) => readOutput(item, taskType, notes) ?? []),
+    challenges: listOf("challenges", LIMITS.challenges).flatMap((item) => readChallenge(item, notes) ?? []),
+    signals: listOf("cross_domain_signals", LIMITS.signals).flatMap((item) => readSignal(item) ?? []),
+    summary: textOf(object["summary"], LIMITS.text),
+    confidence: confidences.find((known) => known === confidence) ?? null,
+    notes,
+  };
+}
+
+function readOutput(item: Record<string, unknown>, taskType: TaskType, notes: string[]): AnsweredOutput | null {
+  const ref = textOf(item["id"], 40);
+  const status = oneOf(["confirmed", "revised", "downgraded", "withdrawn"] as const, item["status"]);
+  const decision = status === "downgraded" ? "revised" : status;
+  const description = textOf(item["description"], LIMITS.text);
+  const title = textOf(item["title"], LIMITS.title) ?? description?.slice(0, 80) ?? null;
+  // A word about an output that is there already needs no text of its own.
+  if (title === null && (ref === null || decision === null)) {
+    notes.push("An output without a title and a description was left out.");
+    return null;
+  }
+  const type = readType(item["type"], taskType);
+  return {
+    ref,
+    type,
+    severity: readSeverity(item["severity"], type, notes, title),
+    title: title ?? "",
+    description: description ?? title ?? "",
+    evidence: textOf(item["evidence"], LIMITS.text),
+    action: textOf(item["action"], LIMITS.text),
+    decision,
+  };
+}
+
+function readType(given: unknown, taskType: TaskType): OutputType {
+  const type = oneOf(outputTypes, given) ?? framings[taskType].outputTypes[0] ?? "finding";
+  return type === "compliance-gap" && taskType !== "audit" ? "finding" : type;
+}
+
+/** Items that have a severity have one, also when the role forgot it: what nobody weighs would vanish from the verdict. */
+function readSeverity(given: unknown, type: OutputType, notes: string[], title: string | null): Severity | null {
+  if (type === "plan-item" || type === "implementation-note") return null;
+  const severity = severities.find((known) => known === textOf(given, 20)?.toUpperCase());
+  if (severity !== undefined || type === "observation") return severity ?? null;
+  notes.push(`"${title}" has no severity that is known; it counts as MEDIUM.`);
+  return "MEDIUM";
+}
+
+function readChallenge(item: Record<string, unknown>, notes: string[]): AnsweredChallenge | null {
+  const targetId = textOf(item["target_finding_id"], 40);
+  const decision = oneOf(["raised", "escalated", "withdrawn"] as const, item["status"]) ?? "raised";
+  const text = textOf(item["challenge_text"], LIMITS.text);
+  if (targetId !== null && (text !== null || decision === "withdrawn"))
+    return { ref: textOf(item["challenge_id"], 40), targetId, text: text ?? "", decision };
+  notes.push("A challenge without a target_finding_id or a challenge_text was left out.");
+  return null;
+}
+
+function readSignal(item: Record<string, unknown>): CrossDomainSignal | null {
+  const domain = textOf(item["domain"], 64)?.toLowerCase() ?? "";
+  if (!/^[a-z0-9][a-z0-9 _/+.-]*$/.test(domain)) return null;
+  return { domain, reason: textOf(item["reason"], 1_000) ?? "No reason was given.", findingId: textOf(item["finding_id"], 40) };
+}
+
+/** Plain text: no control characters but line breaks and tabs, whole characters, and visibly cut where it is too long. Null for what is empty or no text. */
+function textOf(value: unknown, limit: number): string | null {
+  if (typeof value !== "string") return null;
+  const clean = value
+    .toWellFormed()
+    .replaceAll(/(?![\n\t])[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, " ")
+    .trim();
+  if (clean === "") return null;
+  return clean.length <= limit ? clean : `${clean.slice(0, limit).toWellFormed()} … [${clean.length - limit} characters cut]`;
+}
+
+const oneOf = <T extends string>(known: readonly T[], given: unknown): T | null =>
+  known.find((word) => typeof given === "string" && word === given.trim().toLowerCase()) ?? null;
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,342 @@
+import { createDebate, type Debate, type Speaker } from "./debate.ts";
+import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
+import { type Expert, findExpert } from "./find-expert.ts";
+import { prefixOf } from "./ids.ts";
+import type { CouncilInput } from "./input.ts";
+import { type AddedDomain, type FittedPacket, fitPacket } from "./packet.ts";
+import {
+  challengerPrompt,
+  challengerRole,
+  expertPrompt,
+  integrationPrompt,
+  integrationRole,
+  newcomerPrompt,
+  openingPrompt,
+  type Role,
+  repairPrompt,
+} from "./prompts.ts";
+import { type Answer, readAnswer } from "./read-answer.ts";
+import { type BridgeReport, connectionWord, modelFamilyOf, type RoleRecord, statusOf } from "./report.ts";
+import type { Spending } from "./spending.ts";
+import { judge } from "./verdict.ts";
+import { type CapabilityProfile, type Confidence, confidences, type Intensity, type Output } from "./words.ts";
+
+/** One question to a runtime. */
+export interface RoleRequest {
+  provider: string;
+  message: string;
+  model?: string;
+  timeoutSeconds: number;
+  /** Goes on with the session of the same role. */
+  resumeToken?: string;
+  profile: CapabilityProfile;
+  role: string;
+  domain: string;
+  round: number;
+}
+
+/** What a runtime answers; an expected failure is an answer, too. */
+export interface RoleResult {
+  status: "ok" | "error";
+  output?: string | undefined;
+  errorCode?: string | undefined;
+  error?: string | undefined;
+  usage?: Spending["usage"] | undefined;
+  costUsd?: number | undefined;
+  model?: string | undefined;
+  resumeToken?: string | undefined;
+  connection?: string | undefined;
+}
+
+/** What a council on one runtime works with. */
+export interface BridgeOptions {
+  /** Its name in the report: `claude`, `codex`, … or the provider's. */
+  bridge: string;
+  provider: string;
+  model?: string;
+  input: CouncilInput;
+  profile: CapabilityProfile;
+  /** Runs one question; never rejects for an expected failure. */
+  execute(request: RoleRequest): Promise<RoleResult>;
+  /** Do sessions of this runtime go on? */
+  remembers: boolean;
+  /** How much slower this runtime is than others. */
+  timeoutMultiplier: number;
+  /** Seconds until the whole has to be over. */
+  secondsLeft(): number;
+  /** Takes every question before it is asked; false when there may be no more of them. */
+  spending: Spending;
+  /** Ids of outputs begin with it; default: the runtime's letter. */
+  idPrefix?: string;
+  /** Writes a line of the event log. */
+  log(event: Record<string, unknown>): void;
+  onProgress(data: Record<string, unknown>): void;
+  warnings?: { model: string; reason: string }[];
+}
+
+/** Debate rounds after the first one, at most. */
+export const maxDebateRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 1, thorough: 3 };
+
+/** Questions that a council on one runtime asks, when no domain is added and every answer can be read. */
+export const plannedRuns = ({ domains, intensity }: Pick<CouncilInput, "domains" | "intensity">): number =>
+  (domains.length + 2) * (1 + maxDebateRounds[intensity]);
+
+/** A role as one council knows it. */
+interface Seat {
+  role: Role;
+  speaker: Speaker;
+  session?: string;
+  confidence: Confidence | null;
+}
+
+/** Lets the experts of a runtime look, challenge and answer each other, and reports what stands in the end. */
+export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
+  const { bridge, input, spending, log, onProgress } = options;
+  const debate = createDebate(input.domains, options.idPrefix ?? prefixOf(bridge));
+  const records: RoleRecord[] = [];
+  const notes: string[] = [];
+  const promptSizes: number[] = [];
+  const failures: RoleResult[] = [];
+  const experts = new Map<string, Seat>(input.domains.map((domain) => [domain, seat(findExpert(domain))]));
+  const challenger = seat(challengerRole);
+  const integration = seat(integrationRole);
+  const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity, options.timeoutMultiplier);
+  let connection: string | undefined;
+  let debateRounds = 0;
+
+  /** Asks one role and, where its answer cannot be read, once more; null when there is none in the end. */
+  async function ask(who: Seat, prompt: string, round: number): Promise<Answer | null> {
+    const lost = (reason: string): null => {
+      records.push({ round, role: who.role.title, domain: who.role.domain, answered: false, reason });
+      log({ event: "role_lost", round, role: who.role.title, domain: who.role.domain, reason });
+      return null;
+    };
+    promptSizes[round - 1] = Math.max(promptSizes[round - 1] ?? 0, prompt.length);
+    const first = await put(who, prompt, round);
+    if ("refused" in first) return lost(first.refused);
+    if (first.result.status === "error") {
+      failures.push(first.result);
+      return lost(reasonOf(first.result, first.timeoutSeconds));
+    }
+    let answer = readAnswer(first.result.output ?? "", input.taskType);
+    if (answer === null) {
+      const repaired = await put(who, repairPrompt(who.session === undefined ? (first.result.output ?? "") : null), round);
+      if ("refused" in repaired) return lost(`unreadable answer; ${repaired.refused}`);
+      answer = repaired.result.status === "ok" ? readAnswer(repaired.result.output ?? "", input.taskType) : null;
+      if (answer === null) {
+        failures.push({ status: "error", errorCode: "output_invalid" });
+        return lost("unreadable answer, twice");
+      }
+    }
+    notes.push(...answer.notes.map((note) => `${who.role.title}, round ${round}: ${note}`));
+    who.confidence = answer.confidence ?? who.confidence;
+    records.push({ round, role: who.role.title, domain: who.role.domain, answered: true, reason: null });
+    return answer;
+  }
+
+  async function put(
+    who: Seat,
+    message: string,
+    round: number,
+  ): Promise<{ result: RoleResult; timeoutSeconds: number } | { refused: string }> {
+    const timeoutSeconds = Math.floor(Math.min(callSeconds, options.secondsLeft()));
+    if (timeoutSeconds < 1) return { refused: "no time left" };
+    if (!spending.take()) return { refused: "no further run is allowed" };
+    const result = await options.execute({
+      provider: options.provider,
+      message,
+      ...(options.model === undefined ? {} : { model: options.model }),
+      timeoutSeconds,
+      ...(who.session === undefined ? {} : { resumeToken: who.session }),
+      profile: options.profile,
+      role: who.role.title,
+      domain: who.role.domain,
+      round,
+    });
+    spending.add(result);
+    connection ??= result.connection;
+    if (options.remembers && result.resumeToken !== undefined) who.session = result.resumeToken;
+    return { result, timeoutSeconds };
+  }
+
+  /** Lets roles speak at the same time, and hears each as it comes. */
+  async function together(
+    round: number,
+    phase: string,
+    turns: readonly { who: Seat; prompt: string; hear(answer: Answer): Output[] }[],
+  ): Promise<void> {
+    let done = 0;
+    await Promise.all(
+      turns.map(async ({ who, prompt, hear }) => {
+        const answer = await ask(who, prompt, round);
+        const found = answer === null ? [] : hear(answer);
+        done += 1;
+        for (const { id, severity, title, domain } of found) log({ event: "output", id, severity, title, domain, round });
+        onProgress({ phase, round, role: who.role.title, domain: who.role.domain, done, of: turns.length });
+        for (const { id, severity, title, domain } of found) onProgress({ phase: "finding", round, id, severity, title, domain });
+      }),
+    );
+    for (const merge of debate.mergeDuplicates()) log({ event: "merge", kept: merge.keptId, dropped: merge.droppedId, round });
+  }
+
+  log({ event: "preflight", step: "timeout_estimate", value_seconds: callSeconds });
+  log({ event: "dispatch", mode: "multi-agent", domains: input.domains });
+  await together(
+    1,
+    "analysis",
+    [...experts.values(), challenger, integration].map((who) => ({
+      who,
+      prompt: openingPrompt(who.role, input),
+      hear: (answer) => debate.hearFirst(who.speaker, answer),
+    })),
+  );
+  const hasAnswers = (): boolean => records.some(({ answered }) => answered);
+  if (hasAnswers() && debate.standing().length > 0) {
+    while (debateRounds < maxDebateRounds[input.intensity] && options.secondsLeft() >= 1 && !failures.some(isCancelled)) {
+      await debateRound(debateRounds + 2);
+      debateRounds += 1;
+      if (hasEnded(debate)) break;
+    }
+  }
+  return hasAnswers() && !failures.some(isCancelled) ? completed() : notCompleted();
+
+  async function debateRound(round: number): Promise<void> {
+    const room = spending.left - (debate.activeDomains.length + 2);
+    const added = debate.wantedDomains.slice(0, Math.max(0, room));
+    const veterans = [...experts.values()];
+    debate.beginRound(round, added);
+    for (const { domain, reason } of added) {
+      experts.set(domain, seat(findExpert(domain)));
+      log({ event: "domain_added", domain, reason, round });
+    }
+    const packet = contextPacket();
+    const own = debate.standing().filter(({ agent }) => agent === integrationRole.title);
+    const challenges = debate.challenges.filter(({ state, targetId }) => state === "open" && own.some(({ id }) => id === targetId));
+    await together(round, "challenge", [
+      {
+        who: challenger,
+        prompt: challengerPrompt(input, { packet, history: debate.challenges, remembers: challenger.session !== undefined }),
+        hear(answer) {
+          const { raised, found } = debate.hearChallenger(challenger.speaker, answer);
+          for (const { id, targetId, text } of raised) log({ event: "challenge", id, target: targetId, text, round });
+          return found;
+        },
+      },
+      {
+        who: integration,
+        prompt: integrationPrompt(input, { packet, own, challenges, remembers: integration.session !== undefined }),
+        hear: (answer) => debate.hearExpert(integration.speaker, answer),
+      },
+    ]);
+    const answered = contextPacket();
+    await together(round, "response", [
+      ...veterans.map((who) => ({
+        who,
+        prompt: expertPrompt(who.role, input, {
+          packet: answered,
+          own: debate.outputsOf(who.role.domain),
+          challenges: debate.challengesFor(who.role.domain),
+          remembers: who.session !== undefined,
+        }),
+        hear: (answer: Answer) => debate.hearExpert(who.speaker, answer),
+      })),
+      ...added.map((domain) => newcomer(domain, answered)),
+    ]);
+  }
+
+  function newcomer(added: AddedDomain, packet: FittedPacket) {
+    const who = experts.get(added.domain) ?? seat(findExpert(added.domain));
+    const trigger = added.trigger_finding_id === null ? undefined : debate.findOutput(added.trigger_finding_id);
+    return {
+      who,
+      prompt: newcomerPrompt(who.role, input, { added, trigger, packet }),
+      hear: (answer: Answer) => debate.hearExpert(who.speaker, answer),
+    };
+  }
+
+  function contextPacket(): FittedPacket {
+    return fitPacket(debate.describeRound(), debate.standing());
+  }
+
+  function completed(): BridgeReport {
+    const { outputs, withdrawn, disputed } = debate.conclude();
+    const covered = new Set(records.filter(({ answered }) => answered).map(({ domain }) => domain));
+    return {
+      ...empty(),
+      status: "COMPLETED",
+      domains_covered: debate.activeDomains.filter((domain) => covered.has(domain)),
+      debate_rounds: debateRounds,
+      outputs,
+      withdrawn_outputs: withdrawn,
+      disputed_outputs: disputed,
+      verdict: judge(input.taskType, outputs),
+      confidence: confidenceOf(
+        [...experts.values(), challenger, integration],
+        records.some(({ answered }) => !answered),
+      ),
+    };
+  }
+
+  function notCompleted(): BridgeReport {
+    const decisive = failures.find(isCancelled) ?? failures.find(({ errorCode }) => statusOf(errorCode) === "HALTED") ?? failures[0];
+    const status = statusOf(decisive?.errorCode);
+    const reason = records.find(({ answered }) => !answered)?.reason ?? "no role answered";
+    return {
+      ...empty(),
+      status,
+      skip_reason: status === "SKIPPED" ? reason : null,
+      halt_reason: status === "HALTED" ? (decisive?.errorCode ?? null) : null,
+      halt_message: status === "HALTED" ? (decisive?.error ?? null) : null,
+    };
+  }
+
+  function empty(): BridgeReport {
+    const sizes = Object.fromEntries(promptSizes.map((size, index) => [`prompt_size_chars_r${index + 1}`, size]));
+    return {
+      bridge,
+      model_family: modelFamilyOf(bridge),
+      connection_used: connectionWord(connection),
+      session_id: input.sessionId,
+      task_type: input.taskType,
+      capability_profile: options.profile,
+      status: "SKIPPED",
+      skip_reason: null,
+      halt_reason: null,
+      halt_message: null,
+      domains_covered: [],
+      debate_rounds: null,
+      outputs: [],
+      withdrawn_outputs: [],
+      disputed_outputs: [],
+      verdict: null,
+      confidence: null,
+      prompt_size_chars_r1: null,
+      prompt_size_chars_r2: null,
+      ...sizes,
+      model_validation_warnings: options.warnings ?? [],
+      roles: records,
+      notes,
+      artifacts: [],
+    };
+  }
+}
+
+/** No more rounds are needed: nothing moved in the last one, or every challenge is settled; a domain that waits for its expert keeps it going. */
+export function hasEnded({ changes, hasUnresolved, wantedDomains }: Pick<Debate, "changes" | "hasUnresolved" | "wantedDomains">): boolean {
+  if (wantedDomains.length > 0) return false;
+  return (changes.discovered === 0 && changes.revised === 0 && changes.withdrawn === 0) || !hasUnresolved;
+}
+
+/** The middle of what the roles said of themselves; a step lower where a role was lost. */
+function confidenceOf(seats: readonly Seat[], isIncomplete: boolean): Confidence {
+  const said = seats.flatMap(({ confidence }) => (confidence === null ? [] : [confidences.indexOf(confidence)])).sort();
+  const middle = said[Math.floor(said.length / 2)] ?? confidences.indexOf("medium");
+  return confidences[middle + (isIncomplete ? 1 : 0)] ?? "low";
+}
+
+const seat = (role: Role | Expert): Seat => ({ role, speaker: { domain: role.domain, agent: role.title }, confidence: null });
+
+const isCancelled = ({ errorCode }: RoleResult): boolean => errorCode === "cancelled";
+
+const reasonOf = ({ errorCode, error }: RoleResult, timeoutSeconds: number): string =>
+  errorCode === "timeout" ? `timeout_after_${timeoutSeconds}s` : `${errorCode ?? "error"}${error === undefined ? "" : `: ${error}`}`;

@@ -1,0 +1,184 @@
+import { type CouncilReport, describeDisputes, type SkippedBridge } from "./council-report.ts";
+import { judgeCouncil } from "./council-verdict.ts";
+import { domainsOf } from "./find-expert.ts";
+import { createIds } from "./ids.ts";
+import type { CouncilInput } from "./input.ts";
+import { mergeSources } from "./merge-sources.ts";
+import type { BridgeReport } from "./report.ts";
+import type { RoleRequest, RoleResult } from "./run-bridge.ts";
+import { runCrossDebate } from "./run-cross-debate.ts";
+import type { ModelsReport } from "./run-models.ts";
+import type { Spending } from "./spending.ts";
+import { severityRank } from "./words.ts";
+
+/** A bridge that may sit on the council. */
+export interface Member {
+  bridge: string;
+  provider: string;
+}
+
+/** What a council over several bridges works with. */
+export interface DeepCouncilOptions {
+  input: CouncilInput;
+  members: readonly Member[];
+  /** Bridges that the settings leave out, and why. */
+  leftOut: readonly SkippedBridge[];
+  /** Runs one bridge to its report; never rejects for an expected failure. */
+  runMember(member: Member, input: CouncilInput): Promise<BridgeReport | ModelsReport>;
+  execute(request: RoleRequest): Promise<RoleResult>;
+  secondsLeft(): number;
+  spending: Spending;
+  now(): Date;
+  log(event: Record<string, unknown>): void;
+  onProgress(data: Record<string, unknown>): void;
+}
+
+/** At most so many domains are chosen where nobody has chosen any. */
+const CHOSEN_DOMAINS = 4;
+/** What is looked at when the text gives no hint. */
+const FALLBACK_DOMAINS = ["architecture", "code-quality"];
+
+/** The domains of a council: those that were asked for, else those that its text concerns. */
+export function chooseDomains({ domains, scope, taskDescription, contextSummary }: CouncilInput): string[] {
+  if (domains.length > 0) return domains;
+  const chosen = domainsOf(`${scope}\n${taskDescription}\n${contextSummary}`, CHOSEN_DOMAINS);
+  return chosen.length > 0 ? chosen : FALLBACK_DOMAINS;
+}
+
+/** Asks every bridge at once, puts together what they found, debates it, and reports. */
+export async function runDeepCouncil(options: DeepCouncilOptions): Promise<CouncilReport> {
+  const { members, leftOut, log, onProgress } = options;
+  const input = { ...options.input, domains: chooseDomains(options.input) };
+  let done = 0;
+  const reports = await Promise.all(
+    members.map(async (member) => {
+      log({ event: "bridge_start", bridge: member.bridge, provider: member.provider });
+      const report = await options.runMember(member, input);
+      done += 1;
+      log({
+        event: "bridge_complete",
+        bridge: member.bridge,
+        status: report.status,
+        verdict: report.verdict,
+        output_count: report.outputs.length,
+      });
+      onProgress({ phase: "bridges", bridge: member.bridge, status: report.status, done, of: members.length });
+      return { member, report };
+    }),
+  );
+  const completed = reports.filter(({ report }) => report.status === "COMPLETED");
+  const halted = reports.filter(({ report }) => report.status === "HALTED");
+  const skipped: SkippedBridge[] = [
+    ...leftOut,
+    ...reports
+      .filter(({ report }) => report.status === "SKIPPED")
+      .map(({ member, report }) => ({ bridge: member.bridge, reason: report.skip_reason ?? "no reason" })),
+    ...halted.map(({ member, report }) => ({ bridge: member.bridge, reason: report.halt_reason ?? "halted" })),
+  ];
+  for (const { member, report } of halted) log({ event: "halted_to_skipped", bridge: member.bridge, halt_reason: report.halt_reason });
+
+  const common = {
+    type: "deep-council" as const,
+    review_id: input.sessionId,
+    timestamp: options.now().toISOString(),
+    intensity: input.intensity,
+    task_type: input.taskType,
+    bridges_invoked: members.map(({ bridge }) => bridge),
+    bridges_available: completed.map(({ member }) => member.bridge),
+    bridges_skipped: skipped.map(({ bridge }) => bridge),
+    skip_reasons: skipped,
+    auto_skipped_halted_bridges: halted.map(({ member, report }) => ({
+      bridge: member.bridge,
+      halt_reason: report.halt_message ?? report.halt_reason ?? "halted",
+    })),
+    partial_coverage: completed.length < members.length,
+    bridge_reports: reports.map(({ report }) => report),
+    artifacts: [],
+  };
+  const wasStopped = reports.some(({ report }) => report.status === "ABORTED");
+  if (completed.length === 0 || wasStopped) {
+    return {
+      ...common,
+      status: "ABORTED",
+      abort_reason: wasStopped ? "The council was stopped." : "No bridge completed.",
+      bridges_attempted: common.bridges_invoked,
+      bridges_halted: halted.map(({ member }) => member.bridge),
+      verdict: null,
+      domains_covered: [],
+      multi_source_confirmed: [],
+      single_source_findings: [],
+      disputed_findings: [],
+      withdrawn_findings: [],
+      integration_findings: [],
+      debate_rounds: null,
+      roles: [],
+      synthesis_notes: [],
+    };
+  }
+
+  const nextId = createIds("D");
+  const merged = mergeSources(
+    completed.map(({ member, report }) => ({ source: member.bridge, outputs: report.outputs })),
+    () => nextId(),
+  );
+  log({ event: "stage_a", outputs: completed.reduce((count, { report }) => count + report.outputs.length, 0), merged: merged.length });
+  const { outputs, withdrawn, disputed, rounds, roles } = await runCrossDebate({
+    input,
+    merged,
+    providers: completed.map(({ member }) => member.provider),
+    execute: options.execute,
+    secondsLeft: options.secondsLeft,
+    spending: options.spending,
+    log,
+    onProgress,
+  });
+
+  const sourcesOf = (id: string): string[] => merged.find((output) => output.id === id)?.sources ?? [];
+  const known = outputs.filter(({ id }) => sourcesOf(id).length > 0);
+  const deep = new Set(completed.filter(({ report }) => isDeep(report)).map(({ member }) => member.bridge));
+  const stateless = new Set(completed.filter(({ report }) => report.connection_used === "cli").map(({ member }) => member.bridge));
+  const describe = (output: (typeof outputs)[number]) => {
+    const before = merged.find(({ id }) => id === output.id);
+    const isDowngraded = before !== undefined && severityRank(output.severity) > severityRank(before.severity);
+    const { domain, agent: _, ...rest } = output;
+    return { ...rest, status: isDowngraded ? ("downgraded" as const) : output.status, domains: [domain] };
+  };
+  return {
+    ...common,
+    status: "COMPLETED",
+    abort_reason: null,
+    bridges_attempted: common.bridges_invoked,
+    bridges_halted: halted.map(({ member }) => member.bridge),
+    verdict: judgeCouncil(
+      input.taskType,
+      outputs.map(({ id, severity, status }) => ({
+        severity,
+        status,
+        sources: sourcesOf(id).length,
+        isDeep: sourcesOf(id).some((source) => deep.has(source)),
+      })),
+    ),
+    domains_covered: [...new Set(completed.flatMap(({ report }) => report.domains_covered))],
+    multi_source_confirmed: known
+      .filter(({ id, status }) => sourcesOf(id).length >= 2 && status !== "disputed")
+      .map((output) => ({
+        ...describe(output),
+        confirmed_by: sourcesOf(output.id),
+        escalated: merged.find(({ id }) => id === output.id)?.escalated ?? false,
+        shared_cli_path: sourcesOf(output.id).filter((source) => stateless.has(source)).length >= 2,
+      })),
+    single_source_findings: known
+      .filter(({ id, status }) => sourcesOf(id).length === 1 && status !== "disputed")
+      .map((output) => ({ ...describe(output), source_bridge: sourcesOf(output.id)[0] ?? "" })),
+    disputed_findings: describeDisputes(disputed, merged),
+    withdrawn_findings: withdrawn.map(describe),
+    integration_findings: outputs.filter(({ id }) => sourcesOf(id).length === 0).map(describe),
+    debate_rounds: rounds,
+    roles,
+    synthesis_notes: reports.flatMap(({ member, report }) => report.notes.map((note) => `${member.bridge}: ${note}`)),
+  };
+}
+
+/** A bridge that let its roles debate, or several models look, knows more than one that was asked once. */
+const isDeep = (report: BridgeReport | ModelsReport): boolean =>
+  (report.debate_rounds ?? 0) >= 1 || ("instances_completed" in report && report.instances_completed >= 2);

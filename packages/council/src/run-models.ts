@@ -1,0 +1,80 @@
+import { createIds } from "./ids.ts";
+import { mergeSources } from "./merge-sources.ts";
+import type { BridgeReport } from "./report.ts";
+import { type BridgeOptions, runBridge } from "./run-bridge.ts";
+import { judge } from "./verdict.ts";
+
+/** The report of a runtime that may run several models at once. */
+export interface ModelsReport extends BridgeReport {
+  dispatch_mode: "single-model" | "multi-model";
+  models_configured: string[];
+  models_used: string[];
+  instances_spawned: number;
+  instances_completed: number;
+  /** Ids of outputs that two models or more agree on. */
+  intra_bridge_confirmed: string[];
+}
+
+/**
+ * Runs one council per model, all at the same time, and puts their findings together: what two models or more say comes first, at the highest
+ * severity that one of them gave. With one model or none it is one council.
+ */
+export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix">, models: readonly string[]): Promise<ModelsReport> {
+  const extra = { models_configured: [...models], intra_bridge_confirmed: [] };
+  const [only, second] = models;
+  if (second === undefined) {
+    const report = await runBridge({ ...options, ...(only === undefined ? {} : { model: only }) });
+    const completed = report.status === "COMPLETED" ? 1 : 0;
+    return {
+      ...report,
+      ...extra,
+      dispatch_mode: "single-model",
+      models_used: completed === 1 ? [...models] : [],
+      instances_spawned: 1,
+      instances_completed: completed,
+    };
+  }
+  const reports = await Promise.all(
+    models.map(async (model) => ({
+      model,
+      report: await runBridge({ ...options, model, idPrefix: `${initialOf(options.bridge)}-${slug(model)}-` }),
+    })),
+  );
+  const completed = reports.filter(({ report }) => report.status === "COMPLETED");
+  const first = (completed[0] ?? reports[0])?.report;
+  if (first === undefined) throw new Error("no model was given");
+  const nextId = createIds(`${initialOf(options.bridge)}-merged-`);
+  const merged = mergeSources(
+    completed.map(({ model, report }) => ({ source: model, outputs: report.outputs })),
+    () => nextId(),
+  );
+  const newIdOf = (id: string): string => merged.find(({ positions }) => positions.some((position) => position.id === id))?.id ?? id;
+  const outputs = merged.map(({ sources: _, positions: __, escalated: ___, ...output }) => output);
+  return {
+    ...first,
+    ...extra,
+    domains_covered: [...new Set(completed.flatMap(({ report }) => report.domains_covered))],
+    debate_rounds: completed.length === 0 ? null : Math.max(...completed.map(({ report }) => report.debate_rounds ?? 0)),
+    outputs,
+    withdrawn_outputs: completed.flatMap(({ report }) => report.withdrawn_outputs),
+    disputed_outputs: completed.flatMap(({ report }) =>
+      report.disputed_outputs.map((entry) => ({ ...entry, output: { ...entry.output, id: newIdOf(entry.output.id) } })),
+    ),
+    verdict: completed.length === 0 ? null : judge(options.input.taskType, outputs),
+    roles: reports.flatMap(({ report }) => report.roles),
+    notes: reports.flatMap(({ model, report }) => [
+      ...report.notes.map((note) => `${model}: ${note}`),
+      ...(report.status === "COMPLETED"
+        ? []
+        : [`${model}: ${report.status}, ${report.skip_reason ?? report.halt_message ?? report.halt_reason ?? "no reason"}`]),
+    ]),
+    dispatch_mode: "multi-model",
+    models_used: completed.map(({ model }) => model),
+    instances_spawned: reports.length,
+    instances_completed: completed.length,
+    intra_bridge_confirmed: merged.filter(({ sources }) => sources.length >= 2).map(({ id }) => id),
+  };
+}
+
+const initialOf = (bridge: string): string => (bridge[0] ?? "p").toUpperCase();
+const slug = (model: string): string => model.replaceAll(/[^A-Za-z0-9.]+/g, "-");

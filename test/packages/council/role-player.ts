@@ -1,0 +1,50 @@
+import type { RoleRequest, RoleResult } from "bridge-council";
+
+/** What a role says when it is asked: an object is told as JSON, a text as it is, a result is given as the runtime's. */
+export type Line = object | string | { result: Partial<RoleResult> };
+/** Lines by `<role> <round>`, and by `<role>` for every other round. Who has none finds nothing. */
+export type Script = Readonly<Record<string, Line | ((request: RoleRequest) => Line)>>;
+
+/** A runtime that plays roles by a script, and keeps what it was asked. */
+export function createRolePlayer(script: Script = {}, { remembers = false } = {}) {
+  const requests: RoleRequest[] = [];
+  let atOnce = 0;
+  let mostAtOnce = 0;
+  return {
+    requests,
+    get mostAtOnce() {
+      return mostAtOnce;
+    },
+    async execute(request: RoleRequest): Promise<RoleResult> {
+      requests.push(request);
+      atOnce += 1;
+      mostAtOnce = Math.max(mostAtOnce, atOnce);
+      await new Promise(setImmediate);
+      atOnce -= 1;
+      const found = script[`${request.role} ${request.round}`] ?? script[request.role] ?? { outputs: [] };
+      const line = typeof found === "function" ? found(request) : found;
+      const session = remembers ? { resumeToken: request.resumeToken ?? `session of ${request.role} ${requests.length}` } : {};
+      const result = {
+        status: "ok" as const,
+        usage: { inputTokens: 10, outputTokens: 1 },
+        costUsd: 0.5,
+        model: "scripted",
+        connection: "cli",
+        ...session,
+      };
+      if (typeof line === "object" && "result" in line) return { ...result, ...line.result };
+      return { ...result, output: typeof line === "string" ? line : `\`\`\`json\n${JSON.stringify(line)}\n\`\`\`` };
+    },
+  };
+}
+
+/** An output as a role words it. */
+export const say = (severity: string, title: string, more: object = {}) => ({
+  type: "finding",
+  severity,
+  title,
+  description: `All about: ${title}.`,
+  evidence: "a.ts:1",
+  action: "Mend it.",
+  ...more,
+});

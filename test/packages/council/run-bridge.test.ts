@@ -1,0 +1,312 @@
+import { type CouncilInput, createSpending, plannedRuns, readInput, runBridge, type Spending } from "bridge-council";
+import { describe, expect, test } from "vitest";
+import { createIds } from "../../../packages/council/src/ids.ts";
+import { createRolePlayer, type Script, say } from "./role-player.ts";
+
+const security = "Application Security Engineer";
+const api = "API Designer";
+
+function inputOf(changes: object = {}): CouncilInput {
+  const given = {
+    scope: "12 files",
+    task_description: "Review it.",
+    task_type: "review",
+    domains: ["security", "api"],
+    context_summary: "A service.",
+    ...changes,
+  };
+  const read = readInput(given, "session-1", { needsDomains: true });
+  if ("faults" in read) throw new Error(JSON.stringify(read.faults));
+  return read.input;
+}
+
+async function run(
+  script: Script,
+  changes: object = {},
+  options: { remembers?: boolean; spending?: Spending; secondsLeft?: () => number } = {},
+) {
+  const { remembers = false, spending = createSpending(100), secondsLeft = () => 3_600 } = options;
+  const player = createRolePlayer(script, { remembers });
+  const events: Record<string, unknown>[] = [];
+  const progress: Record<string, unknown>[] = [];
+  const report = await runBridge({
+    bridge: "codex",
+    provider: "codex",
+    input: inputOf(changes),
+    profile: "inspect",
+    execute: player.execute,
+    remembers,
+    timeoutMultiplier: 1,
+    secondsLeft,
+    spending,
+    log: (event) => void events.push(event),
+    onProgress: (data) => void progress.push(data),
+  });
+  return { report, player, events, progress, spending };
+}
+const rounds = (player: { requests: { role: string; round: number }[] }, round: number) =>
+  player.requests.filter((request) => request.round === round).map(({ role }) => role);
+
+describe("a quick council", () => {
+  test("asks everybody once, at the same time, and confirms what is kept", async () => {
+    const { report, player, events, progress, spending } = await run(
+      {
+        [security]: { outputs: [say("HIGH", "Tokens never expire"), say("LOW", "tokens never expire!")], confidence: "high" },
+        Challenger: { outputs: [say("MEDIUM", "Nobody owns the keys")], confidence: "high" },
+      },
+      { intensity: "quick" },
+    );
+    expect(rounds(player, 1)).toEqual([security, api, "Challenger", "Integration Checker"]);
+    expect(player.mostAtOnce).toBe(4);
+    expect(player.requests).toHaveLength(plannedRuns(inputOf({ intensity: "quick" })));
+    expect(player.requests[0]).toMatchObject({ timeoutSeconds: 90, profile: "inspect", domain: "security" });
+    expect(report).toEqual({
+      bridge: "codex",
+      model_family: "openai/codex",
+      connection_used: "cli",
+      session_id: "session-1",
+      task_type: "review",
+      capability_profile: "inspect",
+      status: "COMPLETED",
+      skip_reason: null,
+      halt_reason: null,
+      halt_message: null,
+      domains_covered: ["security", "api"],
+      debate_rounds: 0,
+      outputs: [
+        { id: "X001", status: "confirmed", domain: "security", agent: security, ...say("HIGH", "Tokens never expire") },
+        { id: "X003", status: "confirmed", domain: "cross-domain", agent: "Challenger", ...say("MEDIUM", "Nobody owns the keys") },
+      ],
+      withdrawn_outputs: [],
+      disputed_outputs: [],
+      verdict: "CONCERNS",
+      confidence: "high",
+      prompt_size_chars_r1: expect.any(Number),
+      prompt_size_chars_r2: null,
+      model_validation_warnings: [],
+      roles: expect.arrayContaining([{ round: 1, role: security, domain: "security", answered: true, reason: null }]),
+      notes: [],
+      artifacts: [],
+    });
+    expect(events).toContainEqual({ event: "merge", kept: "X001", dropped: "X002", round: 1 });
+    expect(events).toContainEqual({
+      event: "output",
+      id: "X001",
+      severity: "HIGH",
+      title: "Tokens never expire",
+      domain: "security",
+      round: 1,
+    });
+    expect(progress.filter(({ phase }) => phase === "analysis").map(({ done, of }) => `${done}/${of}`)).toEqual([
+      "1/4",
+      "2/4",
+      "3/4",
+      "4/4",
+    ]);
+    expect(spending).toMatchObject({ runs: 4, usage: { inputTokens: 40, outputTokens: 4 }, costUsd: 2 });
+  });
+});
+
+describe("a standard council", () => {
+  const script: Script = {
+    [`${security} 1`]: {
+      outputs: [say("CRITICAL", "Tokens never expire"), say("HIGH", "Logs hold passwords"), say("MEDIUM", "Cookies lack flags")],
+    },
+    [`${api} 1`]: {
+      outputs: [say("HIGH", "Lists have no limit")],
+      cross_domain_signals: [{ domain: "database", reason: "It reads the whole table." }],
+    },
+    "Challenger 2": {
+      challenges: [
+        { target_finding_id: "X001", challenge_text: "They expire after a day." },
+        { target_finding_id: "X002", challenge_text: "Only in debug mode." },
+        { target_finding_id: "X004", challenge_text: "There is a proxy." },
+      ],
+    },
+    "Integration Checker 2": { outputs: [say("MEDIUM", "The proxy and the service disagree on time")] },
+    [`${security} 2`]: {
+      outputs: [
+        { id: "X001", status: "withdrawn" },
+        { id: "X002", status: "revised", ...say("LOW", "Logs hold passwords in debug mode") },
+        { id: "X003", status: "confirmed" },
+      ],
+    },
+    "Database Engineer 2": { outputs: [say("LOW", "An index is missing")] },
+  };
+
+  test("debates one round: challenged findings fall, change, or stay disputed, and a domain is called in", async () => {
+    const { report, player, events } = await run(script);
+    expect(rounds(player, 2)).toEqual(["Challenger", "Integration Checker", security, api, "Database Engineer"]);
+    expect(report).toMatchObject({
+      status: "COMPLETED",
+      debate_rounds: 1,
+      verdict: "CONCERNS",
+      domains_covered: ["security", "api", "database"],
+    });
+    expect(report.outputs.map(({ id, status, severity, domain }) => [id, status, severity, domain])).toEqual([
+      ["X002", "revised", "LOW", "security"],
+      ["X003", "confirmed", "MEDIUM", "security"],
+      ["X004", "disputed", "HIGH", "api"],
+      ["X005", "discovered", "MEDIUM", "cross-domain"],
+      ["X006", "discovered", "LOW", "database"],
+    ]);
+    expect(report.withdrawn_outputs).toMatchObject([{ id: "X001", status: "withdrawn" }]);
+    expect(report.disputed_outputs).toMatchObject([{ output: { id: "X004" }, unresolved_challenge: "There is a proxy." }]);
+    expect(events).toContainEqual({ event: "domain_added", domain: "database", reason: "It reads the whole table.", round: 2 });
+    expect(events.filter(({ event }) => event === "challenge")).toHaveLength(3);
+  });
+
+  test("tells each role what is meant for it, and a newcomer why it was called", async () => {
+    const { player } = await run(script);
+    const promptOf = (role: string, round: number) =>
+      player.requests.find((request) => request.role === role && request.round === round)?.message ?? "";
+    expect(promptOf(security, 1)).toContain("DOMAIN: security");
+    expect(promptOf(security, 1)).not.toContain("{scope}");
+    expect(promptOf(security, 2)).toContain("They expire after a day.");
+    expect(promptOf(security, 2)).toContain("SCOPE: 12 files");
+    expect(promptOf(api, 2)).toMatch(/Challenges directed at your findings:\n.*There is a proxy/);
+    expect(promptOf(api, 2).split("Challenges directed at your findings:")[1]).not.toContain("They expire after a day.");
+    expect(promptOf("Database Engineer", 2)).toContain("It reads the whole table.");
+    expect(promptOf("Database Engineer", 2)).toMatch(/Trigger finding:\n.*Lists have no limit/);
+    expect(promptOf("Challenger", 2)).toContain("Tokens never expire");
+  });
+
+  test("goes on in the sessions of a runtime that remembers, and does not repeat who they are", async () => {
+    const { player } = await run(script, {}, { remembers: true });
+    const [, second] = player.requests.filter(({ role }) => role === security);
+    expect(second?.resumeToken).toMatch(/^session of Application Security Engineer/);
+    expect(second?.message).not.toContain("SCOPE: 12 files");
+    expect(second?.message).toContain("They expire after a day.");
+    expect(player.requests.find(({ role }) => role === "Database Engineer")?.resumeToken).toBeUndefined();
+  });
+
+  test("has no debate when nobody found anything", async () => {
+    const { report, player } = await run({});
+    expect(player.requests).toHaveLength(4);
+    expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 0, outputs: [], verdict: "PASS" });
+  });
+});
+
+describe("a thorough council", () => {
+  test("goes on until nothing is open", async () => {
+    const { report, player } = await run(
+      {
+        [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
+        "Challenger 2": { challenges: [{ target_finding_id: "X001", challenge_text: "Why?" }] },
+        [`${security} 2`]: { outputs: [say("LOW", "Something else that is new")] },
+        "Challenger 3": { challenges: [] },
+        [`${security} 3`]: { outputs: [{ id: "X001", status: "confirmed" }] },
+      },
+      { intensity: "thorough" },
+    );
+    expect(report.debate_rounds).toBe(2);
+    expect(rounds(player, 4)).toEqual([]);
+    expect(report.outputs.map(({ status }) => status)).toEqual(["confirmed", "discovered"]);
+    expect(report["prompt_size_chars_r3"]).toEqual(expect.any(Number));
+  });
+
+  test("never has more than three rounds, and what both maintain is disputed", async () => {
+    const again = { challenges: [{ target_finding_id: "X001", challenge_text: "Still not.", status: "escalated" }] };
+    const found = createIds("number");
+    const defend = () => {
+      const name = found();
+      return { outputs: [{ id: "X001", status: "confirmed" }, say("LOW", `A new matter called ${name}`, { description: name })] };
+    };
+    const { report, player } = await run(
+      { [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] }, Challenger: again, [security]: defend },
+      { intensity: "thorough", domains: ["security"] },
+    );
+    expect(Math.max(...player.requests.map(({ round }) => round))).toBeLessThanOrEqual(4);
+    expect(report.disputed_outputs.map(({ output }) => output.id)).toEqual(report.debate_rounds === 1 ? [] : ["X001"]);
+  });
+});
+
+describe("answers that are none", () => {
+  test("are asked for once more; what comes then counts", async () => {
+    const { report, player } = await run(
+      {
+        [security]: ({ message }) =>
+          message.startsWith("Your last answer") ? { outputs: [say("LOW", "A detail")] } : "I think it is fine.",
+      },
+      { intensity: "quick" },
+    );
+    expect(report.outputs).toMatchObject([{ title: "A detail" }]);
+    expect(player.requests.filter(({ role }) => role === security)[1]?.message).toContain("I think it is fine.");
+  });
+
+  test("are told when they stay so, and make the report less sure, not silent", async () => {
+    const { report, events } = await run({ [security]: "no", [api]: { outputs: [], confidence: "high" } }, { intensity: "quick" });
+    expect(report).toMatchObject({ status: "COMPLETED", domains_covered: ["api"], confidence: "medium" });
+    expect(report.roles).toContainEqual({
+      round: 1,
+      role: security,
+      domain: "security",
+      answered: false,
+      reason: "unreadable answer, twice",
+    });
+    expect(events).toContainEqual(expect.objectContaining({ event: "role_lost", role: security }));
+  });
+
+  test.each([
+    ["adapter_offline", "gone", { status: "SKIPPED", skip_reason: "adapter_offline: gone" }],
+    ["timeout", "late", { status: "SKIPPED", skip_reason: "timeout_after_180s" }],
+    ["output_invalid", "?", { status: "SKIPPED", skip_reason: "output_invalid: ?" }],
+    ["authentication_required", "log in", { status: "HALTED", halt_reason: "authentication_required", halt_message: "log in" }],
+    ["cancelled", "stopped", { status: "ABORTED", skip_reason: null }],
+  ])("of a runtime that ends every role with %s", async (errorCode, error, expected) => {
+    const failing = { result: { status: "error" as const, errorCode, error, output: undefined } };
+    const { report, player } = await run({ [security]: failing, [api]: failing, Challenger: failing, "Integration Checker": failing });
+    expect(report).toMatchObject({ ...expected, debate_rounds: null, verdict: null, outputs: [], confidence: null });
+    expect(player.requests).toHaveLength(4);
+  });
+
+  test("of a runtime that dies in the debate leave a report of what there is", async () => {
+    const gone = { result: { status: "error" as const, errorCode: "runtime_crashed", output: undefined } };
+    const { report } = await run({
+      [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
+      "Challenger 2": gone,
+      "Integration Checker 2": gone,
+      [`${security} 2`]: gone,
+      [`${api} 2`]: gone,
+    });
+    expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 1, verdict: "CONCERNS", outputs: [{ id: "X001" }] });
+    expect(report.roles.filter(({ answered }) => !answered)).toHaveLength(4);
+  });
+});
+
+test("a runtime that is cancelled in the debate makes no report of what was half said", async () => {
+  const { report } = await run({
+    [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
+    "Challenger 2": { result: { status: "error", errorCode: "cancelled" } },
+  });
+  expect(report.status).toBe("ABORTED");
+});
+
+test("without time for a debate the first round is the report", async () => {
+  let left = 200;
+  const { report, player } = await run(
+    {
+      [security]: () => {
+        left = 0;
+        return { outputs: [say("HIGH", "Tokens never expire")] };
+      },
+    },
+    {},
+    { secondsLeft: () => left },
+  );
+  expect(player.requests).toHaveLength(4);
+  expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 0, verdict: "CONCERNS" });
+});
+
+test("no more runs than allowed are begun, and nobody is called in for whom there is none left", async () => {
+  const spending = createSpending(plannedRuns(inputOf()));
+  const { report, player } = await run(
+    {
+      [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")], cross_domain_signals: [{ domain: "database", reason: "rows" }] },
+    },
+    {},
+    { spending },
+  );
+  expect(player.requests).toHaveLength(8);
+  expect(report.outputs).toContainEqual(expect.objectContaining({ agent: "consolidation", title: "Not examined: database" }));
+});
