@@ -30,6 +30,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
   const read = createClaudeReader({ homeSetting });
   let facts: Omit<Partial<Ending>, "status"> = {};
   let told: Verdict | null = null;
+  let query: Query | null = null;
   let hasBegun = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -48,20 +49,23 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     }
   };
 
-  const query = sdk.query({
-    prompt: speak(promptOf(request), prompted.promise),
-    options: {
-      ...optionsFor(request, schema),
-      pathToClaudeCodeExecutable: program,
-      env: claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp }),
-      spawnClaudeCodeProcess: child.spawn,
-      ...(request.profile === "inspect" ? { permissionPrompts: "none" } : { canUseTool: createAnswering(task) }),
-    },
-  });
+  const begin = (): Query => {
+    query = sdk.query({
+      prompt: speak(promptOf(request), prompted.promise),
+      options: {
+        ...optionsFor(request, schema),
+        pathToClaudeCodeExecutable: program,
+        env: claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp }),
+        spawnClaudeCodeProcess: child.spawn,
+        ...(request.profile === "inspect" ? { permissionPrompts: "none" } : { canUseTool: createAnswering(task) }),
+      },
+    });
+    return query;
+  };
   const stop = (): void => {
     // Before its first word it has nothing to finish.
     stopIn(hasBegun ? INTERRUPT_LIMIT_MS : 0);
-    if (hasBegun) query.interrupt().catch(() => {});
+    if (hasBegun) query?.interrupt().catch(() => {});
   };
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
@@ -71,7 +75,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     broken = error;
   };
   try {
-    for await (const message of untilBroken(query, onBreak)) {
+    for await (const message of untilBroken(begin, onBreak)) {
       hasBegun = true;
       for (const step of read(message as Record<string, unknown>)) take(step);
     }
@@ -93,9 +97,9 @@ async function* speak(text: string, ended: Promise<void>): AsyncGenerator<UserMe
 }
 
 /** The SDK throws what the program has told already, such as a result that is an error; a mistake of whoever listens is not meant. */
-async function* untilBroken(query: Query, onBreak: (error: Error) => void): AsyncGenerator<unknown, void, undefined> {
+async function* untilBroken(begin: () => Query, onBreak: (error: Error) => void): AsyncGenerator<unknown, void, undefined> {
   try {
-    yield* query;
+    yield* begin();
   } catch (error) {
     onBreak(error as Error);
   }

@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import type { ExecutionRequest, McpServerSpec } from "#contract";
+import { optionsFor } from "../../../adapters/claude-agent-sdk/options.ts";
+
+const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", env: { TOKEN: "s3cret" } };
+
+const given = (changes: Partial<ExecutionRequest> = {}, schema: string | null = null) =>
+  optionsFor(
+    {
+      taskId: "t",
+      agentId: "a",
+      message: "Do it.",
+      timeoutSeconds: 60,
+      outputStrategy: { type: "stream" },
+      profile: "modify",
+      approvals: "allow",
+      directories: { workspace: "/w", cwd: "/w/sub", home: "/h", tmp: "/t" },
+      ...changes,
+    },
+    schema,
+  );
+
+describe("the options", () => {
+  test.each([
+    ["inspect", "allow", ["Glob", "Grep", "Read"], "dontAsk", undefined],
+    ["inspect", "ask", ["Glob", "Grep", "Read"], "dontAsk", undefined],
+    ["modify", "deny", expect.arrayContaining(["Bash", "Write"]), "acceptEdits", "mcp__words"],
+    ["modify", "ask", expect.arrayContaining(["Bash", "Write"]), "acceptEdits", "mcp__words"],
+    ["modify", "allow", expect.arrayContaining(["Bash", "Write"]), "acceptEdits", "Bash,WebFetch,WebSearch,mcp__words"],
+  ] as const)("of %s with approvals %s", (profile, approvals, tools, permissionMode, allowedTools) => {
+    const options = given({ profile, approvals, mcpServers: [server] });
+    expect(options).toMatchObject({ tools, permissionMode });
+    expect((options["extraArgs"] as Record<string, unknown>)["allowedTools"]).toBe(allowedTools);
+  });
+
+  test("shut out all settings but ours, and never skip permissions", () => {
+    expect(given()).toMatchObject({
+      settingSources: [],
+      strictMcpConfig: true,
+      allowDangerouslySkipPermissions: false,
+      includePartialMessages: true,
+      cwd: "/w/sub",
+      extraArgs: { restricted: null, "system-prompt-snapshot": "off" },
+    });
+  });
+
+  test("hold the secrets of MCP servers and the message nowhere: servers come in a file", () => {
+    const options = given({ mcpServers: [server] });
+    expect(options).toMatchObject({ extraArgs: { "mcp-config": "/t/mcp.json" } });
+    expect(JSON.stringify(options)).not.toMatch(/s3cret|Do it/);
+  });
+
+  test("append the system prompt to Claude Code's own", () => {
+    expect(given()["systemPrompt"]).toEqual({ type: "preset", preset: "claude_code" });
+    expect(given({ systemPrompt: "be brief" })["systemPrompt"]).toMatchObject({ preset: "claude_code", append: "be brief" });
+  });
+
+  test("name model, session and schema only where the dispatch does", () => {
+    for (const name of ["model", "resume", "outputFormat"]) expect(given()).not.toHaveProperty(name);
+    expect(given({ model: "m", resumeToken: "s" }, '{"type":"object"}')).toMatchObject({
+      model: "m",
+      resume: "s",
+      outputFormat: { type: "json_schema", schema: { type: "object" } },
+    });
+  });
+});
