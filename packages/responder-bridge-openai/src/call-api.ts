@@ -70,8 +70,7 @@ function refusal({ status, headers }: Response, text: string, apiKey: string | n
   const words = redact(message ?? text, apiKey)
     .slice(0, REFUSAL_LENGTH)
     .trim();
-  const hint = hints[status] === undefined ? "" : ` ${hints[status]}`;
-  return new OpenAiError(`The model API answered ${status}${words === "" ? "" : `: ${words}`}.${hint}`.replace("..", "."), {
+  return new OpenAiError(`The model API answered ${status}. ${hints[status] ?? ""} ${words}`.replace(/ +/g, " ").trim(), {
     status,
     // 429 also stands for an account without means, which waiting does not mend.
     canBeTriedAgain: passing.has(status) && code !== "insufficient_quota",

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 
 /** The text of a file, verbatim; throws with the reason in words where it has none, or more than the limit. `file` is a real path. */
 export async function readTextFile(file: string, maxBytes: number): Promise<{ text: string; bytes: number }> {
@@ -9,11 +9,20 @@ export async function readTextFile(file: string, maxBytes: number): Promise<{ te
     const { size } = await handle.stat().then((found) => (found.isFile() ? found : fail("it is no file")));
     if (size > maxBytes) fail(`it has ${size} bytes, and ${maxBytes} are allowed`);
     // Files in memory, those of /proc for example, have no size before they are read.
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(maxBytes + 1), 0, maxBytes + 1, 0);
-    if (bytesRead > maxBytes) fail(`more than ${maxBytes} bytes`);
-    return { text: decode(buffer.subarray(0, bytesRead)), bytes: bytesRead };
+    const bytes = await readUpTo(handle, maxBytes + 1);
+    if (bytes.length > maxBytes) fail(`it has more than ${maxBytes} bytes`);
+    return { text: decode(bytes), bytes: bytes.length };
   } finally {
     await handle.close();
+  }
+}
+
+async function readUpTo(handle: FileHandle, limit: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(limit);
+  for (let length = 0; ; ) {
+    const { bytesRead } = await handle.read(buffer, length, limit - length, length);
+    if (bytesRead === 0) return buffer.subarray(0, length);
+    length += bytesRead;
   }
 }
 

@@ -145,7 +145,8 @@ export function createResponderBridge({
       const { text: draft }: { text: string } = await abortable(provider.generate({ model, messages, temperature, signal }), signal);
       const file = await record.draft(iteration, draft);
       const { ok, logText } = await abortable(tool.validate(file, { signal }), signal).catch(async (error: unknown) => {
-        await record.log(iteration, `No verdict: ${describeError(error)}\n`);
+        const output = error instanceof ResponderError ? error.output : null;
+        await record.log(iteration, `No verdict: ${describeError(error)}\n${output ?? ""}`);
         throw error;
       });
       await record.log(iteration, logText);

@@ -1,0 +1,244 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { FIX_INSTRUCTION, type GenerateRequest } from "@hak2i/responder-bridge";
+import { createOpenAiProvider, OpenAiError, type OpenAiProviderOptions } from "@hak2i/responder-bridge-openai";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createModelServer } from "../../runtimes/model-server/server.ts";
+import { type Answer, hangUp, json, startScriptedServer } from "../bridge-client/scripted-server.ts";
+
+const request: GenerateRequest = {
+  model: "small",
+  messages: [
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "Write." },
+  ],
+};
+
+const completion = (content: unknown, finish_reason = "stop"): Answer =>
+  json(200, { choices: [{ index: 0, message: { role: "assistant", content }, finish_reason }] });
+const refusal = (status: number, message = "It said no.", code: string | null = null, headers = {}): Answer =>
+  json(status, { error: { message, type: "error", code } }, headers);
+const silence: Answer = () => {};
+
+/** A provider before a server that gives these answers. */
+async function prepare(options: OpenAiProviderOptions, ...answers: Answer[]) {
+  const { url, requests } = await startScriptedServer(...answers);
+  const provider = createOpenAiProvider({ baseUrl: `${url}/v1`, apiKey: "sk-secret-1234567890", retryDelayMs: 1, ...options });
+  return { provider, requests, url };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<OpenAiError> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(OpenAiError);
+  expect(JSON.stringify([String(error), error])).not.toContain("sk-secret");
+  return error as OpenAiError;
+}
+
+describe("a request", () => {
+  test("holds the model, the messages and the key", async () => {
+    const { provider, requests } = await prepare({}, completion("# Document\n"));
+    expect(await provider.generate({ ...request, temperature: 0.5 })).toEqual({ text: "# Document\n" });
+    expect(requests).toMatchObject([{ method: "POST", target: "/v1/chat/completions" }]);
+    expect(requests[0]?.headers).toMatchObject({ authorization: "Bearer sk-secret-1234567890", "content-type": "application/json" });
+    expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ model: "small", messages: request.messages, temperature: 0.5 });
+  });
+
+  test("says no temperature unless it is told", async () => {
+    const { provider, requests } = await prepare({}, completion("x"));
+    await provider.generate(request);
+    expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ model: "small", messages: request.messages });
+  });
+
+  test.each(["/v1", "/v1/", "/proxy/openai/v1//"])("goes below the base URL %s", async (path) => {
+    const { requests, url } = await prepare({}, completion("x"));
+    await createOpenAiProvider({ baseUrl: url + path, apiKey: null }).generate(request);
+    expect(requests[0]?.target).toBe(`${path.replace(/\/+$/, "")}/chat/completions`);
+    expect(requests[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("takes the address and the key from the environment", async () => {
+    const { requests, url } = await prepare({}, completion("x"));
+    vi.stubEnv("OPENAI_BASE_URL", `${url}/v1`);
+    vi.stubEnv("OPENAI_API_KEY", " sk-secret-of-the-environment\n");
+    await createOpenAiProvider().generate(request);
+    expect(requests[0]?.headers["authorization"]).toBe("Bearer sk-secret-of-the-environment");
+  });
+
+  test("works with a server of chat completions", async () => {
+    const model = await createModelServer();
+    onTestFinished(() => model.close());
+    const marker = model.scenario([{ text: "# Scripted", chunks: 3 }]);
+    const provider = createOpenAiProvider({ baseUrl: `${model.url}/v1`, apiKey: "key" });
+    const messages = [{ role: "user" as const, content: `${marker} ${FIX_INSTRUCTION}` }];
+    expect(await provider.generate({ model: "small", messages })).toEqual({ text: "# Scripted" });
+  });
+});
+
+describe("settings that cannot be", () => {
+  test.each<[string, OpenAiProviderOptions, string]>([
+    ["no key for OpenAI", { apiKey: null, baseUrl: undefined }, "There is no key: set OPENAI_API_KEY."],
+    ["an empty key", { apiKey: "  " }, "There is no key: set OPENAI_API_KEY."],
+    ["a key of two lines", { apiKey: "sk-secret\nx-header: 1" }, "The key holds characters that a header cannot carry."],
+    [
+      "no address",
+      { apiKey: "k", baseUrl: "api.openai.com/v1" },
+      "The base URL is no http(s) address; it looks like https://api.openai.com/v1.",
+    ],
+    ["a file", { apiKey: "k", baseUrl: "file:///v1" }, "The base URL is no http(s) address; it looks like https://api.openai.com/v1."],
+    ["a password in the address", { apiKey: "k", baseUrl: "https://me:sk-secret@host/v1" }, "no name, no password, no query"],
+    ["a key in the address", { apiKey: "k", baseUrl: "https://host/v1?key=sk-secret" }, "no name, no password, no query"],
+    ["retries below 0", { apiKey: "k", retries: -1 }, "retries has to be a whole number, 0 or more."],
+    ["half a millisecond", { apiKey: "k", timeoutMs: 0.5 }, "timeoutMs has to be a whole number, 0 or more."],
+  ])("%s", (_, options, message) => {
+    vi.stubEnv("OPENAI_BASE_URL", undefined);
+    vi.stubEnv("OPENAI_API_KEY", undefined);
+    expect(() => createOpenAiProvider(options)).toThrow(message);
+    expect(() => createOpenAiProvider(options)).not.toThrow("sk-secret");
+  });
+
+  test("no model", async () => {
+    const { provider, requests } = await prepare({}, completion("x"));
+    await expect(provider.generate({ ...request, model: "" })).rejects.toThrow("needs the name of a model");
+    expect(requests).toEqual([]);
+  });
+});
+
+describe("retries", () => {
+  test.each<[string, Answer]>([
+    ["too many requests", refusal(429)],
+    ["a fault of the moment", refusal(503)],
+    ["a broken gateway", (response) => response.writeHead(502).end("<html>")],
+    ["an overload", refusal(529)],
+    ["a connection that breaks off", hangUp],
+  ])("%s is tried again", async (_, answer) => {
+    const { provider, requests } = await prepare({}, answer, answer, completion("x"));
+    expect(await provider.generate(request)).toEqual({ text: "x" });
+    expect(requests).toHaveLength(3);
+  });
+
+  test.each([0, 1, 2])("%i retries are so many", async (retries) => {
+    const { provider, requests } = await prepare({ retries }, refusal(500));
+    expect(await failureOf(provider.generate(request))).toMatchObject({ status: 500 });
+    expect(requests).toHaveLength(retries + 1);
+  });
+
+  test("there are 2 unless said otherwise", async () => {
+    const { provider, requests } = await prepare({}, refusal(500));
+    await failureOf(provider.generate(request));
+    expect(requests).toHaveLength(3);
+  });
+
+  test.each<[number, string | null]>([
+    [400, null],
+    [401, "invalid_api_key"],
+    [403, null],
+    [404, "model_not_found"],
+    [422, null],
+    [429, "insufficient_quota"],
+  ])("%i %s is not tried again", async (status, code) => {
+    const { provider, requests } = await prepare({}, refusal(status, "It said no.", code));
+    expect((await failureOf(provider.generate(request))).message).toMatch(
+      new RegExp(`^The model API answered ${status}\\. .*It said no\\.$`),
+    );
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each<[string, () => string]>([
+    ["seconds", () => "1"],
+    ["a date", () => new Date(Date.now() + 2_000).toUTCString()],
+  ])("the pause that the API asks for in %s is kept", async (_, retryAfter) => {
+    const { provider } = await prepare({}, refusal(429, "Later.", null, { "retry-after": retryAfter() }), completion("x"));
+    const startedAt = performance.now();
+    expect(await provider.generate(request)).toEqual({ text: "x" });
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+  });
+
+  test("a pause of 0 and one of the past are none", async () => {
+    const { provider } = await prepare(
+      { retryDelayMs: 30_000 },
+      refusal(429, "Later.", null, { "retry-after": "0" }),
+      refusal(429, "Later.", null, { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }),
+      completion("x"),
+    );
+    expect(await provider.generate(request)).toEqual({ text: "x" });
+  });
+
+  test("a pause that is too long is not waited for", async () => {
+    const { provider, requests } = await prepare({}, refusal(429, "Tomorrow.", null, { "retry-after": "86400" }));
+    expect(await failureOf(provider.generate(request))).toMatchObject({ status: 429, retryAfterMs: 86_400_000 });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe("what is no document", () => {
+  test.each<[string, Answer, string]>([
+    ["one that was cut off", completion("# Half", "length"), "its limit of tokens; the document is not complete"],
+    ["one that was filtered", completion("# Ha", "content_filter"), "A content filter cut the document off."],
+    ["an empty one", completion(""), "without a text"],
+    ["none", completion(null), "without a text"],
+    ["a refusal", json(200, { choices: [{ message: { content: null, refusal: "I will not." } }] }), "The model refused: I will not."],
+    ["no choice", json(200, { choices: [] }), "without a text"],
+    ["null", (response) => response.writeHead(200).end("null"), "without a text"],
+    ["a page", (response) => response.writeHead(200).end("<html>"), "is the address that of an OpenAI-compatible API, with its /v1?"],
+    ["an endless answer", (response) => void response.writeHead(200).end(Buffer.alloc(33 * 1024 ** 2, "x")), "larger than 33554432 bytes"],
+    ["a way elsewhere", (response) => response.writeHead(307, { location: "http://127.0.0.1:1/" }).end(), "The model API answered 307."],
+  ])("%s", async (_, answer, message) => {
+    const { provider, requests } = await prepare({}, answer);
+    expect((await failureOf(provider.generate(request))).message).toContain(message);
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ["the whole key", "Incorrect API key provided: sk-secret-1234567890."],
+    ["a part of it", "Incorrect API key provided: sk-secre**********7890."],
+  ])("an error repeats %s no more", async (_, message) => {
+    const { provider } = await prepare({}, refusal(401, message));
+    expect((await failureOf(provider.generate(request))).message).toBe(
+      "The model API answered 401. Is the key right? Incorrect API key provided: [key].",
+    );
+  });
+
+  test("nobody there", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const provider = createOpenAiProvider({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: "sk-secret", retries: 0 });
+    expect((await failureOf(provider.generate(request))).message).toMatch(
+      new RegExp(`^The model API at http://127\\.0\\.0\\.1:${port} cannot be reached: .*ECONNREFUSED`),
+    );
+  });
+
+  test.each<[string, Answer]>([
+    ["before the answer", silence],
+    ["within it", (response) => void response.writeHead(200).write('{"choices":')],
+  ])("silence %s", async (_, answer) => {
+    const { provider, requests } = await prepare({ timeoutMs: 200, retries: 1 }, answer);
+    expect((await failureOf(provider.generate(request))).message).toMatch(/did not answer within 200 ms\.$/);
+    expect(requests).toHaveLength(2);
+  });
+});
+
+describe("called off", () => {
+  test.each<[string, Answer]>([
+    ["while it waits for an answer", silence],
+    ["in a pause", refusal(429, "Later.", null, { "retry-after": "30" })],
+  ])("%s", async (_, answer) => {
+    const controller = new AbortController();
+    const { provider, requests } = await prepare({}, (response) => {
+      answer(response);
+      setTimeout(() => controller.abort(new Error("called off")), 50);
+    });
+    await expect(provider.generate({ ...request, signal: controller.signal })).rejects.toThrow("called off");
+    expect(requests).toHaveLength(1);
+  });
+
+  test("before it began", async () => {
+    const { provider, requests } = await prepare({}, completion("x"));
+    await expect(provider.generate({ ...request, signal: AbortSignal.abort(new Error("called off")) })).rejects.toThrow("called off");
+    expect(requests).toEqual([]);
+  });
+});

@@ -1,0 +1,189 @@
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { type CommandToolOptions, createCommandTool, exitCodeVerdict } from "@hak2i/responder-bridge";
+import { describe, expect, test } from "vitest";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { until } from "../../until.ts";
+import { listTool, writeTool } from "./tools.ts";
+
+/** A tool that says with what it was called, and does what the script says. */
+async function scripted(script: string, options: Partial<CommandToolOptions> = {}) {
+  const cwd = await temporaryDirectory();
+  return { cwd, tool: createCommandTool({ command: await writeTool(cwd, script), cwd, ...options }) };
+}
+
+const failed = { name: "ResponderError", code: "tool_failed" };
+const sayArguments = "console.log(JSON.stringify(process.argv.slice(2)));";
+const hostile = ["$(touch ran)", "; touch ran", "`touch ran`", "a b", "*", "'\"", "--flag", ""];
+
+describe("how it is called", () => {
+  test("with the question, the topic and what stands after it, and no shell sees them", async () => {
+    const { tool, cwd } = await scripted(sayArguments);
+    expect(JSON.parse(await tool.describe("a topic; touch ran", { arguments: hostile }))).toEqual([
+      "describe",
+      "a topic; touch ran",
+      ...hostile,
+    ]);
+    expect(JSON.parse((await tool.params?.("normalize")) ?? "")).toEqual(["params", "normalize"]);
+    expect(existsSync(path.join(cwd, "ran"))).toBe(false);
+  });
+
+  test.each<[string, Partial<CommandToolOptions>, string[]]>([
+    ["appended", {}, ["validate", "./draft.md"]],
+    ["in its own argument", { validate: ["lint", "{file}", "--strict"] }, ["lint", "./draft.md", "--strict"]],
+    ["inside of an argument", { validate: ["--in={file}", "--again={file}"] }, ["--in=./draft.md", "--again=./draft.md"]],
+    ["appended to nothing", { validate: [] }, ["./draft.md"]],
+  ])("the document's path is %s", async (_, options, expected) => {
+    const { tool, cwd } = await scripted(sayArguments, options);
+    expect(JSON.parse((await tool.validate(path.join(cwd, "draft.md"))).logText)).toEqual(expected);
+  });
+
+  test("a path with dollars is not taken for a pattern, and one elsewhere is given whole", async () => {
+    const { tool, cwd } = await scripted(sayArguments, { validate: ["{file}"] });
+    expect(JSON.parse((await tool.validate(path.join(cwd, "$&/-x.md"))).logText)).toEqual(["./$&/-x.md"]);
+    expect(JSON.parse((await tool.validate("/elsewhere/x.md")).logText)).toEqual(["/elsewhere/x.md"]);
+  });
+
+  test("with the environment that it is given, and no other", async () => {
+    const { tool } = await scripted("console.log(JSON.stringify(process.env));", { env: { ONE: "1" } });
+    expect(Object.keys(JSON.parse(await tool.describe("x"))).filter((name) => !name.startsWith("__"))).toEqual(["ONE"]);
+  });
+
+  test("without params, where it has none", async () => {
+    expect((await scripted("", { params: null })).tool.params).toBeUndefined();
+  });
+});
+
+describe("what it answers", () => {
+  test.each<[string, Partial<CommandToolOptions>, string, boolean]>([
+    ["0 is valid", {}, "process.exitCode = 0", true],
+    ["1 is not", {}, "process.exitCode = 1", false],
+    ["nor is any other", {}, "process.exitCode = 70", false],
+    ["a code of the valid ones", { verdict: exitCodeVerdict({ valid: [0, 3] }) }, "process.exitCode = 3", true],
+    ["0 need not be one of them", { verdict: exitCodeVerdict({ valid: [3] }) }, "process.exitCode = 0", false],
+    ["a code of the invalid ones", { verdict: exitCodeVerdict({ invalid: [4] }) }, "process.exitCode = 4", false],
+    ["a verdict by what it says", { verdict: ({ stdout }) => stdout.includes("fine") }, "console.log('fine'); process.exitCode = 9", true],
+  ])("%s", async (_, options, script, ok) => {
+    const { tool, cwd } = await scripted(script, options);
+    expect((await tool.validate(path.join(cwd, "draft.md"))).ok).toBe(ok);
+  });
+
+  test("its log is what it wrote to both outputs, verbatim", async () => {
+    const { tool, cwd } = await scripted(
+      `process.stdout.write("  out\\r\\n", () => process.stderr.write("err\\n\\n")); process.exitCode = 1`,
+    );
+    expect(await tool.validate(path.join(cwd, "draft.md"))).toEqual({ ok: false, logText: "  out\r\nerr\n\n" });
+  });
+
+  test("a whole round with a document", async () => {
+    const { tool, cwd } = await scripted(listTool(["one", "two"]));
+    await mkdir(path.join(cwd, "deep"));
+    await writeFile(path.join(cwd, "deep/draft.md"), "one");
+    expect(await tool.describe("lists")).toBe("About lists\none\ntwo\n");
+    expect(await tool.validate(path.join(cwd, "deep/draft.md"))).toEqual({ ok: false, logText: "missing: two\n" });
+    expect(await tool.version?.()).toBe("list-tool 4.2");
+  });
+
+  test.each<[string, string, Partial<CommandToolOptions>, string | null]>([
+    ["its first line", "console.log('tool 1.2\\nmore')", {}, "tool 1.2"],
+    ["unknown, when the question fails", "process.exitCode = 1", {}, null],
+    ["unknown, when it says nothing", "", {}, null],
+    ["cut, when it is endless", "console.log('v'.repeat(5000))", {}, "v".repeat(200)],
+    ["not asked for", "console.log('1')", { version: null }, null],
+  ])("its version is %s", async (_, script, options, version) => {
+    expect(await (await scripted(script, options)).tool.version?.()).toBe(version);
+  });
+});
+
+describe("what is no answer", () => {
+  test.each<[string, string, Partial<CommandToolOptions>, string]>([
+    ["a crash", "process.kill(process.pid, 'SIGSEGV')", {}, "was ended by SIGSEGV"],
+    ["too long a time", "setInterval(() => {}, 1000)", { timeoutMs: 300 }, "took longer than 300 ms"],
+    ["too long an output", "process.stdout.write('x'.repeat(3000))", { maxOutputBytes: 2000 }, "wrote more than 2000 bytes"],
+    ["an endless output", "setInterval(() => process.stdout.write('x'.repeat(1e5)), 0)", {}, "wrote more than 1048576 bytes"],
+    [
+      "a code that means neither",
+      "console.log('boom'); process.exitCode = 7",
+      { verdict: exitCodeVerdict({ invalid: [1] }) },
+      "gave no verdict; it exited with code 7: boom",
+    ],
+    ["a verdict of null", "", { verdict: () => null }, "gave no verdict; it exited with code 0: it wrote nothing"],
+  ])("%s", async (_, script, options, reason) => {
+    const { tool, cwd } = await scripted(script, options);
+    await expect(tool.validate(path.join(cwd, "draft.md"))).rejects.toMatchObject({ ...failed, message: expect.stringContaining(reason) });
+  });
+
+  test("a description with an exit code", async () => {
+    const { tool } = await scripted("console.error('no such topic'); process.exitCode = 3");
+    await expect(tool.describe("x")).rejects.toMatchObject({
+      ...failed,
+      message: expect.stringMatching(/ describe x` exited with code 3: no such topic$/),
+      output: "no such topic\n",
+    });
+  });
+
+  test("a program that is not there", async () => {
+    const tool = createCommandTool({ command: ["no-such-tool"] });
+    const message = 'The tool "no-such-tool" cannot be started: there is no such program.';
+    await expect(tool.describe("x")).rejects.toMatchObject({ ...failed, message });
+    await expect(tool.validate("x")).rejects.toMatchObject({ ...failed, message });
+    expect(await tool.version?.()).toBeNull();
+  });
+
+  test("no command, and a NUL", async () => {
+    expect(() => createCommandTool({ command: [] })).toThrow("The command of the tool is empty.");
+    await expect((await scripted("")).tool.describe("a\0b")).rejects.toMatchObject({ code: "invalid_request" });
+  });
+});
+
+describe("nothing of it goes on", () => {
+  // It starts a child that outlives it, unless it is stopped, and tells its number.
+  const withChild = `
+    const { spawn } = require("node:child_process");
+    const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
+    require("node:fs").writeFileSync("pid", String(child.pid));
+  `;
+  const childIsGone = async (cwd: string): Promise<boolean> => {
+    const { readFile } = await import("node:fs/promises");
+    const pid = Number(await readFile(path.join(cwd, "pid"), "utf8"));
+    expect(pid).toBeGreaterThan(1);
+    return until(() => {
+      try {
+        process.kill(pid, 0);
+        return false;
+      } catch {
+        return true;
+      }
+    }, 5_000);
+  };
+
+  test("when it is called off", async () => {
+    const { tool, cwd } = await scripted(withChild);
+    const controller = new AbortController();
+    const validation = tool.validate("x", { signal: controller.signal });
+    const rejected = expect(validation).rejects.toThrow("called off");
+    expect(await until(() => existsSync(path.join(cwd, "pid")), 10_000)).toBe(true);
+    controller.abort(new Error("called off"));
+    await rejected;
+    expect(await childIsGone(cwd)).toBe(true);
+  });
+
+  test("when it takes too long", async () => {
+    const { tool, cwd } = await scripted(withChild, { timeoutMs: 1_500 });
+    await expect(tool.validate("x")).rejects.toThrow("took longer");
+    expect(await childIsGone(cwd)).toBe(true);
+  });
+
+  test("when it has ended, and its child holds the output open", async () => {
+    const { tool, cwd } = await scripted(`${withChild} child.unref(); console.log("done"); setTimeout(() => process.exit(1), 100);`);
+    expect(await tool.validate("x")).toEqual({ ok: false, logText: "done\n" });
+    expect(await childIsGone(cwd)).toBe(true);
+  });
+
+  test("and it is not started when it was called off before", async () => {
+    const { tool, cwd } = await scripted(withChild);
+    await expect(tool.validate("x", { signal: AbortSignal.abort(new Error("called off")) })).rejects.toThrow("called off");
+    expect(existsSync(path.join(cwd, "pid"))).toBe(false);
+  });
+});

@@ -1,0 +1,65 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { createFlowmarkTool, flowmarkTopics } from "@hak2i/responder-bridge";
+import { describe, expect, test } from "vitest";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { flowmarkProgram, writeTool } from "./tools.ts";
+
+async function flowmark(program = flowmarkProgram(["one", "two"])) {
+  const cwd = await temporaryDirectory();
+  return { cwd, tool: createFlowmarkTool({ command: await writeTool(cwd, program), cwd }) };
+}
+
+test("describes, names its parameters and its version", async () => {
+  const { tool } = await flowmark();
+  const { describe: topic, params } = flowmarkTopics;
+  expect(tool.name).toBe("flowmark");
+  expect(await tool.describe(topic.topic, topic)).toBe("Write it in FlowMark.\n");
+  expect(await tool.params?.(params.topic, params)).toBe("normalize: strict\n");
+  expect(await tool.version?.()).toBe("0.1.6");
+});
+
+describe("its report counts, not its exit code", () => {
+  test.each([
+    ["clean, exit code 0", "# Title\none\ntwo", true, '"warnings": []'],
+    ["warnings only, exit code 1", "one\ntwo", true, '"no title"'],
+    ["errors, exit code 2", "# Title\none", false, '"missing two"'],
+  ])("%s", async (_, document, ok, words) => {
+    const { tool, cwd } = await flowmark();
+    await writeFile(path.join(cwd, "draft.md"), document);
+    const validation = await tool.validate(path.join(cwd, "draft.md"));
+    expect(validation.ok).toBe(ok);
+    expect(validation.logText).toContain(words);
+  });
+
+  test.each([
+    ["no JSON, as of wrong usage", 'console.error("usage: flowmark"); process.exitCode = 2;', "exited with code 2: usage: flowmark"],
+    ["another JSON", "console.log('{\"warnings\":[]}')", "exited with code 0"],
+    ["errors that are no list", "console.log('{\"errors\":0}')", "exited with code 0"],
+    ["null", "console.log('null')", "exited with code 0"],
+    ["a crash", "throw new Error('boom')", "boom"],
+  ])("%s is no verdict", async (_, program, reason) => {
+    const { tool } = await flowmark(program);
+    await expect(tool.validate("draft.md")).rejects.toMatchObject({ code: "tool_failed", message: expect.stringContaining(reason) });
+  });
+});
+
+describe("what is wrong is told", () => {
+  test("a topic that makes it crash", async () => {
+    const { tool } = await flowmark();
+    await expect(tool.describe("poetry", { arguments: ["--lang", "en"] })).rejects.toThrow(
+      'It knows `ai`; the topic "poetry" may be unknown to it.',
+    );
+  });
+
+  test.each(["ai", "poetry"])("another program of its name, asked about %s", async (topic) => {
+    const { tool } = await flowmark('console.error("flowmark: error: unrecognized arguments"); process.exitCode = 2;');
+    await expect(tool.describe(topic)).rejects.toThrow(
+      /unrecognized arguments This is not the FlowMark that describes and validates; a formatter has the same name\.$/,
+    );
+  });
+
+  test("a program that is not there is no other program", async () => {
+    await expect(createFlowmarkTool({ command: ["no-such-flowmark"] }).describe("ai")).rejects.toThrow(/there is no such program\.$/);
+  });
+});
