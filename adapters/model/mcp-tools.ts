@@ -1,5 +1,6 @@
 import { createMCPClient, type ListToolsResult, type MCPClient } from "@ai-sdk/mcp";
-import type { ToolSet } from "ai";
+import type { JSONValue, Tool, ToolSet } from "ai";
+import { z } from "zod";
 import type { McpServerSpec } from "#contract";
 import packageJson from "../../package.json" with { type: "json" };
 import { processLimits } from "../process/run-process.ts";
@@ -76,11 +77,9 @@ async function openServer(spec: McpServerSpec, mark: string, task: ProgramTask):
     });
     return { client, definitions: await listTools(client, limits), close };
   } catch (error) {
+    const reason = child?.failure ?? explain(error, spec);
     await close();
-    throw new ModelFailure(
-      "adapter_error",
-      `The MCP server ${JSON.stringify(spec.name)} cannot be used: ${child?.failure ?? explain(error, spec)}`,
-    );
+    throw new ModelFailure("adapter_error", `The MCP server ${JSON.stringify(spec.name)} cannot be used: ${reason}`);
   }
 }
 
@@ -116,7 +115,26 @@ function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): 
     if (!decision.allow) throw new Error(decision.reason);
     return await execute(input, options);
   };
-  return { ...tool, execute: guarded } as ToolSet[string];
+  const asGiven = tool.toModelOutput as ModelOutput | undefined;
+  const toModelOutput: ModelOutput = (options) => textOf(options.output) ?? asGiven?.(options) ?? { type: "json", value: options.output };
+  return { ...tool, execute: guarded, toModelOutput } as ToolSet[string];
+}
+
+type ModelOutput = NonNullable<Tool<unknown, JSONValue>["toModelOutput"]>;
+
+const contentSchema = z.object({
+  content: z.array(z.object({ type: z.literal("text"), text: z.string() })).min(1),
+  isError: z.boolean().optional(),
+});
+
+/** What a model reads best: a result of mere text as that text. Null when there is more in it. */
+function textOf(output: unknown) {
+  const { data } = contentSchema.safeParse(output);
+  if (data === undefined) return null;
+  return {
+    type: data.isError === true ? ("error-text" as const) : ("text" as const),
+    value: data.content.map(({ text }) => text).join("\n"),
+  };
 }
 
 /** Why a server is not ready, without the secrets of its headers. */

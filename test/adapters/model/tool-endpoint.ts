@@ -1,0 +1,37 @@
+import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
+
+/** One tool call of the model. */
+export interface ScriptedCall {
+  id: string;
+  name: string;
+  input?: Record<string, unknown>;
+}
+
+/** A model that makes these calls, all at once, and then says that it is done; to another message it says the same. */
+export function openToolEndpoint(calls: readonly ScriptedCall[], say = ""): ReturnType<typeof openEndpoint> {
+  let asked = 0;
+  return openEndpoint(({ response }) => {
+    asked += 1;
+    beginStream(response);
+    if (asked > 1) {
+      sendChunk(response, { content: "Done." });
+      sendChunk(response, {}, "stop");
+    } else {
+      if (say !== "") sendChunk(response, { content: say });
+      for (const [index, { id, name, input = {} }] of calls.entries())
+        sendChunk(response, { tool_calls: [{ index, id, type: "function", function: { name, arguments: JSON.stringify(input) } }] });
+      sendChunk(response, {}, "tool_calls");
+    }
+    response.end("data: [DONE]\n\n");
+  });
+}
+
+/** The results of tools that the model was told in a request, by the ids of their calls. */
+export function toldResults({ body }: Received): Record<string, string> {
+  const messages = body["messages"] as { role: string; tool_call_id: string; content: string }[];
+  return Object.fromEntries(messages.filter(({ role }) => role === "tool").map((message) => [message.tool_call_id, message.content]));
+}
+
+/** The names of the tools that a request offers. */
+export const offeredTools = ({ body }: Received): string[] =>
+  ((body["tools"] ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
