@@ -1,17 +1,15 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
-import { z } from "zod";
 import { createModelConnection, talkCapabilities } from "../model/create-model-connection.ts";
 import type { FindEndpoint } from "../model/model-endpoint.ts";
+import { modelSettingsOf } from "../model/model-settings.ts";
 
 const VERSION = "2023-06-01";
-
-const settingsSchema = z.object({ apiModel: z.string() });
 
 /** Variables by which an operator says that the model is in a cloud, where this connection does not reach it. */
 const clouds = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"] as const;
 
 /** The Messages API of Anthropic, with the key that Claude Code would have. */
-export const findEndpoint: FindEndpoint = ({ settings, env }) => {
+const findEndpoint: FindEndpoint = ({ settings, env }) => {
   const cloud = clouds.find((name) => (env[name] ?? "") !== "");
   if (cloud !== undefined) return { missing: `It reaches Anthropic's own API alone, and ${cloud} is set: install Claude Code.` };
   const { ANTHROPIC_API_KEY: apiKey = "", ANTHROPIC_AUTH_TOKEN: authToken = "" } = env;
@@ -22,7 +20,7 @@ export const findEndpoint: FindEndpoint = ({ settings, env }) => {
   const baseUrl = `${(env["ANTHROPIC_BASE_URL"] || "https://api.anthropic.com").replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
   return {
     baseUrl,
-    defaultModel: settingsSchema.parse(settings).apiModel,
+    defaultModel: modelSettingsOf(settings).apiModel ?? null,
     secrets: [apiKey, authToken],
     createModel: (modelId, fetch) => createAnthropic({ ...credential, baseURL: baseUrl, fetch })(modelId),
     probe: (fetch, signal) => fetch(`${baseUrl}/models`, { headers: { ...headers, "anthropic-version": VERSION }, signal }),

@@ -1,19 +1,15 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { defaultSettingsMiddleware, wrapLanguageModel } from "ai";
-import { z } from "zod";
 import { createModelConnection, talkCapabilities } from "../model/create-model-connection.ts";
 import type { FindEndpoint } from "../model/model-endpoint.ts";
-import { apiKeyName } from "./configuration.ts";
-
-const settingsSchema = z.object({ apiModel: z.string() });
+import { modelSettingsOf } from "../model/model-settings.ts";
 
 /** Nothing is kept at the vendor: what a conversation needs to go on, its reasoning included, comes back with each answer. */
 const stateless = defaultSettingsMiddleware({ settings: { providerOptions: { openai: { store: false } } } });
 
 /** The Responses API of OpenAI, with the key that Codex would have. */
-export const findEndpoint: FindEndpoint = (context) => {
-  const { settings, env } = context;
-  const apiKey = env[apiKeyName(context) ?? ""] ?? "";
+const findEndpoint: FindEndpoint = ({ settings, env }) => {
+  const apiKey = env["CODEX_API_KEY"] || env["OPENAI_API_KEY"] || "";
   if (apiKey === "") return { missing: "It needs OPENAI_API_KEY or CODEX_API_KEY." };
   const baseUrl = (env["OPENAI_BASE_URL"] || "https://api.openai.com/v1").replace(/\/+$/, "");
   const { OPENAI_ORGANIZATION: organization = "", OPENAI_PROJECT: project = "" } = env;
@@ -23,7 +19,7 @@ export const findEndpoint: FindEndpoint = (context) => {
   };
   return {
     baseUrl,
-    defaultModel: settingsSchema.parse(settings).apiModel,
+    defaultModel: modelSettingsOf(settings).apiModel ?? null,
     secrets: [apiKey],
     createModel: (modelId, fetch) =>
       wrapLanguageModel({ model: createOpenAI({ apiKey, baseURL: baseUrl, headers, fetch }).responses(modelId), middleware: stateless }),

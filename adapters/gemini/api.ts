@@ -1,14 +1,12 @@
 import { createGoogle } from "@ai-sdk/google";
 import { APICallError } from "ai";
-import { z } from "zod";
 import { createModelConnection, talkCapabilities } from "../model/create-model-connection.ts";
 import type { FindEndpoint } from "../model/model-endpoint.ts";
+import { modelSettingsOf } from "../model/model-settings.ts";
 import type { Verdict } from "../program/run-program.ts";
 
-const settingsSchema = z.object({ apiModel: z.string() });
-
 /** The Gemini API, with the key that Gemini CLI would have. */
-export const findEndpoint: FindEndpoint = ({ settings, env }) => {
+const findEndpoint: FindEndpoint = ({ settings, env }) => {
   if (env["GOOGLE_GENAI_USE_VERTEXAI"] === "true")
     return { missing: "It reaches the Gemini API alone, and GOOGLE_GENAI_USE_VERTEXAI is set: install Gemini CLI." };
   const apiKey = env["GEMINI_API_KEY"] || env["GOOGLE_API_KEY"] || "";
@@ -18,7 +16,7 @@ export const findEndpoint: FindEndpoint = ({ settings, env }) => {
   const baseUrl = /\/v1(alpha|beta)?$/.test(url) ? url : `${url}/${env["GOOGLE_GENAI_API_VERSION"] || "v1beta"}`;
   return {
     baseUrl,
-    defaultModel: settingsSchema.parse(settings).apiModel,
+    defaultModel: modelSettingsOf(settings).apiModel ?? null,
     secrets: [apiKey],
     createModel: (modelId, fetch) => createGoogle({ apiKey, baseURL: baseUrl, fetch })(modelId),
     async probe(fetch, signal) {

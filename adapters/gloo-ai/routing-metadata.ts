@@ -41,7 +41,7 @@ export const routingExtractor: MetadataExtractor = {
 };
 
 /** What one body or one chunk says of it. */
-export function readRouted(value: unknown): Routed {
+function readRouted(value: unknown): Routed {
   const { data } = routedSchema.safeParse(value);
   if (data === undefined) return {};
   const { model_family, routing_mechanism, routing_tier, routing_confidence, ...rest } = data;

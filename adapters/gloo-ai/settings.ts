@@ -3,7 +3,7 @@ import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../program/agent-program.ts";
 
 /** Perspectives that Gloo can answer from. */
-export const traditions = ["evangelical", "catholic", "mainline", "not_faith_specific"] as const;
+const traditions = ["evangelical", "catholic", "mainline", "not_faith_specific"] as const;
 
 const tradition = z.enum(traditions).optional();
 const settingsSchema = z.object({

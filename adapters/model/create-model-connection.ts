@@ -10,7 +10,7 @@ import { createModelHttp } from "./model-http.ts";
 import { modelSettingsOf } from "./model-settings.ts";
 
 /** What a plain model call can do: it speaks, and has neither hands nor a memory. */
-export const plainCapabilities: GatewayCapabilities = {
+const plainCapabilities: GatewayCapabilities = {
   streaming: true,
   sessionResume: false,
   fileIo: false,
@@ -39,7 +39,7 @@ export const agentCapabilities: GatewayCapabilities = {
 /** One way to reach models. */
 export interface ModelConnectionOptions {
   name: Connection;
-  /** `plainCapabilities` or `agentCapabilities`; `costTracking` follows from the price table. */
+  /** `talkCapabilities` or `agentCapabilities`; `costTracking` follows from the price table. */
   capabilities: GatewayCapabilities;
   findEndpoint: FindEndpoint;
 }

@@ -6,6 +6,8 @@ import { modelPricesSchema } from "./prices.ts";
 const MAX_STEPS = 50;
 
 const schema = z.object({
+  /** Of a connection that stands in for a program: the model of a task that names none. */
+  apiModel: z.string().optional(),
   prices: modelPricesSchema.optional(),
   maxSteps: z.number().int().positive().default(MAX_STEPS),
 });
