@@ -106,6 +106,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       sandbox,
       fetch: guarded.fetch,
       runChild: (request) => dispatcher.runChild(request),
+      describeProvider: (other) => registry.describe(other),
       requestApproval: (question) => dispatcher.requestApproval(provider, question),
       onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
     }),

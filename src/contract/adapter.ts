@@ -55,6 +55,14 @@ export interface Sandbox {
   wrap(argv: readonly string[], directories: { cwd: string; tmp: string; writable: readonly string[] }): string[];
 }
 
+/** Another adapter of the same Bridge, as it is right now. */
+export interface ProviderDescription {
+  health: AdapterHealthStatus["status"];
+  /** What the operator can do about it, when it is not well. */
+  detail: string | null;
+  capabilities: GatewayCapabilities;
+}
+
 /** What Bridge hands to an adapter, once, before anything else. */
 export interface AdapterConfig {
   /** The adapter's settings as Bridge's configuration parsed them; empty for adapters from outside. */
@@ -75,6 +83,8 @@ export interface AdapterConfig {
   fetch: typeof globalThis.fetch;
   /** Runs a child task to its end. Rejects only when the parent is not running. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
+  /** The adapter behind a provider, for composite adapters; null when none is loaded. */
+  describeProvider(provider: string): ProviderDescription | null;
   /**
    * Asks somebody whether a tool call may go on, for tasks whose `approvals` is `ask`; the task's clocks stand still meanwhile.
    * Never rejects: without an answer in time, or once the task is being stopped, the answer is no.
@@ -141,6 +151,15 @@ export interface ExecutionAdapter {
   onEvent?(listener: ExecutionEventListener): void;
   offEvent?(listener: ExecutionEventListener): void;
 }
+
+/** Looks at the inputs beside the message before a task is accepted: what is wrong with one is told by the dotted name of its field. */
+export interface InputChecker {
+  checkInput(request: Pick<ExecutionRequest, "bridgeInput" | "responderInput">): { path: string; message: string }[];
+}
+
+/** Does the adapter look at its inputs? */
+export const isInputChecker = (value: unknown): value is InputChecker =>
+  typeof value === "object" && value !== null && typeof (value as Partial<InputChecker>).checkInput === "function";
 
 /** What the module of an adapter exports. */
 export interface AdapterModule {

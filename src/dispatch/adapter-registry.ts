@@ -1,6 +1,6 @@
 import pRetry from "p-retry";
 import type { Logger } from "pino";
-import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter } from "#contract";
+import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter, ProviderDescription } from "#contract";
 import { adapterEventData } from "#contract";
 import type { Metrics } from "../metrics.ts";
 
@@ -34,6 +34,8 @@ export interface RegistryOptions {
 export interface AdapterRegistry {
   list(): readonly RegisteredAdapter[];
   get(provider: string): RegisteredAdapter | undefined;
+  /** As adapters see one another; null when none is loaded. */
+  describe(provider: string): ProviderDescription | null;
   /** Initialises every adapter and checks it for the first time; resolves when all have answered or used up their time. */
   start(): Promise<void>;
   /** A task failed for a reason of the runtime, or could not be taken on: look again, in the background. */
@@ -123,6 +125,12 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
   return {
     list: () => [...entries.values()],
     get: (provider) => entries.get(provider),
+    describe(provider) {
+      const entry = entries.get(provider);
+      if (entry === undefined || entry.adapter === null) return null;
+      const { status, detail } = entry.health;
+      return { health: status, detail, capabilities: entry.adapter.capabilities() };
+    },
     async start() {
       for (const entry of entries.values()) if (entry.adapter === null) remember(entry, entry.health);
       timer = setInterval(() => {

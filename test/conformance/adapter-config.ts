@@ -12,6 +12,7 @@ export function createAdapterConfig(dataDir: string, changes: Partial<AdapterCon
     sandbox: null,
     fetch,
     runChild: () => Promise.reject(new Error("nobody runs child tasks here; give runChild")),
+    describeProvider: () => null,
     requestApproval: async () => ({ decision: "reject", reason: "Nobody answers here; give requestApproval." }),
     onOrphansKilled: silent,
     ...changes,
