@@ -1,5 +1,5 @@
 import type { ExecutionAdapter } from "#contract";
-import { agentCapabilities, createModelConnection } from "../model/create-model-connection.ts";
+import { agentCapabilities, createModelConnection, multiAgent } from "../model/create-model-connection.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
 import { createFindEndpoint } from "./endpoint.ts";
 
@@ -10,7 +10,7 @@ export function createGlooAiAdapter(): Required<ExecutionAdapter> {
     provider: "gloo-ai",
     connections: [connection],
     findCredentials: (_connection, _argv, context) => connection.findCredentials(context),
-    multiAgent: "none: one conversation with one model a task",
+    multiAgent,
     timeoutMultiplier: 1,
   });
 }

@@ -27,6 +27,9 @@ const plainCapabilities: GatewayCapabilities = {
 /** What a model can do that has a memory, and no tools. */
 export const talkCapabilities: GatewayCapabilities = { ...plainCapabilities, sessionResume: true };
 
+/** How models fare with several agents in one task. */
+export const multiAgent = "none: one conversation with one model a task";
+
 /** What a model can do that has tools and a memory. */
 export const agentCapabilities: GatewayCapabilities = {
   ...plainCapabilities,
@@ -76,6 +79,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
   return {
     name,
     capabilities,
+    multiAgent,
     claims: ({ settings }) => ({ costTracking: modelSettingsOf(settings).prices !== undefined }),
 
     find(context) {

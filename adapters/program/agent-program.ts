@@ -51,6 +51,8 @@ export interface Probe {
 export interface ProgramConnection {
   name: Connection;
   capabilities: GatewayCapabilities;
+  /** How it fares with several agents in one task, where that is not as over the others. */
+  multiAgent?: string;
   /** What these settings add to the capabilities, or take from them. */
   claims?(context: ProgramContext): Partial<GatewayCapabilities>;
   /** Cheap: looks at files, starts nothing. */

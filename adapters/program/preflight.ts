@@ -72,7 +72,7 @@ export async function reportHealth(
     (error: unknown) => ({ ok: false, detail: `Whether there are credentials is not known. ${reasonOf(error)}` }),
   );
   steps.push({ step: "authentication", ...credentials });
-  steps.push({ step: "multi-agent capability", ok: true, detail: program.multiAgent });
+  steps.push({ step: "multi-agent capability", ok: true, detail: used.connection.multiAgent ?? program.multiAgent });
   const seconds = estimateTimeoutSeconds({ files: 10 }, "standard", program.timeoutMultiplier);
   steps.push({
     step: "timeout",

@@ -42,6 +42,7 @@ test("where none is installed the model answers, and claims no more than it can"
   const { run, health, adapter } = await open(absent);
   expect((await run(said)).result).toMatchObject({ output: "The model.", connection: "api" });
   expect(health).toMatchObject({ status: "healthy", connection: "api" });
+  expect(health.preflight).toContainEqual({ step: "multi-agent capability", ok: true, detail: expect.stringMatching(/^none/) });
   expect(adapter.capabilities()).toMatchObject({
     fileIo: false,
     tools: false,
