@@ -12,6 +12,8 @@ export function createAnswering(task: ProgramTask): CanUseTool {
     const stopped = AbortSignal.any([signal, task.signal]);
     const decision = stopped.aborted ? null : await unlessAborted(decideCall(task, { toolCallId, toolName, input }), stopped, 0);
     if (decision === null || stopped.aborted) return { behavior: "deny", message: "The task is being stopped." };
-    return decision.allow ? { behavior: "allow", updatedInput: input } : { behavior: "deny", message: decision.reason };
+    if (decision.allow) return { behavior: "allow", updatedInput: input };
+    // All that the model hears of it, so it says what has happened, too.
+    return { behavior: "deny", message: `The call was refused permission and has not run: ${decision.reason}` };
   };
 }

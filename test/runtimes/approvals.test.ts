@@ -19,6 +19,7 @@ interface Told {
 /** Those that can ask; where the runtime takes a reason, its model hears it. */
 const asking: [Runtime, Connection, { takesReason: boolean }][] = [
   ["claude", "acp", { takesReason: false }],
+  ["claude-agent-sdk", "in-process", { takesReason: true }],
   ["gemini", "acp", { takesReason: false }],
   ["opencode", "http-api", { takesReason: true }],
 ];

@@ -72,7 +72,7 @@ export async function openCellBench(runtime: Runtime, connection: Connection, se
         ...operator,
         PATH: `${runtimesPath()}${path.delimiter}${process.env["PATH"]}`,
         BRIDGE_ADAPTERS: runtime,
-        [`BRIDGE_${runtime.toUpperCase()}_CONNECTION`]: connection,
+        ...(runtimes[runtime].connections.length > 1 && { [`BRIDGE_${runtime.toUpperCase()}_CONNECTION`]: connection }),
         BRIDGE_IDLE_SECONDS: String(IDLE_SECONDS),
         BRIDGE_MCP_COMMANDS: process.execPath,
         ...runtimes[runtime].environment(model.url),

@@ -1,6 +1,7 @@
 import type { Connection } from "#contract";
+import { sdkDirectory } from "../programs.ts";
 
-export type Runtime = "claude" | "codex" | "gemini" | "opencode";
+export type Runtime = "claude" | "claude-agent-sdk" | "codex" | "gemini" | "opencode";
 
 /** What the table needs to know of a runtime; how it behaves is the business of its adapter. */
 export interface RuntimeColumn {
@@ -24,6 +25,12 @@ export const runtimes: Record<Runtime, RuntimeColumn> = {
     through: { acp: "claude-agent-acp" },
     model: "claude-sonnet-4-5",
     environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key }),
+  },
+  "claude-agent-sdk": {
+    title: "Claude Agent SDK",
+    connections: ["in-process"],
+    model: "claude-sonnet-4-5",
+    environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key, BRIDGE_CLAUDE_AGENT_SDK_PACKAGE: sdkDirectory() }),
   },
   codex: {
     title: "Codex",

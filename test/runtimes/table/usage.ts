@@ -8,6 +8,7 @@ export function usageOfOneCall({ runtime, connection }: CellBench): NormalizedUs
     case "claude/acp":
       return { inputTokens: 150, outputTokens: 30, cacheReadTokens: 20, cacheWriteTokens: 10 };
     case "claude/cli":
+    case "claude-agent-sdk/in-process":
       return { inputTokens: 150, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 10 };
     case "gemini/acp":
       return { inputTokens: 130, outputTokens: 30 };
