@@ -15,7 +15,7 @@ export interface ManageContext extends ProbeContext {
   command: readonly string[] | null;
 }
 
-const USABLE_LIMIT_MS = 15_000;
+const USABLE_LIMIT_MS = 30_000;
 const POLL_MS = 50;
 
 /** Asks the gateway, and reads of its answer what Bridge knows; the rest stays where it is. */

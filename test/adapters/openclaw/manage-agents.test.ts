@@ -1,0 +1,357 @@
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
+import { createBench, createConfig, recorded, refusalOf } from "./manage-bench.ts";
+
+const refused = (code: string, words: RegExp | string = /./) => ({ name: "ManagementError", code, message: expect.stringMatching(words) });
+const invalid = (message: string) => new GatewayError({ code: "INVALID_REQUEST", message });
+/** A gateway with agents of its own and a configuration that can be changed. */
+const configured = (bindings?: Record<string, unknown>[]) =>
+  createConfig({
+    agents: { defaults: {}, entries: { main: {}, writer: { name: "Writer", model: "custom/one", skills: ["a", "b"] } } },
+    ...(bindings === undefined ? {} : { bindings }),
+  });
+
+describe("agents of a recorded gateway", () => {
+  it("are told with what is configured for them, and not with where their private state is", async () => {
+    const { managers } = createBench();
+    const agents = await managers.listAgents();
+    expect(agents.map(({ id }) => id)).toEqual(["plain", "main", "writer"]);
+    expect(agents[0]).toMatchObject({
+      id: "plain",
+      model: "custom/test-model",
+      workspace: "/srv/openclaw/rel/path",
+      identity: { emoji: "🦉" },
+    });
+    expect(JSON.stringify(agents)).not.toContain("agentDir");
+    expect(await managers.getAgent("plain")).toEqual(agents[0]);
+    expect(await managers.getAgent("nobody")).toBeNull();
+  });
+
+  it("are told with the first of several models, and the whole choice beside it", async () => {
+    const config = createConfig({ agents: { entries: { main: { model: { primary: "custom/one", fallbacks: ["custom/two"] } } } } });
+    expect(await createBench(config.answers).managers.getAgent("main")).toMatchObject({
+      model: "custom/one",
+      modelSelection: { primary: "custom/one", fallbacks: ["custom/two"] },
+      isDefault: true,
+    });
+  });
+});
+
+describe("making an agent", () => {
+  /** As the real gateway: an agent shows only some calls after it was made. */
+  const makes = (made: string, config = configured()) => {
+    let asked = 0;
+    return {
+      config,
+      answers: {
+        ...config.answers,
+        "agents.create": () => {
+          config.source.agents.entries[made] = {};
+          config.touch();
+          return { agentId: made };
+        },
+        "agents.list": () => {
+          asked += 1;
+          const { agents, ...list } = config.answers["agents.list"]();
+          return { ...list, agents: agents.filter(({ id }) => id !== made || asked > 3) };
+        },
+        "agents.update": () => ({ ok: true }),
+        "agents.delete": ({ agentId }: Record<string, unknown>) => {
+          delete config.source.agents.entries[String(agentId)];
+          config.touch();
+          return { ok: true };
+        },
+      },
+    };
+  };
+
+  it("waits until the gateway shows it, then sets what the call that makes it does not take", async () => {
+    const { answers } = makes("poet");
+    const { managers, called } = createBench(answers);
+    const agent = await managers.createAgent("poet", {
+      name: "The Poet",
+      model: "custom/one",
+      tools: { allow: ["read"] },
+      workspace: null,
+    });
+    expect(agent).toMatchObject({ id: "poet", name: "The Poet", identity: { name: "The Poet" }, tools: { allow: ["read"] } });
+    expect(called("agents.create")).toEqual([{ name: "poet", model: "custom/one" }]);
+    expect(called("agents.update")).toEqual([{ agentId: "poet", name: "The Poet" }]);
+  });
+
+  it("puts its workspace beside the one that the operator has set for all", async () => {
+    const config = configured();
+    config.source.agents.defaults = { workspace: "/data/ws/" };
+    const { managers, called } = createBench(makes("poet", config).answers);
+    await managers.createAgent("poet", {});
+    expect(called("agents.create")).toEqual([{ name: "poet", workspace: "/data/ws-poet" }]);
+  });
+
+  it.each(["Poet", "my poet", "a.b", "-x", "", "x".repeat(65), "é"])(
+    "refuses the id %j, of which the gateway would make another",
+    async (id) => {
+      const { managers, calls } = createBench();
+      await expect(managers.createAgent(id, {})).rejects.toMatchObject(refused("invalid_request", /^id: /));
+      expect(calls).toEqual([]);
+    },
+  );
+
+  it("takes one back that got another id all the same", async () => {
+    const { answers, config } = makes("poet-2");
+    await expect(createBench(answers).managers.createAgent("poet", {})).rejects.toMatchObject(refused("invalid_request", "poet-2"));
+    expect(Object.keys(config.source.agents.entries)).toEqual(["main", "writer"]);
+  });
+
+  it("takes one back whose fields the gateway refuses", async () => {
+    const { answers, config } = makes("poet");
+    const bench = createBench({
+      ...answers,
+      "config.patch": () => {
+        throw invalid("invalid config: agents.entries.poet.name: Too long");
+      },
+    });
+    await expect(bench.managers.createAgent("poet", { name: "x" })).rejects.toMatchObject(refused("invalid_request", "Too long"));
+    expect(Object.keys(config.source.agents.entries)).toEqual(["main", "writer"]);
+  });
+
+  it("names the fields that the gateway does not know, before anything is made", async () => {
+    const { managers, called } = createBench();
+    await expect(managers.createAgent("poet", { nope: 1, agentDir: "/x" })).rejects.toMatchObject(
+      refused("invalid_request", /^nope, agentDir: .*thinkingDefault/),
+    );
+    await expect(managers.createAgent("poet", { workspace: "here" })).rejects.toMatchObject(
+      refused("invalid_request", /^workspace: .*absolute/),
+    );
+    expect(called("agents.create")).toEqual([]);
+  });
+
+  it.each<[string, () => never | undefined, RegExp]>([
+    ["writer", () => undefined, /already/],
+    [
+      "poet",
+      () => {
+        throw refusalOf("existing");
+      },
+      /already exists/,
+    ],
+    [
+      "poet",
+      () => {
+        throw invalid('agent "poet" deletion cleanup is still pending');
+      },
+      /delete it once more/,
+    ],
+  ])("is a conflict where there is %s", async (id, create, words) => {
+    const { managers } = createBench({ ...configured().answers, "agents.create": create });
+    await expect(managers.createAgent(id, {})).rejects.toMatchObject(refused("conflict", words));
+  });
+});
+
+describe("changing an agent", () => {
+  it("writes all at once, with the hash of what it has read, and takes away what is null, arrays too", async () => {
+    const config = configured();
+    const { managers, called } = createBench(config.answers);
+    const { etag } = (await managers.getAgent("writer")) ?? {};
+    const changed = await managers.updateAgent("writer", { model: null, skills: null, thinkingDefault: "high" }, etag);
+    expect(changed).toMatchObject({ id: "writer", name: "Writer", thinkingDefault: "high" });
+    expect(changed).not.toHaveProperty("model");
+    expect(config.source.agents.entries).toEqual({ main: {}, writer: { name: "Writer", thinkingDefault: "high" } });
+    expect(called("config.patch")).toMatchObject([{ baseHash: "h1", replacePaths: ["agents.entries.writer.skills"] }]);
+    expect(changed?.etag).not.toBe(etag);
+  });
+
+  it("is not written over what has changed since it was read", async () => {
+    const { managers, called } = createBench(configured().answers);
+    await expect(managers.updateAgent("writer", { model: "custom/two" }, "old")).rejects.toMatchObject(refused("stale_write"));
+    expect(called("config.patch")).toEqual([]);
+  });
+
+  it("is tried again when somebody changes something else between, and stale when it was the same agent", async () => {
+    const config = configured();
+    let meanwhile: () => void = () => {};
+    const { managers } = createBench({
+      ...config.answers,
+      "config.patch": (params) => {
+        meanwhile();
+        meanwhile = () => {};
+        return config.answers["config.patch"](params);
+      },
+    });
+    const { etag } = (await managers.getAgent("writer")) ?? {};
+    meanwhile = config.touch;
+    const changed = await managers.updateAgent("writer", { model: "custom/two" }, etag);
+    expect(changed).toMatchObject({ model: "custom/two" });
+    meanwhile = () => {
+      config.source.agents.entries["writer"] = { name: "Somebody's" };
+      config.touch();
+    };
+    await expect(managers.updateAgent("writer", { model: "custom/three" }, changed?.etag)).rejects.toMatchObject(refused("stale_write"));
+    expect(config.source.agents.entries["writer"]).toEqual({ name: "Somebody's" });
+  });
+
+  it("lets one of two writers win who have read the same", async () => {
+    const config = configured();
+    const { managers } = createBench(config.answers);
+    const { etag } = (await managers.getAgent("writer")) ?? {};
+    const outcomes = await Promise.allSettled(["one", "two"].map((model) => managers.updateAgent("writer", { model }, etag)));
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(outcomes.find(({ status }) => status === "rejected")).toMatchObject({ reason: refused("stale_write") });
+  });
+
+  it("of nobody changes nothing", async () => {
+    const { managers, called } = createBench(configured().answers);
+    expect(await managers.updateAgent("nobody", { model: "custom/two" })).toBeNull();
+    expect(called("config.patch")).toEqual([]);
+  });
+});
+
+describe("deleting an agent", () => {
+  const deletes = (outcomes: object[]) => {
+    const config = configured();
+    return {
+      ...config.answers,
+      "tasks.list": () => ({ tasks: [] }),
+      "agents.delete": () => {
+        delete config.source.agents.entries["writer"];
+        return { ok: true, ...outcomes.shift() };
+      },
+    };
+  };
+
+  it("asks again until the gateway has tidied up, its files to the trash", async () => {
+    const { managers, called } = createBench(deletes([{ purgeFailed: true }, { failed: [{ path: "/x" }] }, {}]));
+    expect(await managers.deleteAgent("writer")).toBe(true);
+    expect(called("agents.delete")).toEqual(Array(3).fill({ agentId: "writer", deleteFiles: true }));
+  });
+
+  it("is a conflict while it works, and says how to stop it; nothing is deleted", async () => {
+    const { managers, called } = createBench({ ...deletes([]), "tasks.list": () => ({ tasks: [{}, {}] }) });
+    await expect(managers.deleteAgent("writer")).rejects.toMatchObject(refused("conflict", /2 run.*[Cc]ancel/));
+    expect(called("tasks.list")).toEqual([{ agentId: "writer", status: ["running", "queued"] }]);
+    expect(called("agents.delete")).toEqual([]);
+  });
+
+  it("spares the first and the default agent", async () => {
+    const { managers, called } = createBench(deletes([]));
+    await expect(managers.deleteAgent("main")).rejects.toMatchObject(refused("conflict", "main"));
+    expect(called("agents.delete")).toEqual([]);
+  });
+
+  it("is not done on what has changed, and not to nobody", async () => {
+    const { managers, called } = createBench({
+      ...deletes([]),
+      "agents.delete": () => {
+        throw invalid('agent "nobody" not found');
+      },
+    });
+    await expect(managers.deleteAgent("writer", "old")).rejects.toMatchObject(refused("stale_write"));
+    expect(await managers.deleteAgent("nobody", "old")).toBe(false);
+    expect(called("agents.delete")).toEqual([]);
+    expect(await managers.deleteAgent("nobody")).toBe(false);
+  });
+});
+
+describe("the files of an agent", () => {
+  it("are those that exist, also the one that the gateway leaves out of its list", async () => {
+    const identity = { workspace: "/srv/writer", file: { name: "IDENTITY.md", missing: false, size: 5, hash: "h", content: "- Bob" } };
+    const { managers } = createBench({ "agents.files.list": () => recorded.files.answer, "agents.files.get": () => identity });
+    expect(await managers.listAgentFiles("writer")).toEqual([{ name: "IDENTITY.md", etag: "h", bytes: 5 }]);
+  });
+
+  it("are read with the gateway's own hash as etag", async () => {
+    const { managers } = createBench();
+    const file = await managers.readAgentFile("plain", "SOUL.md");
+    expect(file).toEqual({ name: "SOUL.md", content: "x", etag: "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881" });
+    expect(await managers.readAgentFile("writer", "USER.md")).toBeNull();
+    expect(await managers.readAgentFile("nobody", "SOUL.md")).toBeNull();
+  });
+
+  it("have the names that the gateway takes, and no other", async () => {
+    const { managers } = createBench({
+      "agents.files.set": () => {
+        throw refusalOf("otherFile");
+      },
+    });
+    const words = /AGENTS\.md, SOUL\.md, .*IDENTITY\.md/;
+    await expect(managers.readAgentFile("writer", "TOOLS.md")).rejects.toMatchObject(refused("invalid_request", words));
+    await expect(managers.writeAgentFile("writer", "TOOLS.md", "x")).rejects.toMatchObject(refused("invalid_request", words));
+  });
+
+  it("are compared and set by the gateway in one", async () => {
+    const { managers, called } = createBench({ "agents.files.set": () => ({ workspace: "/srv", file: { name: "SOUL.md" } }) });
+    const { etag } = (await managers.readAgentFile("plain", "SOUL.md")) ?? {};
+    const written = await managers.writeAgentFile("plain", "SOUL.md", "y", etag);
+    expect(called("agents.files.set")).toEqual([{ agentId: "plain", name: "SOUL.md", content: "y", expectedHash: etag }]);
+    expect(written).toEqual({ name: "SOUL.md", content: "y", etag: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  });
+
+  it("are compared by Bridge where the gateway is too old for it", async () => {
+    const { managers, called } = createBench({
+      "agents.files.set": (params) => {
+        if ("expectedHash" in params) throw invalid("invalid agents.files.set params: at root: unexpected property 'expectedHash'");
+        return { workspace: "/srv", file: { name: "SOUL.md" } };
+      },
+    });
+    const { etag } = (await managers.readAgentFile("plain", "SOUL.md")) ?? {};
+    await managers.writeAgentFile("plain", "SOUL.md", "y", etag);
+    expect(called("agents.files.set").at(-1)).toEqual({ agentId: "plain", name: "SOUL.md", content: "y" });
+    await expect(managers.writeAgentFile("plain", "SOUL.md", "z", "old")).rejects.toMatchObject(refused("stale_write"));
+  });
+
+  it("are stale when the gateway finds another content than we did, and when there is none", async () => {
+    const { managers } = createBench();
+    const { etag } = (await managers.readAgentFile("plain", "SOUL.md")) ?? {};
+    await expect(managers.writeAgentFile("plain", "SOUL.md", "x", etag)).rejects.toMatchObject(refused("stale_write"));
+    await expect(managers.writeAgentFile("writer", "USER.md", "x", "old")).rejects.toMatchObject(refused("stale_write"));
+  });
+
+  it.each([
+    ["too long", "é".repeat(1_048_577), /2097154 bytes/],
+    ["with a NUL", "a\0b", /NUL/],
+    ["with half a character", "\ud800", /half/],
+  ])("are not written %s", async (_, content, words) => {
+    const { managers, calls } = createBench();
+    await expect(managers.writeAgentFile("plain", "SOUL.md", content)).rejects.toMatchObject(refused("invalid_request", words));
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("the bindings of an agent", () => {
+  const own = (channel: string) => ({ agentId: "writer", match: { channel } });
+  const others = { agentId: "main", match: { channel: "telegram", accountId: "a" } };
+
+  it("are changed without those of others, which keep their order, and shrink", async () => {
+    const config = configured([own("slack"), others, own("discord")]);
+    const { managers, called } = createBench(config.answers);
+    const read = await managers.listBindings("writer");
+    expect(read?.bindings).toEqual([own("slack"), own("discord")]);
+    const one = await managers.setBindings("writer", [{ match: { channel: "irc" } }], read?.etag);
+    expect(one.bindings).toEqual([own("irc")]);
+    expect(config.source.bindings).toEqual([own("irc"), others]);
+    expect(called("config.patch")).toMatchObject([{ replacePaths: ["bindings"] }]);
+    await expect(managers.setBindings("writer", [], read?.etag)).rejects.toMatchObject(refused("stale_write"));
+    expect((await managers.setBindings("writer", [], one.etag)).bindings).toEqual([]);
+    expect(config.source.bindings).toEqual([others]);
+  });
+
+  it("are set where there were none", async () => {
+    const config = configured();
+    const { managers } = createBench(config.answers);
+    expect((await managers.setBindings("writer", [own("irc"), own("slack")])).bindings).toEqual([own("irc"), own("slack")]);
+  });
+
+  it.each([
+    [[others], /bindings\[0\]\.agentId/],
+    [[own("irc"), { match: {} }], /bindings\[1\]\.match\.channel/],
+  ])("refuse %j", async (bindings, words) => {
+    const { managers, called } = createBench(configured().answers);
+    await expect(managers.setBindings("writer", bindings)).rejects.toMatchObject(refused("invalid_request", words));
+    expect(called("config.patch")).toEqual([]);
+  });
+
+  it("of nobody are not there", async () => {
+    const { managers } = createBench(configured().answers);
+    expect(await managers.listBindings("nobody")).toBeNull();
+    await expect(managers.setBindings("nobody", [])).rejects.toMatchObject(refused("not_found"));
+  });
+});

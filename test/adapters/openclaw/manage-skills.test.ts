@@ -1,0 +1,270 @@
+import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
+import { textEtag } from "../../../adapters/openclaw/manage/etag.ts";
+import { zipFile } from "../../../adapters/openclaw/manage/zip-file.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { createBench, recorded } from "./manage-bench.ts";
+
+const refused = (code: string, words: RegExp | string = /./) => ({ name: "ManagementError", code, message: expect.stringMatching(words) });
+const documentOf = (name: string, description = "Greets.") => `---\nname: ${name}\ndescription: ${description}\n---\n\nSay hi.\n`;
+const exists = (file: string) =>
+  readFile(file, "utf8").then(
+    (content) => content,
+    () => null,
+  );
+
+/** A gateway on this host: its rows are what really lies in its directories, beside one skill that came with it. */
+async function onHost() {
+  const root = await temporaryDirectory();
+  const directories = { stateDir: path.join(root, "state"), workspace: path.join(root, "ws"), shipped: path.join(root, "shipped") };
+  const shared = path.join(directories.stateDir, "skills");
+  const own = path.join(directories.workspace, "skills");
+  for (const directory of [shared, own, path.join(directories.shipped, "tmux")]) await mkdir(directory, { recursive: true });
+  await writeFile(path.join(directories.shipped, "tmux/SKILL.md"), documentOf("tmux"));
+  const rowsOf = async (directory: string, source: string) =>
+    (await readdir(directory)).map((name) => ({
+      name,
+      source,
+      baseDir: path.join(directory, name),
+      filePath: path.join(directory, name, "SKILL.md"),
+    }));
+  const answers = {
+    "skills.status": async () => {
+      const rows = [
+        ...(await rowsOf(own, "openclaw-workspace")),
+        ...(await rowsOf(shared, "openclaw-managed")),
+        ...(await rowsOf(directories.shipped, "openclaw-bundled")),
+      ];
+      const skills = rows.filter(({ name }, index) => rows.findIndex((row) => row.name === name) === index);
+      return { workspaceDir: directories.workspace, managedSkillsDir: shared, skills };
+    },
+    "agents.workspace.get": async (params: Record<string, unknown>) => ({
+      file: { content: await readFile(path.join(directories.workspace, String(params["path"])), "utf8") },
+    }),
+  };
+  return { root, shared, own, answers, ...createBench(answers, { stateDir: directories.stateDir }), ...directories };
+}
+
+describe("skills of a gateway somewhere", () => {
+  it("are listed without where they lie", async () => {
+    const skills = await createBench().managers.listSkills();
+    expect(skills.map(({ name }) => name)).toEqual(["greet", "shared", "tmux"]);
+    expect(skills[0]).toMatchObject({ source: "openclaw-workspace", eligible: true });
+    expect(JSON.stringify(skills)).not.toContain("/srv/openclaw");
+  });
+
+  it("are read through the gateway where the agent has them, and refused with the reason where it does not", async () => {
+    const { managers, called } = createBench();
+    const skill = await managers.readSkill("greet");
+    expect(skill).toEqual({ name: "greet", content: expect.stringContaining("Say hi"), etag: textEtag(skill?.content ?? "") });
+    expect(called("agents.workspace.get")).toEqual([{ agentId: "plain", path: "skills/greet/SKILL.md" }]);
+    await expect(managers.readSkill("tmux")).rejects.toMatchObject(refused("not_supported", /BRIDGE_OPENCLAW_STATE_DIR/));
+    await expect(managers.deleteSkill("greet")).rejects.toMatchObject(refused("not_supported", /BRIDGE_OPENCLAW_STATE_DIR/));
+    expect(await managers.readSkill("nothing")).toBeNull();
+    expect(await managers.deleteSkill("nothing")).toBe(false);
+  });
+
+  /** A gateway that keeps what is uploaded. */
+  const uploads = (answers: Parameters<typeof createBench>[0] = {}) => {
+    let content: string | null = null;
+    const chunks: Buffer[] = [];
+    const bench = createBench({
+      "skills.upload.begin": () => ({ uploadId: "u1" }),
+      "skills.upload.chunk": ({ dataBase64 }) => chunks.push(Buffer.from(String(dataBase64), "base64")),
+      "skills.upload.commit": () => ({}),
+      "skills.install": () => {
+        content = documentOf("greet", "New.");
+        return { ok: true };
+      },
+      "agents.workspace.get": (params) => (content === null ? recorded.skillFile.answer : { file: { ...params, content } }),
+      ...answers,
+    });
+    return { ...bench, archive: () => Buffer.concat(chunks) };
+  };
+
+  it("are written as an archive, and replaced only when they are what was read", async () => {
+    const { managers, called, archive } = uploads();
+    const read = await managers.readSkill("greet");
+    const content = documentOf("greet", "New.");
+    await expect(managers.writeSkill("greet", content, "old")).rejects.toMatchObject(refused("stale_write"));
+    expect(called("skills.upload.begin")).toEqual([]);
+    expect(await managers.writeSkill("greet", content, read?.etag)).toEqual({ name: "greet", content, etag: textEtag(content) });
+    expect(archive()).toEqual(zipFile("SKILL.md", Buffer.from(content)));
+    const upload = { slug: "greet", sha256: textEtag(archive()), force: true };
+    expect(called("skills.upload.begin")).toEqual([{ kind: "skill-archive", sizeBytes: archive().length, ...upload }]);
+    expect(called("skills.install")).toEqual([{ agentId: "plain", source: "upload", uploadId: "u1", ...upload }]);
+  });
+
+  it("are not replaced where the gateway would remove their other files, or has them for all agents", async () => {
+    const entries = [{ name: "SKILL.md" }, { name: "run.sh" }];
+    const { managers, called } = uploads({ "agents.workspace.list": () => ({ entries }) });
+    await expect(managers.writeSkill("greet", documentOf("greet"))).rejects.toMatchObject(refused("not_supported", /more files/));
+    await expect(managers.writeSkill("shared", documentOf("shared"))).rejects.toMatchObject(refused("not_supported", /STATE_DIR/));
+    expect(called("skills.upload.begin")).toEqual([]);
+  });
+
+  it("are refused with the setting of the gateway that lets them in", async () => {
+    const message = "Uploaded skill archive installs are disabled by skills.install.allowUploadedArchives";
+    const off = () => {
+      throw new GatewayError({ code: "UNAVAILABLE", message });
+    };
+    const { managers } = uploads({ "skills.upload.begin": off });
+    await expect(managers.writeSkill("greet", documentOf("greet"))).rejects.toMatchObject(
+      refused("not_supported", /set skills\.install\.allowUploadedArchives to true/),
+    );
+  });
+
+  it.each([
+    ["Greet", documentOf("Greet"), /^name: /],
+    ["a..b", documentOf("a..b"), /^name: /],
+    ["-a", documentOf("-a"), /^name: /],
+    ["greet", "Say hi.", /head/],
+    ["greet", "---\nname: [\n---\n", /head/],
+    ["greet", "---\nname: greet\n---\n", /description/],
+    ["greet", "---\nname: greet\ndescription: ' '\n---\n", /description/],
+    ["greet", documentOf("other"), /must be greet/],
+    ["greet", `${documentOf("greet")}\0`, /NUL/],
+    ["greet", documentOf("greet") + "é".repeat(128_000), /bytes/],
+  ])("are not written as %j with %j", async (name, content, words) => {
+    const { managers, calls } = createBench();
+    await expect(managers.writeSkill(name, content)).rejects.toMatchObject(refused("invalid_request", words));
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("skills of a gateway on this host", () => {
+  it("are written for all agents, changed where they are with their other files kept, and deleted", async () => {
+    const { managers, shared, calls } = await onHost();
+    const one = await managers.writeSkill("greet", documentOf("greet", "One."));
+    expect(await exists(path.join(shared, "greet/SKILL.md"))).toBe(one.content);
+    await writeFile(path.join(shared, "greet/run.sh"), "#!/bin/sh\n");
+    const two = await managers.writeSkill("greet", documentOf("greet", "Two."), one.etag);
+    await expect(managers.writeSkill("greet", documentOf("greet", "Three."), one.etag)).rejects.toMatchObject(refused("stale_write"));
+    expect((await readdir(path.join(shared, "greet"))).sort()).toEqual(["SKILL.md", "run.sh"]);
+    expect(await managers.readSkill("greet")).toEqual(two);
+    await expect(managers.deleteSkill("greet", one.etag)).rejects.toMatchObject(refused("stale_write"));
+    expect(await managers.deleteSkill("greet", two.etag)).toBe(true);
+    expect(await readdir(shared)).toEqual([]);
+    expect(calls.some(({ method }) => method.startsWith("skills.upload"))).toBe(false);
+  });
+
+  it("are changed in the agent's workspace where they lie there", async () => {
+    const { managers, own, shared } = await onHost();
+    await mkdir(path.join(own, "greet"));
+    await writeFile(path.join(own, "greet/SKILL.md"), documentOf("greet"));
+    const { content } = await managers.writeSkill("greet", documentOf("greet", "Two."));
+    expect(await exists(path.join(own, "greet/SKILL.md"))).toBe(content);
+    expect(await managers.deleteSkill("greet")).toBe(true);
+    expect([await readdir(own), await readdir(shared)]).toEqual([[], []]);
+  });
+
+  it("hide one that came with OpenClaw, which is read and never deleted", async () => {
+    const { managers, shipped } = await onHost();
+    const tmux = await managers.readSkill("tmux");
+    expect(tmux?.content).toBe(documentOf("tmux"));
+    await expect(managers.deleteSkill("tmux")).rejects.toMatchObject(refused("not_supported", /came with OpenClaw/));
+    await managers.writeSkill("tmux", documentOf("tmux", "Ours."), tmux?.etag);
+    expect((await managers.readSkill("tmux"))?.content).toContain("Ours.");
+    expect(await managers.deleteSkill("tmux")).toBe(true);
+    expect(await managers.readSkill("tmux")).toEqual(tmux);
+    expect(await exists(path.join(shipped, "tmux/SKILL.md"))).toBe(documentOf("tmux"));
+  });
+
+  it("do not lead out of their directories by links", async () => {
+    const { managers, root, own, shared } = await onHost();
+    const outside = path.join(root, "outside");
+    await mkdir(path.join(outside, "kept"), { recursive: true });
+    await writeFile(path.join(outside, "SKILL.md"), documentOf("linked"));
+    await writeFile(path.join(outside, "secret"), "secret");
+    await symlink(outside, path.join(shared, "linked"));
+    await mkdir(path.join(shared, "inner"));
+    await symlink(path.join(outside, "secret"), path.join(shared, "inner/SKILL.md"));
+    await symlink(path.join(outside, "kept"), path.join(shared, "inner/kept"));
+    const away = refused("conflict", /link/);
+    await expect(managers.readSkill("inner")).rejects.toMatchObject(away);
+    await expect(managers.writeSkill("inner", documentOf("inner"))).rejects.toMatchObject(away);
+    await expect(managers.writeSkill("linked", documentOf("linked", "Two."))).rejects.toMatchObject(away);
+    await expect(managers.deleteSkill("linked")).rejects.toMatchObject(away);
+    expect(await managers.deleteSkill("inner")).toBe(true);
+    expect((await readdir(outside)).sort()).toEqual(["SKILL.md", "kept", "secret"]);
+    expect(await exists(path.join(outside, "secret"))).toBe("secret");
+    expect(await readdir(own)).toEqual([]);
+  });
+
+  it("are left alone where the setting names another directory than the gateway's", async () => {
+    const { answers, shared } = await onHost();
+    const { managers } = createBench(answers, { stateDir: await temporaryDirectory() });
+    await expect(managers.writeSkill("greet", documentOf("greet"))).rejects.toMatchObject(
+      refused("not_supported", /is not the state directory/),
+    );
+    expect(await readdir(shared)).toEqual([]);
+  });
+});
+
+describe("files of an agent on this host", () => {
+  const fileAnswer = (workspace: string, content: string) => ({
+    workspace,
+    file: { name: "SOUL.md", missing: false, hash: textEtag(content), content },
+  });
+
+  it("are deleted when they are what the gateway has read", async () => {
+    const workspace = await temporaryDirectory();
+    const file = path.join(workspace, "SOUL.md");
+    await writeFile(file, "# Soul");
+    const { managers } = createBench({ "agents.files.get": () => fileAnswer(workspace, "# Soul") }, { stateDir: "/srv/state" });
+    await expect(managers.deleteAgentFile("writer", "SOUL.md", "old")).rejects.toMatchObject(refused("stale_write"));
+    expect(await managers.deleteAgentFile("writer", "SOUL.md", textEtag("# Soul"))).toBe(true);
+    expect(await exists(file)).toBeNull();
+  });
+
+  it("are not touched when the gateway's host is another one, or a link stands there", async () => {
+    const workspace = await temporaryDirectory();
+    const file = path.join(workspace, "SOUL.md");
+    const { managers } = createBench({ "agents.files.get": () => fileAnswer(workspace, "# Soul") }, { stateDir: "/srv/state" });
+    const away = refused("not_supported", /not on this host/);
+    await expect(managers.deleteAgentFile("writer", "SOUL.md")).rejects.toMatchObject(away);
+    await writeFile(file, "# Another");
+    await expect(managers.deleteAgentFile("writer", "SOUL.md")).rejects.toMatchObject(away);
+    await writeFile(file, "# Soul");
+    await link(file, path.join(workspace, "again"));
+    await expect(managers.deleteAgentFile("writer", "SOUL.md")).rejects.toMatchObject(away);
+    expect(await exists(file)).toBe("# Soul");
+    const elsewhere = createBench({ "agents.files.get": () => fileAnswer(workspace, "# Soul") });
+    await expect(elsewhere.managers.deleteAgentFile("writer", "SOUL.md")).rejects.toMatchObject(refused("not_supported", /STATE_DIR/));
+  });
+});
+
+describe("dependencies of a skill", () => {
+  it("are installed where their programs are missing; what then is missing is told", async () => {
+    let isInstalled = false;
+    const [, shared] = (recorded.skills.answer as { skills: Record<string, unknown>[] }).skills;
+    const install = ["one", "two", "three"].map((id) => ({ id, label: `Install ${id}`, bins: [id === "two" ? "there" : "tool"] }));
+    const { managers, called } = createBench({
+      "skills.status": () => ({
+        ...(recorded.skills.answer as object),
+        skills: [{ ...shared, install, missing: { bins: isInstalled ? [] : ["tool"], env: ["API_KEY"] } }],
+      }),
+      "skills.install": () => {
+        isInstalled = true;
+        return { ok: true };
+      },
+    });
+    const done = await managers.installSkillDependencies("shared");
+    expect(done).toEqual({ installed: ["one", "three"], detail: "Still missing: environment variables API_KEY." });
+    expect(called("skills.install").map(({ agentId, name, installId }) => [agentId, name, installId])).toEqual([
+      ["plain", "shared", "one"],
+      ["plain", "shared", "three"],
+    ]);
+  });
+
+  it("that fail are told in the gateway's words; a skill that misses nothing has none", async () => {
+    const { managers } = createBench();
+    await expect(managers.installSkillDependencies("shared")).rejects.toMatchObject(
+      refused("unavailable", /shared failed: Blocked hostname/),
+    );
+    expect(await managers.installSkillDependencies("greet")).toEqual({ installed: [], detail: null });
+    await expect(managers.installSkillDependencies("nothing")).rejects.toMatchObject(refused("not_found"));
+  });
+});

@@ -1,0 +1,136 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
+import { createManagers } from "../../../adapters/openclaw/manage/create-managers.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { createBench, refusalOf } from "./manage-bench.ts";
+
+const refused = (code: string, words: RegExp | string = /./) => ({ name: "ManagementError", code, message: expect.stringMatching(words) });
+const failure = (code: string, message: string, more: object = {}) => new GatewayError({ code, message, ...more });
+const failing = (error: Error) => () => {
+  throw error;
+};
+
+describe("the gateway itself", () => {
+  it("tells its version, since when it runs, and its limits", async () => {
+    expect(await createBench().managers.getRuntimeInfo()).toMatchObject({
+      name: "OpenClaw",
+      version: "2026.9.6",
+      uptimeSeconds: expect.any(Number),
+      limits: { maxMessageBytes: 26_214_400, maxConcurrentRuns: 8, configWritesPerMinute: 30 },
+    });
+  });
+
+  it("tells every model once, by the name that a task calls it, and whether it can be used", async () => {
+    const [model] = [{ id: "test-model", provider: "custom", name: "Model" }];
+    const other = { id: "large", provider: "acme", available: false };
+    const { managers } = createBench({
+      "models.list": ({ view }) => ({ models: view === "all" ? [model, other] : [model] }),
+    });
+    expect(await managers.getModelCatalog()).toEqual([
+      { ...model, id: "custom/test-model", configured: true, credentials: "static" },
+      { ...other, id: "acme/large", configured: false, credentials: null },
+    ]);
+  });
+
+  it("reloads its secrets again when a write was in the way", async () => {
+    const answers = [failing(failure("UNAVAILABLE", "secrets.reload failed")), () => ({ ok: true, warningCount: 2 })];
+    const { managers, called } = createBench({ "secrets.reload": () => answers.shift()?.() });
+    expect(await managers.reloadConfig()).toEqual({ detail: "2 secret(s) could not be read." });
+    expect(called("secrets.reload")).toHaveLength(2);
+  });
+
+  it("says so when its configuration is not valid", async () => {
+    const issues = [{ path: "gateway.port", message: "Expected number in /srv/openclaw/config.json" }];
+    const { managers } = createBench({ "config.get": () => ({ valid: false, hash: "h", issues, sourceConfig: {} }) });
+    const words = /not valid: gateway\.port: Expected number in <path>$/;
+    await expect(managers.reloadConfig()).rejects.toMatchObject(refused("unavailable", words));
+  });
+});
+
+describe("the security posture", () => {
+  /** A program in the place of OpenClaw's: it tells how it was called, and counts its starts. */
+  async function auditWith(source: string) {
+    const root = await temporaryDirectory();
+    const program = path.join(root, "openclaw.mjs");
+    await writeFile(
+      program,
+      `import { appendFileSync } from "node:fs";\nappendFileSync(${JSON.stringify(path.join(root, "starts"))}, ".");\n${source}`,
+    );
+    const bench = createBench(
+      {},
+      { stateDir: "/srv/openclaw/state", command: [process.execPath, program], dataDir: path.join(root, "data") },
+    );
+    const { readFile } = await import("node:fs/promises");
+    return { ...bench, starts: async () => (await readFile(path.join(root, "starts"), "utf8")).length };
+  }
+  const report = `const { OPENCLAW_STATE_DIR: state, OPENCLAW_CONFIG_PATH: config, BRIDGE_SECRET: secret } = process.env;
+    const findings = [{ checkId: "fs", severity: "warn", title: "Readable", detail: state + "/x", argv: process.argv.slice(2), config, secret }];
+    console.log(JSON.stringify({ ts: 1, summary: { critical: 0, warn: 1, info: 0 }, findings }, null, 2));`;
+
+  it("is OpenClaw's own audit, once for all who ask in a while, with no more of the environment than it needs", async () => {
+    process.env["BRIDGE_SECRET"] = "secret";
+    const { managers, starts } = await auditWith(report);
+    const [one, two] = await Promise.all([managers.getSecurityPosture(), managers.getSecurityPosture()]);
+    const finding = {
+      checkId: "fs",
+      severity: "warn",
+      title: "Readable",
+      detail: "$OPENCLAW_STATE_DIR/x",
+      argv: ["security", "audit", "--json"],
+      config: "/srv/openclaw/config.json",
+    };
+    expect(one).toEqual({ ts: 1, summary: { critical: 0, warn: 1, info: 0 }, findings: [finding] });
+    expect(two).toEqual(one);
+    expect(await managers.getSecurityPosture()).toEqual(one);
+    expect(await starts()).toBe(1);
+    delete process.env["BRIDGE_SECRET"];
+  });
+
+  it("is asked for again after it failed", async () => {
+    const { managers, starts } = await auditWith(`console.log("no such command");`);
+    await expect(managers.getSecurityPosture()).rejects.toMatchObject(refused("unavailable", /does not understand/));
+    await expect(managers.getSecurityPosture()).rejects.toMatchObject(refused("unavailable"));
+    expect(await starts()).toBe(2);
+  });
+
+  it("is not told without a program on the gateway's host", async () => {
+    await expect(createBench().managers.getSecurityPosture()).rejects.toMatchObject(refused("not_supported", /BRIDGE_OPENCLAW_COMMAND/));
+  });
+});
+
+describe("a refusal", () => {
+  it.each([
+    [failure("DISCONNECTED", "There is no connection to the gateway."), "unavailable", /no connection.*not known/],
+    [failure("TIMEOUT", "The gateway did not answer x within 30 s."), "unavailable", /within 30 s.*not known/],
+    [refusalOf("tooOften"), "unavailable", /rate limit.*Try again in 2\d s/],
+    [failure("UNAVAILABLE", "Error: closing: /srv/openclaw/state/agents/writer/db.sqlite"), "unavailable", /closing: <path>/],
+    [failure("UNAVAILABLE", "startup-sidecars", { retryAfterMs: 1_200 }), "unavailable", /Try again in 2 s/],
+    [refusalOf("noScope"), "unavailable", /scope operator\.admin/],
+    [failure("TOO_LARGE", "The call has 30 bytes; the gateway takes 25."), "invalid_request", /takes 25/],
+    [refusalOf("staleConfig"), "stale_write", /changed/],
+    [refusalOf("unknownField"), "invalid_request", /"nope"/],
+    [refusalOf("noAgent"), "not_found", /"nobody" not found/],
+  ])("of the gateway, %s, becomes %s", async (error, code, words) => {
+    const { managers } = createBench({ "secrets.reload": failing(error), "system.info": failing(error) });
+    await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused(code, words));
+  });
+
+  it("names the method that an older gateway does not have", async () => {
+    const { managers, calls } = createBench({}, { without: ["system.info"] });
+    await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused("not_supported", /2026\.9\.6 has no method system\.info/));
+    expect(calls.map(({ method }) => method)).not.toContain("system.info");
+  });
+
+  it("says that an answer is not understood", async () => {
+    const { managers } = createBench({ "system.info": () => ({ uptime: "long" }) });
+    await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused("unavailable", /system\.info in a way/));
+  });
+
+  it("is all there is while the adapter does not run; what is a bug stays one", async () => {
+    await expect(createManagers(() => null).listAgents()).rejects.toMatchObject(refused("unavailable", /not running/));
+    await expect(createManagers(() => null).deleteAgent("x")).rejects.toMatchObject(refused("unavailable", /not running/));
+    await expect(createBench({ "system.info": failing(new TypeError("x")) }).managers.getRuntimeInfo()).rejects.toThrow(TypeError);
+  });
+});
