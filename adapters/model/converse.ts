@@ -49,19 +49,22 @@ export async function converse(task: ProgramTask, call: ModelCall): Promise<Endi
   const { home } = request.directories;
   const { conversations, capabilities } = call;
   const resumeToken = capabilities.sessionResume ? request.resumeToken : undefined;
+  /** What can be gone on with, however this turn ends. */
+  let kept: Pick<Ending, "resumeToken"> = {};
   try {
     const earlier = resumeToken === undefined ? [] : await conversations.read(home, resumeToken);
+    if (resumeToken !== undefined) kept = { resumeToken };
     const messages = continueWith(earlier, request.message);
     const { ending, response } = await takeTurn(task, call, messages);
     const costUsd = taskCost(task, call, ending);
     const told = { ...ending, ...(costUsd !== undefined && { costUsd }) };
     // A turn that failed leaves the conversation as it was.
-    const token =
-      ending.status === "ok" && capabilities.sessionResume ? await keep(task, call, resumeToken, [...messages, ...response]) : resumeToken;
+    if (ending.status === "error" || !capabilities.sessionResume) return { ...told, ...kept };
+    const token = await keep(task, call, resumeToken, [...messages, ...response]);
     return { ...told, ...(token !== undefined && { resumeToken: token }) };
   } catch (error) {
-    if (signal.aborted) return cancelled;
-    if (error instanceof ModelFailure) return failure(error.errorCode, error.message);
+    if (signal.aborted) return { ...cancelled, ...kept };
+    if (error instanceof ModelFailure) return { ...failure(error.errorCode, error.message), ...kept };
     throw error;
   }
 }

@@ -4,7 +4,8 @@ import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpo
 export interface ScriptedCall {
   id: string;
   name: string;
-  input?: Record<string, unknown>;
+  /** A text goes out as it is. */
+  input?: Record<string, unknown> | string;
 }
 
 /** A model that makes these calls, all at once, and then says that it is done; to another message it says the same. */
@@ -19,7 +20,11 @@ export function openToolEndpoint(calls: readonly ScriptedCall[], say = ""): Retu
     } else {
       if (say !== "") sendChunk(response, { content: say });
       for (const [index, { id, name, input = {} }] of calls.entries())
-        sendChunk(response, { tool_calls: [{ index, id, type: "function", function: { name, arguments: JSON.stringify(input) } }] });
+        sendChunk(response, {
+          tool_calls: [
+            { index, id, type: "function", function: { name, arguments: typeof input === "string" ? input : JSON.stringify(input) } },
+          ],
+        });
       sendChunk(response, {}, "tool_calls");
     }
     response.end("data: [DONE]\n\n");
