@@ -1,4 +1,5 @@
 import type { AdapterModule } from "#contract";
+import type { AcpAgent } from "./acp-agent/index.ts";
 import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./program/find-installed-programs.ts";
 
 export { createSandbox } from "./process/sandbox.ts";
@@ -15,6 +16,18 @@ export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> =
   opencode: () => import("./opencode/index.ts"),
   "vercel-ai": () => import("./vercel-ai/index.ts"),
 };
+
+/** The adapters of agents that only the operator knows, as `acp:<name>`. */
+export const acpAgents = (agents: Readonly<Record<string, AcpAgent>>): typeof catalogue =>
+  Object.fromEntries(
+    Object.entries(agents).map(([name, agent]) => [
+      `acp:${name}`,
+      async () => {
+        const { createAcpAgentAdapter } = await import("./acp-agent/index.ts");
+        return { createAdapter: () => createAcpAgentAdapter(name, agent) };
+      },
+    ]),
+  );
 
 /** Adapters whose runtime is a program of the same name. */
 const programs = ["claude", "codex", "gemini", "opencode"];

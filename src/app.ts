@@ -5,7 +5,7 @@ import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Sandbox } from "#contract";
-import { catalogue, createSandbox, findUnusedPrograms, sweepLeftovers } from "../adapters/index.ts";
+import { acpAgents, catalogue, createSandbox, findUnusedPrograms, sweepLeftovers } from "../adapters/index.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { createApprovals } from "./approvals/approvals.ts";
 import { createCallbackGuard } from "./callbacks/callback-guard.ts";
@@ -75,7 +75,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   const { adapters, environment = process.env, ...serverOptions } = options;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const { sandbox, noSandbox } = await openSandbox(config, environment);
-  const loaded = adapters ?? (await loadAdapters(config.adapters, catalogue));
+  const loaded = adapters ?? (await loadAdapters(config.adapters, { ...catalogue, ...acpAgents(config.acpAgents) }));
   const tokens = loadTokens({ config, logger });
   const metrics = createMetrics(version);
   const store = openStore({
@@ -130,6 +130,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
     idleSeconds: config.idleSeconds,
     drainSeconds: config.drainSeconds,
     mcpCommands: config.mcpCommands,
+    shipped: Object.keys(catalogue),
   });
 
   const tickets = createTickets();

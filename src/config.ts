@@ -8,6 +8,9 @@ import { settings } from "./settings.ts";
 /** Settings whose value may come from a file named by `<NAME>_FILE` instead. */
 const secretSettings = ["BRIDGE_GATEWAY_TOKEN_HASH", "BRIDGE_CALLBACK_SECRETS", "BRIDGE_VERCEL_AI_API_KEY"] as const;
 
+/** A name that differs from a setting's in more than this is not likely to be meant for it. */
+const MAX_TYPOS = 3;
+
 const schema = z.object(settings);
 
 /** Bridge's configuration, complete and valid; paths are absolute. */
@@ -34,6 +37,8 @@ export interface Config {
   idleSeconds: number;
   approvalSeconds: number;
   sandbox: "off" | "auto" | "required";
+  /** Agents that only the operator knows, by the name of their adapter. */
+  acpAgents: z.infer<typeof settings.BRIDGE_ACP_AGENTS>;
   mcpCommands: readonly string[];
   metricsPublic: boolean;
   logLevel: string;
@@ -66,6 +71,7 @@ export function loadConfig(environment: Environment): { config: Config; warnings
   for (const name of new Set(adapters.filter((adapter, index) => adapters.indexOf(adapter) !== index))) {
     faults.push(`BRIDGE_ADAPTERS: names ${name} twice`);
   }
+  if (parsed.success) faults.push(...adapters.flatMap((name) => findAcpFault(name, parsed.data.BRIDGE_ACP_AGENTS)));
   const hasTokens = /[^,\s]/.test(env["BRIDGE_GATEWAY_TOKEN_HASH"] ?? "") || env["BRIDGE_TOKENS_FILE"] !== undefined;
   if (!hasTokens && !isLoopback(env["BRIDGE_HOST"] ?? "localhost")) {
     faults.push("BRIDGE_HOST: any other than a loopback address needs a token; set BRIDGE_GATEWAY_TOKEN_HASH or BRIDGE_TOKENS_FILE");
@@ -101,6 +107,7 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     idleSeconds: values.BRIDGE_IDLE_SECONDS,
     approvalSeconds: values.BRIDGE_APPROVAL_SECONDS,
     sandbox: values.BRIDGE_SANDBOX,
+    acpAgents: values.BRIDGE_ACP_AGENTS,
     mcpCommands: values.BRIDGE_MCP_COMMANDS,
     metricsPublic: values.BRIDGE_METRICS_PUBLIC,
     logLevel: values.BRIDGE_LOG_LEVEL,
@@ -153,6 +160,14 @@ const apiSettings = (values: z.infer<typeof schema>, name: "CLAUDE" | "CODEX" | 
 /** The settings that every connection to models has. */
 const modelSettings = (values: z.infer<typeof schema>) => ({ prices: values.BRIDGE_MODEL_PRICES, maxSteps: values.BRIDGE_MODEL_MAX_STEPS });
 
+/** `acp:<name>` stands for an agent that the operator has described. */
+function findAcpFault(adapter: string, agents: Config["acpAgents"]): string[] {
+  const [, name] = /^acp:(.*)$/s.exec(adapter) ?? [];
+  if (name === undefined || Object.hasOwn(agents, name)) return [];
+  const example = JSON.stringify({ [name || "goose"]: [name || "goose", "acp"] });
+  return [`BRIDGE_ADAPTERS: nobody has said what starts ${adapter}; set BRIDGE_ACP_AGENTS, for example ${example}`];
+}
+
 /** Is it a loopback address or name? Only there may Bridge make its own token. */
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
@@ -175,8 +190,26 @@ function readSecretFiles(env: Record<string, string | undefined>, faults: string
 }
 
 function unknownNames(env: Record<string, string | undefined>): string[] {
-  const known = new Set([...Object.keys(settings), ...secretSettings.map((name) => `${name}_FILE`)]);
+  const known = [...Object.keys(settings), ...secretSettings.map((name) => `${name}_FILE`)];
   return Object.keys(env)
-    .filter((name) => name.startsWith("BRIDGE_") && !known.has(name))
-    .map((name) => `${name} is not a setting of Bridge and is ignored`);
+    .filter((name) => name.startsWith("BRIDGE_") && !known.includes(name))
+    .map((name) => {
+      const nearest = known.toSorted((left, right) => distance(name, left) - distance(name, right))[0] ?? "";
+      const question = distance(name, nearest) <= MAX_TYPOS ? `; is ${nearest} meant?` : "";
+      return `${name} is not a setting of Bridge and is ignored${question}`;
+    });
+}
+
+/** How many characters are to be put in, taken out or replaced to make one name of the other. */
+function distance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [place, character] of [...left].entries()) {
+    const above = row;
+    row = [place + 1];
+    for (let index = 1; index <= right.length; index += 1) {
+      const replaced = (above[index - 1] ?? 0) + (right[index - 1] === character ? 0 : 1);
+      row.push(Math.min(replaced, (above[index] ?? 0) + 1, (row[index - 1] ?? 0) + 1));
+    }
+  }
+  return row.at(-1) ?? 0;
 }

@@ -45,6 +45,29 @@ const jsonObject = z.string().transform((text, context) => {
   }
 });
 
+const acpAgent = z.preprocess(
+  (given) => (Array.isArray(given) ? { command: given } : given),
+  z.strictObject({
+    command: z.array(z.string().min(1)).min(1),
+    env: z.array(z.string().min(1)).default([]),
+    home: z.enum(["agent", "user"]).default("agent"),
+    modes: z.strictObject({ inspect: z.string().min(1).optional(), modify: z.string().min(1).optional() }).default({}),
+    authMethod: z.string().min(1).optional(),
+  }),
+);
+const acpAgentName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a name is a-z, then a-z 0-9 -");
+const acpAgents = z.string().transform((text, context) => {
+  try {
+    return z.record(acpAgentName, acpAgent).parse(JSON.parse(text));
+  } catch (error) {
+    const [fault] = error instanceof z.ZodError ? error.issues : [];
+    const place =
+      fault === undefined ? "" : ` (${fault.path.join(".")}: ${fault.code === "invalid_key" ? fault.issues[0]?.message : fault.message})`;
+    context.addIssue(`must be JSON of agents and what starts each, for example {"goose":["goose","acp"]}${place}`);
+    return z.NEVER;
+  }
+});
+
 const dollars = z.number().nonnegative();
 const modelPrices = z.string().transform((text, context) => {
   const table = z.record(
@@ -125,7 +148,9 @@ export const settings = {
     .describe("Where agents' workspaces lie, as <dir>/<tenant>/<agentId>. Default: <data dir>/workspaces"),
   BRIDGE_ADAPTERS: list
     .optional()
-    .describe("Adapters to load, comma-separated: catalogue names, paths or packages that export createAdapter. Default: command"),
+    .describe(
+      "Adapters to load, comma-separated: catalogue names, acp:<name>, paths or packages that export createAdapter. Default: command",
+    ),
   GATEWAY_PROVIDER: z.string().min(1).optional().describe("Alias of BRIDGE_ADAPTERS for a single adapter."),
   BRIDGE_MAX_CONCURRENT: perAdapter
     .default({ fallback: 4, limits: new Map() })
@@ -249,6 +274,11 @@ export const settings = {
   BRIDGE_MODEL_MAX_STEPS: integer(1, 10_000)
     .default(50)
     .describe("Calls of the model in one task of a plain model connection, tools between them."),
+  BRIDGE_ACP_AGENTS: acpAgents
+    .default({})
+    .describe(
+      'Agents for acp:<name> in BRIDGE_ADAPTERS, as JSON: {"goose":["goose","acp"]}, or for each command, env, home, modes and authMethod.',
+    ),
   BRIDGE_MCP_COMMANDS: list.default([]).describe("Commands that a dispatch may name in a stdio MCP server, comma-separated."),
   BRIDGE_METRICS_PUBLIC: flag.default(false).describe("Serve /metrics without a token."),
   BRIDGE_LOG_LEVEL: z

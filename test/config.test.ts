@@ -48,6 +48,7 @@ test("nothing set is the documented default", () => {
     idleSeconds: 300,
     approvalSeconds: 300,
     sandbox: "off",
+    acpAgents: {},
     mcpCommands: [],
     metricsPublic: false,
     logLevel: "info",
@@ -235,6 +236,24 @@ const table: Record<keyof typeof settings, Row> = {
     bad: ["m=3", "[]", '{"m":3}', '{"m":{"input":3}}', '{"m":{"input":-1,"output":1}}', '{"m":{"input":1,"output":1,"cached":1}}'],
   },
   BRIDGE_MODEL_MAX_STEPS: { good: [["1", ofAdapter("vercel-ai", "maxSteps"), 1]], bad: ["0", "10001", "many"] },
+  BRIDGE_ACP_AGENTS: {
+    good: [
+      [
+        '{"goose":["goose","acp"]}',
+        ({ acpAgents }) => acpAgents,
+        { goose: { command: ["goose", "acp"], env: [], home: "agent", modes: {} } },
+      ],
+      [
+        '{"my-agent":{"command":["a"],"env":["KEY"],"home":"user","modes":{"inspect":"plan"},"authMethod":"key"}}',
+        ({ acpAgents }) => acpAgents,
+        { "my-agent": { command: ["a"], env: ["KEY"], home: "user", modes: { inspect: "plan" }, authMethod: "key" } },
+      ],
+    ],
+    bad: [
+      ...["goose acp", "[]", '{"goose":"goose"}', '{"goose":[]}', '{"goose":[""]}', '{"goose":{}}', '{"Goose":["a"]}', '{"a.b":["a"]}'],
+      ...['{"a":{"command":["a"],"mode":{}}}', '{"a":{"command":["a"],"modes":{"read":"x"}}}', '{"a":{"command":["a"],"home":"/root"}}'],
+    ],
+  },
   BRIDGE_MCP_COMMANDS: { good: [["npx,/opt/mcp", ({ mcpCommands }) => mcpCommands, ["npx", "/opt/mcp"]]], bad: [] },
   BRIDGE_METRICS_PUBLIC: {
     good: [
@@ -350,7 +369,38 @@ describe("secrets from files", () => {
   });
 });
 
+describe("acp:<name> in BRIDGE_ADAPTERS", () => {
+  test("needs somebody to say what starts it", () => {
+    expect(load({ BRIDGE_ADAPTERS: "acp:goose", BRIDGE_ACP_AGENTS: '{"goose":["goose","acp"]}' }).adapters).toEqual(["acp:goose"]);
+    for (const BRIDGE_ACP_AGENTS of ["", '{"other":["other"]}'])
+      expect(faultsOf({ BRIDGE_ADAPTERS: "command,acp:goose", BRIDGE_ACP_AGENTS })).toEqual([
+        'BRIDGE_ADAPTERS: nobody has said what starts acp:goose; set BRIDGE_ACP_AGENTS, for example {"goose":["goose","acp"]}',
+      ]);
+    expect(faultsOf({ GATEWAY_PROVIDER: "acp:" })).toEqual([expect.stringContaining("BRIDGE_ACP_AGENTS")]);
+  });
+
+  test("what is wrong with an agent is told by its place", () => {
+    const faultOf = (agents: object) => faultsOf({ BRIDGE_ACP_AGENTS: JSON.stringify(agents) }).join();
+    expect(faultOf({ goose: { command: "goose acp" } })).toContain("goose.command");
+    expect(faultOf({ goose: { command: ["goose"], modes: { inspect: 1 } } })).toContain("goose.modes.inspect");
+    expect(faultOf({ goose: { command: ["goose"], environment: [] } })).toContain("environment");
+    expect(faultOf({ Goose: ["goose"] })).toMatch(/Goose: a name is a-z/);
+  });
+});
+
 test("a name that Bridge does not know is a warning", () => {
   const { warnings } = loadConfig({ BRIDGE_PROT: "80", BRIDGE_CALLBACK_SECRETS_FILE: "", PATH: "/bin", BRIDGEWATER: "x" });
-  expect(warnings).toEqual(["BRIDGE_PROT is not a setting of Bridge and is ignored"]);
+  expect(warnings).toEqual(["BRIDGE_PROT is not a setting of Bridge and is ignored; is BRIDGE_PORT meant?"]);
+});
+
+test.each([
+  ["BRIDGE_ADAPTER", "BRIDGE_ADAPTERS"],
+  ["BRIDGE_TOKEN_FILE", "BRIDGE_TOKENS_FILE"],
+  ["BRIDGE_CALLBACKS_SECRET", "BRIDGE_CALLBACK_SECRETS"],
+  ["BRIDGE_LOGLEVEL", "BRIDGE_LOG_LEVEL"],
+  ["BRIDGE_TELEMETRY_LEVEL", null],
+  ["BRIDGE_", null],
+])("%s: the setting that was meant is named when one is near", (name, meant) => {
+  const question = meant === null ? "" : `; is ${meant} meant?`;
+  expect(loadConfig({ [name]: "x" }).warnings).toEqual([`${name} is not a setting of Bridge and is ignored${question}`]);
 });

@@ -4,7 +4,7 @@ import type { RequestPermissionRequest, RequestPermissionResponse } from "@agent
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { processLimits, runProcess } from "../process/run-process.ts";
 import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
-import { decideCall } from "../program/decide-call.ts";
+import { type Decision, decideCall } from "../program/decide-call.ts";
 import { reportOrphans } from "../program/run-program.ts";
 import { unlessAborted } from "../program/unless-aborted.ts";
 import { createAcpChannel } from "./acp-channel.ts";
@@ -54,7 +54,7 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
       // What is told before the prompt, or of another session, is not of this task.
       if (sessionId !== undefined && (params.sessionId ?? sessionId) === sessionId) teller.take(params.update);
     },
-    onPermission: (asked) => answer(asked, task, teller),
+    onPermission: (asked) => answer(asked, task, profile, teller),
     onNoise: (line) =>
       context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "the agent wrote a line that is no message"),
   });
@@ -117,13 +117,16 @@ async function takeLeave(
 async function answer(
   { toolCall, options }: RequestPermissionRequest,
   task: ProgramTask,
+  profile: AcpProfile,
   teller: StoryTeller,
 ): Promise<RequestPermissionResponse> {
   const cancelled: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
   const call = readToolCall(toolCall);
   if (call === null) return cancelled;
   const question = teller.ask(call);
-  const decided = task.signal.aborted ? null : await unlessAborted(decideCall(task, question), task.signal, 0);
+  const isFree = task.request.profile === "inspect" && profile.mayInspect?.(teller.kindOf(call.toolCallId)) === true;
+  const decide = async (): Promise<Decision> => (isFree ? { allow: true } : await decideCall(task, question));
+  const decided = task.signal.aborted ? null : await unlessAborted(decide(), task.signal, 0);
   // Bridge says no to whoever still asks when a task is stopped, which is no word about the call.
   if (decided === null || task.signal.aborted) return cancelled;
   const { outcome, decision } = answerPermission(decided, options);
@@ -138,7 +141,7 @@ async function tellSession(
   profile: AcpProfile,
   { costUsd: told, toolNames }: StoryTeller,
 ): Promise<Partial<Ending>> {
-  const usage = profile.usageOf?.(response, toolNames);
+  const usage = profile.usageOf?.(response, toolNames, task.request);
   const model = profile.modelOf?.(response) ?? task.request.model;
   const costUsd = profile.costCounts === undefined ? undefined : await taskCost(task, id, told);
   return {

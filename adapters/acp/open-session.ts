@@ -3,10 +3,12 @@ import {
   type AgentCapabilities,
   type ClientContext,
   type InitializeResponse,
+  type LoadSessionRequest,
   methods,
   type NewSessionRequest,
   PROTOCOL_VERSION,
   type ResumeSessionRequest,
+  type SessionConfigOption,
 } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
@@ -49,34 +51,52 @@ export async function openSession(agent: ClientContext, profile: AcpProfile, req
     cwd: request.directories.cwd,
     mcpServers: mcpServersFor(profile.readsMcpServers === true ? [] : (request.mcpServers ?? []), agentCapabilities?.mcpCapabilities),
   };
-  const sessionId =
+  const { sessionId, offered } =
     request.resumeToken === undefined
       ? await newSession(agent, fields, profile)
-      : await resumeSession(agent, { ...fields, sessionId: request.resumeToken }, agentCapabilities);
+      : await goOnWithSession(agent, { ...fields, sessionId: request.resumeToken }, agentCapabilities, profile);
   const modeId = profile.mode?.(request);
   if (modeId !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId });
-  for (const [configId, value] of Object.entries(profile.configOptions?.(request) ?? {}))
+  for (const [configId, value] of Object.entries(profile.configOptions?.(request, offered) ?? {}))
     await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
   return sessionId;
 }
 
-async function newSession(agent: ClientContext, fields: NewSessionRequest, { sessionTitle: title }: AcpProfile): Promise<string> {
-  const session = sessionSchema.safeParse(await agent.request(methods.agent.session.new, fields));
+/** How an agent can go on with a session, the best way first. To load one replays all of it, and damages it in some agents. */
+export function waysToGoOn(
+  capabilities: AgentCapabilities | undefined,
+  { loadsSessions = false }: Pick<AcpProfile, "loadsSessions">,
+): ("resume" | "load")[] {
+  const resumes = (capabilities?.sessionCapabilities?.resume ?? null) !== null;
+  const loads = loadsSessions && capabilities?.loadSession === true;
+  return [...(resumes ? (["resume"] as const) : []), ...(loads ? (["load"] as const) : [])];
+}
+
+interface OpenSession {
+  sessionId: string;
+  offered: readonly SessionConfigOption[];
+}
+
+async function newSession(agent: ClientContext, fields: NewSessionRequest, { sessionTitle: title }: AcpProfile): Promise<OpenSession> {
+  const answer = await agent.request(methods.agent.session.new, fields);
+  const session = sessionSchema.safeParse(answer);
   if (!session.success) throw new AcpFailure("adapter_error", "The agent opened a session without an id.");
   const { sessionId } = session.data;
   // A version that cannot be told a name finds one.
   if (title !== undefined) await agent.request("session/set_title", { sessionId, title }).catch(() => {});
-  return sessionId;
+  return { sessionId, offered: answer.configOptions ?? [] };
 }
 
-async function resumeSession(
+async function goOnWithSession(
   agent: ClientContext,
-  fields: ResumeSessionRequest,
+  fields: ResumeSessionRequest & LoadSessionRequest,
   capabilities: AgentCapabilities | undefined,
-): Promise<string> {
-  // Loading instead would replay the whole session, and damages it in some agents.
-  if ((capabilities?.sessionCapabilities?.resume ?? null) === null)
+  profile: AcpProfile,
+): Promise<OpenSession> {
+  const [way] = waysToGoOn(capabilities, profile);
+  if (way === undefined)
     throw new AcpFailure("adapter_error", "This version of the agent cannot resume a session over ACP. Dispatch without a resume token.");
-  await agent.request(methods.agent.session.resume, fields);
-  return fields.sessionId;
+  const { resume, load } = methods.agent.session;
+  const answer = way === "resume" ? await agent.request(resume, fields) : await agent.request(load, fields);
+  return { sessionId: fields.sessionId, offered: answer?.configOptions ?? [] };
 }

@@ -5,7 +5,7 @@ import { probeProgram } from "../program/probe-program.ts";
 import { createAcpChannel } from "./acp-channel.ts";
 import { AgentGone } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
-import { initialize } from "./open-session.ts";
+import { initialize, waysToGoOn } from "./open-session.ts";
 
 /** How long an agent that has answered may take to go. */
 const EXIT_LIMIT_MS = 1_500;
@@ -48,12 +48,13 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
     if (answered === undefined) throw refusal ?? error;
   }
   if (answered === undefined) throw refusal;
+  profile.onAnswer?.(answered);
   return describe(answered, profile);
 }
 
-function describe({ agentInfo, protocolVersion, agentCapabilities }: InitializeResponse, { capabilities }: AcpProfile): Probe {
+function describe({ agentInfo, protocolVersion, agentCapabilities }: InitializeResponse, profile: AcpProfile): Probe {
   const name = `${agentInfo?.title ?? agentInfo?.name ?? "the agent"} ${agentInfo?.version ?? "of an unknown version"}`;
-  const noResume = capabilities.sessionResume && (agentCapabilities?.sessionCapabilities?.resume ?? null) === null;
+  const noResume = profile.capabilities.sessionResume && waysToGoOn(agentCapabilities, profile).length === 0;
   return {
     version: agentInfo?.version ?? null,
     detail: `${name}, ACP ${protocolVersion}${noResume ? "; this version cannot resume sessions over ACP" : ""}`,

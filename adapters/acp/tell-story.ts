@@ -9,6 +9,8 @@ export interface StoryTeller {
   take(update: unknown): void;
   /** The agent asks before this call, which may be the first that is heard of it; answers the call as the story knows it. */
   ask(call: AcpToolCall): Omit<ApprovalQuestion, "taskId">;
+  /** The kind of a call that is not done, as far as the agent has told; empty when it has not. */
+  kindOf(toolCallId: string): string;
   /** The call was rejected; not every agent mentions it again. */
   reject(toolCallId: string, reason: string): void;
   /** The names of the tools that the agent has used. */
@@ -79,6 +81,7 @@ export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "r
       else if (update.cost?.currency === "USD") costUsd = update.cost.amount;
     },
     ask: (call) => invoke(merge(call)),
+    kindOf: (toolCallId) => calls.get(toolCallId)?.call.kind ?? "",
     reject(toolCallId, reason) {
       rejection = reason;
       complete(toolCallId, reason, true);

@@ -29,10 +29,12 @@ export interface AdmissionOptions {
   workspaces: Workspaces;
   guard: CallbackGuard;
   mcpCommands: readonly string[];
+  /** Adapters that come with Bridge, loaded or not; only for messages. */
+  shipped?: readonly string[];
 }
 
 /** Makes the one place that says no before anything is stored. */
-export function createAdmission({ store, registry, workspaces, guard, mcpCommands }: AdmissionOptions): Admission {
+export function createAdmission({ store, registry, workspaces, guard, mcpCommands, shipped = [] }: AdmissionOptions): Admission {
   return {
     chooseProvider(dispatch, tenant) {
       const names = registry.list().map((entry) => entry.provider);
@@ -41,7 +43,9 @@ export function createAdmission({ store, registry, workspaces, guard, mcpCommand
       if (provider !== undefined && names.includes(provider)) return provider;
       const message = provider === undefined ? "is needed, because several adapters are loaded" : "is not a loaded adapter";
       const loaded = names.join(", ");
-      throw new BridgeError("unknown_provider", `The provider ${message}. Loaded: ${loaded}.`, {
+      const remedy =
+        provider !== undefined && shipped.includes(provider) ? ` The operator enables it by BRIDGE_ADAPTERS=…,${provider}.` : "";
+      throw new BridgeError("unknown_provider", `The provider ${message}. Loaded: ${loaded}.${remedy}`, {
         errors: [{ path: "provider", message: `${message} (${loaded})` }],
       });
     },

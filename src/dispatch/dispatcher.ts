@@ -38,6 +38,8 @@ export interface DispatcherOptions {
   idleSeconds: number;
   drainSeconds: number;
   mcpCommands: readonly string[];
+  /** Adapters that come with Bridge, loaded or not; only for messages. */
+  shipped?: readonly string[];
   /** How long a stopped runtime may take to be gone; longer than SIGTERM, 5 s, SIGKILL and the sweep take together. */
   stopGraceMs?: number;
   /** How long the ends of stopped tasks may take to become durable while Bridge stops. */

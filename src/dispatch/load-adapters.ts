@@ -9,14 +9,23 @@ import type { LoadedAdapter } from "./adapter-registry.ts";
 /** Provider to the module of its adapter; nothing loads unless asked for. */
 export type Catalogue = Readonly<Record<string, () => Promise<AdapterModule>>>;
 
-/** Loads each named adapter: from the catalogue, else as a path, else as a package. One that fails is listed with its reason. */
+/** Loads each named adapter: from the catalogue, else as a path, else as a package. One that fails is listed with its reason; when all do, there is nothing to start. */
 export async function loadAdapters(names: readonly string[], catalogue: Catalogue): Promise<LoadedAdapter[]> {
   const loaded = await Promise.all(names.map((name) => loadAdapter(name, catalogue)));
+  const reasons = loaded.flatMap((entry) => (entry.adapter === null ? [entry.reason] : []));
+  if (reasons.length === loaded.length) throw new ConfigError(reasons.map((reason) => `BRIDGE_ADAPTERS: ${reason}`));
   const providers = loaded.map((entry) => entry.provider);
   const twice = providers.find((provider, index) => providers.indexOf(provider) !== index);
   if (twice !== undefined) throw new ConfigError([`BRIDGE_ADAPTERS: two adapters call themselves ${twice}`]);
+  const taken = loaded.find(({ provider }, index) => isTaken(provider, names[index] ?? "", catalogue));
+  if (taken !== undefined)
+    throw new ConfigError([`BRIDGE_ADAPTERS: ${taken.provider} is another adapter of Bridge; call it my-${taken.provider}, for example`]);
   return loaded;
 }
+
+/** Settings and homes belong to a provider: what the catalogue has under one name must not go by another of its names. */
+const isTaken = (provider: string, name: string, catalogue: Catalogue): boolean =>
+  provider !== name && Object.hasOwn(catalogue, name) && Object.hasOwn(catalogue, provider);
 
 async function loadAdapter(name: string, catalogue: Catalogue): Promise<LoadedAdapter> {
   try {

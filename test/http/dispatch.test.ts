@@ -116,6 +116,13 @@ test("knows no parameters in its URL", async () => {
   expectProblem(await task("parametered"), "not_found");
 });
 
+test("an adapter that comes with Bridge and is not loaded is told with the setting that enables it", async () => {
+  const refused = await bridge.dispatch({ provider: "claude" });
+  expectProblem(refused, "unknown_provider");
+  expect(refused.body.detail).toContain("BRIDGE_ADAPTERS=…,claude");
+  expect((await bridge.dispatch({ provider: "nobody" })).body.detail).not.toContain("BRIDGE_ADAPTERS");
+});
+
 test.each([
   ["unknown_provider", 422, { provider: "nobody" }, "provider"],
   ["capability_missing", 422, { provider: "narrow", tools: [{ name: "a" }], resumeToken: "x" }, "resumeToken"],

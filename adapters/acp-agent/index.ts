@@ -1,0 +1,95 @@
+import type { SessionConfigOption } from "@agentclientprotocol/sdk";
+import type { ExecutionAdapter, ExecutionRequest, GatewayCapabilities, Profile } from "#contract";
+import { AcpFailure } from "../acp/acp-failure.ts";
+import type { AcpProfile } from "../acp/acp-profile.ts";
+import { createAcpConnection } from "../acp/create-acp-connection.ts";
+import { waysToGoOn } from "../acp/open-session.ts";
+import { findProgram } from "../process/find-program.ts";
+import type { AgentProgram, Credentials, ProgramContext } from "../program/agent-program.ts";
+import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import { programEnvironment } from "../program/program-environment.ts";
+import { promptOf } from "../program/prompt.ts";
+import { readUsage } from "./usage.ts";
+
+/** All that Bridge knows of an agent that only its operator knows. */
+export interface AcpAgent {
+  /** Starts it so that it speaks the Agent Client Protocol over its pipes. */
+  command: readonly string[];
+  /** Names of further environment variables that it gets. */
+  env: readonly string[];
+  /** `agent`: a home per tenant and agent. `user`: the operator's own, with its login. */
+  home: "agent" | "user";
+  /** The session mode for each profile, by the agent's own ids. */
+  modes: { readonly [Name in Profile]?: string | undefined };
+  /** The method to authenticate with before a session, by the agent's own id. */
+  authMethod?: string | undefined;
+}
+
+/** Runs tasks on any agent that speaks the Agent Client Protocol, under the name that the operator gave it. */
+export function createAcpAgentAdapter(name: string, agent: AcpAgent): Required<ExecutionAdapter> {
+  const program: AgentProgram = {
+    provider: name,
+    connections: [createAcpConnection(profileOf(agent))],
+    findCredentials: async (_connection, _argv, context) => describeCredentials(agent, context),
+    multiAgent: "whatever the agent does by itself, in the task's process and rights",
+    timeoutMultiplier: 1,
+  };
+  const adapter = createProgramAdapter(program);
+  const { home, env } = agent;
+  return { ...adapter, initialize: (config) => adapter.initialize({ ...config, settings: { home, env } }) };
+}
+
+function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpAgent): AcpProfile {
+  const capabilities: GatewayCapabilities = {
+    streaming: true,
+    // Until the agent has said otherwise.
+    sessionResume: true,
+    fileIo: true,
+    mcpServers: true,
+    tools: false,
+    // What it does without asking nobody holds.
+    sandboxing: false,
+    // Told where the agent tells it, and nobody knows whether it will.
+    costTracking: false,
+    management: false,
+    approvals: true,
+    cancellation: true,
+    outputStrategies: ["stream", "file", "structured"],
+  };
+  return {
+    capabilities,
+    onAnswer({ agentCapabilities }) {
+      capabilities.sessionResume = waysToGoOn(agentCapabilities, { loadsSessions: true }).length > 0;
+    },
+    find({ env }) {
+      const file = findProgram(program, env["PATH"] ?? "");
+      if (file !== null) return { argv: [file, ...args] };
+      return { missing: `${program} is not on the PATH: install it, or give its path in BRIDGE_ACP_AGENTS.` };
+    },
+    launch: (argv, { context }) => ({ argv, env: programEnvironment(context, []) }),
+    launchProbe: (argv, context) => ({ argv, env: programEnvironment(context, []) }),
+    ...(authMethod !== undefined && { authMethod }),
+    loadsSessions: true,
+    mode: ({ profile }) => modes[profile],
+    configOptions: chooseModel,
+    prompt: (request) => promptOf(request, request.systemPrompt),
+    mayInspect: (kind) => kind === "read" || kind === "search",
+    // What it counts in a session with earlier turns, the turn or all of them, each agent decides for itself.
+    usageOf: (response, _tools, { resumeToken }) => (resumeToken === undefined ? readUsage(response) : undefined),
+    costCounts: "session",
+  };
+}
+
+/** A model is an option of the session; an agent that has none chooses for itself. */
+function chooseModel({ model }: ExecutionRequest, options: readonly SessionConfigOption[]): Record<string, string> {
+  if (model === undefined) return {};
+  const option = options.find(({ category }) => category === "model") ?? options.find(({ id }) => id === "model");
+  if (option !== undefined) return { [option.id]: model };
+  throw new AcpFailure("adapter_error", "This agent lets nobody choose its model over ACP: dispatch without a model.");
+}
+
+function describeCredentials({ env: names }: AcpAgent, { env }: ProgramContext): Credentials {
+  const unset = names.filter((name) => (env[name] ?? "") === "");
+  const detail = unset.length === 0 ? "" : `; of the variables that it gets, not set: ${unset.join(", ")}`;
+  return { ok: true, detail: `left to the agent${detail}` };
+}

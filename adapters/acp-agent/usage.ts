@@ -1,0 +1,44 @@
+import { z } from "zod";
+import type { NormalizedUsage } from "#contract";
+
+const count = z.number().nonnegative();
+const responseSchema = z.object({
+  usage: z.object({
+    inputTokens: count,
+    outputTokens: count,
+    totalTokens: count,
+    thoughtTokens: count.nullish(),
+    cachedReadTokens: count.nullish(),
+    cachedWriteTokens: count.nullish(),
+  }),
+});
+
+/**
+ * Reads what an agent counted, in a field that the protocol has not settled yet: whether cached tokens are among the input, and thoughts
+ * among the output, only the total tells. Undefined when it does not add up.
+ */
+export function readUsage(response: unknown): NormalizedUsage | undefined {
+  const { usage } = responseSchema.safeParse(response).data ?? {};
+  if (usage === undefined) return undefined;
+  const { inputTokens, outputTokens, totalTokens } = usage;
+  const cached = (usage.cachedReadTokens ?? 0) + (usage.cachedWriteTokens ?? 0);
+  const thoughts = usage.thoughtTokens ?? 0;
+  const readings = [
+    { input: inputTokens, output: outputTokens },
+    { input: inputTokens + cached, output: outputTokens },
+    { input: inputTokens, output: outputTokens + thoughts },
+    { input: inputTokens + cached, output: outputTokens + thoughts },
+  ].filter(({ input, output }) => input + output === totalTokens);
+  const [reading, ...others] = readings;
+  if (reading === undefined || others.some(({ input }) => input !== reading.input)) return undefined;
+  return {
+    inputTokens: reading.input,
+    outputTokens: reading.output,
+    ...present("thinkingTokens", usage.thoughtTokens),
+    ...present("cacheReadTokens", usage.cachedReadTokens),
+    ...present("cacheWriteTokens", usage.cachedWriteTokens),
+  };
+}
+
+const present = (name: keyof NormalizedUsage, tokens: number | null | undefined): Partial<NormalizedUsage> =>
+  tokens === null || tokens === undefined ? {} : { [name]: tokens };

@@ -1,0 +1,204 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
+import type { AcpAgent } from "../../../adapters/acp-agent/index.ts";
+import { acpAgents, catalogue } from "../../../adapters/index.ts";
+import { type AdapterBench, openBench } from "../../conformance/adapter-bench.ts";
+import { answers, received } from "../acp/scripted-acp.ts";
+import { commandWith, createScriptedAgent, doing, playing, scriptedCommand } from "./prompted-agent.ts";
+
+const benches: AdapterBench[] = [];
+afterEach(async () => {
+  for (const bench of benches.splice(0)) {
+    await bench.close();
+    expect(bench.breaches).toEqual([]);
+  }
+});
+
+async function open(agent: Partial<AcpAgent> = {}, config: Partial<AdapterConfig> = {}): Promise<AdapterBench> {
+  const scenarios = {} as Parameters<typeof openBench>[0]["scenarios"];
+  const bench = openBench({ createAdapter: () => createScriptedAgent(agent), config, hasProcesses: true, scenarios });
+  benches.push(bench);
+  await bench.initialize();
+  return bench;
+}
+
+async function run(changes: Partial<ExecutionRequest>, agent: Partial<AcpAgent> = {}, config: Partial<AdapterConfig> = {}) {
+  const task = await (await open(agent, config)).start(changes);
+  const result = await task.result;
+  const told = received(task.request.directories.home);
+  return {
+    result,
+    events: task.events,
+    home: task.request.directories.home,
+    methods: told.flatMap(({ method }) => method ?? []),
+    paramsOf: (method: string) => told.find((message) => message.method === method)?.params,
+  };
+}
+
+const textOf = (events: readonly AdapterEvent[]) =>
+  events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : [])).join("");
+
+test("acp:<name> is an adapter of that name", async () => {
+  const agents = acpAgents({ goose: { command: ["goose", "acp"], env: [], home: "agent", modes: {} } });
+  expect(Object.keys(agents)).toEqual(["acp:goose"]);
+  expect((await agents["acp:goose"]?.())?.createAdapter().provider).toBe("goose");
+  expect(Object.keys(catalogue).filter((name) => name.startsWith("acp:"))).toEqual([]);
+});
+
+test("a program that is not there: offline, with the setting that names it", async () => {
+  const { adapter } = await open({ command: ["no-such-agent", "acp"] });
+  expect(await adapter.checkHealth()).toMatchObject({
+    status: "offline",
+    detail: expect.stringMatching(/no-such-agent.*BRIDGE_ACP_AGENTS/),
+  });
+});
+
+test("a program that is there: its version, and what is left to it", async () => {
+  const { adapter } = await open({ env: ["AGENT_KEY"] }, { env: {} });
+  const health = await adapter.checkHealth();
+  expect(health).toMatchObject({ status: "healthy", connection: "acp", version: "1.2.3" });
+  expect(health.preflight).toContainEqual({
+    step: "authentication",
+    ok: true,
+    detail: "left to the agent; of the variables that it gets, not set: AGENT_KEY",
+  });
+});
+
+test("it gets the variables that its operator has named, and no other of Bridge's", async () => {
+  const env = { PATH: process.env["PATH"], AGENT_KEY: "given", OTHER_KEY: "kept" };
+  const { result } = await run(doing({ variable: "AGENT_KEY" }, { say: " " }, { variable: "OTHER_KEY" }), { env: ["AGENT_KEY"] }, { env });
+  expect(result.output).toBe("given not set");
+});
+
+test("instructions stand in front of the message, which begins no prompt", async () => {
+  const { paramsOf } = await run({ message: "/help", systemPrompt: "Be brief." });
+  const text = "Instructions:\n<instructions>\nBe brief.\n</instructions>\n\nYour task:\n\n/help";
+  expect(paramsOf("session/prompt")).toMatchObject({ prompt: [{ type: "text", text }] });
+});
+
+test.each([
+  ["inspect", "plan"],
+  ["modify", undefined],
+] as const)("under %s the session has the mode %s", async (profile, modeId) => {
+  const { methods, paramsOf } = await run({ ...doing({ say: "x" }), profile }, { modes: { inspect: "plan" } });
+  expect(methods.includes("session/set_mode")).toBe(modeId !== undefined);
+  if (modeId !== undefined) expect(paramsOf("session/set_mode")).toMatchObject({ modeId });
+});
+
+test("it is authenticated in the way that its operator has named", async () => {
+  const { paramsOf } = await run(doing({ say: "x" }), { authMethod: "api-key" });
+  expect(paramsOf("authenticate")).toEqual({ methodId: "api-key" });
+});
+
+describe("the model of a dispatch", () => {
+  const option = (fields: object) => ({ name: "Model", type: "select", currentValue: "small", options: [], ...fields });
+
+  test.each([
+    ["its category", { id: "llm", category: "model" }, "llm"],
+    ["its id", { id: "model" }, "model"],
+  ])("is an option of the session, found by %s", async (_, fields, configId) => {
+    const session = { result: { configOptions: [option({ id: "mode", category: "mode" }), option(fields)] } };
+    const { result, paramsOf } = await run({ ...doing({ say: "x" }), model: "large" }, { command: await commandWith({ session }) });
+    expect(result).toMatchObject({ status: "ok", model: "large" });
+    expect(paramsOf("session/set_config_option")).toMatchObject({ configId, value: "large" });
+  });
+
+  test("is refused in words where nobody can choose it, before anything is spent", async () => {
+    const { result, methods } = await run({ ...doing({ say: "x" }), model: "large" });
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a model") });
+    expect(methods).not.toContain("session/prompt");
+  });
+});
+
+describe("under inspect", () => {
+  const options = [
+    { optionId: "yes", name: "Yes", kind: "allow_once" },
+    { optionId: "no", name: "No", kind: "reject_once" },
+  ];
+  const call = (kind: string | undefined) => ({ toolCallId: "1", title: "do it", ...(kind !== undefined && { kind }) });
+
+  test.each([
+    ["read", "yes"],
+    ["search", "yes"],
+    ["edit", "no"],
+    ["delete", "no"],
+    ["move", "no"],
+    ["execute", "no"],
+    ["fetch", "no"],
+    ["switch_mode", "no"],
+    ["other", "no"],
+    ["Read", "no"],
+    [undefined, "no"],
+  ])("a call of the kind %s is answered %s", async (kind, optionId) => {
+    for (const approvals of ["allow", "deny"] as const) {
+      const asked = { ...doing({ ask: { toolCall: call(kind), options } }, { say: "Well." }), profile: "inspect", approvals } as const;
+      const { result, home } = await run(asked);
+      expect(result).toMatchObject({ status: "ok", output: "Well." });
+      expect(answers(home)).toEqual([{ outcome: { outcome: "selected", optionId } }]);
+    }
+  });
+
+  test("a call that was announced with its kind may be asked about without", async () => {
+    const announced = { update: { sessionUpdate: "tool_call", ...call("read"), status: "pending" } };
+    const { home } = await run({ ...doing(announced, { ask: { toolCall: call(undefined), options } }), profile: "inspect" });
+    expect(answers(home)).toEqual([{ outcome: { outcome: "selected", optionId: "yes" } }]);
+  });
+
+  test("what allows a call for ever is no way to allow it", async () => {
+    const always = [{ optionId: "always", name: "Always", kind: "allow_always" }, options[1]];
+    const { home } = await run({ ...doing({ ask: { toolCall: call("read"), options: always } }), profile: "inspect" });
+    expect(answers(home)).toEqual([{ outcome: { outcome: "selected", optionId: "no" } }]);
+  });
+});
+
+describe("sessions", () => {
+  const saying = (agentCapabilities: object) => commandWith({ initialize: { agentCapabilities } });
+
+  test("an agent that can only load one does: what it replays is told to nobody", async () => {
+    const command = await saying({ loadSession: true });
+    const bench = await open({ command });
+    await bench.adapter.checkHealth();
+    expect(bench.adapter.capabilities().sessionResume).toBe(true);
+    const { resumeToken = "" } = (await bench.run(doing({ remember: "zebra" }, { say: "noted" }))).result;
+    const task = await bench.start({ ...doing({ recall: true }), resumeToken });
+    expect(await task.result).toMatchObject({ status: "ok", output: "zebra", resumeToken });
+    expect(textOf(task.events)).toBe("zebra");
+    expect(received(task.request.directories.home).map(({ method }) => method)).toContain("session/load");
+  });
+
+  test("an agent that can resume one loads none", async () => {
+    const bench = await open();
+    const { resumeToken = "" } = (await bench.run(doing({ say: "noted" }))).result;
+    const task = await bench.start({ ...doing({ say: "x" }), resumeToken });
+    await task.result;
+    const methods = received(task.request.directories.home).map(({ method }) => method);
+    expect([methods.includes("session/resume"), methods.includes("session/load")]).toEqual([true, false]);
+  });
+
+  test("an agent that can do neither claims none, as soon as it has been asked", async () => {
+    const bench = await open({ command: await saying({}) });
+    await bench.adapter.checkHealth();
+    expect(bench.adapter.capabilities().sessionResume).toBe(false);
+    expect((await bench.run(doing({ say: "x" }))).result).not.toHaveProperty("resumeToken");
+  });
+});
+
+describe("usage and cost", () => {
+  const usage = { inputTokens: 110, cachedReadTokens: 20, outputTokens: 30, thoughtTokens: 5, totalTokens: 160 };
+
+  test("are told where the agent tells them, the cost of each task its own", async () => {
+    const bench = await open();
+    const first = (await bench.run(playing({ cost: 0.25 }, { end: { usage } }))).result;
+    expect(first).toMatchObject({ costUsd: 0.25, usage: { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 } });
+    const second = (await bench.run({ ...playing({ cost: 0.25 }, { end: { usage } }), resumeToken: first.resumeToken ?? "" })).result;
+    expect(second.costUsd).toBeCloseTo(0.25);
+    // Of a session that goes on nobody knows which turns are counted.
+    expect(second).not.toHaveProperty("usage");
+  });
+
+  test("are absent where it does not", async () => {
+    const { result } = await run(doing({ say: "x" }), { command: scriptedCommand });
+    expect(result).not.toHaveProperty("usage");
+    expect(result).not.toHaveProperty("costUsd");
+  });
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { startBridgeProgram } from "../../bridge-program.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { scriptedCommand } from "./prompted-agent.ts";
+
+const agents = (names: Record<string, unknown>) => ({ BRIDGE_ACP_AGENTS: JSON.stringify(names) });
+const refusalOf = async (environment: Record<string, string>): Promise<string> =>
+  startBridgeProgram(await temporaryDirectory(), environment).then(
+    () => "it started",
+    (error: Error) => error.message,
+  );
+
+test("an agent that nobody knows but its operator is one setting away", async () => {
+  const bridge = await startBridgeProgram(await temporaryDirectory(), {
+    BRIDGE_ADAPTERS: "command,acp:my-agent",
+    BRIDGE_MAX_CONCURRENT: "my-agent=1",
+    ...agents({ "my-agent": scriptedCommand }),
+  });
+  const body = { agentId: "a", provider: "my-agent", message: "Say it back." };
+  const answer = await bridge.call("POST", "/api/v2/dispatch", body, { prefer: "wait=15" });
+  expect(await answer.json()).toMatchObject({
+    provider: "my-agent",
+    state: "completed",
+    result: { output: "Say it back.", connection: "acp", resumeToken: expect.any(String) },
+  });
+  const { data } = (await (await bridge.call("GET", "/api/v2/adapters")).json()) as { data: object[] };
+  expect(data[1]).toMatchObject({ provider: "my-agent", maxConcurrent: 1, capabilities: { sandboxing: false, approvals: true } });
+});
+
+test("a start tells in words what is wrong with the name of an agent", async () => {
+  expect(await refusalOf({ BRIDGE_ADAPTERS: "acp:goose" })).toMatch(
+    /exit 1.*BRIDGE_ADAPTERS: nobody has said what starts acp:goose; set BRIDGE_ACP_AGENTS/s,
+  );
+  const claude = { BRIDGE_ADAPTERS: "acp:claude", ...agents({ claude: scriptedCommand }) };
+  expect(await refusalOf(claude)).toMatch(/exit 1.*BRIDGE_ADAPTERS: claude is another adapter of Bridge; call it my-claude/s);
+});
+
+test("a Bridge without a single adapter does not start", async () => {
+  const words = await refusalOf({ BRIDGE_ADAPTERS: "./missing.ts,nonsense" });
+  expect(words).toMatch(/exit 1.*BRIDGE_ADAPTERS: The adapter \.\/missing\.ts cannot be loaded.*BRIDGE_ADAPTERS: The adapter nonsense/s);
+  expect(words).not.toContain("    at ");
+});
