@@ -104,10 +104,12 @@ async function showTask(stage: Stage, receiver: Receiver, agent: DemoAgent): Pro
 async function showPreflight(stage: Stage, { provider }: DemoAgent): Promise<void> {
   const { screen } = stage;
   screen.heading(`Preflight of ${provider}: GET /api/v2/adapters`);
-  const { status, detail, preflight } = await findHealth(stage, provider);
+  const { status, connection, detail, preflight } = await findHealth(stage, provider);
   for (const { step, ok, detail: found } of preflight) screen.line(`  ${ok ? "ok" : "--"}  ${step.padEnd(22)}  ${found}`);
-  if (status === "healthy") return;
-  const reasons = status === "offline" && preflight.length > 0 ? preflight.map((step) => step.detail) : [detail];
+  // A model alone has no directory to look into.
+  if (status === "healthy" && connection !== "api") return;
+  const missing = preflight.filter((step) => !step.ok).map((step) => step.detail);
+  const reasons = (status === "offline" || connection === "api") && missing.length > 0 ? missing : [detail];
   throw new NotReadyError(`${provider} cannot be shown yet:\n${reasons.map((reason) => `  ${reason}\n`).join("")}`);
 }
 

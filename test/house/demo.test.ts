@@ -7,6 +7,7 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startBridge } from "../../scripts/demo/bridge-process.ts";
 import { startReceiver } from "../../scripts/demo/receiver.ts";
+import { createModelServer } from "../runtimes/model-server/server.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
@@ -130,6 +131,16 @@ esac
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(words);
     expect(stderr).not.toContain("The last lines of Bridge");
+    expect(stdout).not.toContain("Dispatch");
+  });
+
+  test("one that is not installed is not shown by its vendor's model alone", async () => {
+    const model = await createModelServer();
+    onTestFinished(() => model.close());
+    const { exitCode, stdout, stderr } = await demoOf("codex", { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.url}/v1` });
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/ok {2}tertiary connection +api: /);
+    expect(stderr).toMatch(/^\ncodex cannot be shown yet:\n[\s\S]* {2}cli: codex is not on the PATH: npm install -g /);
     expect(stdout).not.toContain("Dispatch");
   });
 });
