@@ -18,6 +18,7 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
     baseUrl,
     defaultModel: modelSettingsOf(settings).apiModel ?? null,
     secrets: [apiKey],
+    obstacleTo: (modelId) => (modelName.test(modelId) ? null : "The model's name is none that the Gemini API could have."),
     createModel: (modelId, fetch) => createGoogle({ apiKey, baseURL: baseUrl, fetch })(modelId),
     async probe(fetch, signal) {
       const answer = await fetch(`${baseUrl}/models`, { headers: { "x-goog-api-key": apiKey }, signal });
@@ -29,6 +30,9 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
 
 /** The model alone, without Gemini CLI: it answers, and has no tools. */
 export const apiConnection = createModelConnection({ name: "api", capabilities: talkCapabilities, findEndpoint });
+
+/** The name becomes a part of the address, which must stay that of a model. */
+const modelName = /^([A-Za-z]+\/)?\w[\w.-]*$/;
 
 /** A wrong key is told as a bad request. */
 function explainError(error: unknown): Verdict | undefined {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ModelFetch } from "../model/model-endpoint.ts";
 import { ModelFailure } from "../model/model-failure.ts";
+import { unlessAborted } from "../program/unless-aborted.ts";
 
 /** What a client may ask for; the endpoint of the models wants no other scope. */
 const SCOPE = "api/access";
@@ -57,7 +58,11 @@ export function createTokenSource({ now = Date.now, ...client }: TokenClient): T
       minting ??= mint().finally(() => {
         minting = null;
       });
-      return await unlessAborted(minting, signal);
+      if (signal === undefined) return await minting;
+      // Others wait for the same mint, so it goes on when one of them goes.
+      const token = await unlessAborted(minting, signal, 0);
+      if (token === null) throw signal.reason;
+      return token;
     },
   };
 }
@@ -110,18 +115,5 @@ function readToken(text: string): z.infer<typeof tokenSchema> | null {
     return tokenSchema.parse(JSON.parse(text));
   } catch {
     return null;
-  }
-}
-
-/** Others wait for the same work, so it goes on when one of them goes. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return await work;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

@@ -89,6 +89,13 @@ test.each([
   expect(result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(words) });
 });
 
+test.each(["../files?x=", "models/../files", "a:generateContent#", "a b", ""])("no request leaves for the model %j", async (name) => {
+  const { url, bodies } = await endpointWith({ body: {} });
+  const { result } = await (await open({ GOOGLE_GEMINI_BASE_URL: url })).run({ model: name });
+  expect(result).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("The model's name") });
+  expect(bodies).toEqual([]);
+});
+
 test("a connection that breaks fails the task", async () => {
   const { url } = await endpointWith({ frames: [begun], cut: true });
   expect((await (await open({ GOOGLE_GEMINI_BASE_URL: url })).run({})).result).toMatchObject({ status: "error", errorCode: "model_error" });
