@@ -28,6 +28,7 @@ const lineSchema = z.union([
     parent_tool_use_id: parent,
     message: z.object({ id: z.string(), model: z.string(), content: z.array(blockSchema) }),
   }),
+  z.object({ type: z.literal("tool_progress"), tool_use_id: z.string(), tool_name: z.string(), elapsed_time_seconds: z.number() }),
   z.object({ type: z.literal("user"), parent_tool_use_id: parent, message: z.object({ content: z.array(blockSchema) }) }),
   resultSchema,
 ]);
@@ -87,6 +88,11 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
         // A message whose pieces have been told is not told again as a whole.
         const how = { text: !streamed.has(line.message.id), subAgentOf: line.parent_tool_use_id ?? null };
         return line.message.content.flatMap((block) => readBlock(block, how));
+      }
+      case "tool_progress": {
+        // A sign of life, every half a minute: a tool that takes its time is no runtime that hangs.
+        const { tool_use_id: toolCallId, tool_name: toolName, elapsed_time_seconds: elapsedSeconds } = line;
+        return [{ kind: "progress", data: { tool: { toolCallId, toolName, elapsedSeconds } } }];
       }
       case "user": {
         const results = line.message.content.filter(({ type }) => type === "tool_result");

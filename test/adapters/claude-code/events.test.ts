@@ -163,6 +163,11 @@ describe("a line", () => {
     expect(meaning({ ...init, mcp_servers: "of another form" }).progress).toEqual([]);
   });
 
+  test("of a tool that takes its time is a sign of life", () => {
+    const line = { type: "tool_progress", tool_use_id: "toolu_1", tool_name: "Bash", parent_tool_use_id: null, elapsed_time_seconds: 30 };
+    expect(meaning(line).progress).toEqual([{ tool: { toolCallId: "toolu_1", toolName: "Bash", elapsedSeconds: 30 } }]);
+  });
+
   test("of a kind that nobody knows yet, or with an unknown shape, means nothing", () => {
     const lines = [{ type: "hologram" }, { type: "assistant" }, {}, { type: "user", message: { content: "text" } }];
     expect(meaning(...lines).steps).toEqual([]);
