@@ -70,7 +70,7 @@ test("the end of the adapter ends a mint", async () => {
   const waiting = source({ closed: closing.signal }).take(undefined);
   await expect.poll(() => gloo.tokens.minted).toHaveLength(1);
   closing.abort();
-  await expect(waiting).rejects.toMatchObject({ errorCode: "model_error" });
+  await expect(waiting).rejects.toMatchObject({ errorCode: "model_error", message: /cannot be reached/ });
 });
 
 test.each([
