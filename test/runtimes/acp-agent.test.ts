@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import type { ExecutionRequest } from "#contract";
+import { type AcpAgent, createAcpAgentAdapter } from "../../adapters/acp-agent/index.ts";
+import { promptOpening } from "../../adapters/program/prompt.ts";
+import { type AdapterBench, openBench } from "../conformance/adapter-bench.ts";
+import type { Step } from "./model-server/scenarios.ts";
+import { createModelServer } from "./model-server/server.ts";
+import { runtimesPath } from "./programs.ts";
+
+// A real agent, as an operator would name it in BRIDGE_ACP_AGENTS: Bridge knows nothing of it but how it is started.
+const model = await createModelServer({ messagePrefix: promptOpening });
+afterAll(() => model.close());
+
+const agent: AcpAgent = {
+  command: ["claude-agent-acp"],
+  env: ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"],
+  home: "agent",
+  modes: { inspect: "default", modify: "default" },
+};
+const env = {
+  PATH: `${runtimesPath()}${path.delimiter}${process.env["PATH"]}`,
+  ANTHROPIC_BASE_URL: model.url,
+  ANTHROPIC_API_KEY: "sk-of-the-runtime-suite",
+};
+const play = (...steps: Step[]): Partial<ExecutionRequest> => ({ message: model.scenario(steps) });
+
+async function open(): Promise<AdapterBench> {
+  const bench = openBench({
+    createAdapter: () => createAcpAgentAdapter("any", agent),
+    config: { env },
+    hasProcesses: true,
+    patienceMs: 60_000,
+    scenarios: {} as Parameters<typeof openBench>[0]["scenarios"],
+  });
+  await bench.initialize();
+  onTestFinished(async () => {
+    await bench.close();
+    expect(bench.breaches).toEqual([]);
+  });
+  return bench;
+}
+
+describe("claude-agent-acp, named by its operator", () => {
+  test("answers, asks, obeys, and goes on with its session", async () => {
+    const bench = await open();
+    expect(await bench.adapter.checkHealth()).toMatchObject({ status: "healthy", connection: "acp", version: expect.stringMatching(/\d/) });
+    expect(bench.adapter.capabilities().sessionResume).toBe(true);
+
+    const asked = play({ say: "May I?", tools: [{ kind: "shell", command: "touch asked.txt" }] }, { text: "Well." });
+    for (const decision of ["reject", "approve"] as const) {
+      bench.answers.next = async () => ({ decision, reason: "for the test" });
+      const task = await bench.start({ ...asked, profile: "modify", approvals: "ask" });
+      expect(await task.result).toMatchObject({ status: "ok", output: "Well." });
+      expect(existsSync(path.join(task.request.directories.cwd, "asked.txt"))).toBe(decision === "approve");
+    }
+    expect(bench.questions).toHaveLength(2);
+
+    const first = play({ text: "I keep it." });
+    const { resumeToken = "" } = (await bench.run({ ...first, message: `zebra-4711 ${first.message}` })).result;
+    const second = await bench.run({ ...play({ recall: true }), resumeToken });
+    expect(second.result).toMatchObject({ status: "ok", output: expect.stringContaining("zebra-4711"), resumeToken });
+  });
+
+  test("under inspect writes nothing that it asks about, and answers with the model that it was given", async () => {
+    const bench = await open();
+    const writes: Step = {
+      tools: [
+        { kind: "shell", command: "touch by-shell.txt" },
+        { kind: "write", path: "by-write.txt", content: "x" },
+      ],
+    };
+    const before = model.requests.length;
+    const task = await bench.start({ ...play(writes, { text: "I tried." }), profile: "inspect", approvals: "allow", model: "sonnet" });
+    expect(await task.result).toMatchObject({ status: "ok", output: "I tried.", model: "sonnet" });
+    for (const file of ["by-shell.txt", "by-write.txt"]) expect(existsSync(path.join(task.request.directories.cwd, file))).toBe(false);
+    const models = model.requests.slice(before).flatMap(({ body }) => (body as { model?: string } | null)?.model ?? []);
+    expect(models.filter((name) => name.includes("sonnet"))).not.toEqual([]);
+  });
+});
