@@ -30,10 +30,10 @@ export async function startBrowser(): Promise<Browser> {
   await using cleanup = new AsyncDisposableStack();
   const built = await mkdtemp(path.join(tmpdir(), "bridge-browser-"));
   cleanup.defer(() => rm(built, { recursive: true, force: true }));
-  await execa(process.execPath, [path.join(repository, "scripts/build-client.ts"), built]);
+  await execa(process.execPath, [path.join(repository, "scripts/build-workspace.ts"), "bridge-client", "--into", built]);
 
   const server = await serve({
-    "/bridge-client/": built,
+    "/bridge-client/": path.join(built, "bridge-client"),
     "/eventsource-parser/": path.join(repository, "node_modules/eventsource-parser/dist"),
     "/": import.meta.dirname,
   });

@@ -14,7 +14,7 @@ export interface BridgeProviderOptions {
 
 /** Creates a provider that hands each prompt as a task to a running Bridge and waits for its end, over restarts too. */
 export function createBridgeProvider({ url, token, agentId, runtime, timeoutSeconds }: BridgeProviderOptions): Provider {
-  const client = createBridgeClient({ url, token });
+  const client = createBridgeClient({ url, token, patienceMs: PATIENCE_MS });
 
   return {
     name: "bridge",
@@ -50,6 +50,8 @@ export function createBridgeProvider({ url, token, agentId, runtime, timeoutSeco
   };
 }
 
+/** A restart of Bridge fits in, and a wrong address is told before anybody gives up. */
+const PATIENCE_MS = 30_000;
 /** Whoever has pressed Ctrl-C does not wait longer. */
 const CANCEL_LIMIT_MS = 2_000;
 

@@ -16,8 +16,8 @@ let bridge: Bridge;
 beforeAll(async () => {
   project = await mkdtemp(path.join(tmpdir(), "client-user-"));
   installed = path.join(project, "node_modules/bridge-client");
-  const built = path.join(project, "built");
-  await execa(process.execPath, [path.join(repository, "scripts/build-client.ts"), built]);
+  const built = path.join(project, "built/bridge-client");
+  await execa(process.execPath, [path.join(repository, "scripts/build-workspace.ts"), "bridge-client", "--into", path.dirname(built)]);
   await writeFile(path.join(project, "package.json"), JSON.stringify({ type: "module" }));
   // The client and the one package that it needs, both as files: no registry is asked.
   const sources = [built, path.join(repository, "node_modules/eventsource-parser")];

@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { writePackage } from "./write-package.ts";
+
+const packages = path.resolve(import.meta.dirname, "../packages");
+
+/** Of the manifest of a workspace, what its users get. */
+interface Manifest {
+  name: string;
+  bin?: Record<string, string>;
+  exports?: string;
+  dependencies?: Record<string, string>;
+}
+
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { into: { type: "string" } } });
+if (positionals.length === 0) throw new Error("Which packages? build-workspace.ts <directory below packages/> … [--into <directory>]");
+
+// Each as its users install it; with --into, below that directory instead of in its own dist/.
+for (const workspace of positionals) {
+  const { into } = values;
+  const directory = into === undefined ? path.join(packages, workspace, "dist") : path.resolve(into, workspace);
+  await writePackage(directory, {
+    project: `packages/${workspace}`,
+    files: { LICENSE: "LICENSE", "README.md": `packages/${workspace}/README.md` },
+    manifest: describe(JSON.parse(readFileSync(path.join(packages, workspace, "package.json"), "utf8"))),
+  });
+}
+
+function describe({ exports, bin, dependencies = {}, ...manifest }: Manifest & Record<string, unknown>): object {
+  const { name, version, description, license, type, sideEffects, engines } = manifest;
+  return {
+    name,
+    version,
+    description,
+    license,
+    type,
+    sideEffects,
+    engines,
+    ...(bin !== undefined && { bin: mapValues(bin, built) }),
+    exports: exports === undefined ? {} : { ".": { types: built(exports).replace(/\.js$/, ".d.ts"), default: built(exports) } },
+    // Names with a scope are private to npm, unless it is told.
+    ...(name.startsWith("@") && { publishConfig: { access: "public" } }),
+    dependencies: mapValues(dependencies, (exact) => `^${exact}`),
+  };
+}
+
+/** Where a source stands in the package. */
+function built(source: string): string {
+  return source.replace("./src/", "./").replace(/\.ts$/, ".js");
+}
+
+function mapValues(record: Record<string, string>, map: (value: string) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, startBridge } from "../../http/start-bridge.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { until } from "../../until.ts";
+import { listTool, writeTool } from "../responder-bridge/tools.ts";
+import { startRb } from "./start-rb.ts";
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await startBridge();
+});
+afterAll(() => bridge.close());
+
+/** A call whose model is the agent of a Bridge, which says its message back. The tool wants these words in it. */
+async function start(words: string[], args: string[], env: Record<string, string> = {}) {
+  const directory = await temporaryDirectory();
+  const tool = await writeTool(directory, listTool(words).replace("...items]", "]"));
+  const common = ["run", "--tool", tool.join(" "), "--describe", "echo", "--provider", "bridge", "--out", "out"];
+  const rb = startRb(directory, [...common, ...args], { BRIDGE_URL: bridge.url, BRIDGE_TOKEN: "secret-alpha", ...env });
+  return { rb, directory, read: (name: string) => readFile(path.join(directory, "out", name), "utf8") };
+}
+
+const tasksOf = async (agentId: string) =>
+  (await bridge.call("GET", `/api/v2/tasks?agentId=${agentId}`)).body.data as { taskId: string; state: string; provider: string }[];
+
+test("generates through a running Bridge, a task for each iteration", async () => {
+  const { rb, read } = await start(["Do not reduce enumeration."], ["--runtime", "memory", "--agent", "writer-1", "--model", "small"]);
+  expect(await rb).toMatchObject({
+    exitCode: 0,
+    stdout: "out/final/final.md",
+    stderr: "iteration 1 of 3: not valid\niteration 2 of 3: valid",
+  });
+  expect(JSON.parse(await read("meta.json"))).toMatchObject({ provider: "bridge", model: "small", ok: true, iterations: 2 });
+  expect(await read("final/final.md")).toContain("About echo");
+  expect(await tasksOf("writer-1")).toMatchObject([
+    { state: "completed", provider: "memory" },
+    { state: "completed", provider: "memory" },
+  ]);
+});
+
+test.each<[string, string[], Record<string, string>, RegExp]>([
+  ["an unknown adapter", ["--runtime", "nobody"], {}, /not a loaded adapter\. Loaded: memory/],
+  ["an adapter that is offline", ["--runtime", "absent"], {}, /offline|not installed/i],
+  ["an agent that cannot be", ["--runtime", "memory", "--agent", "a b"], {}, /agentId: must be 1 to 128/],
+  ["a wrong token", ["--runtime", "memory"], { BRIDGE_TOKEN: "wrong" }, /token/i],
+  ["no Bridge at that address", ["--url", "nowhere"], {}, /nowhere|address|URL/],
+])("tells of %s", async (_, args, env, words) => {
+  const { rb } = await start(["x"], args, env);
+  const { exitCode, stderr } = await rb;
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(words) });
+  expect(stderr).toMatch(/^rb: .+$/);
+});
+
+test("what stops it stops the task too", async () => {
+  // The one adapter whose task waits does so for the message `wait` alone: here the queue keeps it waiting.
+  const held = await bridge.dispatch({ provider: "narrow", message: "wait" });
+  const { rb } = await start(["x"], ["--runtime", "narrow", "--agent", "writer-2"]);
+  expect(await until(async () => (await tasksOf("writer-2")).length === 1, 15_000)).toBe(true);
+  rb.kill("SIGINT");
+  expect(await rb).toMatchObject({ exitCode: 2, stderr: "rb: Stopped by SIGINT." });
+  expect(await tasksOf("writer-2")).toMatchObject([{ state: "cancelled" }]);
+  await bridge.call("POST", `/api/v2/tasks/${held.body.taskId}/cancel`);
+});

@@ -1,0 +1,259 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { until } from "../../until.ts";
+import { type Answer, json, startScriptedServer } from "../bridge-client/scripted-server.ts";
+import { flowmarkProgram, installProgram, listTool, writeTool } from "../responder-bridge/tools.ts";
+import { document, startRb } from "./start-rb.ts";
+
+const key = "sk-secret-of-the-tests";
+
+/** A project with materials, FlowMark on the PATH, and a model that gives these answers. */
+async function prepare(...answers: Answer[]) {
+  const directory = await temporaryDirectory();
+  await writeFile(path.join(directory, "README.md"), "material: one\n");
+  await writeFile(path.join(directory, "tools.md"), "material: two\n");
+  await writeFile(path.join(directory, "private.md"), "never named\n");
+  const bin = await installProgram(directory, "flowmark", flowmarkProgram(["one", "two"]));
+  const { url, requests } = await startScriptedServer(...answers);
+  const env = { PATH: `${bin}:/usr/bin:/bin`, OPENAI_API_KEY: key, OPENAI_BASE_URL: `${url}/v1` };
+  const out = "artifacts/run-001";
+  return {
+    directory,
+    requests,
+    url,
+    env,
+    rb: (args: readonly string[], more: Record<string, string> = {}) =>
+      startRb(directory, ["run", "--model", "small", "--out", out, ...args], { ...env, ...more }),
+    read: (name: string) => readFile(path.join(directory, out, name), "utf8"),
+    files: () => readdir(path.join(directory, out), { recursive: true }),
+    exists: (name = "") => existsSync(path.join(directory, out, name)),
+  };
+}
+
+const flowmark = ["--tool", "flowmark", "--describe", "ai --lang en"];
+
+test("valid after two fixes: the call of the specification, without anything else", async () => {
+  const { rb, read, files, requests } = await prepare(document("# T\n"), document("# T\none"), document("one\ntwo"));
+  const args = [...flowmark, "--params", "normalize --lang en", "--materials", "README.md", "tools.md"];
+  expect(await rb(args)).toMatchObject({
+    exitCode: 0,
+    stdout: "artifacts/run-001/final/final.md",
+    stderr: "iteration 1 of 3: not valid\niteration 2 of 3: not valid\niteration 3 of 3: valid",
+  });
+  expect((await files()).toSorted()).toEqual([
+    "final",
+    "final/final.md",
+    "final/validation.log",
+    "inputs",
+    "inputs/describe.md",
+    "inputs/materials.txt",
+    "inputs/params.md",
+    "iterations",
+    ...["01", "02", "03"].flatMap((number) =>
+      ["", "/draft.md", "/prompt.json", "/validation.log"].map((name) => `iterations/iter-${number}${name}`),
+    ),
+    "meta.json",
+  ]);
+  expect(await read("final/final.md")).toBe("one\ntwo");
+  expect(JSON.parse(await read("final/validation.log"))).toMatchObject({ errors: [], warnings: [{ message: "no title" }] });
+  expect(JSON.parse(await read("meta.json"))).toMatchObject({
+    provider: "openai",
+    model: "small",
+    tool: { name: "flowmark", version: "0.1.6" },
+    describeTopic: "ai",
+    describeArguments: ["--lang", "en"],
+    paramsTopic: "normalize",
+    ok: true,
+    iterations: 3,
+  });
+  const sent = requests.map(({ body }) => JSON.parse(body).messages.at(-1).content as string);
+  expect(sent[0]).toContain("=== README.md ===\nmaterial: one\n");
+  expect(sent[1]).toContain("Fix to pass validator. Do not reduce enumeration.");
+  expect(sent[1]).toContain(await read("iterations/iter-01/validation.log"));
+  // Only what was named is sent, and neither the machine's paths nor the key are kept.
+  expect(sent.join()).not.toContain("never named");
+  expect(sent.join()).not.toContain("bridge-test-");
+  const kept = await Promise.all((await files()).filter((name) => /\.\w+$/.test(name)).map(read));
+  expect(kept.join()).not.toContain(key);
+});
+
+test("invalid after the last iteration", async () => {
+  const { rb, read, requests } = await prepare(document("one"));
+  expect(await rb([...flowmark, "--max-iter", "2"])).toMatchObject({
+    exitCode: 1,
+    stdout: "",
+    stderr:
+      "iteration 1 of 2: not valid\niteration 2 of 2: not valid\n" +
+      "rb: not valid after 2 iteration(s); the last draft is artifacts/run-001/final/final.md, and its log is beside it",
+  });
+  expect(requests).toHaveLength(2);
+  expect(await read("final/final.md")).toBe("one");
+  expect(await read("final/INVALID.txt")).toBe("Not valid after 2 iteration(s).\n");
+  expect(JSON.parse(await read("meta.json"))).toMatchObject({ ok: false, iterations: 2 });
+});
+
+describe("any command as the tool", () => {
+  test("is called with describe and validate", async () => {
+    const { rb, directory, read } = await prepare(document("one two"));
+    const tool = await writeTool(directory, listTool(["one", "two"]));
+    expect(await rb(["--tool", tool.join(" "), "--describe", "lists"])).toMatchObject({ exitCode: 0 });
+    expect(await read("inputs/describe.md")).toBe("About lists\none\ntwo\n");
+    expect(JSON.parse(await read("meta.json"))).toMatchObject({ tool: { name: tool.join(" "), version: "list-tool 4.2" } });
+  });
+
+  test("or as it is told, with the exit codes that it has, and without our keys", async () => {
+    const { rb, directory, read } = await prepare(document("# Document"));
+    const tool = await writeTool(
+      directory,
+      `console.log(JSON.stringify([process.argv.slice(2), process.env.OPENAI_API_KEY ?? null, process.env.KEPT]));
+      process.exitCode = process.argv[2] === "lint" ? 5 : 0;`,
+    );
+    const args = ["--tool", tool.join(" "), "--describe", "x", "--validate", "lint --in={file} -v", "--valid-exit-codes", "0,5"];
+    expect(await rb(args, { KEPT: "yes" })).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse(await read("final/validation.log"))).toEqual([
+      ["lint", "--in=./artifacts/run-001/iterations/iter-01/draft.md", "-v"],
+      null,
+      "yes",
+    ]);
+  });
+});
+
+describe("something is wrong on the way", () => {
+  const refusal = (status: number): Answer => json(status, { error: { message: `No: ${key}` } });
+
+  test("the provider is down, after a draft: what was done is kept", async () => {
+    const { rb, read, requests } = await prepare(document("one"), refusal(503));
+    const { exitCode, stderr } = await rb([...flowmark, "--retries", "0"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: "iteration 1 of 3: not valid\nrb: The model API answered 503. No: [key]" });
+    expect(requests).toHaveLength(2);
+    expect(await read("final/final.md")).toBe("one");
+    expect(await read("final/INVALID.txt")).toBe("The model API answered 503. No: [key]\n");
+    expect(JSON.parse(await read("meta.json"))).toMatchObject({ ok: false, iterations: 1, error: "The model API answered 503. No: [key]" });
+  });
+
+  test("the provider does not answer in time", async () => {
+    const { rb } = await prepare(() => {});
+    const { exitCode, stderr } = await rb([...flowmark, "--retries", "0", "--timeout", "1"]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^rb: The model API .* did not answer within 1000 ms\.$/),
+    });
+  });
+
+  test("the tool is missing", async () => {
+    const { rb, exists, requests } = await prepare(document("one"));
+    expect(await rb(flowmark, { PATH: "/usr/bin:/bin" })).toMatchObject({
+      exitCode: 2,
+      stderr: 'rb: The tool "flowmark" cannot be started: there is no such program.',
+    });
+    expect(exists()).toBe(false);
+    expect(requests).toEqual([]);
+  });
+
+  test("the tool crashes while it validates", async () => {
+    const { rb, directory, read } = await prepare(document("one"));
+    const tool = await writeTool(
+      directory,
+      `console.log("working"); if (process.argv[2] === "validate") process.kill(process.pid, "SIGSEGV");`,
+    );
+    expect(await rb(["--tool", tool.join(" "), "--describe", "x"])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^rb: The tool .* was ended by SIGSEGV\.$/),
+    });
+    expect(await read("final/final.md")).toBe("one");
+    expect(await read("final/validation.log")).toMatch(/^No verdict: .*SIGSEGV\.\nworking\n$/);
+    expect(JSON.parse(await read("meta.json"))).toMatchObject({ ok: false });
+  });
+
+  test("the tool takes too long", async () => {
+    const { rb, directory } = await prepare(document("one"));
+    const tool = await writeTool(directory, `if (process.argv[2] === "validate") setInterval(() => {}, 1000); else console.log("x");`);
+    const { exitCode, stderr } = await rb(["--tool", tool.join(" "), "--describe", "x", "--tool-timeout", "2"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("took longer than 2000 ms.") });
+  });
+
+  test("a material is missing", async () => {
+    const { rb, exists, requests } = await prepare(document("one"));
+    expect(await rb([...flowmark, "--materials", "README.md", "missing.md"])).toMatchObject({
+      exitCode: 2,
+      stderr: 'rb: The material "missing.md" cannot be used: there is no such file.',
+    });
+    expect(exists()).toBe(false);
+    expect(requests).toEqual([]);
+  });
+
+  test("the directory holds a run already", async () => {
+    const { rb, requests } = await prepare(document("one\ntwo"));
+    expect(await rb(flowmark)).toMatchObject({ exitCode: 0 });
+    expect(await rb(flowmark)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("name a new one") });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("%s stops it, and leaves what was done", async (signal) => {
+    const { rb, exists, read } = await prepare(document("one"), () => {});
+    const running = rb(flowmark);
+    expect(await until(() => exists("iterations/iter-02/prompt.json"), 15_000)).toBe(true);
+    running.kill(signal);
+    expect(await running).toMatchObject({ exitCode: 2, stderr: `iteration 1 of 3: not valid\nrb: Stopped by ${signal}.` });
+    expect(await read("final/final.md")).toBe("one");
+    expect(JSON.parse(await read("meta.json"))).toMatchObject({
+      ok: false,
+      error: `Stopped by ${signal}.`,
+      finished_at: expect.any(String),
+    });
+  });
+});
+
+describe("usage", () => {
+  const whole = ["run", "--tool", "flowmark", "--model", "m", "--out", "x"];
+
+  test.each<[string, string[], string]>([
+    ["nothing", [], "Usage: rb"],
+    ["an unknown command", ["walk"], "unknown command 'walk'"],
+    ["no tool", ["run", "--model", "m", "--out", "x"], "required option '--tool <name>' not specified"],
+    ["no directory", ["run", "--tool", "flowmark", "--model", "m"], "required option '--out <directory>' not specified"],
+    ["no model", ["run", "--tool", "flowmark", "--out", "x"], "rb: --model is needed with the provider openai."],
+    ["no topic of another tool", ["run", "--tool", "lint", "--model", "m", "--out", "x"], "rb: --describe is needed with this tool"],
+    ["an empty topic", [...whole, "--describe", " "], "rb: --describe is empty."],
+    ["a tool of no words", ["run", "--tool", "", "--describe", "x", "--model", "m", "--out", "x"], "rb: The command of the tool is empty."],
+    ["an unknown option", [...whole, "--upload"], "unknown option '--upload'"],
+    ["a word too many", [...whole, "README.md"], "too many arguments"],
+    ["materials without a name", [...whole, "--materials"], "argument missing"],
+    ["an unknown provider", [...whole, "--provider", "other"], "Allowed choices are openai, bridge."],
+    ["no iterations", [...whole, "--max-iter", "0"], "It has to be a whole number, 1 or more."],
+    ["too many iterations", [...whole, "--max-iter", "101"], "rb: maxIterations has to be a whole number from 1 to 100."],
+    ["words for exit codes", [...whole, "--valid-exit-codes", "all"], "It has to be numbers with commas, such as 0,1."],
+    ["flags of other tools", [...whole, "--validate", "lint"], "rb: --validate and --valid-exit-codes are for other tools"],
+    ["a wrong address", [...whole, "--url", "localhost"], "rb: The base URL is no http(s) address"],
+    ["Bridge without an address", [...whole, "--provider", "bridge"], "rb: --url is needed with the provider bridge"],
+    ["Bridge without a token", [...whole, "--provider", "bridge", "--url", "http://127.0.0.1"], "rb: There is no token: set BRIDGE_TOKEN"],
+  ])("%s", async (_, args, words) => {
+    const directory = await temporaryDirectory();
+    const { exitCode, stdout, stderr } = await startRb(directory, args, { OPENAI_API_KEY: key });
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: "", stderr: expect.stringContaining(words) });
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  test("no key", async () => {
+    const { stderr, exitCode } = await startRb(await temporaryDirectory(), whole);
+    expect({ stderr, exitCode }).toEqual({ stderr: "rb: There is no key: set OPENAI_API_KEY.", exitCode: 2 });
+  });
+
+  test("the key may stand in another variable, and the address in a flag", async () => {
+    const { rb, requests, url } = await prepare(document("one\ntwo"));
+    const env = { OPENAI_API_KEY: "wrong", OPENAI_BASE_URL: "http://127.0.0.1:1/v1", OTHER_KEY: "other" };
+    expect(await rb([...flowmark, "--url", `${url}/v1`, "--key-env", "OTHER_KEY"], env)).toMatchObject({ exitCode: 0 });
+    expect(requests[0]?.headers["authorization"]).toBe("Bearer other");
+  });
+
+  test("--help and --version are no errors", async () => {
+    const help = await startRb("/", ["run", "--help"]);
+    expect(help).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(help.stdout).toContain("--materials <files...>");
+    expect(await startRb("/", ["--version"])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+  });
+});
