@@ -13,6 +13,7 @@ export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> =
   command: () => import("./command/index.ts"),
   gemini: () => import("./gemini/index.ts"),
   "gloo-ai": () => import("./gloo-ai/index.ts"),
+  openclaw: () => import("./openclaw/index.ts"),
   opencode: () => import("./opencode/index.ts"),
   "vercel-ai": () => import("./vercel-ai/index.ts"),
 };

@@ -6,7 +6,12 @@ import { ConfigError } from "./errors.ts";
 import { settings } from "./settings.ts";
 
 /** Settings whose value may come from a file named by `<NAME>_FILE` instead. */
-const secretSettings = ["BRIDGE_GATEWAY_TOKEN_HASH", "BRIDGE_CALLBACK_SECRETS", "BRIDGE_VERCEL_AI_API_KEY"] as const;
+const secretSettings = [
+  "BRIDGE_GATEWAY_TOKEN_HASH",
+  "BRIDGE_CALLBACK_SECRETS",
+  "BRIDGE_OPENCLAW_TOKEN",
+  "BRIDGE_VERCEL_AI_API_KEY",
+] as const;
 
 /** A name that differs from a setting's in more than this is not likely to be meant for it. */
 const MAX_TYPOS = 3;
@@ -128,6 +133,13 @@ export function loadConfig(environment: Environment): { config: Config; warnings
         tokenUrl: values.BRIDGE_GLOO_AI_TOKEN_URL,
         model: values.BRIDGE_GLOO_AI_MODEL,
         tradition: values.BRIDGE_GLOO_AI_TRADITION,
+      },
+      openclaw: {
+        url: values.BRIDGE_OPENCLAW_URL,
+        token: values.BRIDGE_OPENCLAW_TOKEN,
+        workspace: values.BRIDGE_OPENCLAW_WORKSPACE,
+        stateDir: values.BRIDGE_OPENCLAW_STATE_DIR === undefined ? undefined : path.resolve(values.BRIDGE_OPENCLAW_STATE_DIR),
+        command: values.BRIDGE_OPENCLAW_COMMAND,
       },
       opencode: { ...programSettings(values, "OPENCODE"), config: values.BRIDGE_OPENCODE_CONFIG },
       "vercel-ai": {

@@ -234,6 +234,24 @@ export const settings = {
   BRIDGE_GEMINI_HOME: home("Gemini CLI"),
   BRIDGE_GEMINI_ENV: moreVariables("Gemini CLI"),
   BRIDGE_GEMINI_API_MODEL: apiModel("Gemini CLI", "gemini-pro-latest"),
+  BRIDGE_OPENCLAW_URL: z
+    .url({ protocol: /^wss?$/, error: "must be a ws:// or wss:// URL" })
+    .default("ws://127.0.0.1:18789")
+    .describe("Where the OpenClaw gateway listens."),
+  BRIDGE_OPENCLAW_TOKEN: z.string().min(1).optional().describe("Token of the OpenClaw gateway, its gateway.auth.token."),
+  BRIDGE_OPENCLAW_WORKSPACE: z
+    .enum(["bridge", "agent"])
+    .default("bridge")
+    .describe("Where tasks work: bridge (Bridge's workspaces, which the gateway must see) or agent (the OpenClaw agent's own workspace)."),
+  BRIDGE_OPENCLAW_STATE_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("State directory of the OpenClaw gateway on this machine, for what it has no call for."),
+  BRIDGE_OPENCLAW_COMMAND: argv
+    .optional()
+    .meta({ example: '["openclaw"]' })
+    .describe("OpenClaw's command line on this machine, a JSON array, for what only that can do."),
   BRIDGE_OPENCODE_COMMAND: program("OpenCode", "opencode"),
   BRIDGE_OPENCODE_CONNECTION: connection("OpenCode", ["http-api", "cli"]),
   BRIDGE_OPENCODE_HOME: home("OpenCode"),

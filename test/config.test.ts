@@ -65,6 +65,7 @@ test("nothing set is the documented default", () => {
         model: "auto",
         tradition: undefined,
       },
+      openclaw: { url: "ws://127.0.0.1:18789", token: undefined, workspace: "bridge", stateDir: undefined, command: undefined },
       opencode: { ...programDefaults, config: undefined },
       "vercel-ai": {
         ...modelDefaults,
@@ -212,6 +213,17 @@ const table: Record<keyof typeof settings, Row> = {
   BRIDGE_GEMINI_HOME: oneOf("gemini", "home", ["agent", "user"], ["root", "Agent", "/root"]),
   BRIDGE_GEMINI_ENV: names("gemini"),
   BRIDGE_GEMINI_API_MODEL: anyText("gemini", "apiModel"),
+  BRIDGE_OPENCLAW_URL: {
+    good: [["wss://claw.example:1/x", ofAdapter("openclaw", "url"), "wss://claw.example:1/x"]],
+    bad: ["http://127.0.0.1:18789", "127.0.0.1:18789", "ws:"],
+  },
+  BRIDGE_OPENCLAW_TOKEN: anyText("openclaw", "token"),
+  BRIDGE_OPENCLAW_WORKSPACE: oneOf("openclaw", "workspace", ["bridge", "agent"], ["Bridge", "task", "/w"]),
+  BRIDGE_OPENCLAW_STATE_DIR: { good: [["/var/lib/claw", ofAdapter("openclaw", "stateDir"), "/var/lib/claw"]], bad: [] },
+  BRIDGE_OPENCLAW_COMMAND: {
+    good: [['["openclaw","--dev"]', ofAdapter("openclaw", "command"), ["openclaw", "--dev"]]],
+    bad: ["openclaw", "[]", '[""]'],
+  },
   BRIDGE_OPENCODE_COMMAND: anyText("opencode", "command"),
   BRIDGE_OPENCODE_CONNECTION: oneOf("opencode", "connection", ["http-api", "cli"], ["acp", "api", "CLI", "http-api,cli"]),
   BRIDGE_OPENCODE_HOME: oneOf("opencode", "home", ["agent", "user"], ["root", "Agent", "/root"]),

@@ -191,7 +191,7 @@ const connectParams = (token: string | undefined) => ({
   client: { id: "gateway-client", version: "0.1.0", platform: process.platform, mode: "backend" },
   role: "operator",
   scopes: ["operator.admin", "operator.read", "operator.write", "operator.approvals"],
-  caps: ["tool-events"],
+  caps: ["tool-events", "exec-approvals"],
   ...(token === undefined ? {} : { auth: { token } }),
 });
 

@@ -1,5 +1,5 @@
 import type { ApprovalQuestion, ExecutionRequest } from "#contract";
-import type { ProgramTask } from "./agent-program.ts";
+import type { ProgramContext, ProgramTask } from "./agent-program.ts";
 
 /** What is said to a tool call that a runtime asks about; a rejection has its reason. */
 export type Decision = { allow: true } | { allow: false; reason: string };
@@ -10,7 +10,7 @@ export const asks = ({ profile, approvals }: Pick<ExecutionRequest, "profile" | 
 
 /** Decides about a call that a runtime asks about: by the task alone, or by whoever answers. */
 export async function decideCall(
-  { request, context }: Pick<ProgramTask, "request" | "context">,
+  { request, context }: Pick<ProgramTask, "request"> & { context: Pick<ProgramContext, "requestApproval"> },
   call: Omit<ApprovalQuestion, "taskId">,
 ): Promise<Decision> {
   const { profile, approvals, taskId } = request;

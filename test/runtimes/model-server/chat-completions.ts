@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Answer, Conversation, Frame, ModelRequest, Protocol, Runtime, Turn, Usage } from "./conversation.ts";
-import { isOwnText, recogniseRuntime } from "./runtimes.ts";
+import { isOwnText, recogniseRuntime, withoutOwnTail } from "./runtimes.ts";
 
 interface Message {
   role: string;
@@ -69,7 +69,7 @@ function readRequest({ body, headers }: ModelRequest): Conversation {
 function readMessage({ role, content }: Message, runtime: Runtime): Turn[] {
   if (role !== "user") return [{ role: role === "tool" ? "tool" : "assistant" }];
   const texts = textsOf(content).filter((text) => !isOwnText(runtime, text));
-  return texts.length > 0 ? [{ role, text: texts.join("\n") }] : [];
+  return texts.length > 0 ? [{ role, text: withoutOwnTail(runtime, texts.join("\n")) }] : [];
 }
 
 function textsOf(content: Message["content"]): string[] {

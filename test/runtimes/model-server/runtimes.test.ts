@@ -46,6 +46,17 @@ describe.each<{ runtime: string; client: WireClient; headers?: Record<string, st
       { name: "mcp_kit_lookup", input: { word: "w" } },
     ],
   },
+  {
+    runtime: "openclaw",
+    client: chatCompletions,
+    headers: { "user-agent": "openclaw" },
+    calls: [
+      { name: "exec", input: { command: "ls" } },
+      { name: "write", input: { path: "/w/a.txt", content: "one\ntwo\n" } },
+      { name: "read", input: { path: "/w/a.txt" } },
+      { name: "kit__lookup", input: { word: "w" } },
+    ],
+  },
   ...[chatCompletions, anthropic, responses, gemini].map((client) => ({
     runtime: `opencode over ${client.protocol}`,
     client,

@@ -14,6 +14,8 @@ type Housekeeping = { system: RegExp; answer: string } | { message: RegExp; answ
 interface Profile {
   /** Beginnings of texts that the runtime writes under the user's name. */
   ownTexts: RegExp;
+  /** What it writes behind the user's words. */
+  ownTail?: RegExp;
   /** The requests that a runtime makes for itself, and what it wants to hear. */
   housekeeping: Housekeeping[];
   /** The usual one first: it is called even where it is not offered, as a hostile model would. */
@@ -67,16 +69,32 @@ const profiles: Record<Runtime, Profile> = {
     read: [{ name: "read", input: ({ path }) => ({ filePath: path }) }],
     mcpName: (server, tool) => `${server}_${tool}`,
   },
+  openclaw: {
+    ownTexts: /^<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>/,
+    ownTail: /\n\nRuntime: agent=[^\n]*$/,
+    housekeeping: [],
+    shell: [{ name: "exec", input: ({ command }) => ({ command }) }],
+    write: [{ name: "write", input: ({ path, content }) => ({ path, content }) }],
+    read: [{ name: "read", input: ({ path }) => ({ path }) }],
+    mcpName: (server, tool) => `${server}__${tool}`,
+  },
 };
 
-/** The runtime behind a request: OpenCode speaks every protocol, each other runtime one of its own. */
+/** The runtime behind a request: OpenCode speaks every protocol, OpenClaw says who it is as it is told to, each other runtime has a protocol of its own. */
 export function recogniseRuntime(userAgent: string | undefined, own: Runtime): Runtime {
-  return /opencode/i.test(userAgent ?? "") ? "opencode" : own;
+  const named = /opencode|openclaw/i.exec(userAgent ?? "")?.[0].toLowerCase();
+  return (named as Runtime | undefined) ?? own;
 }
 
 /** True for a text that the runtime itself put under the user's name. */
 export function isOwnText(runtime: Runtime, text: string): boolean {
   return profiles[runtime].ownTexts.test(text);
+}
+
+/** The user's words in a text, without what the runtime has written behind them. */
+export function withoutOwnTail(runtime: Runtime, text: string): string {
+  const { ownTail } = profiles[runtime];
+  return ownTail === undefined ? text : text.replace(ownTail, "");
 }
 
 /** What a runtime wants to hear from a request of its own; null for a request that belongs to the task. */

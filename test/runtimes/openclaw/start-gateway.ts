@@ -94,6 +94,11 @@ export async function startGateway({
     // What it has started is in process groups of its own, and carries its environment.
     for (const pid of processesWith(`OPENCLAW_STATE_DIR=${stateDir}`)) killQuietly(pid);
   };
+  // Nothing of it outlives the tests, however they end.
+  const killAtExit = (): void => {
+    for (const pid of processesWith(`OPENCLAW_STATE_DIR=${stateDir}`)) killQuietly(pid);
+  };
+  process.once("exit", killAtExit);
   await start();
 
   return {
@@ -115,6 +120,7 @@ export async function startGateway({
     },
     async close() {
       await kill();
+      process.removeListener("exit", killAtExit);
       rmSync(root, { recursive: true, force: true, maxRetries: 3 });
     },
   };
@@ -137,6 +143,8 @@ const configOf = (given: { port: number; token: string; modelUrl: string; worksp
         baseUrl: `${given.modelUrl}/v1`,
         apiKey: "sk-of-the-runtime-suite",
         api: "openai-completions",
+        // By this the scripted model knows who asks.
+        headers: { "user-agent": "openclaw" },
         models: [
           {
             id: "scripted",

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { decideCall } from "../program/decide-call.ts";
+import type { GatewayEvent } from "./gateway-socket.ts";
+import type { GatewayTask } from "./gateway-task.ts";
+
+const approvalSchema = z.object({
+  id: z.string(),
+  request: z.looseObject({ command: z.string(), cwd: z.string().nullish(), sessionKey: z.string(), toolCallId: z.string().nullish() }),
+});
+const childSchema = z.object({ task: z.object({ sessionKey: z.string(), childSessionKey: z.string() }) });
+
+/** Answers the questions of one task's sessions: its own, and those of its sub-agents. */
+export interface Answering {
+  take(event: GatewayEvent): void;
+  /** Takes the questions that were asked while there was no connection. */
+  catchUp(): Promise<void>;
+}
+
+/** Makes who answers the gateway's questions before a command. */
+export function createAnswering(task: GatewayTask): Answering {
+  const { gateway, key, story, logger, request } = task;
+  const sessions = new Set([key]);
+  const asked = new Set<string>();
+
+  const answer = async (question: unknown): Promise<void> => {
+    const { id, request: call } = approvalSchema.safeParse(question).data ?? {};
+    if (id === undefined || call === undefined || !sessions.has(call.sessionKey) || asked.has(id)) return;
+    asked.add(id);
+    const toolCallId = call.toolCallId ?? id;
+    const input = { command: call.command, cwd: call.cwd ?? null };
+    story.invokeTool(toolCallId, "exec", input);
+    const decision = await decideCall({ request, context: task }, { toolCallId, toolName: "exec", input });
+    // Nobody tells how the tools of sub-agents end.
+    if (call.sessionKey !== key || call.toolCallId == null)
+      story.completeTool(toolCallId, decision.allow ? null : decision.reason, !decision.allow);
+    await gateway.call("exec.approval.resolve", { id, decision: decision.allow ? "allow-once" : "deny" });
+  };
+  const answerQuietly = (question: unknown): void => {
+    // What the gateway has closed, or a run that is gone, needs no answer; after a broken connection it is asked for again.
+    answer(question).catch((error: unknown) => {
+      const { id } = approvalSchema.safeParse(question).data ?? {};
+      if (id !== undefined) asked.delete(id);
+      logger.debug({ taskId: request.taskId, reason: String(error) }, "an approval could not be answered");
+    });
+  };
+
+  return {
+    take({ event, payload }) {
+      if (event === "exec.approval.requested") answerQuietly(payload);
+      const child = event === "task" ? childSchema.safeParse(payload).data?.task : undefined;
+      if (child !== undefined && sessions.has(child.sessionKey)) sessions.add(child.childSessionKey);
+    },
+    async catchUp() {
+      const open = await gateway.call("exec.approval.list");
+      for (const question of z.array(z.unknown()).catch([]).parse(open)) answerQuietly(question);
+    },
+  };
+}

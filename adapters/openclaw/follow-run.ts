@@ -1,0 +1,138 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import type { Ending } from "../program/agent-program.ts";
+import type { Answering } from "./answer-approvals.ts";
+import type { RunReader } from "./events.ts";
+import type { Gateway } from "./gateway.ts";
+import { GatewayError } from "./gateway-error.ts";
+import { failure, readFinal, readRow, readWait, type TaskRow, taskRowSchema } from "./outcome.ts";
+import type { runParams } from "./request.ts";
+
+/** How long a gateway may be away before its tasks are given up. */
+const AWAY_LIMIT_MS = 120_000;
+/** A gateway that was killed goes on with its sessions one after the other, under new runs. */
+const RESUME_LIMIT_MS = 60_000;
+const POLL_MS = 250;
+const WAIT_MS = 20_000;
+
+/** A run that has been asked for, and who listens to it. */
+export interface FollowedRun {
+  gateway: Gateway;
+  key: string;
+  params: ReturnType<typeof runParams>;
+  signal: AbortSignal;
+  /** The ids under which the task runs; a run that the gateway has put in its place joins them. */
+  runs: Set<string>;
+  reader: RunReader;
+  answering: Answering;
+}
+
+/** Starts a run and follows it to its end, over broken connections and restarts of the gateway. Rejects with a GatewayError. */
+export async function followRun(run: FollowedRun): Promise<Ending> {
+  const { gateway, params, runs, reader, answering } = run;
+  let isAccepted = false;
+  const start = async (): Promise<Ending> => {
+    const onAccepted = (): void => {
+      isAccepted = true;
+    };
+    return readFinal(await gateway.call("agent", params, { onAccepted }));
+  };
+  /** What has begun is joined; what has not may be started: its id keeps it from beginning twice. */
+  const rejoin = async (isSameBoot: boolean): Promise<Ending> => {
+    const rows = await listRows(run);
+    if (!isAccepted && !rows.some(({ runId }) => runId === params.idempotencyKey)) return await start();
+    reader.rejoin();
+    await answering.catchUp();
+    const [latest = params.idempotencyKey] = [...runs].slice(-1);
+    return isSameBoot ? await waitFor(run, latest) : await adopt(run, rows);
+  };
+
+  let { bootId } = await reconnect(run);
+  try {
+    return await start();
+  } catch (error) {
+    unlessDisconnected(error);
+  }
+  for (;;) {
+    const hello = await reconnect(run);
+    const isSameBoot = hello.bootId === bootId;
+    bootId = hello.bootId;
+    try {
+      return await rejoin(isSameBoot);
+    } catch (error) {
+      unlessDisconnected(error);
+    }
+  }
+}
+
+/** Waits for the connection, but not for ever. */
+async function reconnect({ gateway, signal }: FollowedRun) {
+  const limit = AbortSignal.timeout(AWAY_LIMIT_MS);
+  try {
+    return await gateway.connected(AbortSignal.any([signal, limit]));
+  } catch (error) {
+    throw limit.aborted && gateway.failure !== null ? gateway.failure : error;
+  }
+}
+
+/** Takes the run that a restarted gateway has begun in the place of the lost one for the task's own. */
+async function adopt(run: FollowedRun, found: readonly TaskRow[]): Promise<Ending> {
+  const { key, runs, signal } = run;
+  const deadline = performance.now() + RESUME_LIMIT_MS;
+  for (let rows = found; performance.now() < deadline; rows = await listRows(run)) {
+    // The newest comes first.
+    const newest = rows.find((row) => row.childSessionKey === key);
+    // The lost run is cancelled sooner or later, unless it had come to its end.
+    const isLost = newest === undefined || (runs.has(newest.runId ?? "") && ["running", "queued", "cancelled"].includes(newest.status));
+    if (!isLost && newest.runId !== undefined) {
+      runs.add(newest.runId);
+      return await waitFor(run, newest.runId);
+    }
+    await delay(POLL_MS, undefined, { signal }).catch(aborted);
+  }
+  return failure("runtime_crashed", "The gateway was restarted in the middle of the run, and has not gone on with it.");
+}
+
+/** Waits for the end of a run that another connection has begun. */
+async function waitFor(run: FollowedRun, runId: string): Promise<Ending> {
+  const { gateway } = run;
+  for (;;) {
+    const ending = readWait(await gateway.call("agent.wait", { runId, timeoutMs: WAIT_MS }, { timeoutMs: 2 * WAIT_MS }));
+    if (ending !== null) return ending;
+    // Of a run that it has forgotten the gateway says no more than of one that goes on.
+    const row = (await listRows(run)).find((one) => one.runId === runId);
+    const ended = row === undefined ? failure("runtime_crashed", "The gateway has lost the run.") : readRow(row);
+    if (ended !== null) return ended.status === "ok" ? { ...ended, ...(await lastWords(run, runId)) } : ended;
+  }
+}
+
+async function listRows({ gateway, key }: FollowedRun): Promise<TaskRow[]> {
+  const list = await gateway.call("tasks.list", { sessionKey: key });
+  return z.object({ tasks: z.array(taskRowSchema) }).parse(list).tasks;
+}
+
+const historySchema = z.object({
+  messages: z.array(
+    z.object({
+      role: z.string(),
+      content: z.array(z.object({ type: z.string(), text: z.string().optional() })).catch([]),
+      __openclaw: z.object({ runId: z.string().optional() }).optional(),
+    }),
+  ),
+});
+
+/** What a run has said last, as the session keeps it. */
+async function lastWords({ gateway, key }: FollowedRun, runId: string): Promise<{ output?: string }> {
+  const history = historySchema.safeParse(await gateway.call("chat.history", { sessionKey: key, limit: 20 })).data;
+  const last = history?.messages.findLast(({ role, __openclaw }) => role === "assistant" && __openclaw?.runId === runId);
+  const output = last?.content.map(({ text = "" }) => text).join("") ?? "";
+  return output === "" ? {} : { output };
+}
+
+function unlessDisconnected(error: unknown): void {
+  if (!(error instanceof GatewayError) || error.code !== "DISCONNECTED") throw error;
+}
+
+function aborted(): never {
+  throw new GatewayError({ code: "ABORTED", message: "The task was stopped." });
+}

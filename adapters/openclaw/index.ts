@@ -1,0 +1,46 @@
+import type { ExecutionAdapter } from "#contract";
+import { capabilitiesOf } from "./capabilities.ts";
+import { createGateway } from "./gateway.ts";
+import { checkGateway } from "./health.ts";
+import type { OpenedGateway } from "./opened-gateway.ts";
+import { openSessionKeys } from "./session-keys.ts";
+import { openClawSettingsSchema } from "./settings.ts";
+import { watchStrays } from "./stray-runs.ts";
+import { createTasks } from "./tasks.ts";
+
+/** Runs tasks on the agents of an OpenClaw gateway. */
+export function createOpenClawAdapter(): Required<ExecutionAdapter> {
+  let opened: (OpenedGateway & { endWatch(): void }) | null = null;
+  const { isFollowed, cancelAll, ...tasks } = createTasks(() => opened);
+
+  return {
+    provider: "openclaw",
+
+    async initialize(config) {
+      const settings = openClawSettingsSchema.parse(config.settings);
+      const keys = await openSessionKeys(config.dataDir);
+      const gateway = createGateway({ url: settings.url, token: settings.token, logger: config.logger });
+      const endWatch = watchStrays({ gateway, logger: config.logger, isOurs: keys.isOurs, isFollowed });
+      opened = { config, settings, keys, gateway, endWatch };
+    },
+
+    async shutdown() {
+      const was = opened;
+      opened = null;
+      await cancelAll();
+      was?.endWatch();
+      await was?.gateway.close();
+    },
+
+    async checkHealth() {
+      if (opened !== null) return await checkGateway(opened);
+      return { status: "offline", connection: null, version: null, detail: "The openclaw adapter is not running.", preflight: [] };
+    },
+
+    capabilities: () => capabilitiesOf(opened?.settings ?? { workspace: "bridge" }),
+
+    ...tasks,
+  };
+}
+
+export { createOpenClawAdapter as createAdapter };

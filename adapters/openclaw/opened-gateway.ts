@@ -1,0 +1,12 @@
+import type { AdapterConfig } from "#contract";
+import type { Gateway } from "./gateway.ts";
+import type { SessionKeys } from "./session-keys.ts";
+import type { OpenClawSettings } from "./settings.ts";
+
+/** What the parts of the adapter work with, from its initialization to its shutdown. */
+export interface OpenedGateway {
+  config: AdapterConfig;
+  settings: OpenClawSettings;
+  gateway: Gateway;
+  keys: SessionKeys;
+}

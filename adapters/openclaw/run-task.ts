@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import type { Ending } from "../program/agent-program.ts";
+import { tellStep } from "../program/run-program.ts";
+import { createAnswering } from "./answer-approvals.ts";
+import { createRunReader } from "./events.ts";
+import { followRun } from "./follow-run.ts";
+import type { Gateway } from "./gateway.ts";
+import type { GatewayTask } from "./gateway-task.ts";
+import { explainError, failure } from "./outcome.ts";
+import { runParams, sessionParams } from "./request.ts";
+
+/** A stop is asked for again and again: one that comes before its run has begun stops nothing. */
+const STOP_EVERY_MS = 500;
+const STOP_LIMIT_MS = 10_000;
+
+/** Runs a task in its session to its end; nothing of it is at work in the gateway afterwards, unless the gateway is gone. */
+export async function runTask(task: GatewayTask): Promise<Ending> {
+  const { request, key, gateway, story, signal } = task;
+  const runId = randomUUID();
+  const runs = new Set<string>([runId]);
+  const reader = createRunReader((id) => runs.has(id));
+  const answering = createAnswering(task);
+  let facts: Omit<Partial<Ending>, "status"> = {};
+  const deaf = gateway.onEvent((event) => {
+    answering.take(event);
+    for (const step of reader.read(event)) {
+      if (step.kind === "known") facts = { ...facts, ...step.facts };
+      else if (step.kind !== "ended") tellStep(story, step);
+    }
+  });
+
+  const work = async (): Promise<Ending> => {
+    try {
+      const forgotten = await checkResumed(task);
+      if (forgotten !== null) return forgotten;
+      const session = await gateway.call("sessions.create", sessionParams(request, key, task.settings), { signal });
+      const { sessionId } = z.object({ sessionId: z.string() }).parse(session);
+      facts.resumeToken = key;
+      const params = runParams(request, { key, runId, sessionId });
+      return await followRun({ gateway, key, params, signal, runs, reader, answering });
+    } catch (error) {
+      return explainError(error, reader.failoverReason);
+    }
+  };
+  try {
+    if (signal.aborted) return cancelled;
+    const working = work();
+    const ending = await Promise.race([working, stopWhenAsked(task, working)]);
+    if (!signal.aborted) await stopLeftovers(task);
+    return { ...facts, ...ending, ...(signal.aborted ? cancelled : {}) };
+  } finally {
+    deaf();
+  }
+}
+
+/** How a task ends that was stopped. */
+export const cancelled = failure("cancelled", "The task was cancelled.");
+
+/** A session that is gone would be made anew, and know nothing. */
+async function checkResumed({ gateway, key, signal, request }: GatewayTask): Promise<Ending | null> {
+  if (request.resumeToken === undefined) return null;
+  const found = await gateway.call("sessions.describe", { key }, { signal });
+  const isThere = z.object({ session: z.object({}) }).safeParse(found).success;
+  return isThere ? null : failure("adapter_error", "OpenClaw no longer knows the session of the resume token.");
+}
+
+/** Stops the session, once that is asked for, until its run has said its last word. */
+async function stopWhenAsked({ gateway, key, signal }: GatewayTask, working: Promise<unknown>): Promise<Ending> {
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  const ended = working.then(() => true);
+  const deadline = performance.now() + STOP_LIMIT_MS;
+  while (gateway.state === "connected" && performance.now() < deadline) {
+    await stopSession(gateway, key);
+    if (await Promise.race([ended, delay(STOP_EVERY_MS, false)])) break;
+  }
+  return cancelled;
+}
+
+/** Stops what a session does, queued runs and sub-agents included; what cannot be reached is left to the watch over strays. */
+export async function stopSession(gateway: Gateway, key: string): Promise<void> {
+  await gateway.call("sessions.abort", { key, clearQueued: true }, { timeoutMs: STOP_LIMIT_MS }).catch(() => {});
+}
+
+/** A task ends with its run's answer: sub-agents that nobody has waited for end with it. */
+async function stopLeftovers({ gateway, key }: GatewayTask): Promise<void> {
+  const left = await gateway.call("tasks.list", { sessionKey: key, status: ["queued", "running"], limit: 1 }).catch(() => null);
+  if (z.object({ tasks: z.array(z.unknown()).min(1) }).safeParse(left).success) await stopSession(gateway, key);
+}

@@ -1,0 +1,141 @@
+import type { ExecutionAdapter, ExecutionEventListener, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
+import { processLimits } from "../process/run-process.ts";
+import type { Ending } from "../program/agent-program.ts";
+import { createTaskStory } from "../program/task-story.ts";
+import { adviceFor } from "./health.ts";
+import type { OpenedGateway } from "./opened-gateway.ts";
+import { obstacleTo } from "./request.ts";
+import { cancelled, runTask } from "./run-task.ts";
+
+/** How long a task waits for a gateway that was there before: it may be restarting. */
+const AWAY_LIMIT_MS = 30_000;
+/** A result is kept and sent as a whole, so its text is bounded like the output of any program. */
+const MAX_TEXT_LENGTH = processLimits.stdoutBytes;
+
+/** The part of the adapter that runs tasks. */
+export interface Tasks extends Required<Pick<ExecutionAdapter, "execute" | "cancel" | "onEvent" | "offEvent">> {
+  /** Has the session a task that runs or waits for its turn? */
+  isFollowed(key: string): boolean;
+  /** Cancels all tasks, and resolves when they have ended. */
+  cancelAll(): Promise<void>;
+}
+
+/** Makes what runs tasks on the gateway; `opened` is null while there is none. */
+export function createTasks(opened: () => OpenedGateway | null): Tasks {
+  const listeners = new Set<ExecutionEventListener>();
+  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  /** The last task of every session that has one. */
+  const sessions = new Map<string, Promise<unknown>>();
+
+  const emit: ExecutionEventListener = (event) => {
+    for (const listener of listeners) listener(event);
+  };
+  /** Tasks of one session take turns, so that stopping one leaves the next alone; one that is stopped before its turn waits no longer. */
+  const inTurn = async (key: string, signal: AbortSignal, act: () => Promise<Ending>): Promise<Ending> => {
+    const turn = Promise.allSettled([sessions.get(key)]);
+    const done = turn.then(act);
+    sessions.set(key, done);
+    const forget = (): void => {
+      if (sessions.get(key) === done) sessions.delete(key);
+    };
+    done.then(forget, forget);
+    const isMyTurn = await Promise.race([turn.then(() => true), aborted(signal).then(() => false)]);
+    return isMyTurn ? await done : cancelled;
+  };
+
+  const run = async (
+    request: ExecutionRequest,
+    { config, settings, gateway, keys }: OpenedGateway,
+    signal: AbortSignal,
+  ): Promise<ExecutionResult> => {
+    const { agentId, taskId, resumeToken, directories } = request;
+    const obstacle = obstacleTo(request, settings);
+    if (obstacle !== null) return failure("adapter_error", obstacle);
+    if (resumeToken !== undefined && !keys.belongs(resumeToken, agentId, directories.home))
+      return failure("adapter_error", "The resume token is not of a session of this agent.");
+    const offline = await whyOffline(gateway, signal);
+    if (offline !== null) return failure(signal.aborted ? "cancelled" : "adapter_offline", offline);
+
+    const startedAt = performance.now();
+    const key = resumeToken ?? keys.create(agentId, directories.home);
+    const tooLong = new AbortController();
+    const story = createTaskStory(taskId, emit, { streaming: true, maxLength: MAX_TEXT_LENGTH, onTooLong: () => tooLong.abort() });
+    const stop = AbortSignal.any([signal, tooLong.signal]);
+    const { logger, requestApproval } = config;
+    try {
+      const ending = await inTurn(key, signal, () =>
+        runTask({ request, key, gateway, settings, story, signal: stop, logger, requestApproval }),
+      );
+      story.close();
+      const { answer } = story;
+      const output = ending.status === "ok" ? wholeOf(answer, ending.output) : ending.errorCode === "cancelled" ? answer : "";
+      return {
+        ...ending,
+        ...(ending.status === "ok" || output !== "" ? { output } : {}),
+        ...(tooLong.signal.aborted ? endlessText : {}),
+        durationMs: performance.now() - startedAt,
+        connection: "http-api",
+      };
+    } finally {
+      // The story ends before the result, also in case of a bug.
+      story.close();
+    }
+  };
+
+  return {
+    async execute(request) {
+      const at = opened();
+      if (at === null) return failure("adapter_offline", "The openclaw adapter is not running.");
+      const controller = new AbortController();
+      const done = run(request, at, controller.signal);
+      running.set(request.taskId, { controller, done });
+      try {
+        return await done;
+      } finally {
+        running.delete(request.taskId);
+      }
+    },
+    async cancel(taskHandle) {
+      const task = running.get(taskHandle);
+      task?.controller.abort();
+      return task !== undefined;
+    },
+    onEvent: (listener) => void listeners.add(listener),
+    offEvent: (listener) => void listeners.delete(listener),
+    isFollowed: (key) => sessions.has(key),
+    async cancelAll() {
+      for (const { controller } of running.values()) controller.abort();
+      await Promise.allSettled([...running.values()].map(({ done }) => done));
+    },
+  };
+}
+
+const endlessText = {
+  status: "error",
+  errorCode: "output_limit",
+  error: `The runtime said more than ${MAX_TEXT_LENGTH} characters.`,
+} as const;
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+/** Why a task cannot begin; null when it can. A gateway that was there is waited for. */
+async function whyOffline(gateway: OpenedGateway["gateway"], signal: AbortSignal): Promise<string | null> {
+  if (gateway.failure === null) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(AWAY_LIMIT_MS)])).catch(() => {});
+  if (gateway.state === "connected") return null;
+  return signal.aborted ? "The task was cancelled." : adviceFor(gateway.failure);
+}
+
+/** The gateway's whole text leaves the blanks around it away; where the two differ otherwise, it is the one that counts. */
+const wholeOf = (told: string, whole = told): string => (told.trim() === whole.trim() ? told : whole);
+
+const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
+  status: "error",
+  errorCode,
+  error,
+  durationMs: 0,
+  connection: "http-api",
+});
