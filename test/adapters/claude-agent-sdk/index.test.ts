@@ -33,6 +33,14 @@ describe("health", () => {
     expect(await run()).toMatchObject({ status: "error", errorCode: "adapter_offline", connection: "in-process" });
   });
 
+  test("what is installed while Bridge runs is found by the next check", async () => {
+    const directory = await temporaryDirectory();
+    const { adapter, root } = await openBench(`${asks} ${loggedIn}`, { package: directory });
+    expect(await adapter.checkHealth()).toMatchObject({ status: "offline" });
+    cpSync(path.join(root, "sdk"), directory, { recursive: true });
+    expect(await adapter.checkHealth()).toMatchObject({ status: "healthy" });
+  });
+
   test("with the package alone it says that the program of the platform is missing", async () => {
     const { adapter } = await openBench(null, { command: undefined });
     expect((await adapter.checkHealth()).detail).toMatch(
@@ -175,5 +183,5 @@ async function openBench(
   const directories = { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") };
   mkdirSync(directories.home);
   const start = (given: Partial<ExecutionRequest> = {}) => startTask(adapter, directories, given);
-  return { adapter, start, run: async (given: Partial<ExecutionRequest> = {}) => (await start(given).done).result };
+  return { adapter, root, start, run: async (given: Partial<ExecutionRequest> = {}) => (await start(given).done).result };
 }
