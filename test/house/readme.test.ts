@@ -46,9 +46,16 @@ test("shows the receiver as it is", () => {
   expect(readme).toContain(`\n\`\`\`js\n${read("examples/receiver/receiver.js")}\`\`\`\n`);
 });
 
-test("its table of routes is the API", () => {
-  const table = [...readme.matchAll(/^\| (`(?:GET|POST) .+?`) \|/gm)].flatMap(([, cell = ""]) => cell.slice(1, -1).split("` `"));
-  expect(table.toSorted()).toEqual(routes.filter((route) => route !== "GET /health").toSorted());
+const tableOf = (page: string) =>
+  [...page.matchAll(/^\| (`[A-Z]+ \/.+?`) \|/gm)].flatMap(([, cell = ""]) => cell.slice(1, -1).split("` `")).toSorted();
+
+test("its table of routes is the API, but for what is below the gateway", () => {
+  const isBelow = (route: string) => route.includes("/gateway/{provider}/");
+  expect(tableOf(readme)).toEqual(routes.filter((route) => route !== "GET /health" && !isBelow(route)).toSorted());
+});
+
+test("the page of the gateway has all its routes", () => {
+  expect(tableOf(read("docs/gateway.md"))).toEqual(routes.filter((route) => route.includes("/gateway/")).toSorted());
 });
 
 test("its curl commands call routes that exist, with bodies that are dispatches", () => {
