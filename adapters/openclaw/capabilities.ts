@@ -13,7 +13,7 @@ export function capabilitiesOf({ workspace }: Pick<OpenClawSettings, "workspace"
     tools: false,
     sandboxing: true,
     costTracking: true,
-    management: false,
+    management: true,
     approvals: true,
     cancellation: true,
     outputStrategies: hasFiles ? ["stream", "file", "structured"] : ["stream", "structured"],

@@ -2,14 +2,16 @@ import type { ExecutionAdapter } from "#contract";
 import { capabilitiesOf } from "./capabilities.ts";
 import { createGateway } from "./gateway.ts";
 import { checkGateway } from "./health.ts";
+import { createManagers, type Managers } from "./manage/create-managers.ts";
+import type { ManageContext } from "./manage/manage-context.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";
 import { openSessionKeys } from "./session-keys.ts";
 import { openClawSettingsSchema } from "./settings.ts";
 import { watchStrays } from "./stray-runs.ts";
 import { createTasks } from "./tasks.ts";
 
-/** Runs tasks on the agents of an OpenClaw gateway. */
-export function createOpenClawAdapter(): Required<ExecutionAdapter> {
+/** Runs tasks on the agents of an OpenClaw gateway, and manages it. */
+export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
   let opened: (OpenedGateway & { endWatch(): void }) | null = null;
   const { isFollowed, cancelAll, ...tasks } = createTasks(() => opened);
 
@@ -40,7 +42,13 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> {
     capabilities: () => capabilitiesOf(opened?.settings ?? { workspace: "bridge" }),
 
     ...tasks,
+    ...createManagers(() => (opened === null ? null : manageContext(opened))),
   };
+}
+
+function manageContext({ config, settings, gateway }: OpenedGateway): ManageContext {
+  const { env, dataDir, sandbox, onOrphansKilled } = config;
+  return { gateway, env, dataDir, sandbox, onOrphansKilled, stateDir: settings.stateDir ?? null, command: settings.command ?? null };
 }
 
 export { createOpenClawAdapter as createAdapter };
