@@ -50,7 +50,11 @@ export function createConversations(directory: string, retentionDays: number): C
           "adapter_error",
           `The conversation has grown over ${MAX_BYTES / 1024 ** 2} MiB. Dispatch without a resume token to begin a new one.`,
         );
-      return storedSchema.parse(JSON.parse(await readFile(file, "utf8"))).messages;
+      try {
+        return storedSchema.parse(JSON.parse(await readFile(file, "utf8"))).messages;
+      } catch {
+        throw new ModelFailure("adapter_error", "The conversation of the resume token cannot be read. Dispatch without one.");
+      }
     },
 
     async write(home, token = `${tokenPrefix}${randomUUID()}`, messages) {

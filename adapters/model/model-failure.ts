@@ -58,7 +58,8 @@ function statusOf(error: unknown): number {
 
 /** Takes out of a text what no text may show: the secrets that are known, and what looks like one. */
 export function redact(text: string, secrets: readonly string[]): string {
-  const known = secrets.filter((secret) => secret !== "").reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
+  const shown = text.slice(0, 10 * MAX_WORDS_LENGTH);
+  const known = secrets.filter((secret) => secret !== "").reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), shown);
   return known
     .replaceAll(/\b(Bearer|Basic)\s+[\w.~+/=*-]{8,}/gi, "$1 [redacted]")
     .replaceAll(/\b(sk|pk|rk|gsk|xai|AIza)[-_*\w]{12,}/g, "[redacted]")

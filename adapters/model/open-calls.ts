@@ -66,20 +66,27 @@ function splitObject(text: string): { object: Record<string, unknown> | null; re
   const none = { object: null, rest: text };
   const start = text.search(/\S/);
   if (text[start] !== "{") return none;
-  let depth = 0;
-  // Strings are passed over whole, so that only brackets of the object itself count.
-  for (const { 0: token, index } of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
-    if (token === "{") depth += 1;
-    if (token === "}") depth -= 1;
-    if (depth > 0) continue;
-    const end = start + index + 1;
-    try {
-      return { object: JSON.parse(text.slice(start, end)) as Record<string, unknown>, rest: text.slice(end).trim() };
-    } catch {
-      return none;
-    }
+  const end = endOfObject(text, start);
+  try {
+    return { object: JSON.parse(text.slice(start, end)) as Record<string, unknown>, rest: text.slice(end).trim() };
+  } catch {
+    return none;
   }
-  return none;
+}
+
+/** Where the bracket at `start` is closed; 0 when nowhere. In one pass: a text may be long and full of brackets. */
+function endOfObject(text: string, start: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === "\\") at += 1;
+    else if (character === '"') inString = !inString;
+    else if (!inString && character === "{") depth += 1;
+    else if (!inString && character === "}") depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return 0;
 }
 
 const named = (ids: readonly string[]): string =>
