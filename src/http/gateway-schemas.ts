@@ -5,7 +5,7 @@ import { encodeNameCursor, listOf, nameCursorSchema, pageQuery } from "./cursor.
 import { bodyRefusals, problemResponses } from "./problem.ts";
 
 /** The most that the content of one file or skill may have. */
-export const MAX_CONTENT_BYTES = 1024 ** 2;
+const MAX_CONTENT_BYTES = 1024 ** 2;
 
 export const agentIdSchema = z.string().regex(agentIdPattern, "must be 1 to 128 of A-Z a-z 0-9 _ -");
 

@@ -99,7 +99,8 @@ async function checkSkills(adapter: SkillManager, within: Within): Promise<void>
   expect(await answered(within, "deleteSkill()", adapter.deleteSkill(nowhere), false)).toBe(false);
   await refused(within, "installSkillDependencies()", adapter.installSkillDependencies(nowhere), "not_found");
   // Who writes under a condition has read something, and that is not there any more.
-  await refused(within, "writeSkill()", adapter.writeSkill(nowhere, "x", "a-tag-of-nothing"), "stale_write");
+  const content = `---\nname: ${nowhere}\ndescription: Never written.\n---\n`;
+  await refused(within, "writeSkill()", adapter.writeSkill(nowhere, content, "a-tag-of-nothing"), "stale_write");
 }
 
 /** The answer; `otherwise` where the runtime cannot do this at all, and says so. */
