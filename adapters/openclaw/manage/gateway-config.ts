@@ -8,7 +8,7 @@ import { isStaleConfig, withoutPaths } from "./refusals.ts";
 const MAX_TRIES = 4;
 const WRITE_LIMIT_MS = 45_000;
 const APPLY_LIMIT_MS = 5_000;
-const POLL_MS = 50;
+const POLL_MS = 200;
 
 const record = z.record(z.string(), z.unknown());
 const configSchema = z.object({

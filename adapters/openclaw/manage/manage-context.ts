@@ -16,7 +16,7 @@ export interface ManageContext extends ProbeContext {
 }
 
 const USABLE_LIMIT_MS = 30_000;
-const POLL_MS = 50;
+const POLL_MS = 100;
 
 /** Asks the gateway, and reads of its answer what Bridge knows; the rest stays where it is. */
 export async function ask<T>(
