@@ -7,8 +7,6 @@ export type Verdict = (run: ProgramRun) => boolean | null;
 
 /** What a program is called with for each question. */
 export interface CommandToolOptions extends ProgramOptions {
-  /** Stands in `meta.json`. Default: the command. */
-  name?: string | undefined;
   /** Before the topic. Default: `describe`. */
   describe?: readonly string[] | undefined;
   /** Before the topic; null: the program has no params. Default: `params`. */
@@ -28,26 +26,29 @@ const VERSION_LENGTH = 200;
 
 /** Creates a tool of any program. */
 export function createCommandTool(options: CommandToolOptions): ToolAdapter {
-  const { command, describe = ["describe"], params = ["params"], validate = ["validate"], version = ["--version"] } = options;
-  const { name = command.join(" "), verdict = exitCodeVerdict() } = options;
+  const { describe = ["describe"], params = ["params"], validate = ["validate"], version = ["--version"] } = options;
+  const { verdict = exitCodeVerdict() } = options;
   const program = createProgram(options);
 
   async function ask(question: readonly string[], topic: string, { arguments: more = [], signal }: ToolOptions = {}): Promise<string> {
     const { exitCode, stdout, output } = await program.run([...question, topic, ...more], { signal });
     if (exitCode === 0) return stdout;
-    throw new ResponderError(
-      "tool_failed",
-      `\`${[...command, ...question, topic].join(" ")}\` exited with code ${exitCode}: ${endOf(output)}`,
-      {
-        output,
-      },
-    );
+    const call = [program.name, ...question, topic].join(" ");
+    throw new ResponderError("tool_failed", `\`${call}\` exited with code ${exitCode}: ${endOf(output)}`, { output });
+  }
+
+  async function describeTopic(topic: string, more?: ToolOptions): Promise<string> {
+    const text = await ask(describe, topic, more);
+    if (text.trim() !== "") return text;
+    throw new ResponderError("tool_failed", `The tool ${JSON.stringify(program.name)} has nothing to say about ${JSON.stringify(topic)}.`, {
+      output: text,
+    });
   }
 
   return {
-    name,
-    describe: (topic, more) => ask(describe, topic, more),
-    ...(params !== null && { params: (topic: string, more?: ToolOptions) => ask(params, topic, more) }),
+    name: program.name,
+    describe: describeTopic,
+    ...(params !== null && { params: async (topic: string, more?: ToolOptions) => (await ask(params, topic, more)) || null }),
     async validate(filePath, { signal } = {}) {
       const run = await program.run(placeFile(validate, program.pathFor(filePath)), { signal });
       const ok = verdict(run);

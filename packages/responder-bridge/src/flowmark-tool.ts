@@ -11,7 +11,7 @@ export const flowmarkTopics = {
 
 /** Creates the tool FlowMark (`ak2i/Flowmark-core`). A document is valid when there are no errors, whatever the warnings. */
 export function createFlowmarkTool({ command = ["flowmark"], ...options }: Partial<ProgramOptions> = {}): ToolAdapter {
-  const tool = createCommandTool({ name: "flowmark", command, ...options, verdict: hasNoErrors });
+  const tool = createCommandTool({ name: "flowmark", ...options, command, verdict: hasNoErrors });
 
   return {
     ...tool,

@@ -6,6 +6,8 @@ import { ResponderError } from "./responder-error.ts";
 export interface ProgramOptions {
   /** The program and its first arguments. No shell ever sees them. */
   command: readonly string[];
+  /** Stands in errors and in `meta.json`. Default: the command. */
+  name?: string | undefined;
   /** Where it runs. Default: the current directory. */
   cwd?: string | undefined;
   /** Its whole environment. Default: ours. */
@@ -26,6 +28,7 @@ export interface ProgramRun {
 
 /** Runs a program. */
 export interface Program {
+  readonly name: string;
   /** Rejects when it does not start, is ended by a signal, takes too long or writes too much. Nothing that it started outlives it. */
   run(args: readonly string[], options?: { signal?: AbortSignal | undefined; timeoutMs?: number | undefined }): Promise<ProgramRun>;
   /** A path as it is shown to the program, which may repeat it: below its directory without the rest of the machine's. */
@@ -41,7 +44,11 @@ export function createProgram(options: ProgramOptions): Program {
   const [file, ...firstArguments] = command;
   if (file === undefined || file === "") throw new ResponderError("invalid_request", "The command of the tool is empty.");
 
+  const name = options.name ?? command.join(" ");
+
   return {
+    name,
+
     pathFor(target) {
       const way = path.relative(cwd, target);
       return way.startsWith("..") || path.isAbsolute(way) ? target : `.${path.sep}${way}`;
@@ -72,7 +79,7 @@ export function createProgram(options: ProgramOptions): Program {
       const { exitCode, stdout, all, timedOut, isMaxBuffer, code, signal: exitSignal } = await subprocess;
       signal?.throwIfAborted();
       const fail = (what: string, output?: string): never => {
-        throw new ResponderError("tool_failed", `The tool ${JSON.stringify(file)} ${what}.`, output === undefined ? {} : { output });
+        throw new ResponderError("tool_failed", `The tool ${JSON.stringify(name)} ${what}.`, output === undefined ? {} : { output });
       };
       if (timedOut) fail(`took longer than ${timeoutMs} ms`, all);
       if (isMaxBuffer) fail(`wrote more than ${maxOutputBytes} bytes`, all);

@@ -86,6 +86,7 @@ export function createResponderBridge({
       const { signal } = options;
       const startedAt = new Date().toISOString();
       check(request, maxIterations);
+      signal?.throwIfAborted();
       const inputs = await gather(request, signal);
       const record = createRunArtifacts(artifacts, {
         provider: provider.name ?? null,
@@ -140,6 +141,7 @@ export function createResponderBridge({
   ): Promise<Attempt & { ok: boolean; iterations: number }> {
     let attempt: Attempt | null = null;
     for (let iteration = 1; ; iteration += 1) {
+      signal?.throwIfAborted();
       const messages: Message[] = attempt === null ? composePrompt(inputs) : composeFixPrompt(inputs, attempt);
       await record.prompt(iteration, messages);
       const { text: draft }: { text: string } = await abortable(provider.generate({ model, messages, temperature, signal }), signal);

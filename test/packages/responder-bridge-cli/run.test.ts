@@ -170,8 +170,8 @@ describe("something is wrong on the way", () => {
 
   test("the tool takes too long", async () => {
     const { rb, directory } = await prepare(document("one"));
-    const tool = await writeTool(directory, `if (process.argv[2] === "validate") setInterval(() => {}, 1000); else console.log("x");`);
-    const { exitCode, stderr } = await rb(["--tool", tool.join(" "), "--describe", "x", "--tool-timeout", "2"]);
+    await writeFile(path.join(directory, "tool.sh"), 'case "$1" in validate) sleep 1000 ;; *) echo x ;; esac');
+    const { exitCode, stderr } = await rb(["--tool", "sh tool.sh", "--describe", "x", "--tool-timeout", "2"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("took longer than 2000 ms.") });
   });
 

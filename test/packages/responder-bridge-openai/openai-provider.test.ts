@@ -67,6 +67,14 @@ describe("a request", () => {
     expect(requests[0]?.headers["authorization"]).toBe("Bearer sk-secret-of-the-environment");
   });
 
+  test("goes through the proxy of the environment", async () => {
+    const { url, requests } = await prepare({}, completion("x"));
+    vi.stubEnv("HTTP_PROXY", url);
+    for (const name of ["http_proxy", "no_proxy", "NO_PROXY"]) vi.stubEnv(name, undefined);
+    await createOpenAiProvider({ baseUrl: "http://models.example/v1", apiKey: "key" }).generate(request);
+    expect(requests).toMatchObject([{ target: "http://models.example/v1/chat/completions", headers: { host: "models.example" } }]);
+  });
+
   test("works with a server of chat completions", async () => {
     const model = await createModelServer();
     onTestFinished(() => model.close());
@@ -148,7 +156,7 @@ describe("retries", () => {
 
   test.each<[string, () => string]>([
     ["seconds", () => "1"],
-    ["a date", () => new Date(Date.now() + 2_000).toUTCString()],
+    ["a date", () => new Date(Date.now() + 2_500).toUTCString()],
   ])("the pause that the API asks for in %s is kept", async (_, retryAfter) => {
     const { provider } = await prepare({}, refusal(429, "Later.", null, { "retry-after": retryAfter() }), completion("x"));
     const startedAt = performance.now();

@@ -50,6 +50,10 @@ describe("how it is called", () => {
     expect(Object.keys(JSON.parse(await tool.describe("x"))).filter((name) => !name.startsWith("__"))).toEqual(["ONE"]);
   });
 
+  test("params of which it says nothing are none", async () => {
+    expect(await (await scripted("")).tool.params?.("x")).toBeNull();
+  });
+
   test("without params, where it has none", async () => {
     expect((await scripted("", { params: null })).tool.params).toBeUndefined();
   });
@@ -123,6 +127,19 @@ describe("what is no answer", () => {
     });
   });
 
+  test("an empty description", async () => {
+    const { tool } = await scripted("console.log()", { name: "silent" });
+    await expect(tool.describe("x")).rejects.toMatchObject({ ...failed, message: 'The tool "silent" has nothing to say about "x".' });
+  });
+
+  test("a failure names the tool as it is called, not where it lies", async () => {
+    const { tool, cwd } = await scripted("process.exitCode = process.argv[2] === 'describe' ? 2 : process.kill(process.pid, 'SIGKILL')", {
+      name: "lint",
+    });
+    await expect(tool.describe("x")).rejects.toThrow("`lint describe x` exited with code 2: it wrote nothing");
+    await expect(tool.validate(path.join(cwd, "x"))).rejects.toThrow('The tool "lint" was ended by SIGKILL.');
+  });
+
   test("a program that is not there", async () => {
     const tool = createCommandTool({ command: ["no-such-tool"] });
     const message = 'The tool "no-such-tool" cannot be started: there is no such program.';
@@ -170,7 +187,8 @@ describe("nothing of it goes on", () => {
   });
 
   test("when it takes too long", async () => {
-    const { tool, cwd } = await scripted(withChild, { timeoutMs: 1_500 });
+    const cwd = await temporaryDirectory();
+    const tool = createCommandTool({ command: ["sh", "-c", "sleep 1000 & echo $! > pid; wait"], cwd, timeoutMs: 1_000 });
     await expect(tool.validate("x")).rejects.toThrow("took longer");
     expect(await childIsGone(cwd)).toBe(true);
   });

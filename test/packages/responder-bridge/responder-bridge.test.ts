@@ -177,6 +177,17 @@ test("valid at once is one iteration, without params and materials", async () =>
   expect(await meta()).toMatchObject({ iterations: 1, tool: { name: "word", version: null }, paramsTopic: null });
 });
 
+test("while it runs nothing is called valid or ended", async () => {
+  const seen: unknown[] = [];
+  const provider = scriptedProvider(async () => {
+    seen.push(await meta());
+    return "right";
+  });
+  const { run, meta } = await prepare({ provider });
+  await run();
+  expect(seen).toMatchObject([{ ok: null, finished_at: null, error: null, iterations: 0, started_at: expect.any(String) }]);
+});
+
 test("invalid after the last iteration: the last draft with its log, marked as invalid", async () => {
   const { run, read, files, meta } = await prepare({ provider: scriptedProvider("a", "b", "c", "right") });
   expect(await run()).toMatchObject({ ok: false, document: "c", logText: "The word is missing.\n", iterations: 3 });
@@ -305,6 +316,16 @@ describe("called off", () => {
     const { run, meta } = await prepare({ provider: scriptedProvider("right"), tool: { ...wordTool, validate } });
     await expect(run({}, { signal: controller.signal })).rejects.toThrow("called off");
     expect(await meta()).toMatchObject({ ok: false, error: "called off" });
+  });
+
+  test("between two iterations", async () => {
+    const controller = new AbortController();
+    const provider = scriptedProvider("wrong", "right");
+    const { run, files } = await prepare({ provider });
+    const onIteration = (): void => controller.abort(new Error("called off"));
+    await expect(run({}, { signal: controller.signal, onIteration })).rejects.toThrow("called off");
+    expect(provider.requests).toHaveLength(1);
+    expect(await files()).not.toContain("iterations/iter-02/prompt.json");
   });
 
   test("before it began", async () => {
