@@ -7,16 +7,29 @@ export { sweepLeftovers } from "./process/sweep-processes.ts";
 
 /** The adapters that ship with Bridge, by provider; nothing of one is loaded before it is asked for. */
 export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> = {
+  "bridge-claude": bridgeOn("claude"),
+  "bridge-codex": bridgeOn("codex"),
+  "bridge-gemini": bridgeOn("gemini"),
+  "bridge-opencode": bridgeOn("opencode"),
   claude: () => import("./claude/index.ts"),
   "claude-agent-sdk": () => import("./claude-agent-sdk/index.ts"),
   codex: () => import("./codex/index.ts"),
   command: () => import("./command/index.ts"),
+  "deep-council": async () => ({ createAdapter: (await import("./council/index.ts")).createDeepCouncilAdapter }),
   gemini: () => import("./gemini/index.ts"),
   "gloo-ai": () => import("./gloo-ai/index.ts"),
   openclaw: () => import("./openclaw/index.ts"),
   opencode: () => import("./opencode/index.ts"),
   "vercel-ai": () => import("./vercel-ai/index.ts"),
 };
+
+/** A council of the roles of one runtime. */
+function bridgeOn(runtime: string): () => Promise<AdapterModule> {
+  return async () => {
+    const { createBridgeAdapter } = await import("./council/index.ts");
+    return { createAdapter: () => createBridgeAdapter(runtime) };
+  };
+}
 
 /** The adapters of agents that only the operator knows, as `acp:<name>`. */
 export const acpAgents = (agents: Readonly<Record<string, AcpAgent>>): typeof catalogue =>

@@ -117,6 +117,7 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     metricsPublic: values.BRIDGE_METRICS_PUBLIC,
     logLevel: values.BRIDGE_LOG_LEVEL,
     adapterSettings: {
+      ...Object.fromEntries(councils.map((provider) => [provider, { maxRuns: values.BRIDGE_COUNCIL_MAX_RUNS }])),
       command: { argv: values.BRIDGE_COMMAND, env: values.BRIDGE_COMMAND_ENV },
       claude: { ...programSettings(values, "CLAUDE"), ...apiSettings(values, "CLAUDE"), acpCommand: values.BRIDGE_CLAUDE_ACP_COMMAND },
       "claude-agent-sdk": {
@@ -154,6 +155,9 @@ export function loadConfig(environment: Environment): { config: Config; warnings
   };
   return { config, warnings: unknownNames(present) };
 }
+
+/** Providers that hold councils. */
+const councils = ["bridge-claude", "bridge-codex", "bridge-gemini", "bridge-opencode", "deep-council"];
 
 /** The settings that every agent program has. */
 const programSettings = (values: z.infer<typeof schema>, name: "CLAUDE" | "CODEX" | "GEMINI" | "OPENCODE") => ({

@@ -297,6 +297,9 @@ export const settings = {
     .describe(
       'Agents for acp:<name> in BRIDGE_ADAPTERS, as JSON: {"goose":["goose","acp"]}, or for each command, env, home, modes and authMethod.',
     ),
+  BRIDGE_COUNCIL_MAX_RUNS: integer(1, 10_000)
+    .default(200)
+    .describe("Questions that one council may ask in all; a council that needs more is refused before it begins."),
   BRIDGE_MCP_COMMANDS: list.default([]).describe("Commands that a dispatch may name in a stdio MCP server, comma-separated."),
   BRIDGE_METRICS_PUBLIC: flag.default(false).describe("Serve /metrics without a token."),
   BRIDGE_LOG_LEVEL: z

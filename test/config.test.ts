@@ -53,6 +53,11 @@ test("nothing set is the documented default", () => {
     metricsPublic: false,
     logLevel: "info",
     adapterSettings: {
+      "bridge-claude": { maxRuns: 200 },
+      "bridge-codex": { maxRuns: 200 },
+      "bridge-gemini": { maxRuns: 200 },
+      "bridge-opencode": { maxRuns: 200 },
+      "deep-council": { maxRuns: 200 },
       command: { argv: undefined, env: [] },
       claude: { ...programDefaults, ...modelDefaults, apiModel: "claude-opus-5-5", acpCommand: undefined },
       "claude-agent-sdk": { package: undefined, command: undefined, home: "agent", env: [] },
@@ -265,6 +270,10 @@ const table: Record<keyof typeof settings, Row> = {
       ...["goose acp", "[]", '{"goose":"goose"}', '{"goose":[]}', '{"goose":[""]}', '{"goose":{}}', '{"Goose":["a"]}', '{"a.b":["a"]}'],
       ...['{"a":{"command":["a"],"mode":{}}}', '{"a":{"command":["a"],"modes":{"read":"x"}}}', '{"a":{"command":["a"],"home":"/root"}}'],
     ],
+  },
+  BRIDGE_COUNCIL_MAX_RUNS: {
+    good: [["9", ({ adapterSettings }) => [adapterSettings["deep-council"], adapterSettings["bridge-codex"]], [{ maxRuns: 9 }, { maxRuns: 9 }]]],
+    bad: ["0", "many"],
   },
   BRIDGE_MCP_COMMANDS: { good: [["npx,/opt/mcp", ({ mcpCommands }) => mcpCommands, ["npx", "/opt/mcp"]]], bad: [] },
   BRIDGE_METRICS_PUBLIC: {

@@ -58,7 +58,14 @@ export function createAdmission({ store, registry, workspaces, guard, mcpCommand
         throw new BridgeError("adapter_offline", offlineText(provider), { retryAfterSeconds: 30 });
       }
       const workspace = workspaces.workspaceOf(tenant, agentId);
-      await checkDispatch(request, { provider, capabilities: entry.adapter.capabilities(), guard, mcpCommands, workspace });
+      await checkDispatch(request, {
+        adapter: entry.adapter,
+        provider,
+        capabilities: entry.adapter.capabilities(),
+        guard,
+        mcpCommands,
+        workspace,
+      });
       const token = request.resumeToken;
       if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return;
       throw new BridgeError("resume_unknown", "The resume token is not known for this provider and agent.", {

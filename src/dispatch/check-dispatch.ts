@@ -1,4 +1,4 @@
-import type { GatewayCapabilities } from "#contract";
+import { type ExecutionAdapter, type GatewayCapabilities, isInputChecker } from "#contract";
 import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { TaskRequest } from "../task.ts";
@@ -7,6 +7,7 @@ import { resolveDirectoryInside, resolveFileInside } from "./workspace.ts";
 
 /** What a dispatch is checked against. */
 export interface Checks {
+  adapter: ExecutionAdapter;
   provider: string;
   capabilities: GatewayCapabilities;
   guard: CallbackGuard;
@@ -20,6 +21,7 @@ const MCP_LOOKUP_TIMEOUT_MS = 5000;
 /** Refuses a dispatch that cannot be carried out as it says; nothing of it is dropped silently. */
 export async function checkDispatch(request: TaskRequest, checks: Checks): Promise<void> {
   checkCapabilities(request, checks);
+  checkInputs(request, checks.adapter);
   checkCallbackUrl(request, checks.guard);
   checkOutput(request, checks.workspace);
   const cwd = request.metadata?.["cwd"];
@@ -42,6 +44,12 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities }: Che
     .map(([path]) => ({ path, message: `the adapter ${provider} cannot do this; leave it out or choose another provider` }));
   if (errors.length > 0)
     throw new BridgeError("capability_missing", `The adapter ${provider} lacks an ability that the dispatch asks for.`, { errors });
+}
+
+/** Inputs that only their adapter understands. */
+function checkInputs(request: TaskRequest, adapter: ExecutionAdapter): void {
+  const errors = isInputChecker(adapter) ? adapter.checkInput(request) : [];
+  if (errors.length > 0) throw new BridgeError("invalid_request", "The dispatch is not valid.", { errors });
 }
 
 function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: CallbackGuard): void {

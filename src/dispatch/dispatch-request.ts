@@ -77,7 +77,7 @@ function chooseTaskId(taskId: string | undefined, header: string | undefined): s
 function toRequest(fields: Fields, defaultProfile: Profile): TaskRequest {
   const { taskId: _taskId, provider: _provider, agentId: _agentId, message = "", tools, onInterrupt = "fail", ...rest } = fields;
   const outputStrategy = fields.outputStrategy ?? { type: "stream" };
-  const profile = chooseProfile(fields.profile, outputStrategy, defaultProfile);
+  const profile = chooseProfile(fields.profile, outputStrategy, fields.bridgeInput === undefined ? defaultProfile : councilProfile);
   const approvals = fields.approvals ?? (profile === "modify" ? "allow" : "deny");
   const request = {
     ...rest,
@@ -91,6 +91,9 @@ function toRequest(fields: Fields, defaultProfile: Profile): TaskRequest {
   // The schema's optional fields are absent or set, never present and undefined: they come from JSON.
   return request as TaskRequest;
 }
+
+/** A council takes its profile from the type of its work; only an `inspect` that was asked for narrows that. */
+const councilProfile: Profile = "modify";
 
 /** A file cannot be written by a task that may not change anything. */
 function chooseProfile(asked: Profile | undefined, output: OutputStrategy, fallback: Profile): Profile {

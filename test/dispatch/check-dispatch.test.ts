@@ -27,6 +27,7 @@ function createResolver(
 
 const check = (mcpServers: McpServerSpec[], lookup: Lookup, allow: string[] = []) =>
   checkDispatch(newDispatch({ request: { mcpServers } }).request, {
+    adapter: createInMemoryAdapter(),
     provider: "memory",
     capabilities: createInMemoryAdapter().capabilities(),
     guard: createCallbackGuard({ allow, lookup }),

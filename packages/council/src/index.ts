@@ -5,6 +5,7 @@ export type { CouncilReport, SkippedBridge } from "./council-report.ts";
 export { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 export { type CouncilInput, type InputFault, readInput } from "./input.ts";
 export { framings, resolveProfile } from "./profile.ts";
+export { recordBridge } from "./record-bridge.ts";
 export { renderCouncil } from "./render-council.ts";
 export { renderReport } from "./render-report.ts";
 export type { BridgeReport } from "./report.ts";
@@ -12,6 +13,6 @@ export { plannedRuns, type RoleRequest, type RoleResult, runBridge } from "./run
 export { crossRounds } from "./run-cross-debate.ts";
 export { chooseDomains, type Member, runDeepCouncil } from "./run-deep-council.ts";
 export { type ModelsReport, runModels } from "./run-models.ts";
-export { readSettings, SETTINGS_FILE } from "./settings.ts";
+export { type CouncilSettings, readSettings, SETTINGS_FILE } from "./settings.ts";
 export { createSpending, type Spending } from "./spending.ts";
 export type * from "./words.ts";

@@ -25,7 +25,8 @@ const schema = z.strictObject({
   domains: z.array(domain).max(26).default([]),
   context_summary: z.string().trim().max(200_000).default(""),
   intensity: z.enum(intensities).default("standard"),
-  providers: z.array(line).max(10).optional(),
+  provider: line.optional(),
+  providers: z.array(line).min(1).max(10).optional(),
 });
 
 /** What a council is asked. */
@@ -53,7 +54,7 @@ export interface InputFault {
 export function readInput(
   given: unknown,
   fallbackId: string,
-  { needsDomains }: { needsDomains: boolean },
+  { needsDomains, maxProviders }: { needsDomains: boolean; maxProviders: number },
 ): { input: CouncilInput } | { faults: InputFault[] } {
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
@@ -76,6 +77,10 @@ export function readInput(
   const chosenScope = choose("scope", scope, "review_scope", review_scope);
   if (chosenScope === undefined) faults.push({ path: "scope", message: "is required: the files, topics or description to work on" });
   if (needsDomains && rest.domains.length === 0) faults.push({ path: "domains", message: "must name at least one domain" });
+  const { provider, providers = provider === undefined ? null : [provider] } = rest;
+  if (provider !== undefined && rest.providers !== undefined)
+    faults.push({ path: "provider", message: "is one of providers already; give one of the two" });
+  if ((providers?.length ?? 0) > maxProviders) faults.push({ path: "providers", message: `must name at most ${maxProviders} here` });
   if (faults.length > 0 || chosenScope === undefined) return { faults };
   return {
     input: {
@@ -86,7 +91,7 @@ export function readInput(
       domains: [...new Set(rest.domains)],
       contextSummary: rest.context_summary,
       intensity: rest.intensity,
-      providers: rest.providers === undefined ? null : [...new Set(rest.providers)],
+      providers: providers === null ? null : [...new Set(providers)],
     },
   };
 }

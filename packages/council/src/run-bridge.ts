@@ -103,6 +103,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity, options.timeoutMultiplier);
   let connection: string | undefined;
   let debateRounds = 0;
+  let isLastPhase = maxDebateRounds[input.intensity] === 0;
 
   /** Asks one role and, where its answer cannot be read, once more; null when there is none in the end. */
   async function ask(who: Seat, prompt: string, round: number): Promise<Answer | null> {
@@ -139,7 +140,9 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     message: string,
     round: number,
   ): Promise<{ result: RoleResult; timeoutSeconds: number } | { refused: string }> {
-    const timeoutSeconds = Math.floor(Math.min(callSeconds, options.secondsLeft()));
+    // Whoever is silent must leave time for those who come after.
+    const share = isLastPhase ? 1 : 0.5;
+    const timeoutSeconds = Math.floor(Math.min(callSeconds, options.secondsLeft() * share));
     if (timeoutSeconds < 1) return { refused: "no time left" };
     if (!spending.take()) return { refused: "no further run is allowed" };
     const result = await options.execute({
@@ -229,6 +232,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       },
     ]);
     const answered = contextPacket();
+    isLastPhase = round - 1 === maxDebateRounds[input.intensity];
     await together(round, "response", [
       ...veterans.map((who) => ({
         who,

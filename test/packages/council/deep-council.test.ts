@@ -19,7 +19,7 @@ const expert = "Application Security Engineer";
 
 function inputOf(changes: object = {}): CouncilInput {
   const given = { scope: "12 files", task_description: "Review it.", task_type: "review", domains: ["security"], ...changes };
-  const read = readInput(given, "council-1", { needsDomains: false });
+  const read = readInput(given, "council-1", { needsDomains: false, maxProviders: 10 });
   if ("faults" in read) throw new Error(JSON.stringify(read.faults));
   return read.input;
 }

@@ -15,7 +15,7 @@ function inputOf(changes: object = {}): CouncilInput {
     context_summary: "A service.",
     ...changes,
   };
-  const read = readInput(given, "session-1", { needsDomains: true });
+  const read = readInput(given, "session-1", { needsDomains: true, maxProviders: 1 });
   if ("faults" in read) throw new Error(JSON.stringify(read.faults));
   return read.input;
 }

@@ -1,0 +1,49 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import path from "node:path";
+import { createSpending, readSettings, resolveProfile, SETTINGS_FILE, type Spending } from "bridge-council";
+import type { CouncilKind, CouncilStart, Ending } from "./council-kind.ts";
+
+/** The most that a settings file may hold, in bytes. */
+const SETTINGS_LIMIT_BYTES = 256 * 1024;
+
+/** Runs a council; whatever it asks is counted. */
+export async function runCouncilTask(
+  kind: CouncilKind,
+  { signal, ...start }: CouncilStart,
+): Promise<{ spending: Spending; ending: Ending }> {
+  const { request, config, input } = start;
+  const spending = createSpending(start.maxRuns);
+  const settings = readSettings(await readSettingsFile(request.directories.workspace));
+  const ending = await kind.run({
+    ...start,
+    settings,
+    spending,
+    profile: resolveProfile(input.taskType, request.profile),
+    async execute({ provider, message, model, timeoutSeconds, resumeToken, profile, role, domain, round }) {
+      if (signal.aborted) return { status: "error", errorCode: "cancelled", error: "The council was stopped." };
+      return await config.runChild({
+        parentTaskId: request.taskId,
+        provider,
+        message,
+        ...(model === undefined ? {} : { model }),
+        timeoutSeconds,
+        ...(resumeToken === undefined ? {} : { resumeToken }),
+        profile,
+        metadata: { council: { role, domain, round } },
+      });
+    },
+  });
+  return { spending, ending };
+}
+
+/** Null when there is none, or none that could be meant. */
+async function readSettingsFile(workspace: string): Promise<string | null> {
+  try {
+    await using file = await open(path.join(workspace, SETTINGS_FILE), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stat = await file.stat();
+    return stat.isFile() && stat.size <= SETTINGS_LIMIT_BYTES ? await file.readFile("utf8") : null;
+  } catch {
+    return null;
+  }
+}

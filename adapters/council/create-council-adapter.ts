@@ -1,0 +1,140 @@
+import { readInput } from "bridge-council";
+import type {
+  AdapterConfig,
+  AdapterHealthStatus,
+  ExecutionAdapter,
+  ExecutionEventListener,
+  ExecutionRequest,
+  ExecutionResult,
+  GatewayCapabilities,
+  InputChecker,
+  TaskErrorCode,
+} from "#contract";
+import type { CouncilKind } from "./council-kind.ts";
+import { councilSettingsSchema } from "./council-settings.ts";
+import { runCouncilTask } from "./council-task.ts";
+
+/** Bridge stops a task when its time is up: the report has to be written before. */
+const MARGIN_SECONDS = 5;
+
+/** Makes the adapter of a council; everything it asks for is a child task. */
+export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapter> & InputChecker {
+  const listeners = new Set<ExecutionEventListener>();
+  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  let config: AdapterConfig | null = null;
+
+  async function run(request: ExecutionRequest, given: AdapterConfig, signal: AbortSignal): Promise<ExecutionResult> {
+    const startedAt = performance.now();
+    const read = readInput(request.bridgeInput, request.taskId, kind);
+    if ("faults" in read) {
+      const words = read.faults.map(({ path, message }) => `bridgeInput${path === "" ? "" : `.${path}`}: ${message}`).join("; ");
+      return failure("adapter_error", words);
+    }
+    const margin = Math.min(MARGIN_SECONDS, request.timeoutSeconds / 10);
+    const { spending, ending } = await runCouncilTask(kind, {
+      request,
+      config: given,
+      input: read.input,
+      maxRuns: councilSettingsSchema.parse(given.settings).maxRuns,
+      signal,
+      secondsLeft: () => request.timeoutSeconds - margin - (performance.now() - startedAt) / 1000,
+      onProgress(data) {
+        if (signal.aborted) return;
+        for (const listener of listeners) listener({ type: "execution.progress", taskId: request.taskId, data });
+      },
+    });
+    const { usage, costUsd } = spending;
+    return {
+      ...ending,
+      durationMs: performance.now() - startedAt,
+      ...(usage === undefined ? {} : { usage }),
+      ...(costUsd === undefined ? {} : { costUsd }),
+    };
+  }
+
+  return {
+    provider: kind.provider,
+    async initialize(given) {
+      councilSettingsSchema.parse(given.settings);
+      config = given;
+    },
+    async shutdown() {
+      config = null;
+      for (const { controller } of running.values()) controller.abort();
+      await Promise.allSettled([...running.values()].map(({ done }) => done));
+    },
+    checkHealth: async () => (config === null ? offline("The council is not running.") : checkRuntimes(kind, config)),
+    capabilities: () => capabilitiesOf(kind, config),
+    async execute(request) {
+      if (config === null) return failure("adapter_offline", `The ${kind.provider} adapter is not running.`);
+      const controller = new AbortController();
+      const done = run(request, config, controller.signal);
+      running.set(request.taskId, { controller, done });
+      try {
+        return await done;
+      } finally {
+        running.delete(request.taskId);
+      }
+    },
+    async cancel(taskHandle) {
+      const task = running.get(taskHandle);
+      task?.controller.abort();
+      return task !== undefined;
+    },
+    onEvent: (listener) => void listeners.add(listener),
+    offEvent: (listener) => void listeners.delete(listener),
+    checkInput(request) {
+      const read = readInput(request.bridgeInput, "task", kind);
+      return "faults" in read
+        ? read.faults.map(({ path, message }) => ({ path: path === "" ? "bridgeInput" : `bridgeInput.${path}`, message }))
+        : [];
+    },
+  };
+}
+
+function capabilitiesOf(kind: CouncilKind, config: AdapterConfig | null): GatewayCapabilities {
+  const runtimes = config === null ? [] : kind.providers.flatMap((provider) => config.describeProvider(provider)?.capabilities ?? []);
+  return {
+    streaming: false,
+    sessionResume: false,
+    fileIo: runtimes.some(({ fileIo }) => fileIo),
+    mcpServers: false,
+    tools: false,
+    sandboxing: runtimes.length > 0 && runtimes.every(({ sandboxing }) => sandboxing),
+    costTracking: runtimes.some(({ costTracking }) => costTracking),
+    management: false,
+    approvals: false,
+    cancellation: true,
+    outputStrategies: ["stream"],
+    inputs: ["bridgeInput"],
+  };
+}
+
+/** A runtime that is not there makes no council offline: its input may name another one, and that it was skipped is a report, too. */
+function checkRuntimes({ providers }: CouncilKind, config: AdapterConfig): AdapterHealthStatus {
+  const preflight = providers.map((provider) => {
+    const described = config.describeProvider(provider);
+    if (described === null) return { step: provider, ok: false, detail: `${provider} is not loaded: add it to BRIDGE_ADAPTERS.` };
+    const detail =
+      described.detail === null ? `${provider} is ${described.health}.` : `${provider} is ${described.health}: ${described.detail}`;
+    return { step: provider, ok: described.health !== "offline", detail };
+  });
+  const isUsable = preflight.some(({ ok }) => ok);
+  return {
+    status: isUsable ? "healthy" : "degraded",
+    connection: "native-dispatch",
+    version: null,
+    detail: isUsable ? null : preflight.map(({ detail }) => detail).join(" "),
+    preflight,
+  };
+}
+
+const offline = (detail: string): AdapterHealthStatus => ({ status: "offline", connection: null, version: null, detail, preflight: [] });
+
+const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
+  status: "error",
+  errorCode,
+  error,
+  durationMs: 0,
+  connection: "native-dispatch",
+});

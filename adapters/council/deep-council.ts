@@ -1,0 +1,102 @@
+import {
+  COUNCIL_OUTPUTS,
+  type CouncilReport,
+  chooseDomains,
+  crossRounds,
+  fileTime,
+  type Member,
+  openArtifacts,
+  plannedRuns,
+  recordBridge,
+  renderCouncil,
+  runDeepCouncil,
+  type SkippedBridge,
+} from "bridge-council";
+import { memberOptions, modelsOf, settingsNotes } from "./bridge-council.ts";
+import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
+import { tooManyRuns } from "./ending.ts";
+
+/** The runtimes of a council that names none, in this order. */
+const usualRuntimes = ["claude", "gemini", "codex", "opencode"];
+/** Roles of the debate over what the bridges found. */
+const CROSS_ROLES = 3;
+
+/** A council over several runtimes: each looks by itself, and then what they found is debated. */
+export const deepCouncil: CouncilKind = {
+  provider: "deep-council",
+  needsDomains: false,
+  maxProviders: 10,
+  providers: usualRuntimes,
+  run,
+};
+
+async function run(task: CouncilTask): Promise<Ending> {
+  const { input, spending, settings, request } = task;
+  const { members, leftOut } = chooseMembers(task);
+  const domains = chooseDomains(input);
+  const ofMembers = members.map(({ bridge }) => plannedRuns({ ...input, domains }) * Math.max(1, modelsOf(bridge, task).length));
+  const planned = ofMembers.reduce((sum, count) => sum + count, 0) + crossRounds[input.intensity] * CROSS_ROLES;
+  if (planned > spending.left) return tooManyRuns(planned, spending.left);
+
+  const now = () => new Date();
+  const artifacts = await openArtifacts({
+    workspace: request.directories.workspace,
+    directory: COUNCIL_OUTPUTS,
+    name: `${fileTime(now())}-council-${input.sessionId}`,
+    hasLog: true,
+  });
+  const report = await runDeepCouncil({
+    input: { ...input, domains },
+    members,
+    leftOut,
+    runMember: (member, own) =>
+      recordBridge({ ...memberOptions(member.bridge, member.provider, task), input: own, models: modelsOf(member.bridge, task) }),
+    execute: task.execute,
+    secondsLeft: task.secondsLeft,
+    spending,
+    now,
+    log: artifacts.log,
+    onProgress: task.onProgress,
+  });
+  const stale = settings.isStale
+    ? ["The settings of the workspace are older than they say they are good for; what is here now was asked."]
+    : [];
+  const told: CouncilReport = { ...report, synthesis_notes: [...report.synthesis_notes, ...settingsNotes(task), ...stale] };
+  await artifacts.write("json", `${JSON.stringify(told, null, 2)}\n`);
+  await artifacts.write("md", renderCouncil(told, { scope: input.scope }));
+  await artifacts.close();
+  const faults = artifacts.fault === null ? [] : [artifacts.fault];
+  return endWith({ ...told, synthesis_notes: [...told.synthesis_notes, ...faults], artifacts: artifacts.paths }, input.scope);
+}
+
+/** Who sits on the council: who was asked for, else the usual ones that are loaded; the settings may leave some out. */
+function chooseMembers({ input, config, settings }: CouncilTask): { members: Member[]; leftOut: SkippedBridge[] } {
+  const wanted = input.providers ?? usualRuntimes;
+  const leftOut: SkippedBridge[] = [];
+  const members = wanted.flatMap((provider) => {
+    const reason = !settings.of(provider).enabled
+      ? "disabled by the settings of the workspace"
+      : config.describeProvider(provider) === null
+        ? "not loaded"
+        : null;
+    if (reason === null) return [{ bridge: provider, provider }];
+    leftOut.push({ bridge: provider, reason });
+    return [];
+  });
+  return { members, leftOut };
+}
+
+function endWith(report: CouncilReport, scope: string): Ending {
+  const outputs = { ...report };
+  const output = renderCouncil(report, { scope });
+  if (report.status === "COMPLETED") return { status: "ok", output, outputs, connection: "native-dispatch" };
+  const wasStopped = report.bridge_reports.some(({ status }) => status === "ABORTED");
+  return {
+    status: "error",
+    errorCode: wasStopped ? "cancelled" : "adapter_offline",
+    error: `${report.abort_reason} ${report.skip_reasons.map(({ bridge, reason }) => `${bridge}: ${reason}.`).join(" ")}`.trim(),
+    output,
+    outputs,
+    connection: "native-dispatch",
+  };
+}

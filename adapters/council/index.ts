@@ -1,0 +1,10 @@
+import type { ExecutionAdapter } from "#contract";
+import { bridgeCouncil } from "./bridge-council.ts";
+import { createCouncilAdapter } from "./create-council-adapter.ts";
+import { deepCouncil } from "./deep-council.ts";
+
+/** A council of the roles of one runtime. */
+export const createBridgeAdapter = (runtime: string): ExecutionAdapter => createCouncilAdapter(bridgeCouncil(runtime));
+
+/** A council over several runtimes. */
+export const createDeepCouncilAdapter = (): ExecutionAdapter => createCouncilAdapter(deepCouncil);
