@@ -91,7 +91,10 @@ test.each([
 
 test("an endpoint that is not there fails in words", async () => {
   const tokens = source({ tokenUrl: "http://127.0.0.1:9/oauth2/token" });
-  await expect(tokens.take(going())).rejects.toMatchObject({ errorCode: "model_error", message: expect.stringContaining("cannot be reached") });
+  await expect(tokens.take(going())).rejects.toMatchObject({
+    errorCode: "model_error",
+    message: expect.stringContaining("cannot be reached"),
+  });
 });
 
 test("a token that is refused is minted anew once, and the request sent again once", async () => {
