@@ -219,7 +219,7 @@ export const settings = {
     .string()
     .min(1)
     .optional()
-    .describe("Directory in which @anthropic-ai/claude-agent-sdk is installed. Default: where Bridge is"),
+    .describe("Directory in which @anthropic-ai/claude-agent-sdk is installed, where that is not beside Bridge."),
   BRIDGE_CLAUDE_AGENT_SDK_COMMAND: program("the Claude Agent SDK", "the one that comes with it"),
   BRIDGE_CLAUDE_AGENT_SDK_HOME: home("the Claude Agent SDK"),
   BRIDGE_CLAUDE_AGENT_SDK_ENV: moreVariables("the Claude Agent SDK"),
@@ -250,8 +250,7 @@ export const settings = {
     .describe("State directory of the OpenClaw gateway on this machine, for what it has no call for."),
   BRIDGE_OPENCLAW_COMMAND: argv
     .optional()
-    .meta({ example: '["openclaw"]' })
-    .describe("OpenClaw's command line on this machine, a JSON array, for what only that can do."),
+    .describe('OpenClaw\'s command line on this machine, a JSON array such as ["openclaw"], for what only that can do.'),
   BRIDGE_OPENCODE_COMMAND: program("OpenCode", "opencode"),
   BRIDGE_OPENCODE_CONNECTION: connection("OpenCode", ["http-api", "cli"]),
   BRIDGE_OPENCODE_HOME: home("OpenCode"),
