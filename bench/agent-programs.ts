@@ -38,7 +38,8 @@ interface Row {
 async function main(rounds: number): Promise<number> {
   const load = loadavg()[0]?.toFixed(2);
   const rows: Row[] = [];
-  for (const runtime of Object.keys(runtimes) as Runtime[]) rows.push(await compare(runtime, rounds));
+  const programs = (Object.keys(runtimes) as Runtime[]).filter((runtime) => runtimes[runtime].connections.includes("cli"));
+  for (const runtime of programs) rows.push(await compare(runtime, rounds));
   const text = `# A task through Bridge and the same command by itself
 
 Medians of ${rounds} rounds of each, in turn, over the \`cli\` connection; a scripted model answers at once. Load before: ${load}. Goal: a ratio under ${GOAL}.
