@@ -91,6 +91,8 @@ export function explainError(error: unknown, failoverReason: string | null): End
     const how = "Run the gateway where it sees Bridge's workspaces, or set BRIDGE_OPENCLAW_WORKSPACE=agent.";
     return failure("adapter_error", `The gateway cannot work in the task's directory. ${how}`);
   }
+  // How it ends what was stopped before it had begun.
+  if (/run authority is no longer active/.test(message)) return stoppedElsewhere;
   if (code === "DISCONNECTED") return failure("runtime_crashed", `The gateway went away and did not come back in time: ${said}`);
   if (code === "UNAVAILABLE") return explainFailure(said, failoverReason);
   if (code === "FORBIDDEN") return failure("adapter_error", `Bridge's token has not the right that the gateway asks for: ${said}`);

@@ -8,7 +8,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { runtimesPath } from "../programs.ts";
 
-const START_LIMIT_MS = 90_000;
+const START_LIMIT_MS = 180_000;
 /** What the scripted model is called by the gateway. */
 export const gatewayModel = "custom/scripted";
 
@@ -99,7 +99,15 @@ export async function startGateway({
     for (const pid of processesWith(`OPENCLAW_STATE_DIR=${stateDir}`)) killQuietly(pid);
   };
   process.once("exit", killAtExit);
-  await start();
+  const close = async (): Promise<void> => {
+    await kill();
+    process.removeListener("exit", killAtExit);
+    rmSync(root, { recursive: true, force: true, maxRetries: 3 });
+  };
+  await start().catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
 
   return {
     url: `ws://127.0.0.1:${port}`,
@@ -118,11 +126,7 @@ export async function startGateway({
       await kill();
       await start();
     },
-    async close() {
-      await kill();
-      process.removeListener("exit", killAtExit);
-      rmSync(root, { recursive: true, force: true, maxRetries: 3 });
-    },
+    close,
   };
 }
 

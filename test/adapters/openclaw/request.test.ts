@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import type { ExecutionRequest } from "#contract";
+import { obstacleTo, runParams, sessionParams } from "../../../adapters/openclaw/request.ts";
+
+const directories = { workspace: "/w", cwd: "/w/sub", home: "/h", tmp: "/t" };
+const requestWith = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
+  ...{ taskId: "t", agentId: "dev", message: "/help", timeoutSeconds: 1.5, outputStrategy: { type: "stream" } },
+  ...{ profile: "modify", approvals: "ask", directories, ...changes },
+});
+const place = { key: "agent:dev:bridge-1", runId: "r", sessionId: "s" };
+
+test.each([
+  [{ profile: "inspect", approvals: "allow" }, "read-only"],
+  [{ profile: "inspect", approvals: "ask" }, "read-only"],
+  [{ profile: "modify", approvals: "ask" }, "guarded"],
+  [{ profile: "modify", approvals: "deny" }, "guarded"],
+  [{ profile: "modify", approvals: "allow" }, "full"],
+] as const)("%j works in the mode %s", (rights, permissionMode) => {
+  expect(sessionParams(requestWith(rights), "k", { workspace: "bridge" })).toEqual({
+    agentId: "dev",
+    key: "k",
+    permissionMode,
+    cwd: "/w/sub",
+  });
+  expect(sessionParams(requestWith(rights), "k", { workspace: "agent" })).toEqual({ agentId: "dev", key: "k", permissionMode });
+});
+
+test("a run has just the params that every gateway knows", () => {
+  expect(runParams(requestWith(), place)).toEqual({
+    ...{ agentId: "dev", sessionKey: "agent:dev:bridge-1", expectedExistingSessionId: "s", idempotencyKey: "r" },
+    ...{ message: "Your task:\n\n/help", timeout: 62, deliver: false },
+  });
+  expect(runParams(requestWith({ model: "p/m", systemPrompt: "Be brief." }), place)).toMatchObject({
+    model: "p/m",
+    extraSystemPrompt: "Be brief.",
+  });
+});
+
+test("in the agent's own workspace no task has a directory of its own", () => {
+  expect(obstacleTo(requestWith(), { workspace: "agent" })).toContain("metadata.cwd");
+  expect(obstacleTo(requestWith({ directories: { ...directories, cwd: "/w" } }), { workspace: "agent" })).toBeNull();
+  expect(obstacleTo(requestWith(), { workspace: "bridge" })).toBeNull();
+});

@@ -1,0 +1,231 @@
+import { existsSync, mkdirSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { AdapterConfig, ExecutionRequest } from "#contract";
+import { createGateway, type Gateway } from "../../../adapters/openclaw/gateway.ts";
+import { createOpenClawAdapter } from "../../../adapters/openclaw/index.ts";
+import { openSessionKeys } from "../../../adapters/openclaw/session-keys.ts";
+import { promptOpening } from "../../../adapters/program/prompt.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { until } from "../../until.ts";
+import { createModelServer, type ModelServer } from "../model-server/server.ts";
+import { startTask } from "../start-task.ts";
+import { type RealGateway, startGateway } from "./start-gateway.ts";
+
+let model: ModelServer;
+let gateway: RealGateway;
+/** Another operator of the gateway, to see what goes on there. */
+let operator: Gateway;
+
+beforeAll(async () => {
+  model = await createModelServer({ messagePrefix: promptOpening });
+  gateway = await startGateway({ modelUrl: model.url });
+  operator = createGateway({ url: gateway.url, token: gateway.token, logger: { debug() {}, info() {}, warn() {}, error() {} } });
+  await operator.connected();
+}, 200_000);
+
+afterAll(async () => {
+  await operator?.close();
+  await gateway?.close();
+  await model?.close();
+});
+
+const play = (...steps: Parameters<ModelServer["scenario"]>[0]) => ({ message: model.scenario(steps) });
+const exec = (command: string) => ({ kind: "shell", command }) as const;
+const raw = (name: string, input: Record<string, unknown>) => ({ kind: "raw", name, input }) as const;
+
+/** An adapter on the gateway, in directories that go away with the test. */
+async function open({ root, settings = {}, ...config }: Partial<AdapterConfig> & { root?: string } = {}) {
+  const base = root ?? (await temporaryDirectory());
+  const at = (name: string) => path.join(base, name);
+  const directories = { workspace: at("workspace"), cwd: at("workspace"), home: at("home"), tmp: at("tmp") };
+  for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true });
+  const adapter = createOpenClawAdapter();
+  onTestFinished(() => adapter.shutdown());
+  await adapter.initialize(createAdapterConfig(base, { settings: { url: gateway.url, token: gateway.token, ...settings }, ...config }));
+  await adapter.checkHealth();
+  const start = (given: Partial<ExecutionRequest>) => startTask(adapter, directories, { agentId: "main", ...given });
+  return { adapter, root: base, directories, start, run: (given: Partial<ExecutionRequest>) => start(given).done };
+}
+
+/** What the gateway works on in this session. */
+async function workOf(sessionKey: string): Promise<{ status: string; kind: string }[]> {
+  const { tasks } = (await operator.call("tasks.list", { sessionKey })) as { tasks: { status: string; kind: string }[] };
+  return tasks;
+}
+const isAtWork = async (key: string) => (await workOf(key)).some(({ status }) => status === "running" || status === "queued");
+
+describe("what a task may do", () => {
+  const attempts = [
+    exec("touch touched.txt"),
+    raw("write", { path: "written.txt", content: "x" }),
+    raw("edit", { path: "edited.txt", oldText: "", newText: "x" }),
+    raw("apply_patch", { input: "*** Begin Patch\n*** Add File: patched.txt\n+x\n*** End Patch" }),
+    raw("tool_call", { id: "write", args: { path: "called.txt", content: "x" } }),
+    raw("process", { action: "start", command: "touch started.txt" }),
+  ];
+  const names = ["touched.txt", "written.txt", "edited.txt", "patched.txt", "called.txt", "started.txt", "delegated.txt"];
+  const existing = (directory: string) => names.filter((name) => existsSync(path.join(directory, name)));
+
+  test("inspecting cannot write: by no tool of the gateway's, and by no sub-agent", async () => {
+    const { run, directories } = await open();
+    const delegated = model.scenario([
+      { tools: [exec("touch delegated.txt"), raw("write", { path: "delegated.txt", content: "x" })] },
+      { text: "Tried." },
+    ]);
+    const { result, tools } = await run({
+      ...play(
+        { tools: [...attempts, { kind: "read", path: "../outside.txt" }] },
+        { tools: [raw("tool_call", { id: "sessions_spawn", args: { task: delegated } })] },
+        // Until the sub-agent is done.
+        { tools: [raw("tool_call", { id: "agents_wait", args: {} })] },
+        { text: "I could only read." },
+      ),
+      profile: "inspect",
+    });
+    expect(result).toMatchObject({ status: "ok", output: "I could only read." });
+    expect(tools.filter(({ isError }) => !isError).map(({ toolName }) => toolName)).not.toContain("write");
+    expect(tools.slice(0, attempts.length).every(({ isError }) => isError)).toBe(true);
+    expect([existing(directories.workspace), existing(gateway.workspace)]).toEqual([[], []]);
+  });
+
+  test("what is denied is not done, and file tools stay inside the workspace", async () => {
+    const { run, directories, root } = await open();
+    const { result } = await run({
+      ...play(
+        {
+          tools: [
+            exec("touch touched.txt"),
+            raw("write", { path: "written.txt", content: "x" }),
+            raw("write", { path: path.join(root, "outside.txt"), content: "x" }),
+          ],
+        },
+        { text: "Done." },
+      ),
+      approvals: "deny",
+    });
+    expect(result).toMatchObject({ status: "ok", output: "Done." });
+    expect(existing(directories.workspace)).toEqual(["written.txt"]);
+    expect(existsSync(path.join(root, "outside.txt"))).toBe(false);
+  });
+
+  test("a file that a task is to leave lies in its workspace", async () => {
+    const { run, directories } = await open();
+    const { result } = await run({
+      ...play({ tools: [exec("echo seen > out.txt")] }, { text: "Done." }),
+      outputStrategy: { type: "file", path: "out.txt" },
+    });
+    expect(result.status).toBe("ok");
+    expect(existsSync(path.join(directories.workspace, "out.txt"))).toBe(true);
+    expect(existsSync(path.join(gateway.workspace, "out.txt"))).toBe(false);
+  });
+});
+
+describe("sessions", () => {
+  test("belong to an agent of a tenant: with another's token nobody goes on", async () => {
+    const mine = await open();
+    const { result } = await mine.run({ ...play({ text: "I keep it." }), message: `zebra-4711 ${play({ text: "I keep it." }).message}` });
+    const resumeToken = result.resumeToken as string;
+    const home = path.join(mine.root, "other-home");
+    const stranger = await mine.run({ ...play({ recall: true }), resumeToken, directories: { ...mine.directories, home } });
+    expect(stranger.result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("resume token") });
+    const other = await open();
+    expect((await other.run({ ...play({ recall: true }), resumeToken })).result).toMatchObject({ errorCode: "adapter_error" });
+    expect((await mine.run({ ...play({ recall: true }), resumeToken })).result).toMatchObject({
+      status: "ok",
+      output: expect.stringContaining("zebra-4711"),
+    });
+  });
+
+  test("take one task at a time, in order; the one that waits can be stopped", async () => {
+    const { run, start, adapter } = await open();
+    const { result } = await run(play({ text: "Hello." }));
+    const resumeToken = result.resumeToken as string;
+    const first = start({ ...play({ tools: [exec("sleep 1")] }, { text: "first" }), resumeToken });
+    const second = start({ ...play({ text: "never" }), resumeToken });
+    const third = start({ ...play({ text: "third" }), resumeToken });
+    expect(await adapter.cancel(second.request.taskId)).toBe(true);
+    expect((await second.done).result).toMatchObject({ errorCode: "cancelled" });
+    expect((await first.done).result).toMatchObject({ status: "ok", output: "first" });
+    expect((await third.done).result).toMatchObject({ status: "ok", output: "third" });
+  });
+
+  test("sub-agents that nobody waited for end with their task", async () => {
+    const { run } = await open();
+    const delegated = model.scenario([{ tools: [exec("sleep 60")] }, { text: "Too late." }]);
+    const { result } = await run(
+      play({ tools: [raw("tool_call", { id: "sessions_spawn", args: { task: delegated } })] }, { text: "Gone." }),
+    );
+    expect(result).toMatchObject({ status: "ok", output: "Gone." });
+    const key = result.resumeToken as string;
+    expect((await workOf(key)).map(({ kind }) => kind)).toContain("subagent");
+    expect(await until(async () => !(await isAtWork(key)), 5_000)).toBe(true);
+  });
+
+  test("of a Bridge that is gone have their runs stopped by the next one, and another Bridge's are left alone", async () => {
+    const root = await temporaryDirectory();
+    const keys = await openSessionKeys(createAdapterConfig(root).dataDir);
+    const lost = keys.create("main", "/home/lost");
+    const others = `agent:main:bridge-0123456789ab-${"0".repeat(24)}-${"0".repeat(24)}`;
+    const runs = [lost, others].map((sessionKey) => {
+      const params = { agentId: "main", sessionKey, idempotencyKey: sessionKey, deliver: false, ...play({ tools: [exec("sleep 60")] }) };
+      return Promise.allSettled([operator.call("agent", params, { onAccepted: () => {} })]);
+    });
+    await expect.poll(async () => (await Promise.all([isAtWork(lost), isAtWork(others)])).join(), { timeout: 15_000 }).toBe("true,true");
+    await open({ root });
+    await runs[0];
+    expect([await isAtWork(lost), await isAtWork(others)]).toEqual([false, true]);
+    await operator.call("sessions.abort", { key: others, clearQueued: true });
+    await runs[1];
+  });
+});
+
+describe("what goes wrong", () => {
+  test("an agent that is not there: how to make one", async () => {
+    const { run } = await open();
+    const { result } = await run({ ...play({ text: "?" }), agentId: "nobody" });
+    expect(result).toMatchObject({
+      status: "error",
+      errorCode: "adapter_error",
+      error: expect.stringMatching(/no agent "nobody".*Create it/),
+    });
+  });
+
+  test("a model that is not there", async () => {
+    const { run } = await open();
+    const { result } = await run({ ...play({ text: "?" }), model: "nowhere/unknown" });
+    expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("unknown") });
+  });
+
+  test("a gateway that refuses the token, or is not there: what to do", async () => {
+    const wrong = await open({ settings: { token: "wrong" } });
+    expect(await wrong.adapter.checkHealth()).toMatchObject({
+      status: "offline",
+      detail: expect.stringContaining("BRIDGE_OPENCLAW_TOKEN"),
+    });
+    expect((await wrong.run(play({ text: "?" }))).result).toMatchObject({ errorCode: "adapter_offline" });
+    const nowhere = await open({ settings: { url: "ws://127.0.0.1:9" } });
+    expect(await nowhere.adapter.checkHealth()).toMatchObject({ status: "offline", detail: expect.stringContaining("openclaw gateway") });
+  });
+
+  test("the gateway killed in the middle of runs: it goes on with them, and so do their tasks", async () => {
+    const { adapter, start } = await open();
+    const working = start(play({ say: "I begin.", tools: [exec("sleep 60")] }, { text: "The end of it." }));
+    const doomed = start(play({ say: "I hang.", tools: [exec("sleep 60")] }, { hang: true, say: "Still." }));
+    const isBegun = () => [working, doomed].every(({ events }) => events.some(({ type }) => type === "tool.invoked"));
+    expect(await until(isBegun, 15_000)).toBe(true);
+    await gateway.kill();
+    expect(await until(async () => (await adapter.checkHealth()).status === "degraded", 5_000)).toBe(true);
+    await gateway.restart();
+    const { result } = await working.done;
+    expect(result).toMatchObject({ status: "ok", output: "The end of it." });
+    // What was used before is not known any more.
+    expect(result.usage).toBeUndefined();
+    await adapter.cancel(doomed.request.taskId);
+    expect((await doomed.done).result).toMatchObject({ errorCode: "cancelled" });
+    expect(await adapter.checkHealth()).toMatchObject({ status: "healthy" });
+    await operator.connected();
+    expect(await isAtWork(result.resumeToken as string)).toBe(false);
+  }, 240_000);
+});
