@@ -11,7 +11,7 @@ import type { AdapterConfig, AdapterModule } from "#contract";
 import { createAdapterConfig } from "../test/conformance/adapter-config.ts";
 import { sdkDirectory } from "../test/runtimes/programs.ts";
 
-const usage = `Usage: node bench/soak.ts <subject> [--tasks n] [--at-once n]
+const usage = `Usage: node --max-semi-space-size=1 bench/soak.ts <subject> [--tasks n] [--at-once n]
 
 Runs many tasks through one adapter in this process, with a scripted model in another, and tells what its memory does between the first
 100 tasks and the last, and what is still open after its shutdown. Subjects: vercel-ai, vercel-ai-anthropic, claude-api, and claude-agent-sdk

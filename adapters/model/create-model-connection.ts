@@ -9,10 +9,10 @@ import { ModelFailure, networkWords, originOf, redact } from "./model-failure.ts
 import { createModelHttp } from "./model-http.ts";
 import { modelSettingsOf } from "./model-settings.ts";
 
-/** What a plain model call can do: it speaks, and has neither hands nor a memory. */
-const plainCapabilities: GatewayCapabilities = {
+/** What a model can do that has a memory, and no tools. */
+export const talkCapabilities: GatewayCapabilities = {
   streaming: true,
-  sessionResume: false,
+  sessionResume: true,
   fileIo: false,
   mcpServers: false,
   tools: false,
@@ -24,16 +24,12 @@ const plainCapabilities: GatewayCapabilities = {
   outputStrategies: ["stream", "structured"],
 };
 
-/** What a model can do that has a memory, and no tools. */
-export const talkCapabilities: GatewayCapabilities = { ...plainCapabilities, sessionResume: true };
-
 /** How models fare with several agents in one task. */
 export const multiAgent = "none: one conversation with one model a task";
 
 /** What a model can do that has tools and a memory. */
 export const agentCapabilities: GatewayCapabilities = {
-  ...plainCapabilities,
-  sessionResume: true,
+  ...talkCapabilities,
   mcpServers: true,
   tools: true,
   approvals: true,

@@ -92,6 +92,16 @@ test("a file that something has damaged is a clear error", async () => {
 });
 
 describe("a task", () => {
+  test("goes on with all that was said under its token, which stays", async () => {
+    const { url, requests } = await openToolEndpoint([]);
+    const bench = await openVercelBench({ baseUrl: url });
+    const { resumeToken = "" } = (await bench.run({ message: "one" })).result;
+    for (const message of ["two", "three"])
+      expect((await bench.run({ message, resumeToken })).result).toMatchObject({ status: "ok", resumeToken });
+    const said = ((requests.at(-1)?.body["messages"] ?? []) as { role: string; content: string }[]).filter(({ role }) => role === "user");
+    expect(said.map(({ content }) => content)).toEqual(["one", "two", "three"]);
+  });
+
   test("with an unknown token fails, and calls no model", async () => {
     const { url, requests } = await openToolEndpoint([]);
     const bench = await openVercelBench({ baseUrl: url });

@@ -109,6 +109,51 @@ describe("an endpoint that ends an answer otherwise than a task needs", () => {
   });
 });
 
+describe("over the protocol of Anthropic an answer", () => {
+  const message = {
+    id: "m1",
+    type: "message",
+    role: "assistant",
+    model: "raw",
+    content: [],
+    stop_reason: null,
+    usage: { input_tokens: 9, output_tokens: 1 },
+  };
+  const begun = [
+    { type: "message_start", message },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Half" } },
+  ];
+  const ends = (stop_reason: string) => [
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason }, usage: { output_tokens: 5 } },
+    { type: "message_stop" },
+  ];
+  test.each<[string, object[], object]>([
+    ["that is whole is one", ends("end_turn"), { status: "ok", output: "Half", usage: { inputTokens: 9, outputTokens: 5 } }],
+    ["that breaks off is a failure", [], { status: "error", errorCode: "model_error" }],
+    ["that breaks off between two blocks, too", ends("end_turn").slice(0, 1), { status: "error", errorCode: "model_error" }],
+    ["that is cut off, too", ends("max_tokens"), { status: "error", errorCode: "output_limit" }],
+    ["that is refused, too", ends("refusal"), { status: "error", errorCode: "model_error" }],
+    [
+      "with an error in it, too",
+      [{ type: "error", error: { type: "overloaded_error", message: `Overloaded ${apiKey}` } }],
+      { status: "error", errorCode: "model_error", error: expect.stringContaining("Overloaded") },
+    ],
+  ])("%s", async (_, rest, expected) => {
+    const { url } = await openEndpoint(({ response }) => {
+      beginStream(response);
+      for (const event of [...begun, ...rest])
+        response.write(`event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`);
+      response.end();
+    });
+    const bench = await openVercelBench({ protocol: "anthropic", baseUrl: url, apiKey });
+    const { result } = await bench.run({});
+    expect(result).toMatchObject(expected);
+    expect(JSON.stringify(result)).not.toContain(apiKey);
+  });
+});
+
 test("an answer that ends for a reason of the endpoint's own is an answer", async () => {
   const { url } = await openEndpoint(streamed([[{ content: "All of it." }, "eos"]]));
   const bench = await openVercelBench({ baseUrl: url });
