@@ -297,6 +297,10 @@ describe("claude-agent-sdk", { timeout: 60_000 }, () => {
     const refused = await run({ outputStrategy: { type: "structured", schema: { ...schema, prefixItems: [] } }, ...play({ text }) });
     expect(refused.result).toMatchObject({ status: "ok", output: text });
     expect(refused.result.outputs).toBeUndefined();
+    // It reminds the model, once.
+    const ignored = await run({ outputStrategy: { type: "structured", schema }, ...play({ text }, { text }) });
+    expect(ignored.result).toMatchObject({ status: "ok", output: `${text}${text}` });
+    expect(ignored.result.outputs).toBeUndefined();
   });
 
   test("a sub-agent works within the task: its tools are told, its words are not the answer, its tokens count", async () => {
