@@ -150,6 +150,17 @@ describe("skills of a gateway on this host", () => {
     expect(calls.some(({ method }) => method.startsWith("skills.upload"))).toBe(false);
   });
 
+  it("have one winner of two writers who have read the same, though the gateway does not compare", async () => {
+    const { managers } = await onHost();
+    const { etag } = await managers.writeSkill("greet", documentOf("greet"));
+    const outcomes = await Promise.allSettled(
+      ["One.", "Two."].map((text) => managers.writeSkill("greet", documentOf("greet", text), etag)),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(outcomes[1]).toMatchObject({ reason: refused("stale_write") });
+    expect((await managers.readSkill("greet"))?.content).toContain("One.");
+  });
+
   it("are changed in the agent's workspace where they lie there", async () => {
     const { managers, own, shared } = await onHost();
     await mkdir(path.join(own, "greet"));
