@@ -53,7 +53,7 @@ export async function updateAgent(
 /** Deletes an agent that does nothing; its workspace and its state go to the trash of the gateway's user. False: there is none. */
 export async function deleteAgent(context: ManageContext, agentId: string, ifMatch?: string): Promise<boolean> {
   const record = await getAgent(context, agentId);
-  if (record?.["isDefault"] === true || agentId === FIRST_AGENT)
+  if (record !== null && (record["isDefault"] === true || agentId === FIRST_AGENT))
     throw new ManagementError(
       "conflict",
       `${agentId} is the gateway's first or default agent, in whose workspace others may work; it is not deleted.`,

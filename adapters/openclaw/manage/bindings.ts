@@ -43,7 +43,7 @@ function bindingsOf({ sourceConfig }: GatewayConfig, agentId: string): AgentBind
 }
 
 /** The first that fits counts, so the new ones stand where the first of the old ones stood. */
-export function replaceOwn(all: readonly AgentBinding[], own: readonly AgentBinding[], agentId: string): AgentBinding[] {
+function replaceOwn(all: readonly AgentBinding[], own: readonly AgentBinding[], agentId: string): AgentBinding[] {
   const isOwn = (binding: AgentBinding): boolean => binding["agentId"] === agentId;
   const first = all.findIndex(isOwn);
   const place = first === -1 ? all.length : first;

@@ -75,7 +75,7 @@ const isApplied = ({ configRevisionHash, appliedConfigHash }: GatewayConfig): bo
   configRevisionHash === undefined || appliedConfigHash === undefined || configRevisionHash === appliedConfigHash;
 
 /** The arrays that a patch replaces or removes: the gateway takes one that became shorter only where it is told. */
-export function arraysTouched(change: unknown, current: unknown, path = ""): string[] {
+function arraysTouched(change: unknown, current: unknown, path = ""): string[] {
   if (Array.isArray(current)) return [path];
   if (!isRecord(current)) return [];
   const fields = isRecord(change) ? Object.entries(change) : Object.keys(current).map((name) => [name, null] as const);

@@ -12,9 +12,20 @@ export async function refusing<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw error instanceof GatewayError ? explain(error) : error;
+    if (error instanceof GatewayError) throw explain(error);
+    if (isHostFailure(error))
+      throw new ManagementError(
+        "unavailable",
+        `Bridge could not do this on the gateway's host (${error.code}). It needs the rights of the gateway's user in its workspaces and directories of skills.`,
+        { cause: error },
+      );
+    throw error;
   }
 }
+
+/** A call of the file system that failed; its words name files of the machine. */
+const isHostFailure = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
 
 /** Has somebody else changed the configuration between our reading and our writing? */
 export const isStaleConfig = (error: unknown): boolean => error instanceof GatewayError && staleConfig.test(error.message);

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { z } from "zod";
 import { ManagementError } from "#contract";
+import { GatewayError } from "../gateway-error.ts";
 import { readDefaultAgent } from "./agent-records.ts";
 import { isInside, isSameDirectory, readInside } from "./host-files.ts";
 import { ask, type ManageContext } from "./manage-context.ts";
@@ -22,6 +23,8 @@ const rowSchema = z.looseObject({
 });
 const rowsSchema = z.object({ workspaceDir: z.string(), managedSkillsDir: z.string(), skills: z.array(rowSchema) });
 const contentSchema = z.object({ file: z.object({ content: z.string() }) });
+
+const goneSchema = z.object({ type: z.literal("workspace_file_not_found") });
 
 /** A skill as the gateway lists it. */
 export type SkillRow = z.infer<typeof rowSchema>;
@@ -51,7 +54,13 @@ export const skillsDirOf = ({ workspaceSkillsDir, sharedSkillsDir }: SkillRows, 
 export async function readContent(context: ManageContext, rows: SkillRows, row: SkillRow): Promise<string | null> {
   if (isInside(rows.workspaceDir, row.filePath)) {
     const file = path.relative(rows.workspaceDir, row.filePath);
-    return (await ask(context, contentSchema, "agents.workspace.get", { agentId: rows.agentId, path: file })).file.content;
+    try {
+      return (await ask(context, contentSchema, "agents.workspace.get", { agentId: rows.agentId, path: file })).file.content;
+    } catch (error) {
+      // It went after it was listed.
+      if (error instanceof GatewayError && goneSchema.safeParse(error.details).success) return null;
+      throw error;
+    }
   }
   await expectHost(context, rows, `The skill ${row.name} lies outside of the agent's workspace, where OpenClaw lets nobody read`);
   return await readInside(row.baseDir, row.filePath);

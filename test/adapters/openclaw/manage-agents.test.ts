@@ -248,6 +248,12 @@ describe("deleting an agent", () => {
     expect(await managers.deleteAgent("nobody", "old")).toBe(false);
     expect(called("agents.delete")).toEqual([]);
     expect(await managers.deleteAgent("nobody")).toBe(false);
+    const { answers } = createConfig({ agents: { entries: { writer: {} } } });
+    expect(
+      await createBench({ ...answers, "agents.delete": () => Promise.reject(invalid('agent "main" not found')) }).managers.deleteAgent(
+        "main",
+      ),
+    ).toBe(false);
   });
 });
 

@@ -63,6 +63,9 @@ describe("skills of a gateway somewhere", () => {
     await expect(managers.readSkill("tmux")).rejects.toMatchObject(refused("not_supported", /BRIDGE_OPENCLAW_STATE_DIR/));
     await expect(managers.deleteSkill("greet")).rejects.toMatchObject(refused("not_supported", /BRIDGE_OPENCLAW_STATE_DIR/));
     expect(await managers.readSkill("nothing")).toBeNull();
+    const gone = { code: "INVALID_REQUEST", message: "workspace file not found", details: { type: "workspace_file_not_found" } };
+    const late = createBench({ "agents.workspace.get": () => Promise.reject(new GatewayError(gone)) });
+    expect(await late.managers.readSkill("greet")).toBeNull();
     expect(await managers.deleteSkill("nothing")).toBe(false);
   });
 
@@ -202,6 +205,15 @@ describe("skills of a gateway on this host", () => {
     expect((await readdir(outside)).sort()).toEqual(["SKILL.md", "kept", "secret"]);
     expect(await exists(path.join(outside, "secret"))).toBe("secret");
     expect(await readdir(own)).toEqual([]);
+  });
+
+  it("are unavailable in words where Bridge cannot write, without the names of files", async () => {
+    const { answers, shared, stateDir } = await onHost();
+    await mkdir(path.join(shared, "greet/SKILL.md"), { recursive: true });
+    const { managers } = createBench(answers, { stateDir });
+    const failed = await managers.readSkill("greet").catch((error: unknown) => error);
+    expect(failed).toMatchObject(refused("unavailable", /EISDIR.*rights/));
+    expect((failed as Error).message).not.toContain(stateDir);
   });
 
   it("are left alone where the setting names another directory than the gateway's", async () => {
