@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { loadavg, tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -14,8 +17,8 @@ import { sdkDirectory } from "../test/runtimes/programs.ts";
 const usage = `Usage: node --max-semi-space-size=1 bench/soak.ts <subject> [--tasks n] [--at-once n]
 
 Runs many tasks through one adapter in this process, with a scripted model in another, and tells what its memory does between the first
-100 tasks and the last, and what is still open after its shutdown. Subjects: vercel-ai, vercel-ai-anthropic, claude-api, and claude-agent-sdk
-(needs node test/runtimes/install.ts).
+100 tasks and the last, and what is still open after its shutdown. Subjects: vercel-ai, vercel-ai-anthropic, gloo-ai, claude-api, and
+claude-agent-sdk (needs node test/runtimes/install.ts).
 `;
 const WARM_UP = 100;
 /** How much larger the memory may be at the end. */
@@ -24,7 +27,7 @@ const GOAL = 1.1;
 interface Subject {
   load(): Promise<AdapterModule>;
   /** How the adapter reaches the scripted model. */
-  config(modelUrl: string): Partial<AdapterConfig>;
+  config(modelUrl: string, tokenUrl: string): Partial<AdapterConfig>;
   /** What the model does in each task, in steps of the model server. */
   steps: unknown[];
 }
@@ -46,6 +49,14 @@ const subjects: Readonly<Record<string, Subject>> = {
     load: () => import("../adapters/claude/index.ts"),
     config: (url) => ({ settings: { connection: "api" }, env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "sk-of-the-bench" } }),
     steps: [{ text: longText }],
+  },
+  "gloo-ai": {
+    load: () => import("../adapters/gloo-ai/index.ts"),
+    config: (url, tokenUrl) => ({
+      settings: { baseUrl: `${url}/v1`, tokenUrl },
+      env: { GLOO_CLIENT_ID: "bench", GLOO_CLIENT_SECRET: "secret-of-the-bench" },
+    }),
+    steps: toolAndText,
   },
   "claude-agent-sdk": {
     load: () => import("../adapters/claude-agent-sdk/index.ts"),
@@ -80,10 +91,11 @@ async function soak({ load, config, steps }: Subject, tasks: number, atOnce: num
   const [workspace, home, dataDir] = ["workspace", "home", "data"].map((part) => path.join(root, part)) as [string, string, string];
   for (const directory of [workspace, home, dataDir]) mkdirSync(directory);
   const model = await startModel(path.join(root, "steps.json"), steps);
+  const tokens = await startTokens();
   const openBefore = process.getActiveResourcesInfo().toSorted();
 
   const adapter = (await load()).createAdapter();
-  await adapter.initialize(createAdapterConfig(dataDir, config(model.url)));
+  await adapter.initialize(createAdapterConfig(dataDir, config(model.url, tokens.url)));
   const startedAt = performance.now();
   let started = 0;
   const work = async (goal: number): Promise<void> => {
@@ -118,7 +130,7 @@ async function soak({ load, config, steps }: Subject, tasks: number, atOnce: num
   await adapter.shutdown();
   await delay(100);
   const open = process.getActiveResourcesInfo().toSorted();
-  await model.close();
+  await Promise.all([model.close(), tokens.close()]);
   rmSync(root, { recursive: true, force: true });
 
   const ratios = [end.rss / warm.rss, end.heap / warm.heap];
@@ -145,6 +157,17 @@ async function measure(): Promise<{ rss: number; heap: number }> {
   }
   const { rss, heapUsed } = process.memoryUsage();
   return { rss: rss / 1e6, heap: heapUsed / 1e6 };
+}
+
+/** An endpoint that gives everybody a token: so few are asked for that this may happen here. */
+async function startTokens(): Promise<{ url: string; close(): Promise<unknown> }> {
+  const server = createServer((_, response) => void response.end(JSON.stringify({ access_token: "token", expires_in: 3600 })));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
 }
 
 /** A scripted model in a process of its own: what it keeps of its requests is not to be measured. */
