@@ -1,0 +1,28 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { openToolEndpoint, toldResults } from "../adapters/model/tool-endpoint.ts";
+import { openVercelBench } from "../adapters/model/vercel-bench.ts";
+import { processesOf } from "../conformance/adapter-bench.ts";
+import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
+
+const script = path.join(import.meta.dirname, "../fixtures/programs/wild-mcp-server.js");
+
+test("an MCP server of a model's task works in the sandbox, and leaves nothing behind", { timeout: 30_000 }, async () => {
+  const root = directoryOutsideTmp();
+  const directories = { workspace: `${root}/workspace`, cwd: `${root}/workspace`, home: `${root}/home`, tmp: `${root}/tmp` };
+  for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true });
+  const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell" }]);
+  const bench = await openVercelBench({ baseUrl: url }, { sandbox: await openSandbox() });
+  const { result } = await bench.run({
+    directories,
+    mcpServers: [{ name: "wild", transport: "stdio", command: process.execPath, args: [script, "leave-child"] }],
+  });
+  expect(result).toMatchObject({ status: "ok", output: "Done." });
+  const [, second] = requests;
+  const told = JSON.parse((second === undefined ? {} : toldResults(second))["c1"] ?? "{}") as { pid: number; cwd: string };
+  // A process number of its own world.
+  expect(told).toMatchObject({ cwd: directories.cwd, pid: expect.any(Number) });
+  expect(told.pid).toBeLessThan(20);
+  expect(processesOf(`${bench.lastTask().request.taskId}/mcp-1`)).toEqual([]);
+});
