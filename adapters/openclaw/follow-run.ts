@@ -10,8 +10,8 @@ import type { runParams } from "./request.ts";
 
 /** How long a gateway may be away before its tasks are given up. */
 const AWAY_LIMIT_MS = 120_000;
-/** A gateway that was killed goes on with its sessions one after the other, under new runs. */
-const RESUME_LIMIT_MS = 60_000;
+/** A gateway that was killed goes on with its sessions one after the other, under new runs: each waits for the end of those before it. */
+const RESUME_LIMIT_MS = 240_000;
 const POLL_MS = 250;
 const WAIT_MS = 20_000;
 

@@ -27,7 +27,10 @@ export interface Gateway {
   /** Why there is no connection; null while there is one, or before the first try has failed. */
   readonly failure: GatewayError | null;
   hasMethod(name: string): boolean;
-  /** Asks the gateway; rejects with a GatewayError, at once when there is no connection. Params are strict: no field that it does not know. */
+  /**
+   * Asks the gateway; rejects with a GatewayError, at once when there is no connection; only the first try is waited for. Params are strict: no field
+   * that it does not know.
+   */
   call(method: string, params?: object, options?: CallOptions): Promise<unknown>;
   /** Resolves with the next connection, or the one there is; rejects when the signal is aborted. */
   connected(signal?: AbortSignal): Promise<Hello>;
@@ -96,6 +99,7 @@ export function createGateway({ url, token, logger }: GatewayOptions): Gateway {
     },
     hasMethod: (name) => hello?.methods.has(name) ?? false,
     async call(method, params = {}, options) {
+      if (failure === null && socket === null && !closing.signal.aborted) await attempt.promise;
       if (socket === null)
         throw new GatewayError({
           code: "DISCONNECTED",

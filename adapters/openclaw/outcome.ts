@@ -117,7 +117,7 @@ const reasons: Readonly<Record<string, TaskErrorCode>> = {
 function explainFailure(said: string, failoverReason: string | null): Verdict {
   const known = failoverReason === null ? undefined : reasons[failoverReason];
   // A provider that has refused its key is not asked again for a minute; then this is all there is.
-  if (known === "authentication_required" || /temporarily disabled after a provider auth/.test(said))
+  if (known === "authentication_required" || /temporarily disabled after a provider auth|authentication failed/.test(said))
     return failure("authentication_required", `The model's provider refuses OpenClaw's credentials: ${said} Set them in OpenClaw.`);
   if (known !== undefined) return failure(known, `The model's provider refuses the call: ${said}`);
   if (/\bsandbox\b/i.test(said)) return failure("adapter_error", `OpenClaw could not start the agent's sandbox: ${said}`);

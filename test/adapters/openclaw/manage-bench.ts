@@ -60,7 +60,8 @@ export function createBench(
   return { managers, calls, called: (method) => calls.filter((call) => call.method === method).map(({ params }) => params) };
 }
 
-function replay(method: string, params: Params): unknown {
+/** What the real gateway answered to this, once. */
+export function replay(method: string, params: Params): unknown {
   const ofMethod = Object.values(recorded).filter((recording) => recording.method === method);
   const found = ofMethod.find((recording) => isDeepStrictEqual(recording.params, params)) ?? ofMethod[0];
   if (found === undefined) throw new Error(`${method} was not recorded`);

@@ -6,6 +6,7 @@ import { createGateway, type Gateway } from "../../../adapters/openclaw/gateway.
 import { createOpenClawAdapter } from "../../../adapters/openclaw/index.ts";
 import { openSessionKeys } from "../../../adapters/openclaw/session-keys.ts";
 import { promptOpening } from "../../../adapters/program/prompt.ts";
+import { startBridgeProgram, taskInState } from "../../bridge-program.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 import { until } from "../../until.ts";
@@ -53,6 +54,11 @@ async function open({ root, settings = {}, ...config }: Partial<AdapterConfig> &
 async function workOf(sessionKey: string): Promise<{ status: string; kind: string }[]> {
   const { tasks } = (await operator.call("tasks.list", { sessionKey })) as { tasks: { status: string; kind: string }[] };
   return tasks;
+}
+/** The sessions in which it is at work. */
+async function keysAtWork(): Promise<string[]> {
+  const { tasks } = (await operator.call("tasks.list", { status: ["queued", "running"] })) as { tasks: { sessionKey: string }[] };
+  return tasks.map(({ sessionKey }) => sessionKey);
 }
 const isAtWork = async (key: string) => (await workOf(key)).some(({ status }) => status === "running" || status === "queued");
 
@@ -181,6 +187,29 @@ describe("sessions", () => {
   });
 });
 
+test("a Bridge that was killed leaves nothing at work: its successor stops the run of the task that it has lost", async () => {
+  const dataDir = await temporaryDirectory();
+  const environment = { BRIDGE_ADAPTERS: "openclaw", BRIDGE_OPENCLAW_URL: gateway.url, BRIDGE_OPENCLAW_TOKEN: gateway.token };
+  const before = new Set(await keysAtWork());
+  const first = await startBridgeProgram(dataDir, environment);
+  const taskId = "lost-with-its-bridge";
+  const task = {
+    taskId,
+    provider: "openclaw",
+    agentId: "main",
+    profile: "modify",
+    ...play({ say: "I begin.", tools: [exec("sleep 60")] }),
+  };
+  await expect.poll(async () => (await first.call("GET", "/api/v2/gateway/openclaw")).status, { timeout: 20_000 }).toBe(200);
+  expect((await first.call("POST", "/api/v2/dispatch", task)).status).toBe(202);
+  await expect.poll(async () => (await keysAtWork()).filter((key) => !before.has(key)), { timeout: 20_000 }).toHaveLength(1);
+  first.signal("SIGKILL");
+  await first.exited;
+  const second = await startBridgeProgram(dataDir, environment);
+  expect(await taskInState(second, taskId, "failed")).toMatchObject({ result: { errorCode: "bridge_restarted" } });
+  await expect.poll(async () => (await keysAtWork()).filter((key) => !before.has(key)), { timeout: 20_000 }).toEqual([]);
+});
+
 describe("what goes wrong", () => {
   test("an agent that is not there: how to make one", async () => {
     const { run } = await open();
@@ -217,15 +246,18 @@ describe("what goes wrong", () => {
     expect(await until(isBegun, 15_000)).toBe(true);
     await gateway.kill();
     expect(await until(async () => (await adapter.checkHealth()).status === "degraded", 5_000)).toBe(true);
+    // Nobody is there to be told; what the gateway begins of it later is stopped.
+    await adapter.cancel(doomed.request.taskId);
+    const stopped = (await doomed.done).result;
+    expect(stopped).toMatchObject({ errorCode: "cancelled" });
     await gateway.restart();
     const { result } = await working.done;
     expect(result).toMatchObject({ status: "ok", output: "The end of it." });
     // What was used before is not known any more.
     expect(result.usage).toBeUndefined();
-    await adapter.cancel(doomed.request.taskId);
-    expect((await doomed.done).result).toMatchObject({ errorCode: "cancelled" });
     expect(await adapter.checkHealth()).toMatchObject({ status: "healthy" });
     await operator.connected();
-    expect(await isAtWork(result.resumeToken as string)).toBe(false);
+    for (const { resumeToken } of [result, stopped])
+      expect(await until(async () => !(await isAtWork(resumeToken as string)), 60_000)).toBe(true);
   }, 240_000);
 });

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { createRunReader } from "../../../adapters/openclaw/events.ts";
+import type { Step } from "../../../adapters/program/run-program.ts";
+import recording from "./recorded-runs.json" with { type: "json" };
+
+type RunName = keyof typeof recording.runs;
+const isRun = (id: string) => id === "RUN";
+const read = (name: RunName) => {
+  const reader = createRunReader(isRun);
+  const steps = recording.runs[name].events.flatMap((event) => reader.read(event));
+  return { reader, steps };
+};
+/** In short: texts together, tools by name, the rest by kind. */
+function tell(steps: readonly Step[]): string[] {
+  const story: string[] = [];
+  for (const step of steps) {
+    const last = story.at(-1);
+    if (step.kind === "text" && last?.startsWith("> ") === true) story[story.length - 1] = `${last}${step.text}`;
+    else if (step.kind === "text") story.push(`> ${step.text}`);
+    else if (step.kind === "tool.invoked") story.push(`${step.toolName} ${JSON.stringify(step.input)}`);
+    else if (step.kind === "tool.completed")
+      story.push(`${step.toolName} ${step.isError ? "failed" : "done"}: ${String(step.output).slice(0, 40)}`);
+    else if (step.kind === "progress") story.push(`progress ${Object.keys(step.data).join()}`);
+  }
+  return story;
+}
+const about = (stream: string, data: unknown, runId = "RUN") => ({ event: "agent", payload: { runId, sessionKey: "KEY", stream, data } });
+
+describe("the events of a run, as recorded", () => {
+  test.each<[RunName, string[]]>([
+    ["speak", ["> A first part, a second part, and a third one."]],
+    [
+      "tool",
+      [
+        "> I look.",
+        expect.stringMatching(/^exec \{"command":"echo seen"/),
+        "progress tool,output",
+        "exec done: seen",
+        "> I have seen it.",
+      ] as string[],
+    ],
+    [
+      "refusedTool",
+      ["> I look.", 'exec {"command":"touch denied.txt"}', expect.stringMatching(/^exec failed: .*/s), "> I may not."] as string[],
+    ],
+    ["approved", ["> I look.", 'exec {"command":"touch asked.txt"}', "progress phase", "exec done: (no output)", "> Well."]],
+    ["rejected", ["> I look.", 'exec {"command":"touch asked.txt"}', "progress phase", "exec failed: Exec denied (gateway id=", "> Well."]],
+  ])("%s", (name, story) => {
+    const told = tell(read(name).steps).map((line) => (line.startsWith("exec failed: Exec denied") ? line.slice(0, 36) : line));
+    expect(told).toEqual(
+      story.map((line) => (typeof line === "string" && line.startsWith("exec failed: Exec denied") ? line.slice(0, 36) : line)),
+    );
+  });
+
+  test("name the model", () => {
+    expect(read("speak").steps).toContainEqual({ kind: "known", facts: { model: "custom/scripted" } });
+  });
+
+  test.each<[RunName, string | null]>([
+    ["speak", null],
+    ["badRequest", "format"],
+    ["refusedKey", "auth"],
+    ["cooledDown", null],
+  ])("%s: the provider's reason is %s", (name, reason) => {
+    expect(read(name).reader.failoverReason).toBe(reason);
+  });
+});
+
+test("a text that was missed in parts comes whole with its next event, once", () => {
+  const reader = createRunReader(isRun);
+  const say = (text: string, delta: string, itemId = "1") => reader.read(about("assistant", { text, delta, itemId }));
+  expect([say("Grü", "Grü"), say("Grüße an", " an"), say("Grüße an", ""), say("Neu", "Neu", "2")].flat()).toEqual(
+    ["Grü", "ße an", "Neu"].map((text) => ({ kind: "text", text })),
+  );
+});
+
+test("words before a tool that come as nothing else are told, others not again", () => {
+  const preamble = (phase: string) => about("item", { kind: "preamble", phase, progressText: "I look." });
+  const silent = createRunReader(isRun);
+  expect([silent.read(preamble("update")), silent.read(preamble("end"))].flat()).toEqual([{ kind: "text", text: "I look." }]);
+  const spoken = createRunReader(isRun);
+  spoken.read(about("assistant", { text: "I look.", delta: "I look.", itemId: "1" }));
+  expect(spoken.read(preamble("end"))).toEqual([]);
+});
+
+test("items stand for tools only where tools are not told", () => {
+  const item = (phase: string, status: string) =>
+    about("item", { kind: "tool", phase, status, name: "exec", toolCallId: "c", title: "Exec ls" });
+  const reader = createRunReader(isRun);
+  expect(reader.read(item("start", "running"))).toEqual([]);
+  reader.rejoin();
+  expect([item("start", "running"), item("update", "running"), item("end", "failed")].flatMap((event) => reader.read(event))).toEqual([
+    { kind: "tool.invoked", toolCallId: "c", toolName: "exec", input: { title: "Exec ls" } },
+    { kind: "tool.completed", toolCallId: "c", toolName: "exec", output: "Exec ls", isError: true },
+  ]);
+});
+
+test.each([
+  ["another run", about("assistant", { text: "x", delta: "x", itemId: "1" }, "OTHER")],
+  ["another kind", { event: "health", payload: { ok: true } }],
+  ["a stream of a newer gateway", about("thoughts", { text: "x" })],
+  ["a name that is everybody's", about("constructor", {})],
+  ["a shape of a newer gateway", about("assistant", { words: "x" })],
+  ["no payload", { event: "agent", payload: null }],
+])("%s says nothing", (_, event) => {
+  expect(createRunReader(isRun).read(event)).toEqual([]);
+});

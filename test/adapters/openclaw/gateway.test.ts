@@ -1,0 +1,141 @@
+import { once } from "node:events";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { WebSocketServer } from "ws";
+import { createGateway } from "../../../adapters/openclaw/gateway.ts";
+import type { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
+import { until } from "../../until.ts";
+import { startFakeGateway } from "./fake-gateway.ts";
+
+function connectTo({ url, token }: { url: string; token?: string | undefined }) {
+  const lines: string[] = [];
+  const log = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const gateway = createGateway({ url, token, logger: { debug: log, info: log, warn: log, error: log } });
+  onTestFinished(() => gateway.close());
+  return { gateway, lines };
+}
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail("it was answered"),
+    (error: GatewayError) => error,
+  );
+
+describe("the connection to a gateway", () => {
+  test("shakes hands, and knows what the gateway can", async () => {
+    const fake = await startFakeGateway({ without: ["tasks.list"] });
+    const { gateway } = connectTo(fake);
+    expect(gateway.state).toBe("connecting");
+    expect(await gateway.connected()).toMatchObject({ version: "2026.9.6", bootId: expect.stringMatching(/./) });
+    expect([gateway.state, gateway.hasMethod("agent"), gateway.hasMethod("tasks.list")]).toEqual(["connected", true, false]);
+    expect(fake.calls[0]?.params).toMatchObject({
+      minProtocol: 4,
+      maxProtocol: 4,
+      role: "operator",
+      caps: ["tool-events", "exec-approvals"],
+    });
+  });
+
+  test("refuses a call in the gateway's own words, and goes on", async () => {
+    const { gateway } = connectTo(await startFakeGateway());
+    await gateway.connected();
+    expect(await refusal(gateway.call("nothing.such"))).toMatchObject({ code: "INVALID_REQUEST", message: "unknown method: nothing.such" });
+    expect(await refusal(gateway.call("tasks.list", { odd: 1 }))).toMatchObject({ message: expect.stringContaining("'odd'") });
+    expect(await gateway.call("tasks.list")).toEqual({ tasks: [] });
+  });
+
+  test("is made again when it breaks; what was asked is refused, and listeners stay", async () => {
+    const fake = await startFakeGateway();
+    const { gateway } = connectTo(fake);
+    const heard: string[] = [];
+    gateway.onEvent(({ event }) => heard.push(event));
+    await gateway.connected();
+    const asked = refusal(
+      gateway.call("agent", { message: '{"hang":true}', idempotencyKey: "r", sessionKey: "k" }, { onAccepted: () => {} }),
+    );
+    await expect.poll(() => heard).toContain("agent");
+    fake.cut();
+    expect(await asked).toMatchObject({ code: "DISCONNECTED", retryable: true });
+    expect(await refusal(gateway.call("tasks.list"))).toMatchObject({ code: "DISCONNECTED" });
+    expect(gateway.failure).not.toBeNull();
+    await gateway.connected();
+    fake.tell("health", { ok: true });
+    await expect.poll(() => heard).toContain("health");
+    expect(gateway.failure).toBeNull();
+  });
+
+  test("tells a wrong token from a missing gateway, tries the one less often, and logs no token", async () => {
+    const fake = await startFakeGateway({ token: "right" });
+    const wrong = connectTo({ url: fake.url, token: "wrong-token-4711" });
+    await wrong.gateway.tried();
+    expect(wrong.gateway.failure).toMatchObject({ code: "INVALID_REQUEST", details: { code: "AUTH_TOKEN_MISMATCH" }, retryable: false });
+    const nobody = connectTo({ url: "ws://127.0.0.1:9", token: "wrong-token-4711" });
+    await nobody.gateway.tried();
+    expect(nobody.gateway.failure).toMatchObject({
+      code: "DISCONNECTED",
+      message: expect.stringContaining("ECONNREFUSED"),
+      retryable: true,
+    });
+    expect(wrong.lines).toHaveLength(1);
+    expect([...wrong.lines, ...nobody.lines].join()).not.toContain("4711");
+  });
+
+  test("notices a peer that has died without a word", async () => {
+    const fake = await startFakeGateway({ tickIntervalMs: 40 });
+    const { gateway } = connectTo(fake);
+    await gateway.connected();
+    expect(await until(() => gateway.failure?.message.includes("silent") === true, 2_000)).toBe(true);
+  });
+
+  test("bounds a call: in time, in size, and by whoever has asked", async () => {
+    const fake = await startFakeGateway({ maxPayload: 2_000 });
+    const { gateway } = connectTo(fake);
+    await gateway.connected();
+    const hang = { message: '{"hang":true}', idempotencyKey: "r", sessionKey: "k" };
+    expect(await refusal(gateway.call("agent", { ...hang, idempotencyKey: "x".repeat(2_000) }))).toMatchObject({ code: "TOO_LARGE" });
+    const stop = new AbortController();
+    const given = refusal(gateway.call("agent", hang, { signal: stop.signal, onAccepted: () => stop.abort() }));
+    expect(await given).toMatchObject({ code: "ABORTED" });
+    expect(await refusal(gateway.call("agent", { ...hang, idempotencyKey: "s" }, { signal: stop.signal }))).toMatchObject({
+      code: "ABORTED",
+    });
+  });
+
+  test("that nobody answers is given up in time", async () => {
+    const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    server.on("connection", (socket) => {
+      socket.send('{"type":"event","event":"connect.challenge","payload":{}}');
+      socket.on("message", (data) => {
+        const { id, method } = JSON.parse(data.toString());
+        const hello = {
+          server: { version: "1", bootId: "b" },
+          features: { methods: [] },
+          auth: {},
+          policy: { maxPayload: 1_000, tickIntervalMs: 30_000 },
+        };
+        if (method === "connect") socket.send(JSON.stringify({ type: "res", id, ok: true, payload: hello }));
+        if (method === "garbage") socket.send("{");
+      });
+    });
+    const { port } = server.address() as { port: number };
+    const { gateway } = connectTo({ url: `ws://127.0.0.1:${port}` });
+    await gateway.connected();
+    expect(await refusal(gateway.call("quiet", {}, { timeoutMs: 20 }))).toMatchObject({
+      code: "TIMEOUT",
+      message: expect.stringContaining("quiet"),
+    });
+    expect(await refusal(gateway.call("garbage"))).toMatchObject({ code: "DISCONNECTED", message: expect.stringContaining("protocol") });
+  });
+
+  test("closed stays closed, and lets go of whoever waits", async () => {
+    const fake = await startFakeGateway();
+    const { gateway } = connectTo({ url: "ws://127.0.0.1:9" });
+    const waiting = refusal(gateway.connected());
+    await gateway.close();
+    expect(await waiting).toMatchObject({ code: "ABORTED" });
+    const other = connectTo(fake).gateway;
+    await other.connected();
+    await other.close();
+    expect([other.state, (await refusal(other.call("tasks.list"))).code]).toEqual(["closed", "DISCONNECTED"]);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import type { ExecutionResult } from "#contract";
+import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
+import { explainError, readFinal, readRow, readWait } from "../../../adapters/openclaw/outcome.ts";
+import recording from "./recorded-runs.json" with { type: "json" };
+
+type RunName = keyof typeof recording.runs;
+const recorded = (name: RunName) =>
+  recording.runs[name] as {
+    payload?: unknown;
+    refusal?: ConstructorParameters<typeof GatewayError>[0];
+    wait: unknown;
+    row: { runId?: string; status: string; error?: string } | null;
+  };
+const codeOf = (ending: Pick<ExecutionResult, "status" | "errorCode"> | null) =>
+  ending === null ? null : (ending.errorCode ?? ending.status);
+
+// The same outcome has other words in the last answer, in agent.wait and in the list of tasks.
+test.each<[name: RunName, final: string, wait: string | null, row: string | null]>([
+  ["speak", "ok", "ok", "ok"],
+  ["tool", "ok", "ok", "ok"],
+  ["failedTool", "ok", "ok", "ok"],
+  ["cancelled", "cancelled", "cancelled", "cancelled"],
+  ["cancelledModel", "cancelled", "cancelled", "cancelled"],
+  ["timedOut", "timeout", "timeout", "timeout"],
+  ["badRequest", "model_error", "model_error", "model_error"],
+  ["unknownModel", "model_error", "model_error", "model_error"],
+  ["refusedKey", "authentication_required", "authentication_required", "authentication_required"],
+  ["cooledDown", "authentication_required", "authentication_required", "authentication_required"],
+])("%s, as recorded: %s, %s by agent.wait, %s in the list", (name, final, wait, row) => {
+  const run = recorded(name);
+  const ending = run.refusal === undefined ? readFinal(run.payload) : explainError(new GatewayError(run.refusal), null);
+  expect([codeOf(ending), codeOf(readWait(run.wait)), run.row === null ? null : codeOf(readRow(run.row))]).toEqual([final, wait, row]);
+});
+
+describe("the last answer", () => {
+  test("tells the text, the model, and what the run has used: what came from the cache counts as input", () => {
+    expect(readFinal(recorded("tool").payload)).toEqual({
+      status: "ok",
+      output: "I have seen it.",
+      model: "custom/scripted",
+      usage: { inputTokens: 260, outputTokens: 60, thinkingTokens: 10, cacheReadTokens: 40, cacheWriteTokens: 0 },
+      costUsd: 0.00036,
+    });
+  });
+
+  test.each<[string, unknown, string]>([
+    ["aborted, without a reason", { status: "timeout", summary: "aborted", result: { payloads: [], meta: {} } }, "cancelled"],
+    ["timed out before the model", { status: "timeout", summary: "aborted", timeoutPhase: "queue" }, "timeout"],
+    ["an incomplete turn", { status: "timeout", summary: "aborted", result: { meta: { error: { kind: "incomplete_turn" } } } }, "timeout"],
+    [
+      "ok with an error in it",
+      { status: "ok", result: { payloads: [], meta: { error: { kind: "context_overflow", message: "Too long." } } } },
+      "model_error",
+    ],
+    ["ok with an error as its text", { status: "ok", result: { payloads: [{ text: "Failed.", isError: true }], meta: {} } }, "model_error"],
+    ["an error", { status: "error", error: "It broke." }, "model_error"],
+    ["something else", "done", "adapter_error"],
+  ])("%s", (_, payload, code) => {
+    expect(codeOf(readFinal(payload))).toBe(code);
+  });
+
+  test("of a model without prices tells no cost", () => {
+    const agentMeta = { provider: "p", model: "m", costUsd: 0, usage: { input: 1, output: 2 } };
+    expect(readFinal({ status: "ok", result: { payloads: [], meta: { agentMeta } } })).not.toHaveProperty("costUsd");
+  });
+});
+
+test.each([{ runId: "r", status: "timeout" }, { runId: "r", status: "pending" }, recording.unknownWait, null])(
+  "%j is no end",
+  (payload) => {
+    expect(readWait(payload)).toBeNull();
+  },
+);
+
+describe("a refusal", () => {
+  const explain = (message: string, code = "UNAVAILABLE", reason: string | null = null) =>
+    explainError(new GatewayError({ code, message }), reason);
+
+  test("of an agent that is not there says how to make one", () => {
+    const { refusal } = recorded("unknownAgent");
+    expect(explainError(new GatewayError(refusal as never), null)).toMatchObject({
+      errorCode: "adapter_error",
+      error: expect.stringMatching(/no agent "nobody".*POST \/api\/v2\/gateway\/openclaw\/agents/),
+    });
+  });
+
+  test.each([
+    ["billing", "user_action_required"],
+    ["rate_limit", "rate_limited"],
+    ["overloaded", "rate_limited"],
+    ["auth", "authentication_required"],
+    ["server_error", "model_error"],
+  ])("for the provider's reason %s is %s", (reason, code) => {
+    expect(codeOf(explain("It failed.", "UNAVAILABLE", reason))).toBe(code);
+  });
+
+  test.each([
+    ["sandbox image not found", "UNAVAILABLE", "adapter_error"],
+    ["missing scope", "FORBIDDEN", "adapter_error"],
+    ["closed", "DISCONNECTED", "runtime_crashed"],
+    ["at root: unexpected property 'x'", "INVALID_REQUEST", "adapter_error"],
+  ])("%s (%s) is %s", (message, code, errorCode) => {
+    expect(codeOf(explain(message, code))).toBe(errorCode);
+  });
+
+  test("of the task's directory names the setting, and no path", () => {
+    const { error } = explain(
+      "sessions.create cwd is unavailable: ENOENT: no such file or directory, lstat '/secret/place'",
+      "INVALID_REQUEST",
+    );
+    expect(error).toContain("BRIDGE_OPENCLAW_WORKSPACE");
+    expect(error).not.toContain("/secret/place");
+  });
+
+  test("shows no key, and no stack", () => {
+    const { error = "" } = explain(
+      `GET https://api.example/v1?key=abcdef123456 with sk-abcdefghijklmnop failed\n\n\n    at Object.<anonymous> (/opt/x.js:1)`,
+    );
+    expect(error).not.toMatch(/abcdef123456|sk-abcdefghijklmnop|\/opt\/x\.js/);
+  });
+
+  test("a bug is no refusal", () => {
+    expect(() => explainError(new TypeError("x"), null)).toThrow(TypeError);
+  });
+});

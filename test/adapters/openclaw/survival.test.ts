@@ -1,0 +1,127 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { AdapterConfig, ApprovalQuestion, ExecutionRequest } from "#contract";
+import { createOpenClawAdapter } from "../../../adapters/openclaw/index.ts";
+import { openSessionKeys } from "../../../adapters/openclaw/session-keys.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { startTask } from "../../runtimes/start-task.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { doing, type FakeGateway, startFakeGateway } from "./fake-gateway.ts";
+
+async function open(fake: FakeGateway, changes: Partial<AdapterConfig> = {}) {
+  const root = await temporaryDirectory();
+  const at = (name: string) => path.join(root, name);
+  const directories = { workspace: at("workspace"), cwd: at("workspace"), home: at("home"), tmp: at("tmp") };
+  for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true });
+  const adapter = createOpenClawAdapter();
+  onTestFinished(() => adapter.shutdown());
+  await adapter.initialize(createAdapterConfig(root, { settings: { url: fake.url, token: fake.token }, ...changes }));
+  const start = (given: Partial<ExecutionRequest>) => startTask(adapter, directories, { agentId: "main", ...given });
+  return { adapter, start, root };
+}
+const called = (fake: FakeGateway, method: string) => fake.calls.filter((call) => call.method === method);
+/** The run of the only task, once it is at work. */
+async function runOf(fake: FakeGateway, { events }: { events: unknown[] }) {
+  await expect.poll(() => events.length).toBeGreaterThan(0);
+  const [found] = fake.runs;
+  if (found === undefined) throw new Error("there is no run");
+  return { runId: found[0], run: found[1] };
+}
+
+describe("a task", () => {
+  test("whose connection breaks goes on with its run, and starts it only once", async () => {
+    const fake = await startFakeGateway();
+    const { start } = await open(fake);
+    const task = start(doing({ hang: true }));
+    const { run } = await runOf(fake, task);
+    fake.cut();
+    Object.assign(run, { status: "completed", reply: "Done meanwhile." });
+    expect((await task.done).result).toMatchObject({ status: "ok", output: "Done meanwhile.", resumeToken: run.sessionKey });
+    expect(called(fake, "agent")).toHaveLength(1);
+  });
+
+  test("takes the run of a restarted gateway for its own", async () => {
+    const fake = await startFakeGateway();
+    const { start } = await open(fake);
+    const task = start(doing({ hang: true }));
+    const { run } = await runOf(fake, task);
+    fake.restart();
+    await expect.poll(() => called(fake, "tasks.list").length).toBeGreaterThan(2);
+    fake.begin(run.sessionKey, "Gone on.", "completed");
+    const { result } = await task.done;
+    expect(result).toMatchObject({ status: "ok", output: "Gone on." });
+    expect(result.usage).toBeUndefined();
+    expect(called(fake, "sessions.abort")).toEqual([]);
+  });
+
+  test("is stopped in the run that has taken its run's place", async () => {
+    const fake = await startFakeGateway();
+    const { adapter, start } = await open(fake);
+    const task = start(doing({ hang: true }));
+    const { run } = await runOf(fake, task);
+    fake.restart();
+    await expect.poll(() => called(fake, "connect").length).toBe(2);
+    fake.begin(run.sessionKey, "");
+    await expect.poll(() => called(fake, "agent.wait").length).toBeGreaterThan(0);
+    expect(await adapter.cancel(task.request.taskId)).toBe(true);
+    expect((await task.done).result).toMatchObject({ errorCode: "cancelled", output: "I wait." });
+    expect(called(fake, "sessions.abort")[0]?.params).toEqual({ key: run.sessionKey, clearQueued: true });
+  });
+
+  test("asks again about what was asked while the connection was broken", async () => {
+    const fake = await startFakeGateway();
+    const questions: ApprovalQuestion[] = [];
+    const requestApproval: AdapterConfig["requestApproval"] = async (question) => {
+      questions.push(question);
+      return { decision: "approve", reason: null };
+    };
+    const { start } = await open(fake, { requestApproval });
+    const { result, tools } = await start({ ...doing({ play: "approved" }), approvals: "ask" }).done;
+    expect(result).toMatchObject({ status: "ok", output: "Well." });
+    expect(questions).toMatchObject([{ toolName: "exec", input: { command: "touch asked.txt" } }]);
+    expect(tools).toMatchObject([{ toolCallId: questions[0]?.toolCallId, isError: false }]);
+  });
+});
+
+describe("a run without a task", () => {
+  test("is stopped where its session is this Bridge's: found at the start, begun later; others are left alone", async () => {
+    const fake = await startFakeGateway();
+    const root = await temporaryDirectory();
+    const keys = await openSessionKeys(root);
+    const [lost, late] = [keys.create("main", "/h"), keys.create("main", "/h")];
+    const others = `agent:main:bridge-0123456789ab-${"0".repeat(24)}-${"0".repeat(24)}`;
+    fake.begin(lost, "");
+    fake.begin(others, "");
+    fake.begin("agent:main:main", "");
+    await open(fake, { dataDir: root });
+    await expect.poll(() => called(fake, "sessions.abort").map(({ params }) => params["key"])).toEqual([lost]);
+    fake.begin(others, "");
+    fake.begin(late, "");
+    await expect.poll(() => called(fake, "sessions.abort").map(({ params }) => params["key"])).toEqual([lost, late]);
+  });
+});
+
+describe("health", () => {
+  test("of another version goes by its methods", async () => {
+    const newer = await open(await startFakeGateway({ version: "2027.1.1" }));
+    expect(await newer.adapter.checkHealth()).toMatchObject({ status: "healthy", version: "2027.1.1", connection: "http-api" });
+    const older = await open(await startFakeGateway({ version: "2026.1.1", without: ["agent.wait", "exec.approval.resolve"] }));
+    expect(await older.adapter.checkHealth()).toMatchObject({ status: "degraded", detail: expect.stringContaining("agent.wait") });
+    const ancient = await open(await startFakeGateway({ version: "2025.1.1", without: ["sessions.create"] }));
+    expect(await ancient.adapter.checkHealth()).toMatchObject({
+      status: "offline",
+      connection: null,
+      detail: expect.stringContaining("2026.9.6"),
+    });
+  });
+
+  test("is degraded while the connection is made again, and whole afterwards", async () => {
+    const fake = await startFakeGateway();
+    const { adapter } = await open(fake);
+    expect((await adapter.checkHealth()).status).toBe("healthy");
+    fake.cut();
+    await expect.poll(async () => (await adapter.checkHealth()).status, { interval: 5 }).toBe("degraded");
+    await expect.poll(async () => (await adapter.checkHealth()).status).toBe("healthy");
+  });
+});
