@@ -4,6 +4,7 @@
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages ./packages
 RUN npm ci --omit=dev --omit=optional
 
 FROM node:24-slim
@@ -13,6 +14,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends tini && rm -
 
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
+COPY --from=packages /app/packages ./packages
 COPY package.json LICENSE ./
 COPY migrations ./migrations
 COPY src ./src

@@ -20,6 +20,7 @@ export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> =
   "gloo-ai": () => import("./gloo-ai/index.ts"),
   openclaw: () => import("./openclaw/index.ts"),
   opencode: () => import("./opencode/index.ts"),
+  responder: () => import("./responder/index.ts"),
   "vercel-ai": () => import("./vercel-ai/index.ts"),
 };
 

@@ -143,6 +143,7 @@ export function loadConfig(environment: Environment): { config: Config; warnings
         command: values.BRIDGE_OPENCLAW_COMMAND,
       },
       opencode: { ...programSettings(values, "OPENCODE"), config: values.BRIDGE_OPENCODE_CONFIG },
+      responder: { tools: values.BRIDGE_RESPONDER_TOOLS, model: values.BRIDGE_RESPONDER_MODEL },
       "vercel-ai": {
         ...modelSettings(values),
         protocol: values.BRIDGE_VERCEL_AI_PROTOCOL,

@@ -36,6 +36,15 @@ const argv = z.string().transform((text, context) => {
   }
 });
 
+const argvByName = z.string().transform((text, context) => {
+  try {
+    return z.record(z.string().regex(/^[a-z][a-z0-9-]*$/), z.array(z.string().min(1)).min(1)).parse(JSON.parse(text));
+  } catch {
+    context.addIssue('must be a JSON object of names and arrays of strings, for example {"flowmark": ["flowmark"]}');
+    return z.NEVER;
+  }
+});
+
 const jsonObject = z.string().transform((text, context) => {
   try {
     return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
@@ -299,6 +308,12 @@ export const settings = {
   BRIDGE_COUNCIL_MAX_RUNS: integer(1, 10_000)
     .default(200)
     .describe("Questions that one council may ask in all; a council that needs more is refused before it begins."),
+  BRIDGE_RESPONDER_TOOLS: argvByName
+    .default({})
+    .describe(
+      'Tools that the responder may use, a JSON object of names and argument lists, such as {"flowmark": ["flowmark"]}. Default: none',
+    ),
+  BRIDGE_RESPONDER_MODEL: z.string().min(1).optional().describe("Model of the responder's provider openai, where a dispatch names none."),
   BRIDGE_MCP_COMMANDS: list.default([]).describe("Commands that a dispatch may name in a stdio MCP server, comma-separated."),
   BRIDGE_METRICS_PUBLIC: flag.default(false).describe("Serve /metrics without a token."),
   BRIDGE_LOG_LEVEL: z

@@ -72,6 +72,7 @@ test("nothing set is the documented default", () => {
       },
       openclaw: { url: "ws://127.0.0.1:18789", token: undefined, workspace: "bridge", stateDir: undefined, command: undefined },
       opencode: { ...programDefaults, config: undefined },
+      responder: { tools: {}, model: undefined },
       "vercel-ai": {
         ...modelDefaults,
         protocol: "openai-compatible",
@@ -272,8 +273,24 @@ const table: Record<keyof typeof settings, Row> = {
     ],
   },
   BRIDGE_COUNCIL_MAX_RUNS: {
-    good: [["9", ({ adapterSettings }) => [adapterSettings["deep-council"], adapterSettings["bridge-codex"]], [{ maxRuns: 9 }, { maxRuns: 9 }]]],
+    good: [
+      ["9", ({ adapterSettings }) => [adapterSettings["deep-council"], adapterSettings["bridge-codex"]], [{ maxRuns: 9 }, { maxRuns: 9 }]],
+    ],
     bad: ["0", "many"],
+  },
+  BRIDGE_RESPONDER_TOOLS: {
+    good: [
+      [
+        '{"lint":["lint","-x"]}',
+        ({ adapterSettings }) => adapterSettings["responder"],
+        { tools: { lint: ["lint", "-x"] }, model: undefined },
+      ],
+    ],
+    bad: ["lint", '{"lint":"x"}', '{"../x":["y"]}', '{"lint":[]}'],
+  },
+  BRIDGE_RESPONDER_MODEL: {
+    good: [["gpt-6.1-sol", ({ adapterSettings }) => adapterSettings["responder"], { tools: {}, model: "gpt-6.1-sol" }]],
+    bad: [],
   },
   BRIDGE_MCP_COMMANDS: { good: [["npx,/opt/mcp", ({ mcpCommands }) => mcpCommands, ["npx", "/opt/mcp"]]], bad: [] },
   BRIDGE_METRICS_PUBLIC: {

@@ -152,9 +152,17 @@ export interface ExecutionAdapter {
   offEvent?(listener: ExecutionEventListener): void;
 }
 
-/** Looks at the inputs beside the message before a task is accepted: what is wrong with one is told by the dotted name of its field. */
+/** What is wrong with an input: the dotted name of its field, and how to mend it. */
+export interface InputFault {
+  path: string;
+  message: string;
+  /** It is well-formed, and not allowed here. */
+  isRefused?: boolean;
+}
+
+/** Looks at the inputs beside the message before a task is accepted. */
 export interface InputChecker {
-  checkInput(request: Pick<ExecutionRequest, "bridgeInput" | "responderInput">): { path: string; message: string }[];
+  checkInput(request: Pick<ExecutionRequest, "bridgeInput" | "responderInput">): InputFault[];
 }
 
 /** Does the adapter look at its inputs? */

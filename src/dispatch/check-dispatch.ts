@@ -21,7 +21,7 @@ const MCP_LOOKUP_TIMEOUT_MS = 5000;
 /** Refuses a dispatch that cannot be carried out as it says; nothing of it is dropped silently. */
 export async function checkDispatch(request: TaskRequest, checks: Checks): Promise<void> {
   checkCapabilities(request, checks);
-  checkInputs(request, checks.adapter);
+  checkInputs(request, checks);
   checkCallbackUrl(request, checks.guard);
   checkOutput(request, checks.workspace);
   const cwd = request.metadata?.["cwd"];
@@ -47,9 +47,13 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities }: Che
 }
 
 /** Inputs that only their adapter understands. */
-function checkInputs(request: TaskRequest, adapter: ExecutionAdapter): void {
-  const errors = isInputChecker(adapter) ? adapter.checkInput(request) : [];
-  if (errors.length > 0) throw new BridgeError("invalid_request", "The dispatch is not valid.", { errors });
+function checkInputs(request: TaskRequest, { adapter, provider }: Checks): void {
+  const faults = isInputChecker(adapter) ? adapter.checkInput(request) : [];
+  const errors = faults.map(({ path, message }) => ({ path, message }));
+  if (faults.some(({ isRefused }) => isRefused !== true))
+    throw new BridgeError("invalid_request", "The dispatch is not valid.", { errors });
+  if (errors.length > 0)
+    throw new BridgeError("capability_missing", `The adapter ${provider} may not do what the dispatch asks for.`, { errors });
 }
 
 function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: CallbackGuard): void {

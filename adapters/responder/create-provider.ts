@@ -1,0 +1,73 @@
+import type { Provider } from "@hak2i/responder-bridge";
+import { createOpenAiProvider } from "@hak2i/responder-bridge-openai";
+import type { AdapterConfig, ExecutionRequest, ExecutionResult, NormalizedUsage, TaskErrorCode } from "#contract";
+
+/** The name under which a dispatch asks for the operator's OpenAI-compatible API; every other one is an adapter. */
+export const OPENAI = "openai";
+
+/** A child task did not answer; its own words and code are the reason. */
+export class ChildFailure extends Error {
+  override readonly name = "ChildFailure";
+  readonly errorCode: TaskErrorCode;
+
+  constructor({ errorCode = "adapter_error", error = "The child task failed." }: Pick<ExecutionResult, "errorCode" | "error">) {
+    super(error);
+    this.errorCode = errorCode;
+  }
+}
+
+/** What the models of one task have used up; absent when nobody told. */
+export interface Spent {
+  usage?: NormalizedUsage;
+  costUsd?: number;
+}
+
+/** The API that the operator has configured. */
+export function openAiProvider(config: AdapterConfig, model: string | undefined): Provider {
+  const baseUrl = config.env["OPENAI_BASE_URL"];
+  const provider = createOpenAiProvider({
+    apiKey: config.env["OPENAI_API_KEY"] ?? null,
+    ...(baseUrl === undefined || baseUrl === "" ? {} : { baseUrl }),
+  });
+  return { ...provider, generate: (request) => provider.generate({ ...request, model: request.model || (model ?? "") }) };
+}
+
+/** Any adapter of this Bridge: every draft is a child task that changes nothing. */
+export function adapterProvider(
+  name: string,
+  { config, request, spent }: { config: AdapterConfig; request: ExecutionRequest; spent: Spent },
+): Provider {
+  return {
+    name,
+    async generate({ model, messages, signal }) {
+      signal?.throwIfAborted();
+      const textOf = (wanted: "system" | "user") =>
+        messages
+          .filter(({ role }) => (role === "system") === (wanted === "system"))
+          .map(({ content }) => content)
+          .join("\n\n");
+      const systemPrompt = textOf("system");
+      const result = await config.runChild({
+        parentTaskId: request.taskId,
+        provider: name,
+        message: textOf("user"),
+        ...(systemPrompt === "" ? {} : { systemPrompt }),
+        ...(model === "" ? {} : { model }),
+        timeoutSeconds: request.timeoutSeconds,
+        profile: "inspect",
+      });
+      addTo(spent, result);
+      if (result.status === "error") throw new ChildFailure(result);
+      return { text: result.output ?? "" };
+    },
+  };
+}
+
+function addTo(spent: Spent, { usage, costUsd }: ExecutionResult): void {
+  if (costUsd !== undefined) spent.costUsd = (spent.costUsd ?? 0) + costUsd;
+  if (usage === undefined) return;
+  const counts = Object.entries(usage).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  const sum: Record<string, number> = { inputTokens: 0, outputTokens: 0, ...(spent.usage as Record<string, number> | undefined) };
+  for (const [name, count] of counts) sum[name] = (sum[name] ?? 0) + count;
+  spent.usage = sum as unknown as NormalizedUsage;
+}

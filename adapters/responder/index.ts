@@ -1,0 +1,183 @@
+import path from "node:path";
+import { createArtifactStore, createMaterialsLoader, createResponderBridge, ResponderError } from "@hak2i/responder-bridge";
+import { OpenAiError } from "@hak2i/responder-bridge-openai";
+import type {
+  AdapterConfig,
+  ExecutionAdapter,
+  ExecutionEventListener,
+  ExecutionRequest,
+  ExecutionResult,
+  GatewayCapabilities,
+  InputChecker,
+  TaskErrorCode,
+} from "#contract";
+import { adapterProvider, ChildFailure, OPENAI, openAiProvider, type Spent } from "./create-provider.ts";
+import { createTool, readTopic } from "./create-tool.ts";
+import { readInput } from "./input.ts";
+import { responderSettingsSchema } from "./settings.ts";
+
+/** Where the drafts, prompts and logs of a task are left, relative to its workspace. */
+const OUTPUTS = ".outputs/responder";
+
+const capabilities: GatewayCapabilities = {
+  streaming: false,
+  sessionResume: false,
+  fileIo: true,
+  mcpServers: false,
+  tools: false,
+  sandboxing: false,
+  costTracking: true,
+  management: false,
+  approvals: false,
+  cancellation: true,
+  outputStrategies: ["stream"],
+  inputs: ["responderInput"],
+};
+
+/** Generates a document, lets a tool validate it, and has it mended until it is valid. */
+export function createResponderAdapter(): Required<ExecutionAdapter> & InputChecker {
+  const listeners = new Set<ExecutionEventListener>();
+  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  let config: AdapterConfig | null = null;
+  let tools: readonly string[] = [];
+
+  return {
+    provider: "responder",
+    async initialize(given) {
+      tools = Object.keys(responderSettingsSchema.parse(given.settings).tools);
+      config = given;
+    },
+    async shutdown() {
+      config = null;
+      for (const { controller } of running.values()) controller.abort();
+      await Promise.allSettled([...running.values()].map(({ done }) => done));
+    },
+    async checkHealth() {
+      const base = { connection: null, version: null, preflight: [] };
+      if (config === null) return { ...base, status: "offline", detail: "The responder is not running." };
+      const detail = tools.length === 0 ? "No tool may be used: name them by BRIDGE_RESPONDER_TOOLS." : null;
+      const told = detail ?? tools.join(", ");
+      return {
+        status: detail === null ? "healthy" : "degraded",
+        connection: "native-dispatch",
+        version: null,
+        detail,
+        preflight: [{ step: "tools", ok: detail === null, detail: told }],
+      };
+    },
+    capabilities: () => capabilities,
+    async execute(request) {
+      if (config === null) return failure("adapter_offline", "The responder adapter is not running.");
+      const controller = new AbortController();
+      const done = runTask(request, config, controller.signal, (data) => {
+        for (const listener of listeners) listener({ type: "execution.progress", taskId: request.taskId, data });
+      });
+      running.set(request.taskId, { controller, done });
+      try {
+        return await done;
+      } finally {
+        running.delete(request.taskId);
+      }
+    },
+    async cancel(taskHandle) {
+      const task = running.get(taskHandle);
+      task?.controller.abort();
+      return task !== undefined;
+    },
+    onEvent: (listener) => void listeners.add(listener),
+    offEvent: (listener) => void listeners.delete(listener),
+    checkInput({ responderInput }) {
+      const read = readInput(responderInput, tools);
+      return "faults" in read ? read.faults : [];
+    },
+  };
+}
+
+export { createResponderAdapter as createAdapter };
+
+async function runTask(
+  request: ExecutionRequest,
+  config: AdapterConfig,
+  signal: AbortSignal,
+  onProgress: (data: Record<string, unknown>) => void,
+): Promise<ExecutionResult> {
+  const startedAt = performance.now();
+  const settings = responderSettingsSchema.parse(config.settings);
+  const spent: Spent = {};
+  const end = (ending: Omit<ExecutionResult, "durationMs" | "connection">): ExecutionResult => ({
+    ...ending,
+    ...spent,
+    durationMs: performance.now() - startedAt,
+    connection: "native-dispatch",
+  });
+  const read = readInput(request.responderInput, Object.keys(settings.tools));
+  if ("faults" in read) {
+    const words = read.faults.map(({ path: at, message }) => `${at} ${message}`).join("; ");
+    return end({ status: "error", errorCode: "adapter_error", error: words });
+  }
+  const { input } = read;
+  const tool = await createTool(input.tool, settings.tools[input.tool] ?? [], { config, request });
+  if ("missing" in tool) return end({ status: "error", errorCode: "adapter_error", error: tool.missing });
+  const { workspace } = request.directories;
+  const directory = `${OUTPUTS}/${nameOf(request.taskId)}`;
+  const artifacts = createArtifactStore(path.join(workspace, directory));
+  const written = () => artifacts.list().map((name) => `${directory}/${name}`);
+  try {
+    const name = input.provider ?? OPENAI;
+    const provider = name === OPENAI ? openAiProvider(config, settings.model) : adapterProvider(name, { config, request, spent });
+    const bridge = createResponderBridge({
+      provider,
+      tool,
+      artifacts,
+      materials: createMaterialsLoader({ cwd: workspace, root: workspace }),
+    });
+    const { ok, document, logText, iterations } = await bridge.run(
+      {
+        model: input.model ?? request.model,
+        describe: readTopic(input.describe),
+        ...(input.params === undefined ? {} : { params: readTopic(input.params) }),
+        materials: input.materials,
+        maxIterations: input.maxIterations,
+      },
+      { signal, onIteration: (iteration) => onProgress({ phase: "iteration", ...iteration }) },
+    );
+    const outputs = { ok, iterations, artifacts: written() };
+    if (ok) return end({ status: "ok", output: document, outputs });
+    const error = `The document is not valid after ${iterations} iterations. The tool said last: ${logText.trim().slice(-2_000)}`;
+    return end({
+      status: "error",
+      errorCode: "output_invalid",
+      error,
+      output: document,
+      outputs: { ...outputs, validationLog: logText.slice(-20_000) },
+    });
+  } catch (error) {
+    if (signal.aborted)
+      return end({ status: "error", errorCode: "cancelled", error: "The task was stopped.", outputs: { artifacts: written() } });
+    return end({ status: "error", ...explain(error), outputs: { artifacts: written() } });
+  }
+}
+
+/** Expected failures of the parts, as a task tells them; anything else is a bug. */
+function explain(error: unknown): { errorCode: TaskErrorCode; error: string } {
+  if (error instanceof ChildFailure) return { errorCode: error.errorCode, error: error.message };
+  if (error instanceof ResponderError) return { errorCode: "adapter_error", error: error.message };
+  if (error instanceof OpenAiError) return { errorCode: codeOf(error.status), error: error.message };
+  // A key or an address that cannot be used is told before anything is sent.
+  if (error instanceof TypeError) return { errorCode: "user_action_required", error: error.message };
+  throw error;
+}
+
+const codeOf = (status: number | null): TaskErrorCode =>
+  status === 401 || status === 403 ? "authentication_required" : status === 429 ? "rate_limited" : "model_error";
+
+/** The handle of a task may hold what no file name can. */
+const nameOf = (taskId: string): string => taskId.replaceAll(/[^A-Za-z0-9-]/g, "-").replace(/^-+/, "");
+
+const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
+  status: "error",
+  errorCode,
+  error,
+  durationMs: 0,
+  connection: "native-dispatch",
+});

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import type { InputFault } from "#contract";
+
+const words = z.string().trim().min(1).max(1_000);
+
+const schema = z.strictObject({
+  tool: words,
+  describe: words,
+  params: words.optional(),
+  materials: z.array(z.string().min(1).max(4_096)).max(100).default([]),
+  model: words.optional(),
+  maxIterations: z.int().min(1).max(20).default(3),
+  provider: words.optional(),
+});
+
+/** What the responder is asked for. */
+export type ResponderInput = z.infer<typeof schema>;
+
+/** Reads the input of a dispatch; `tools` are the names that the operator has given. */
+export function readInput(given: unknown, tools: readonly string[]): { input: ResponderInput } | { faults: InputFault[] } {
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    return {
+      faults: parsed.error.issues.flatMap((issue): InputFault[] => {
+        const at = ["responderInput", ...issue.path].join(".");
+        if (issue.code !== "unrecognized_keys") return [{ path: at, message: issue.message }];
+        return issue.keys.map((key) => ({ path: `${at}.${key}`, message: "is not a field of this input" }));
+      }),
+    };
+  }
+  const { tool, materials } = parsed.data;
+  const faults: InputFault[] = [];
+  if (!tools.includes(tool)) {
+    const known = tools.length === 0 ? "none is: the operator names them by BRIDGE_RESPONDER_TOOLS" : tools.join(", ");
+    faults.push({ path: "responderInput.tool", message: `is not among the tools that may be used (${known})`, isRefused: true });
+  }
+  for (const [index, file] of materials.entries()) {
+    // Where links lead is looked at when the files are read.
+    const isInside = !file.startsWith("/") && !file.includes("\0") && !file.split(/[\\/]/).includes("..");
+    if (!isInside)
+      faults.push({
+        path: `responderInput.materials.${index}`,
+        message: "must be a path inside the workspace, relative to it",
+        isRefused: true,
+      });
+  }
+  return faults.length > 0 ? { faults } : { input: parsed.data };
+}

@@ -1,0 +1,166 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { startBridgeProgram, taskInState } from "../bridge-program.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const programs = path.resolve(import.meta.dirname, "../fixtures/programs");
+interface Result {
+  output?: string;
+  outputs: { ok?: boolean; iterations?: number; artifacts: string[]; validationLog?: string };
+  usage?: object;
+  costUsd?: number;
+  errorCode?: string;
+  error?: string;
+}
+
+/** A real Bridge with the responder, whose drafts come from the command adapter or from an API. */
+async function openResponder(environment: Record<string, string> = {}) {
+  const dataDir = await temporaryDirectory();
+  const workspace = path.join(dataDir, "workspaces/default/writer");
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(path.join(workspace, "notes.md"), "The material.");
+  const bridge = await startBridgeProgram(dataDir, {
+    BRIDGE_ADAPTERS: "command,responder",
+    BRIDGE_COMMAND: JSON.stringify([process.execPath, path.join(programs, "drafting-agent.js")]),
+    BRIDGE_COMMAND_ENV: "FIXES,DRAFT",
+    BRIDGE_RESPONDER_TOOLS: JSON.stringify({ words: [process.execPath, path.join(programs, "word-tool.js")], gone: ["no-such-program"] }),
+    ...environment,
+  });
+  const dispatch = (input: object, fields: object = {}) =>
+    bridge.call("POST", "/api/v2/dispatch", {
+      taskId: "r1",
+      provider: "responder",
+      agentId: "writer",
+      responderInput: { tool: "words", describe: "cats --short", provider: "command", ...input },
+      ...fields,
+    });
+  const ended = async (state: string) => (await taskInState(bridge, "r1", state))["result"] as Result;
+  return { bridge, dataDir, workspace, dispatch, ended };
+}
+
+test("a document is generated, validated and mended until it is valid, and everything is left in the workspace", async () => {
+  const { bridge, workspace, dispatch, ended } = await openResponder({ FIXES: "2" });
+  expect((await dispatch({ materials: ["notes.md"] })).status).toBe(202);
+  const { output, outputs, usage, costUsd } = await ended("completed");
+  expect(output).toBe("draft 3 VALID");
+  expect(outputs).toMatchObject({ ok: true, iterations: 3 });
+  expect({ usage, costUsd }).toEqual({ usage: { inputTokens: 30, outputTokens: 6 }, costUsd: 1.5 });
+  const names = outputs.artifacts.map((name) => name.replace(/^\.outputs\/responder\/[\w-]+\//, ""));
+  const iteration = (number: number) => ["prompt.json", "draft.md", "validation.log"].map((name) => `iterations/iter-0${number}/${name}`);
+  expect(names).toEqual(
+    expect.arrayContaining([
+      "inputs/describe.md",
+      "inputs/materials.txt",
+      ...iteration(1),
+      ...iteration(2),
+      ...iteration(3),
+      "final/final.md",
+      "final/validation.log",
+      "meta.json",
+    ]),
+  );
+  for (const name of outputs.artifacts) expect(statSync(path.join(workspace, name)).isFile()).toBe(true);
+  const meta = JSON.parse(readFileSync(path.join(workspace, outputs.artifacts.find((name) => name.endsWith("meta.json")) ?? ""), "utf8"));
+  expect(meta).toMatchObject({ provider: "command", ok: true, iterations: 3, tool: { name: "words", version: "word-tool 1.2.3" } });
+  const told = (await (await bridge.call("GET", "/api/v2/tasks/r1/events")).json()) as { data: { type: string; data: object }[] };
+  expect(told.data.filter(({ type }) => type === "execution.progress").map(({ data }) => data)).toEqual([
+    { phase: "iteration", iteration: 1, maxIterations: 3, ok: false },
+    { phase: "iteration", iteration: 2, maxIterations: 3, ok: false },
+    { phase: "iteration", iteration: 3, maxIterations: 3, ok: true },
+  ]);
+  const children = (await (await bridge.call("GET", "/api/v2/tasks?parentTaskId=r1")).json()) as {
+    data: { state: string; provider: string }[];
+  };
+  expect(children.data.map(({ state, provider }) => [state, provider])).toEqual(Array.from({ length: 3 }, () => ["completed", "command"]));
+});
+
+describe("a task fails in words", () => {
+  test("when the document is not valid after the last iteration; it is kept", async () => {
+    const { dispatch, ended, workspace } = await openResponder({ FIXES: "9" });
+    await dispatch({ maxIterations: 2 });
+    const { output, outputs, errorCode, error } = await ended("failed");
+    expect({ output, errorCode }).toEqual({ output: "draft 2", errorCode: "output_invalid" });
+    expect(error).toContain("after 2 iterations. The tool said last: error: the word is missing");
+    expect(outputs).toMatchObject({ ok: false, iterations: 2, validationLog: expect.stringContaining("the word is missing") });
+    const final = outputs.artifacts.filter((name) => name.includes("/final/"));
+    expect(readFileSync(path.join(workspace, final.find((name) => name.endsWith("final.md")) ?? ""), "utf8")).toBe("draft 2");
+    expect(final).toContainEqual(expect.stringMatching(/INVALID\.txt$/));
+  });
+
+  test.each([
+    ["the tool is not installed", { tool: "gone" }, {}, "adapter_error", /gone is not on the PATH/],
+    ["the tool knows no such topic", { describe: "crash" }, {}, "adapter_error", /exited with code 70/],
+    ["the tool crashes", {}, { DRAFT: "CRASH" }, "adapter_error", /SIGSEGV/],
+    ["a material is missing", { materials: ["nowhere.md"] }, {}, "adapter_error", /nowhere\.md/],
+    ["the adapter is not loaded", { provider: "codex" }, {}, "adapter_offline", /codex/],
+    ["the API has no key and no model", { provider: "openai" }, {}, "user_action_required", /model|key/],
+  ])("when %s", async (_when, input, environment, errorCode, words) => {
+    const { dispatch, ended, dataDir } = await openResponder(environment);
+    await dispatch(input);
+    const result = await ended("failed");
+    expect(result).toMatchObject({ errorCode, error: expect.stringMatching(words) });
+    expect(result.error).not.toContain(dataDir);
+  });
+
+  test("when the API refuses the key, which is not told", async () => {
+    const api = createServer((_, response) =>
+      response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"Bad key sk-secret"}}'),
+    );
+    await new Promise<void>((resolve) => void api.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void api.close());
+    const { dispatch, ended } = await openResponder({
+      OPENAI_BASE_URL: `http://127.0.0.1:${(api.address() as AddressInfo).port}/v1`,
+      OPENAI_API_KEY: "sk-secret",
+      BRIDGE_RESPONDER_MODEL: "some-model",
+    });
+    await dispatch({ provider: "openai" });
+    const { errorCode, error } = await ended("failed");
+    expect(errorCode).toBe("authentication_required");
+    expect(error).not.toContain("sk-secret");
+  });
+});
+
+test("a dispatch that asks for what it may not have is refused before it is accepted", async () => {
+  const { dispatch, workspace } = await openResponder();
+  symlinkSync("/etc/passwd", path.join(workspace, "link"));
+  for (const [input, status, field] of [
+    [{ tool: "rm" }, 422, "responderInput.tool"],
+    [{ materials: ["/etc/passwd"] }, 422, "responderInput.materials.0"],
+    [{ materials: ["notes.md", "../../default/other/x"] }, 422, "responderInput.materials.1"],
+    [{ describe: "" }, 400, "responderInput.describe"],
+    [{ maxIterations: 0 }, 400, "responderInput.maxIterations"],
+    [{ model: 7 }, 400, "responderInput.model"],
+    [{ command: "rm" }, 400, "responderInput.command"],
+  ] as const) {
+    const answer = await dispatch(input);
+    expect(await answer.json()).toMatchObject({ status, errors: [{ path: field }] });
+  }
+});
+
+test("a link that leads out of the workspace is not read", async () => {
+  const { dispatch, ended, workspace } = await openResponder();
+  symlinkSync("/etc/passwd", path.join(workspace, "link"));
+  await dispatch({ materials: ["link"] });
+  expect(await ended("failed")).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("outside") });
+  expect(readdirSync(workspace)).not.toContain("final");
+});
+
+test("a cancel stops it, its child and its tool", async () => {
+  const { bridge, dispatch, ended } = await openResponder({
+    BRIDGE_COMMAND: JSON.stringify([process.execPath, "-e", "setInterval(() => {}, 1000)"]),
+  });
+  await dispatch({});
+  const children = async () =>
+    ((await (await bridge.call("GET", "/api/v2/tasks?parentTaskId=r1")).json()) as { data: { state: string }[] }).data.map(
+      ({ state }) => state,
+    );
+  await expect.poll(children, { timeout: 15_000 }).toEqual(["running"]);
+  expect((await bridge.call("POST", "/api/v2/tasks/r1/cancel")).status).toBe(202);
+  expect(await ended("cancelled")).toMatchObject({ errorCode: "cancelled" });
+  expect(await children()).toEqual(["cancelled"]);
+});
