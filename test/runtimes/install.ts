@@ -10,6 +10,7 @@ const packageOf = {
   claude: "@anthropic-ai/claude-code",
   codex: "@openai/codex",
   gemini: "@google/gemini-cli",
+  openclaw: "openclaw",
   opencode: "opencode-ai",
   "claude-agent-acp": "@agentclientprotocol/claude-agent-acp",
   "codex-acp": "@agentclientprotocol/codex-acp",

@@ -53,7 +53,7 @@ export async function startGateway({
   const config = configOf({ port, token, modelUrl, workspace, logFile: path.join(root, "gateway.log") });
   change(config);
   writeFileSync(configPath, JSON.stringify(config, null, 2));
-  const argv = [process.execPath, path.resolve(runtimesPath(), "../openclaw/openclaw.mjs")];
+  const argv = [process.execPath, path.join(runtimesPath(), "openclaw")];
   const env = {
     PATH: process.env["PATH"] ?? "",
     HOME: home,
