@@ -64,7 +64,7 @@ async function dispatch(agentId: string, message: string, state: string): Promis
 }
 
 describe("agents", () => {
-  it("are made, given a soul that the model sees, changed, and deleted with all they had", async () => {
+  it("are made, and given a soul that the model sees", async () => {
     const made = await make("poet", { name: "The Poet", model: gatewayModel });
     expect(made.body).toMatchObject({ id: "poet", name: "The Poet", model: gatewayModel });
     expect((await ask("GET", "/agents")).body.data.map(({ id }: { id: string }) => id)).toEqual(["main", "poet"]);
@@ -84,8 +84,12 @@ describe("agents", () => {
     expectProblem(await ask("DELETE", "/agents/poet/files/SOUL.md", {}, far), "not_supported");
     expect((await ask("DELETE", "/agents/poet/files/SOUL.md")).status).toBe(204);
     expectProblem(await ask("GET", "/agents/poet/files/SOUL.md"), "not_found");
-    await put("/agents/poet/files/SOUL.md", "# Last");
+    expect((await ask("DELETE", "/agents/poet")).status).toBe(204);
+  });
 
+  it("are changed as a whole or not at all, and deleted with all they had", async () => {
+    await make("poet", { model: gatewayModel });
+    await put("/agents/poet/files/SOUL.md", "# Last");
     const { etag } = (await ask("GET", "/agents/poet")).body;
     const change = { name: "Bard", tools: { allow: ["read", "write"] } };
     const changed = await ask("PATCH", "/agents/poet", { body: change, ...ifMatch(etag) });
