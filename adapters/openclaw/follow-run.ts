@@ -80,13 +80,15 @@ async function adopt(run: FollowedRun, found: readonly TaskRow[]): Promise<Endin
   const { key, runs, signal } = run;
   const deadline = performance.now() + RESUME_LIMIT_MS;
   for (let rows = found; performance.now() < deadline; rows = await listRows(run)) {
-    // The newest comes first.
-    const newest = rows.find((row) => row.childSessionKey === key);
-    // The lost run is cancelled sooner or later, unless it had come to its end.
-    const isLost = newest === undefined || (runs.has(newest.runId ?? "") && ["running", "queued", "cancelled"].includes(newest.status));
-    if (!isLost && newest.runId !== undefined) {
-      runs.add(newest.runId);
-      return await waitFor(run, newest.runId);
+    // The newest comes first; what is older than the lost run belongs to earlier tasks of the session.
+    const lost = rows.findIndex(({ runId }) => runId !== undefined && runs.has(runId));
+    const next = rows.slice(0, Math.max(lost, 0)).find((row) => row.childSessionKey === key);
+    // It is cancelled sooner or later, unless it had come to its end.
+    const hadEnded = ["completed", "failed", "timed_out"].includes(rows[lost]?.status ?? "");
+    const runId = next?.runId ?? (hadEnded ? rows[lost]?.runId : undefined);
+    if (runId !== undefined) {
+      runs.add(runId);
+      return await waitFor(run, runId);
     }
     await delay(POLL_MS, undefined, { signal }).catch(aborted);
   }
@@ -98,11 +100,12 @@ async function waitFor(run: FollowedRun, runId: string): Promise<Ending> {
   const { gateway } = run;
   for (;;) {
     const ending = readWait(await gateway.call("agent.wait", { runId, timeoutMs: WAIT_MS }, { timeoutMs: 2 * WAIT_MS }));
-    if (ending !== null) return ending;
+    if (ending !== null) return await withWords(run, runId, ending);
     // Of a run that it has forgotten the gateway says no more than of one that goes on.
     const row = (await listRows(run)).find((one) => one.runId === runId);
     const ended = row === undefined ? failure("runtime_crashed", "The gateway has lost the run.") : readRow(row);
-    if (ended !== null) return ended.status === "ok" ? { ...ended, ...(await lastWords(run, runId)) } : ended;
+    if (ended !== null) return await withWords(run, runId, ended);
+    await delay(POLL_MS);
   }
 }
 
@@ -121,12 +124,13 @@ const historySchema = z.object({
   ),
 });
 
-/** What a run has said last, as the session keeps it. */
-async function lastWords({ gateway, key }: FollowedRun, runId: string): Promise<{ output?: string }> {
+/** What a run has said last, as the session keeps it, where its end does not tell. */
+async function withWords({ gateway, key }: FollowedRun, runId: string, ending: Ending): Promise<Ending> {
+  if (ending.status !== "ok" || ending.output !== undefined) return ending;
   const history = historySchema.safeParse(await gateway.call("chat.history", { sessionKey: key, limit: 20 })).data;
   const last = history?.messages.findLast(({ role, __openclaw }) => role === "assistant" && __openclaw?.runId === runId);
   const output = last?.content.map(({ text = "" }) => text).join("") ?? "";
-  return output === "" ? {} : { output };
+  return output === "" ? ending : { ...ending, output };
 }
 
 function unlessDisconnected(error: unknown): void {

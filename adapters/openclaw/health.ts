@@ -44,7 +44,7 @@ export async function checkGateway({ gateway, settings }: OpenedGateway): Promis
 }
 
 /** Why there is no connection, and what the operator can do about it. */
-export function adviceFor(failure: GatewayError | null): string {
+function adviceFor(failure: GatewayError | null): string {
   if (failure === null) return "There is no connection to the gateway yet.";
   const { code, message } = failure;
   const detail = detailCode(failure);

@@ -93,7 +93,7 @@ export function explainError(error: unknown, failoverReason: string | null): End
   }
   // How it ends what was stopped before it had begun.
   if (/run authority is no longer active/.test(message)) return stoppedElsewhere;
-  if (code === "DISCONNECTED") return failure("runtime_crashed", `The gateway went away and did not come back in time: ${said}`);
+  if (code === "DISCONNECTED") return failure("runtime_crashed", "The gateway went away and did not come back in time.");
   if (code === "UNAVAILABLE") return explainFailure(said, failoverReason);
   if (code === "FORBIDDEN") return failure("adapter_error", `Bridge's token has not the right that the gateway asks for: ${said}`);
   return failure("adapter_error", `The gateway refuses the task: ${said}`);

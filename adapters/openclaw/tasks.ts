@@ -2,7 +2,6 @@ import type { ExecutionAdapter, ExecutionEventListener, ExecutionRequest, Execut
 import { processLimits } from "../process/run-process.ts";
 import type { Ending } from "../program/agent-program.ts";
 import { createTaskStory } from "../program/task-story.ts";
-import { adviceFor } from "./health.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";
 import { obstacleTo } from "./request.ts";
 import { cancelled, runTask } from "./run-task.ts";
@@ -124,9 +123,12 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 
 /** Why a task cannot begin; null when it can. A gateway that was there is waited for. */
 async function whyOffline(gateway: OpenedGateway["gateway"], signal: AbortSignal): Promise<string | null> {
-  if (gateway.failure === null) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(AWAY_LIMIT_MS)])).catch(() => {});
+  if (gateway.failure === null) await Promise.race([gateway.tried(), aborted(signal)]);
+  const isAway = gateway.hello !== null && gateway.failure?.retryable === true;
+  if (isAway) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(AWAY_LIMIT_MS)])).catch(() => {});
   if (gateway.state === "connected") return null;
-  return signal.aborted ? "The task was cancelled." : adviceFor(gateway.failure);
+  // The reason names addresses, and is for operators to read.
+  return signal.aborted ? "The task was cancelled." : "There is no connection to the OpenClaw gateway; GET /api/v2/adapters tells why.";
 }
 
 /** The gateway's whole text leaves the blanks around it away; where the two differ otherwise, it is the one that counts. */

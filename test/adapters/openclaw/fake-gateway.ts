@@ -28,6 +28,8 @@ interface FakeOptions {
   without?: readonly string[];
   tickIntervalMs?: number;
   maxPayload?: number;
+  /** It is one that tells the reply of a run nowhere but in the session. */
+  history?: string;
   /** Takes what has to be done at the end; outside of a test, `afterAll`. */
   atEnd?(act: () => void): void;
 }
@@ -77,6 +79,7 @@ export async function startFakeGateway({
   without = [],
   tickIntervalMs = 30_000,
   maxPayload = 26_214_400,
+  history,
   atEnd = onTestFinished,
 }: FakeOptions = {}) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
@@ -191,9 +194,18 @@ export async function startFakeGateway({
     "agent.wait"({ runId }) {
       const run = runs.get(String(runId));
       const recorded = recording.runs.speak.wait as Json;
-      return { payload: run?.status === "completed" ? { ...recorded, runId, terminalReply: { text: run.reply } } : recording.unknownWait };
+      return {
+        payload:
+          run?.status === "completed"
+            ? { ...recorded, runId, terminalReply: history === undefined ? { text: run.reply } : undefined }
+            : recording.unknownWait,
+      };
     },
-    "chat.history": () => ({ payload: { messages: [] } }),
+    "chat.history"({ sessionKey }) {
+      const [runId] = [...runs].findLast(([, run]) => run.sessionKey === sessionKey) ?? [];
+      const message = { role: "assistant", content: [{ type: "text", text: history }], __openclaw: { runId } };
+      return { payload: { messages: history === undefined ? [] : [message] } };
+    },
     "exec.approval.list": () => ({ payload: [] }),
     "exec.approval.resolve"({ id, decision }) {
       const run = approvals.get(String(id));

@@ -69,7 +69,39 @@ describe("a task", () => {
     expect(called(fake, "sessions.abort")[0]?.params).toEqual({ key: run.sessionKey, clearQueued: true });
   });
 
-  test("asks again about what was asked while the connection was broken", async () => {
+  test("on a session that goes on is not taken for what was there before", async () => {
+    const fake = await startFakeGateway();
+    const { start } = await open(fake);
+    const { result: earlier } = await start(doing({ say: "Earlier." })).done;
+    const resumeToken = earlier.resumeToken as string;
+    const task = start({ ...doing({ hang: true }), resumeToken });
+    await expect.poll(() => task.events.length).toBeGreaterThan(0);
+    fake.restart();
+    await expect.poll(() => called(fake, "connect").length).toBe(2);
+    fake.begin(resumeToken, "Gone on.", "completed");
+    expect((await task.done).result).toMatchObject({ status: "ok", output: "Gone on." });
+  });
+
+  test("that comes while the connection is made again waits for it", async () => {
+    const fake = await startFakeGateway();
+    const { adapter, start } = await open(fake);
+    await adapter.checkHealth();
+    fake.cut();
+    await expect.poll(async () => (await adapter.checkHealth()).status, { interval: 5 }).toBe("degraded");
+    expect((await start(doing({ say: "Here." })).done).result).toMatchObject({ status: "ok", output: "Here." });
+  });
+
+  test("has its words from the session where the end of its run does not tell them", async () => {
+    const fake = await startFakeGateway({ history: "As the session has it." });
+    const { start } = await open(fake);
+    const task = start(doing({ hang: true }));
+    const { run } = await runOf(fake, task);
+    fake.cut();
+    Object.assign(run, { status: "completed" });
+    expect((await task.done).result).toMatchObject({ status: "ok", output: "As the session has it." });
+  });
+
+  test("asks somebody, by its session, and tells how the tool ended", async () => {
     const fake = await startFakeGateway();
     const questions: ApprovalQuestion[] = [];
     const requestApproval: AdapterConfig["requestApproval"] = async (question) => {
