@@ -7,4 +7,3 @@ export const responderSettingsSchema = z.looseObject({
   /** Model of the provider `openai`, where a dispatch names none. */
   model: z.string().min(1).optional(),
 });
-export type ResponderSettings = z.infer<typeof responderSettingsSchema>;

@@ -277,7 +277,7 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
 }
 
 /** Outputs of different domains that say the same and weigh it differently. */
-export function findConflicts(outputs: readonly Output[]): { finding_ids: [string, string]; about: string }[] {
+function findConflicts(outputs: readonly Output[]): { finding_ids: [string, string]; about: string }[] {
   return outputs.flatMap((left, index) =>
     outputs
       .slice(index + 1)

@@ -8,7 +8,7 @@ export interface Merge {
 }
 
 /** Do two outputs say the same of the same domain? */
-export const isSame = (left: Output, right: Output): boolean => left.domain === right.domain && areAlike(left, right);
+const isSame = (left: Output, right: Output): boolean => left.domain === right.domain && areAlike(left, right);
 
 /** Do two outputs say the same, whatever their domains? */
 export const areAlike = (left: Pick<Output, "title" | "description">, right: Pick<Output, "title" | "description">): boolean =>

@@ -1,7 +1,7 @@
 import { type Challenge, type Output, severityRank } from "./words.ts";
 
 /** The most that the context of a round may hold for a role that remembers nothing, in characters. */
-export const CONTEXT_LIMIT_CHARACTERS = 32_000;
+const CONTEXT_LIMIT_CHARACTERS = 32_000;
 
 /** What stands in a prompt whose context had to be shortened. */
 export const SUMMARIZED_NOTE = "NOTE: Prior round context summarized due to size (>32k chars). Full outputs in .outputs/bridges/ artifact.";

@@ -75,7 +75,7 @@ export interface BridgeOptions {
 }
 
 /** Debate rounds after the first one, at most. */
-export const maxDebateRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 1, thorough: 3 };
+const maxDebateRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 1, thorough: 3 };
 
 /** Questions that a council on one runtime asks, when no domain is added and every answer can be read. */
 export const plannedRuns = ({ domains, intensity }: Pick<CouncilInput, "domains" | "intensity">): number =>
