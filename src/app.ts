@@ -188,6 +188,24 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
 
   let retention: ReturnType<typeof createRetention> | undefined;
   const closing = new AbortController();
+  let started: Promise<string> | undefined;
+  async function start(): Promise<string> {
+    await server.listen({ host: config.host, port: config.port });
+    const address = addressOf(server);
+    logger.info({ address, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir }, "listening");
+    if (noSandbox !== null) logger.warn(`BRIDGE_SANDBOX=auto: runtimes are in no sandbox. ${noSandbox}`);
+    metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
+    for (const error of await workspaces.sweep())
+      logger.error({ err: error }, "a temporary directory of an earlier task cannot be removed");
+    await dispatcher.recover();
+    await bridgeServer.start();
+    recovered.resolve();
+    callbackWorker.start();
+    retention = createRetention({ store, days: config.retentionDays, logger });
+    // In the background: a runtime that is slow to answer holds up its own tasks only.
+    void registry.start();
+    return address;
+  }
   let suggested: Promise<void> | undefined;
   async function suggestAdapters(): Promise<void> {
     try {
@@ -203,22 +221,9 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   }
   return {
     server,
-    async start() {
-      await server.listen({ host: config.host, port: config.port });
-      const address = addressOf(server);
-      logger.info({ address, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir }, "listening");
-      if (noSandbox !== null) logger.warn(`BRIDGE_SANDBOX=auto: runtimes are in no sandbox. ${noSandbox}`);
-      metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
-      for (const error of await workspaces.sweep())
-        logger.error({ err: error }, "a temporary directory of an earlier task cannot be removed");
-      await dispatcher.recover();
-      await bridgeServer.start();
-      recovered.resolve();
-      callbackWorker.start();
-      retention = createRetention({ store, days: config.retentionDays, logger });
-      // In the background: a runtime that is slow to answer holds up its own tasks only.
-      void registry.start();
-      return address;
+    start() {
+      started = start();
+      return started;
     },
     suggestAdapters() {
       suggested = suggestAdapters();
@@ -226,6 +231,8 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
     },
     async close() {
       closing.abort();
+      // A stop may come in the middle of the start, which still needs all that is let go of here.
+      await started?.catch(() => {});
       await dispatcher.drain();
       await server.close();
       tokens.close();

@@ -11,6 +11,8 @@ import { StartError } from "./errors.ts";
 const CLOSE_MARGIN_MS = 45_000;
 /** How long the last line of the log may take to be written. */
 const LAST_LINE_MS = 500;
+/** Log lines that may wait to be written; what is beyond is lost. */
+const MAX_UNWRITTEN_BYTES = 16 * 1024 ** 2;
 /** What the system refuses at a start, and what the operator can do about it. */
 const remedies: Readonly<Record<string, string>> = {
   EADDRINUSE: "Another program listens there: stop it, or choose another BRIDGE_PORT.",
@@ -37,7 +39,7 @@ async function serve(): Promise<void> {
   // What the environment says already goes before the file.
   if (existsSync(".env")) process.loadEnvFile();
   const { config, warnings } = loadConfig(process.env);
-  const log = pino.destination({ dest: 1, sync: false });
+  const log = openLog();
   const logger = pino(
     {
       level: config.logLevel,
@@ -60,6 +62,16 @@ async function serve(): Promise<void> {
   await app.start();
   for (const warning of warnings) logger.warn(warning);
   void app.suggestAdapters();
+}
+
+/** Standard output. That nobody takes the lines (a full disk, a reader that has gone) must stop nothing: they are kept, up to a limit, for the next try. */
+function openLog() {
+  const log = pino.destination({ dest: 1, sync: false, maxLength: MAX_UNWRITTEN_BYTES });
+  log.on("error", () => {
+    // At an exit the library would try for ever.
+    log.flushSync = () => {};
+  });
+  return log;
 }
 
 /** What the operator can mend is told in words; anything else keeps its stack. */

@@ -1,13 +1,17 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
+import { pino } from "pino";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { catalogue } from "../adapters/index.ts";
+import { createApp } from "../src/app.ts";
+import { loadConfig } from "../src/config.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { startBridgeProgram, taskInState } from "./bridge-program.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -26,8 +30,9 @@ async function startReceiver() {
     response.writeHead(204).end();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, posts };
+  const close = (): void => void server.close();
+  onTestFinished(close);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, posts, close };
 }
 
 /** A process that has ended but that nobody has collected is no longer alive. */
@@ -322,6 +327,39 @@ describe("the stop", () => {
     await stopping;
     bridge.closeLog();
     expect(await bridge.exited).toBe(0);
+  });
+
+  test("in the middle of the start waits for the start", async () => {
+    const environment = { BRIDGE_PORT: "0", BRIDGE_DATA_DIR: await temporaryDirectory(), BRIDGE_GATEWAY_TOKEN_HASH: "0".repeat(64) };
+    const stopped = Promise.withResolvers<void>();
+    const stopAt = (line: string): void => {
+      if (line.includes('"listening"')) stopped.resolve(app.close());
+    };
+    const app = await createApp(loadConfig(environment).config, pino({}, { write: stopAt }), { environment });
+    await expect(app.start()).resolves.toMatch(/^http:/);
+    await stopped.promise;
+  });
+
+  test("comes to its end, and does not come by itself, where the log cannot be written", async () => {
+    const { url, close } = await startReceiver();
+    close();
+    const full = await open("/dev/full", "w");
+    const bridge = spawn(process.execPath, [path.resolve("src/main.ts")], {
+      env: { PATH: "/usr/bin:/bin", BRIDGE_PORT: new URL(url).port, BRIDGE_DATA_DIR: await temporaryDirectory() },
+      stdio: ["ignore", full.fd, "ignore"],
+    });
+    onTestFinished(() => void bridge.kill("SIGKILL"));
+    await full.close();
+    const exited = once(bridge, "exit");
+    const isReady = () =>
+      fetch(new URL("/readyz", url)).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    // The first line is long lost by then.
+    await expect.poll(isReady, { timeout: 15_000 }).toBe(true);
+    bridge.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
   });
 
   test("an error that nobody caught, be it an adapter's, stops Bridge in peace and with exit code 1", async () => {
