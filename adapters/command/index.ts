@@ -13,6 +13,7 @@ import { findProgram } from "../process/find-program.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../process/run-process.ts";
 import { sandboxStep } from "../process/sandbox-step.ts";
+import { createRunningTasks } from "../program/running-tasks.ts";
 import { type CommandResult, readLine } from "./events.ts";
 import { type CommandCall, commandCall, programInput } from "./request.ts";
 
@@ -29,13 +30,8 @@ interface Ready {
 
 /** Runs any program as an agent: the request by stdin, its story and its result by lines on stdout. */
 export function createCommandAdapter({ exitAfterResultMs = 10_000 }: CommandAdapterOptions = {}): Required<ExecutionAdapter> {
-  const listeners = new Set<ExecutionEventListener>();
-  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  const running = createRunningTasks();
   let ready: Ready | null = null;
-
-  const emit: ExecutionEventListener = (event) => {
-    for (const listener of listeners) listener(event);
-  };
 
   return {
     provider: "command",
@@ -46,8 +42,7 @@ export function createCommandAdapter({ exitAfterResultMs = 10_000 }: CommandAdap
 
     async shutdown() {
       ready = null;
-      for (const { controller } of running.values()) controller.abort();
-      await Promise.allSettled([...running.values()].map(({ done }) => done));
+      await running.stopAll();
     },
 
     checkHealth: async () => healthOf(ready),
@@ -55,25 +50,14 @@ export function createCommandAdapter({ exitAfterResultMs = 10_000 }: CommandAdap
     capabilities: () => capabilities,
 
     async execute(request) {
-      if (ready === null) return failure("adapter_offline", "The command adapter is not running.");
-      const controller = new AbortController();
-      const done = runProgram(request, ready, emit, controller);
-      running.set(request.taskId, { controller, done });
-      try {
-        return await done;
-      } finally {
-        running.delete(request.taskId);
-      }
+      const given = ready;
+      if (given === null) return failure("adapter_offline", "The command adapter is not running.");
+      return running.run(request.taskId, (controller) => runProgram(request, given, running.emit, controller));
     },
 
-    async cancel(taskHandle) {
-      const task = running.get(taskHandle);
-      task?.controller.abort();
-      return task !== undefined;
-    },
-
-    onEvent: (listener) => void listeners.add(listener),
-    offEvent: (listener) => void listeners.delete(listener),
+    cancel: running.cancel,
+    onEvent: running.onEvent,
+    offEvent: running.offEvent,
   };
 }
 

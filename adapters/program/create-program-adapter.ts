@@ -13,6 +13,7 @@ import type { AgentProgram, Ending, Probe, ProgramConnection, ProgramContext } f
 import { asks } from "./decide-call.ts";
 import { type FoundConnection, findConnections, isUsable, probeConnections, reportHealth } from "./preflight.ts";
 import { programSettingsSchema } from "./program-settings.ts";
+import { createRunningTasks } from "./running-tasks.ts";
 import { createSessionTotals, forgetOldTotals, type SessionTotals } from "./session-totals.ts";
 import { createTaskStory } from "./task-story.ts";
 
@@ -34,15 +35,10 @@ interface Ready {
 
 /** Makes the adapter of an agent program: everything that is the same for all of them. */
 export function createProgramAdapter(program: AgentProgram): Required<ExecutionAdapter> {
-  const listeners = new Set<ExecutionEventListener>();
-  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  const running = createRunningTasks();
   const checks = new Set<Promise<unknown>>();
   let closing = new AbortController();
   let ready: Ready | null = null;
-
-  const emit: ExecutionEventListener = (event) => {
-    for (const listener of listeners) listener(event);
-  };
 
   return {
     provider: program.provider,
@@ -61,8 +57,7 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       const context = ready?.context;
       ready = null;
       closing.abort();
-      for (const { controller } of running.values()) controller.abort();
-      await Promise.allSettled([...[...running.values()].map(({ done }) => done), ...checks]);
+      await Promise.allSettled([running.stopAll(), ...checks]);
       if (context !== undefined) await Promise.all(program.connections.map((connection) => connection.close?.(context)));
     },
 
@@ -83,25 +78,14 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     },
 
     async execute(request) {
-      if (ready === null) return failure(program, "adapter_offline", notRunning(program));
-      const controller = new AbortController();
-      const done = runTask(program, request, ready, emit, controller.signal);
-      running.set(request.taskId, { controller, done });
-      try {
-        return await done;
-      } finally {
-        running.delete(request.taskId);
-      }
+      const given = ready;
+      if (given === null) return failure(program, "adapter_offline", notRunning(program));
+      return running.run(request.taskId, ({ signal }) => runTask(program, request, given, running.emit, signal));
     },
 
-    async cancel(taskHandle) {
-      const task = running.get(taskHandle);
-      task?.controller.abort();
-      return task !== undefined;
-    },
-
-    onEvent: (listener) => void listeners.add(listener),
-    offEvent: (listener) => void listeners.delete(listener),
+    cancel: running.cancel,
+    onEvent: running.onEvent,
+    offEvent: running.offEvent,
   };
 }
 

@@ -1,8 +1,8 @@
 import { realpathSync, statSync } from "node:fs";
+import { estimateTimeoutSeconds } from "bridge-council";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
 import { sandboxStep } from "../process/sandbox-step.ts";
 import type { AgentProgram, Finding, Probe, ProgramConnection, ProgramContext } from "./agent-program.ts";
-import { estimateTimeoutSeconds } from "./estimate-timeout.ts";
 
 /** How long the connections may take to answer, all at the same time, and then the credentials: a health check has 15 s in all. */
 const PROBES_LIMIT_MS = 10_000;
