@@ -32,10 +32,10 @@ export function openAiProvider(config: AdapterConfig, model: string | undefined)
   return { ...provider, generate: (request) => provider.generate({ ...request, model: request.model || (model ?? "") }) };
 }
 
-/** Any adapter of this Bridge: every draft is a child task that changes nothing. */
+/** Any adapter of this Bridge: every draft is a child task that changes nothing, and is put into `children`. */
 export function adapterProvider(
   name: string,
-  { config, request, spent }: { config: AdapterConfig; request: ExecutionRequest; spent: Spent },
+  { config, request, spent, children }: { config: AdapterConfig; request: ExecutionRequest; spent: Spent; children: Promise<unknown>[] },
 ): Provider {
   return {
     name,
@@ -47,7 +47,7 @@ export function adapterProvider(
           .map(({ content }) => content)
           .join("\n\n");
       const systemPrompt = textOf("system");
-      const result = await config.runChild({
+      const child = config.runChild({
         parentTaskId: request.taskId,
         provider: name,
         message: textOf("user"),
@@ -56,6 +56,8 @@ export function adapterProvider(
         timeoutSeconds: request.timeoutSeconds,
         profile: "inspect",
       });
+      children.push(child);
+      const result = await child;
       addTo(spent, result);
       if (result.status === "error") throw new ChildFailure(result);
       return { text: result.output ?? "" };

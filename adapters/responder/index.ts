@@ -104,6 +104,7 @@ async function runTask(
   const startedAt = performance.now();
   const settings = responderSettingsSchema.parse(config.settings);
   const spent: Spent = {};
+  const children: Promise<unknown>[] = [];
   const end = (ending: Omit<ExecutionResult, "durationMs" | "connection">): ExecutionResult => ({
     ...ending,
     ...spent,
@@ -124,7 +125,7 @@ async function runTask(
   const written = () => artifacts.list().map((name) => `${directory}/${name}`);
   try {
     const name = input.provider ?? OPENAI;
-    const provider = name === OPENAI ? openAiProvider(config, settings.model) : adapterProvider(name, { config, request, spent });
+    const provider = name === OPENAI ? openAiProvider(config, settings.model) : adapterProvider(name, { config, request, spent, children });
     const bridge = createResponderBridge({
       provider,
       tool,
@@ -155,6 +156,9 @@ async function runTask(
     if (signal.aborted)
       return end({ status: "error", errorCode: "cancelled", error: "The task was stopped.", outputs: { artifacts: written() } });
     return end({ status: "error", ...explain(error), outputs: { artifacts: written() } });
+  } finally {
+    // A run that is stopped waits for nobody: its last draft may still be on its way.
+    await Promise.allSettled(children);
   }
 }
 

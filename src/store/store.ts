@@ -165,7 +165,7 @@ export interface Store {
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
   /** Agents that have tasks, the one with the newest task first: how many are kept, and when the newest one last began or ended. */
   listAgents(tenant: string, limit: number): Promise<{ agentId: string; tasks: number; updatedAt: number }[]>;
-  /** What a stop of Bridge cut off, oldest first: running tasks, and queued ones whose parent was running. */
+  /** What a stop of Bridge cut off, newest first, and so children before their parents: running tasks, and queued ones whose parent was running. */
   listInterruptedTasks(): Promise<Task[]>;
   /** The queued task of a provider that is next. */
   findQueuedTask(provider: string): Promise<Task | null>;

@@ -106,7 +106,7 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, clock
           `SELECT * FROM task WHERE seq IN (
              SELECT seq FROM task WHERE state = 'running'
              UNION ALL SELECT seq FROM task WHERE state = 'queued' AND parent_seq IS NOT NULL)
-           ORDER BY seq`,
+           ORDER BY seq DESC`,
         )
         .map((row) => toTask(row) as Task),
     findQueuedTask: async (provider) =>

@@ -211,13 +211,13 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       }
     });
 
-    test("a restart finds what it cut off: running tasks and queued children", async () => {
+    test("a restart finds what it cut off, children first: running tasks and queued children", async () => {
       const { store, reopen } = await open();
       const parent = await started(store);
       await store.insertTaskIfAbsent(newTask({ taskId: "child", parent }));
       await store.insertTaskIfAbsent(newTask({ taskId: "waiting" }));
       const again = await reopen();
-      expect((await again.listInterruptedTasks()).map(({ taskId }) => taskId)).toEqual(["task-1", "child"]);
+      expect((await again.listInterruptedTasks()).map(({ taskId }) => taskId)).toEqual(["child", "task-1"]);
       expect((await again.listUnfinishedChildren(parent.seq)).map(({ taskId }) => taskId)).toEqual(["child"]);
       expect(await again.countQueuedTasks()).toEqual(new Map([["command", 2]]));
       expect((await again.findQueuedTask("command"))?.taskId).toBe("child");

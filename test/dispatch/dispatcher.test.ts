@@ -459,6 +459,18 @@ describe("child tasks", () => {
     expect(child).toMatchObject({ state: "cancelled" });
   });
 
+  test("end with their parent when a restart finds both running", async () => {
+    const { run, held } = heldRuntime();
+    const first = await startEngine([composite(), createInMemoryAdapter({ run })]);
+    await first.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    await first.stop();
+    const { store } = await startEngine([composite(), createInMemoryAdapter()], { dataDir: first.dataDir });
+    const [child] = await store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 10 });
+    for (const taskId of ["p", child?.taskId ?? ""])
+      expect(await store.findTask("default", taskId)).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
+  });
+
   test("cannot do more than their parent, nor wait for the slot it holds", async () => {
     const engine = await startEngine([composite({ profile: "modify" }), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
