@@ -3,14 +3,19 @@ import { expect } from "vitest";
 
 /** The parts of an OpenAPI document that say what a route may answer. */
 interface Description {
-  paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>>;
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
   components: object;
+}
+
+interface Response {
+  headers?: Record<string, { schema: object }>;
+  content?: Record<string, { schema: object }>;
 }
 
 /** What HTTP itself may have against any request; not repeated at every route. */
 const generic: ReadonlySet<number> = new Set([400, 431]);
 
-/** Holds every answer against the description of the API: a documented status, and a body that fits its schema. */
+/** Holds every answer against the description of the API: a documented status, its headers, and a body that fits its schema. */
 export function createAnswerCheck(description: Description) {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   const validators = new Map<object, ValidateFunction>();
@@ -28,6 +33,10 @@ export function createAnswerCheck(description: Description) {
     if (response === undefined && generic.has(answer.status)) return;
     const place = `${method} ${found?.template} ${answer.status}`;
     expect(Object.keys(operation.responses), place).toContain(String(answer.status));
+    for (const [name, { schema }] of Object.entries(response?.headers ?? {})) {
+      expect(schema, place).toEqual({ type: "string" });
+      expect([...answer.headers.keys()], place).toContain(name);
+    }
     const type = answer.headers.get("content-type")?.split(";")[0] ?? "";
     if (response?.content === undefined) {
       expect(answer.body, place).toBeUndefined();
