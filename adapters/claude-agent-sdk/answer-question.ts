@@ -3,13 +3,13 @@ import { decideCall } from "../program/decide-call.ts";
 import { unlessAborted } from "../program/unless-aborted.ts";
 import type { CanUseTool } from "./sdk.ts";
 
-/** Makes who answers the questions of a task's program. However the wait for an answer ends, without a yes it is a no. */
-export function createAnswering(task: ProgramTask): CanUseTool {
+/** Makes who answers the questions of a task's program, until it is gone. However the wait for an answer ends, without a yes it is a no. */
+export function createAnswering(task: ProgramTask, gone: AbortSignal): CanUseTool {
   return async (toolName, input, { signal, toolUseID: toolCallId }) => {
     // The SDK hands a question on at once, and what the program has told before it in its turn.
     await new Promise(setImmediate);
     task.story.invokeTool(toolCallId, toolName, input);
-    const stopped = AbortSignal.any([signal, task.signal]);
+    const stopped = AbortSignal.any([signal, task.signal, gone]);
     const decision = stopped.aborted ? null : await unlessAborted(decideCall(task, { toolCallId, toolName, input }), stopped, 0);
     if (decision === null || stopped.aborted) return { behavior: "deny", message: "The task is being stopped." };
     if (decision.allow) return { behavior: "allow", updatedInput: input };

@@ -5,6 +5,7 @@ import { type ProcessEnd, processLimits } from "../process/run-process.ts";
 import type { Ending, ProgramTask } from "../program/agent-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import { reportOrphans, type Step, tellStep, type Verdict } from "../program/run-program.ts";
+import { unlessAborted } from "../program/unless-aborted.ts";
 import { createAnswering } from "./answer-question.ts";
 import { createChildProcess, stdoutBytes } from "./child-process.ts";
 import { homeSetting } from "./home-setting.ts";
@@ -14,6 +15,8 @@ import type { ClaudeAgentSdk, Query, UserMessage } from "./sdk.ts";
 /** How long a program may take to tell its result when its turn is interrupted, and to exit once it has told it: it takes up to 1.5 s to tidy up. */
 const INTERRUPT_LIMIT_MS = 1_500;
 const EXIT_LIMIT_MS = 5_000;
+/** How long an SDK may be silent that has no program any more. */
+const LAST_WORDS_MS = 1_000;
 
 /** What to talk to, and the schema that the program is to keep to; null: none. */
 export interface Conversation {
@@ -25,7 +28,8 @@ export interface Conversation {
 /** Holds the conversation of one task with the SDK, to the end of its process; a task that is stopped is interrupted, so that it tells what it has cost. */
 export async function converse(task: ProgramTask, { sdk, program, schema }: Conversation): Promise<Ending> {
   const { request, context, story, signal } = task;
-  const child = createChildProcess(task);
+  const env = claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp });
+  const child = createChildProcess(task, env);
   const prompted = Promise.withResolvers<void>();
   const read = createClaudeReader({ homeSetting });
   let facts: Omit<Partial<Ending>, "status"> = {};
@@ -55,17 +59,18 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
       options: {
         ...optionsFor(request, schema),
         pathToClaudeCodeExecutable: program,
-        env: claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp }),
+        env,
         spawnClaudeCodeProcess: child.spawn,
-        ...(request.profile === "inspect" ? { permissionPrompts: "none" } : { canUseTool: createAnswering(task) }),
+        ...(request.profile === "inspect" ? { permissionPrompts: "none" } : { canUseTool: createAnswering(task, child.gone) }),
       },
     });
     return query;
   };
+  const interrupt = async (): Promise<unknown> => await query?.interrupt();
   const stop = (): void => {
     // Before its first word it has nothing to finish.
     stopIn(hasBegun ? INTERRUPT_LIMIT_MS : 0);
-    if (hasBegun) query?.interrupt().catch(() => {});
+    if (hasBegun) interrupt().catch(() => {});
   };
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
@@ -75,7 +80,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     broken = error;
   };
   try {
-    for await (const message of untilBroken(begin, onBreak)) {
+    for await (const message of untilBroken(begin, child.gone, onBreak)) {
       hasBegun = true;
       for (const step of read(message as Record<string, unknown>)) take(step);
     }
@@ -84,6 +89,8 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     prompted.resolve();
     stopIn(EXIT_LIMIT_MS);
     await child.ended().finally(() => clearTimeout(timer));
+    // None begins after the end.
+    child.stop();
   }
   const end = await child.ended();
   if (end !== null) reportOrphans(task, end);
@@ -96,12 +103,28 @@ async function* speak(text: string, ended: Promise<void>): AsyncGenerator<UserMe
   await ended;
 }
 
-/** The SDK throws what the program has told already, such as a result that is an error; a mistake of whoever listens is not meant. */
-async function* untilBroken(begin: () => Query, onBreak: (error: Error) => void): AsyncGenerator<unknown, void, undefined> {
+/**
+ * The SDK throws what the program has told already, such as a result that is an error; a mistake of whoever listens is not meant. One that does
+ * not end with its program is left alone.
+ */
+async function* untilBroken(
+  begin: () => Query,
+  gone: AbortSignal,
+  onBreak: (error: Error) => void,
+): AsyncGenerator<unknown, void, undefined> {
+  let messages: AsyncIterator<unknown> | null = null;
   try {
-    yield* begin();
+    messages = begin()[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await unlessAborted(messages.next(), gone, LAST_WORDS_MS);
+      if (next === null || next.done === true) return;
+      yield next.value;
+    }
   } catch (error) {
     onBreak(error as Error);
+  } finally {
+    const end = async (): Promise<unknown> => await messages?.return?.();
+    end().catch(() => {});
   }
 }
 
@@ -109,7 +132,8 @@ async function* untilBroken(begin: () => Query, onBreak: (error: Error) => void)
 function verdict({ signal }: ProgramTask, end: ProcessEnd | null, told: Verdict | null, broken: Error | null): Verdict {
   const decided = (end === null ? null : stopFailure(end, { ...processLimits, stdoutBytes })) ?? told;
   if (decided !== null) return decided;
-  if (end !== null && (signal.aborted || end.exitCode !== 0)) return exitFailure({ ...end, aborted: signal.aborted });
+  if (signal.aborted) return { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
+  if (end !== null && end.exitCode !== 0) return exitFailure({ ...end, aborted: false });
   return {
     status: "error",
     errorCode: "adapter_error",

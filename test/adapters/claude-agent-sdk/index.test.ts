@@ -1,21 +1,13 @@
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { ExecutionRequest } from "#contract";
-import { createClaudeAgentSdkAdapter } from "../../../adapters/claude-agent-sdk/index.ts";
+import { describe, expect, test } from "vitest";
 import { processesOf } from "../../conformance/adapter-bench.ts";
-import { createAdapterConfig } from "../../conformance/adapter-config.ts";
-import { startTask } from "../../runtimes/start-task.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
+import { init, openBench, result, say } from "./sdk-bench.ts";
 
-const scriptedSdk = path.join(import.meta.dirname, "../../fixtures/programs/scripted-sdk.js");
 const flags = "--restricted --setting-sources --strict-mcp-config --system-prompt-snapshot --tools";
 const asks = `case "$1" in --version) echo "2.1.328 (Claude Code)"; exit;; --help) echo "${flags}"; exit;;`;
 const loggedIn = `auth) echo '{"loggedIn":true,"authMethod":"api_key","apiProvider":"firstParty"}'; exit;; esac`;
-const init = `echo '{"type":"system","subtype":"init","session_id":"s-1","model":"m","mcp_servers":[]}'`;
-const say = (text: string) =>
-  `echo '{"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"text","text":"${text}"}]},"parent_tool_use_id":null}'`;
-const result = (fields: object) => `echo '${JSON.stringify({ type: "result", subtype: "success", is_error: false, ...fields })}'`;
 
 describe("health", () => {
   test("without the package it is offline, with what to install", async () => {
@@ -150,38 +142,3 @@ describe("a task", () => {
     expect(await run()).toMatchObject({ status: "error", errorCode: "output_limit" });
   });
 });
-
-/** An adapter whose SDK is the scripted one, or this code, and whose program is this shell script. */
-async function openBench(
-  script: string | null,
-  {
-    sdk,
-    beside = false,
-    interpreter = "#!/bin/sh",
-    ...settings
-  }: { sdk?: string; beside?: boolean; interpreter?: string; package?: string | undefined; command?: undefined } = {},
-) {
-  const root = await temporaryDirectory();
-  const modules = path.join(root, "sdk/node_modules/@anthropic-ai");
-  const install = (name: string, fields: object) => {
-    mkdirSync(path.join(modules, name), { recursive: true });
-    writeFileSync(path.join(modules, name, "package.json"), JSON.stringify({ name: `@anthropic-ai/${name}`, type: "module", ...fields }));
-  };
-  install("claude-agent-sdk", { version: "9.9.9", exports: "./sdk.js" });
-  const module = path.join(modules, "claude-agent-sdk/sdk.js");
-  if (sdk === undefined) cpSync(scriptedSdk, module);
-  else writeFileSync(module, sdk);
-  const platform = `claude-agent-sdk-${process.platform}-${process.arch}`;
-  if (beside) install(platform, { version: "9.9.9" });
-  const program = beside ? path.join(modules, platform, "claude") : path.join(root, "claude");
-  if (script !== null) writeFileSync(program, `${interpreter}\n${script}\n`, { mode: 0o755 });
-
-  const adapter = createClaudeAgentSdkAdapter();
-  onTestFinished(() => adapter.shutdown());
-  const found = { package: path.join(root, "sdk"), command: program, ...settings };
-  await adapter.initialize(createAdapterConfig(root, { settings: found, env: { PATH: process.env["PATH"] } }));
-  const directories = { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") };
-  mkdirSync(directories.home);
-  const start = (given: Partial<ExecutionRequest> = {}) => startTask(adapter, directories, given);
-  return { adapter, root, start, run: async (given: Partial<ExecutionRequest> = {}) => (await start(given).done).result };
-}

@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { ApprovalQuestion } from "#contract";
+import { processesOf } from "../../conformance/adapter-bench.ts";
+import { openBench } from "./sdk-bench.ts";
+
+/** An SDK whose `query` has this body, and starts its program by `start()`. */
+const sdkOf = (body: string): string => `export function query({ prompt, options }) {
+  const start = (argument = "") =>
+    options.spawnClaudeCodeProcess({ command: options.pathToClaudeCodeExecutable, args: [argument], env: options.env });
+  const told = (fields) => ({ type: "result", subtype: "success", is_error: false, ...fields });
+  ${body}
+}`;
+const hello = `{ type: "assistant", message: { id: "1", model: "m", content: [{ type: "text", text: "Hello." }] } }`;
+
+/** What nobody has caught would end all of Bridge. */
+function uncaught(): unknown[] {
+  const errors: unknown[] = [];
+  const take = (error: unknown): void => void errors.push(error);
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    const others = process.listeners(event as "uncaughtException");
+    process.removeAllListeners(event);
+    process.on(event, take);
+    onTestFinished(() => {
+      process.off(event, take);
+      for (const other of others) process.on(event as "uncaughtException", other);
+    });
+  }
+  return errors;
+}
+const turns = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+};
+
+test("an SDK that never ends after the result ends with its program", async () => {
+  const { run } = await openBench("exit 0", {
+    sdk: sdkOf(`return { async *[Symbol.asyncIterator]() { start(); yield ${hello}; yield told(); await new Promise(() => {}); } };`),
+  });
+  expect(await run()).toMatchObject({ status: "ok", output: "Hello." });
+});
+
+test("an SDK that neither starts nor says anything can be cancelled", async () => {
+  const { start, adapter } = await openBench("", {
+    sdk: sdkOf(
+      `return { interrupt() { return new Promise(() => {}); }, async *[Symbol.asyncIterator]() { await new Promise(() => {}); } };`,
+    ),
+  });
+  const task = start();
+  await turns();
+  await adapter.cancel(task.request.taskId);
+  expect((await task.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
+});
+
+test("an SDK whose iterator does not let itself be ended holds up no task that has too much text", async () => {
+  const { run } = await openBench("sleep 60", {
+    sdk: sdkOf(`start(); let turn = 0; return { interrupt: async () => {}, [Symbol.asyncIterator]: () => ({
+      next: () => (turn++ < 9 ? Promise.resolve({ done: false, value: ${hello.replace('"Hello."', '"x".repeat(5_000_000)').replace('id: "1"', "id: String(turn)")} }) : new Promise(() => {})),
+      return: () => new Promise(() => {}),
+    }) };`),
+  });
+  expect(await run()).toMatchObject({ status: "error", errorCode: "output_limit" });
+});
+
+test("an SDK that starts a second program is refused it, and leaves none behind", async () => {
+  const { start } = await openBench('[ "$1" = second ] || sleep 60', {
+    sdk: sdkOf(`const first = start("first"); try { start("second"); } catch { first.kill(); }
+      return { async *[Symbol.asyncIterator]() { yield told(); } };`),
+  });
+  const task = start();
+  await task.done;
+  expect(processesOf(task.request.taskId)).toEqual([]);
+});
+
+test("an SDK that starts its program after the end starts none", async () => {
+  const { start, root } = await openBench('echo started > "$HOME/started"; sleep 60', {
+    sdk: sdkOf(`setTimeout(() => { try { start(); } catch {} globalThis.triedLate = true; }, 50);
+      return { async *[Symbol.asyncIterator]() { yield ${hello}; yield told(); } };`),
+  });
+  const task = start();
+  expect((await task.done).result).toMatchObject({ status: "ok" });
+  await expect.poll(() => (globalThis as { triedLate?: boolean }).triedLate, { interval: 5 }).toBe(true);
+  await turns();
+  expect(processesOf(task.request.taskId)).toEqual([]);
+  expect(() => readFileSync(path.join(root, "home/started"))).toThrow("ENOENT");
+});
+
+test("garbage, an interrupt that is none, and words to a program that is gone take nothing down but the task", async () => {
+  const errors = uncaught();
+  const garbage = `yield null; yield undefined; yield 7; yield []; yield { get type() { return "result"; } };`;
+  const { start, adapter } = await openBench("sleep 60", {
+    sdk: sdkOf(
+      `const child = start(); child.stdin.end(); return { async *[Symbol.asyncIterator]() { ${garbage} yield ${hello}; await new Promise(() => {}); }, interrupt() { child.stdin.write("x"); throw new Error("no"); } };`,
+    ),
+  });
+  const task = start();
+  await expect.poll(() => task.events.length, { interval: 5 }).toBe(1);
+  await adapter.cancel(task.request.taskId);
+  expect((await task.done).result).toMatchObject({ status: "error", errorCode: "cancelled", output: "Hello." });
+  expect(processesOf(task.request.taskId)).toEqual([]);
+
+  const deaf = await openBench("", {
+    interpreter: "#!/nowhere/sh",
+    sdk: sdkOf(`start(); return { async *[Symbol.asyncIterator]() { yield ${hello}; } };`),
+  });
+  expect(await deaf.run()).toMatchObject({ errorCode: "spawn_failed" });
+  await turns();
+  expect(errors).toEqual([]);
+});
+
+test("a question that comes after the end is answered with no, and put before nobody", async () => {
+  const questions: ApprovalQuestion[] = [];
+  const { start } = await openBench("", {
+    sdk: sdkOf(`const ask = () => options.canUseTool("Bash", {}, { signal: new AbortController().signal, toolUseID: "late" }).then((said) => { globalThis.saidLate = said; });
+      setTimeout(ask, 50); return { async *[Symbol.asyncIterator]() { yield told(); } };`),
+    requestApproval: async (question) => {
+      questions.push(question);
+      return { decision: "approve", reason: null };
+    },
+  });
+  const task = start({ approvals: "ask" });
+  await task.done;
+  const said = () => (globalThis as { saidLate?: { behavior: string } }).saidLate;
+  await expect.poll(said, { interval: 5 }).toMatchObject({ behavior: "deny" });
+  expect(questions).toEqual([]);
+});
+
+test("an SDK that hands on all of Bridge's environment gives none of it to the program", async () => {
+  process.env["BRIDGE_TEST_SECRET"] = "s3cret";
+  onTestFinished(() => void delete process.env["BRIDGE_TEST_SECRET"]);
+  const { run, root } = await openBench('echo "[$BRIDGE_TEST_SECRET][$CLAUDE_CODE_ENTRYPOINT]" > "$HOME/seen"', {
+    sdk: sdkOf(`const env = { ...process.env, ...options.env, CLAUDE_CODE_ENTRYPOINT: "sdk-ts" };
+      options.spawnClaudeCodeProcess({ command: options.pathToClaudeCodeExecutable, args: [], env });
+      return { async *[Symbol.asyncIterator]() { yield told(); } };`),
+  });
+  await run();
+  expect(readFileSync(path.join(root, "home/seen"), "utf8")).toBe("[][sdk-ts]\n");
+});

@@ -1,0 +1,64 @@
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { onTestFinished } from "vitest";
+import type { AdapterConfig, ExecutionRequest } from "#contract";
+import { createClaudeAgentSdkAdapter } from "../../../adapters/claude-agent-sdk/index.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { startTask } from "../../runtimes/start-task.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+
+const scriptedSdk = path.join(import.meta.dirname, "../../fixtures/programs/scripted-sdk.js");
+/** Lines of a program that tells JSON, as a shell prints them. */
+export const init = `echo '{"type":"system","subtype":"init","session_id":"s-1","model":"m","mcp_servers":[]}'`;
+export const say = (text: string) =>
+  `echo '{"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"text","text":"${text}"}]},"parent_tool_use_id":null}'`;
+export const result = (fields: object) => `echo '${JSON.stringify({ type: "result", subtype: "success", is_error: false, ...fields })}'`;
+
+/** An adapter whose SDK is the scripted one, or this code, and whose program is this shell script. */
+export async function openBench(
+  script: string | null,
+  {
+    sdk,
+    beside = false,
+    interpreter = "#!/bin/sh",
+    requestApproval,
+    ...settings
+  }: {
+    sdk?: string;
+    beside?: boolean;
+    interpreter?: string;
+    requestApproval?: AdapterConfig["requestApproval"];
+    package?: string | undefined;
+    command?: undefined;
+  } = {},
+) {
+  const root = await temporaryDirectory();
+  const modules = path.join(root, "sdk/node_modules/@anthropic-ai");
+  const install = (name: string, fields: object) => {
+    mkdirSync(path.join(modules, name), { recursive: true });
+    writeFileSync(path.join(modules, name, "package.json"), JSON.stringify({ name: `@anthropic-ai/${name}`, type: "module", ...fields }));
+  };
+  install("claude-agent-sdk", { version: "9.9.9", exports: "./sdk.js" });
+  const module = path.join(modules, "claude-agent-sdk/sdk.js");
+  if (sdk === undefined) cpSync(scriptedSdk, module);
+  else writeFileSync(module, sdk);
+  const platform = `claude-agent-sdk-${process.platform}-${process.arch}`;
+  if (beside) install(platform, { version: "9.9.9" });
+  const program = beside ? path.join(modules, platform, "claude") : path.join(root, "claude");
+  if (script !== null) writeFileSync(program, `${interpreter}\n${script}\n`, { mode: 0o755 });
+
+  const adapter = createClaudeAgentSdkAdapter();
+  onTestFinished(() => adapter.shutdown());
+  const found = { package: path.join(root, "sdk"), command: program, ...settings };
+  await adapter.initialize(
+    createAdapterConfig(root, {
+      settings: found,
+      env: { PATH: process.env["PATH"] },
+      ...(requestApproval === undefined ? {} : { requestApproval }),
+    }),
+  );
+  const directories = { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") };
+  mkdirSync(directories.home);
+  const start = (given: Partial<ExecutionRequest> = {}) => startTask(adapter, directories, given);
+  return { adapter, root, start, run: async (given: Partial<ExecutionRequest> = {}) => (await start(given).done).result };
+}
