@@ -7,11 +7,13 @@ import {
   type TextStreamPart,
   type ToolSet,
   tool,
+  wrapLanguageModel,
 } from "ai";
 import type { ExecutionRequest, GatewayCapabilities, NormalizedTool } from "#contract";
 import { processLimits } from "../process/run-process.ts";
 import type { Ending, ProgramTask } from "../program/agent-program.ts";
 import { tellStep, type Verdict } from "../program/run-program.ts";
+import { separateCallIds } from "./call-ids.ts";
 import type { Conversations } from "./conversations.ts";
 import { createPartReader } from "./events.ts";
 import { openMcpTools } from "./mcp-tools.ts";
@@ -111,7 +113,10 @@ async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessa
   try {
     const tools = { ...declared, ...mcp.tools };
     const result = streamText({
-      model: endpoint.createModel(modelId, call.http.fetch, request),
+      model: wrapLanguageModel({
+        model: endpoint.createModel(modelId, call.http.fetch, request),
+        middleware: separateCallIds(messages),
+      }),
       ...(request.systemPrompt !== undefined && { instructions: request.systemPrompt }),
       messages,
       tools,
@@ -160,6 +165,7 @@ function outputOf({ outputStrategy }: ExecutionRequest, { structuredOutput = fal
 function untoldLength(part: TextStreamPart<ToolSet>): number {
   if (part.type === "reasoning-delta") return part.text.length;
   if (part.type === "tool-input-delta") return part.delta.length;
+  if (part.type === "tool-error") return String(part.error).length;
   return part.type === "tool-result" ? (JSON.stringify(part.output)?.length ?? 0) : 0;
 }
 

@@ -70,7 +70,7 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
         ];
       }
       case "finish": {
-        const ending = verdictOf(part, steps >= maxSteps && open.size === 0);
+        const ending = verdictOf(part, { isLastStep: steps >= maxSteps, isOpen: open.size > 0 });
         const awaited: Step[] = open.size === 0 ? [] : [{ kind: "known", facts: { outputs: { toolCalls: [...open.values()] } } }];
         return ending.status === "ok" ? [...awaited, { kind: "ended", ending }] : [{ kind: "ended", ending }];
       }
@@ -101,14 +101,18 @@ const isErrorOutput = (output: unknown): boolean =>
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Why a model has stopped decides; what it stopped for without a known reason is an answer only when it gave one. */
-function verdictOf({ finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>, isLastStep: boolean): Verdict {
+function verdictOf(
+  { finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>,
+  { isLastStep, isOpen }: { isLastStep: boolean; isOpen: boolean },
+): Verdict {
   const failed = (errorCode: NonNullable<Verdict["errorCode"]>, error: string): Verdict => ({ status: "error", errorCode, error });
   switch (finishReason) {
     case "stop":
       return { status: "ok" };
     case "tool-calls":
+      if (isOpen) return { status: "ok" };
       if (isLastStep) return failed("max_turns", "The task has used up the calls of the model that one task has (BRIDGE_MODEL_MAX_STEPS).");
-      return { status: "ok" };
+      return failed("model_error", "The model's answer ended for tool calls, of which there is none.");
     case "length":
       return failed("output_limit", "The answer has reached the longest that the model gives, and is cut off.");
     case "content-filter":

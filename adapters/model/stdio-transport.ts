@@ -31,19 +31,19 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
   const { directories } = request;
   const stop = new AbortController();
   const started = Promise.withResolvers<Writable>();
+  let stdin: Writable | null = null;
   let ended: Promise<ProcessEnd> | null = null;
   let failure: string | null = null;
 
   const transport: MCPTransport = {
     async start() {
       ended = run();
-      const stdin = await Promise.race([started.promise, ended.then(() => null)]);
-      if (stdin === null) throw new Error(failure ?? "It has ended.");
+      if ((await Promise.race([started.promise, ended.then(() => null)])) === null) throw new Error(failure ?? "It has ended.");
     },
     async send(message) {
-      const stdin = await started.promise;
+      const input = await started.promise;
       // A server that has gone reads nothing more; that is told by its exit.
-      await new Promise<void>((resolve) => stdin.write(`${JSON.stringify(message)}\n`, () => resolve()));
+      await new Promise<void>((resolve) => input.write(`${JSON.stringify(message)}\n`, () => resolve()));
     },
     async close() {},
   };
@@ -62,7 +62,10 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
       home: directories.home,
       workspace: directories.workspace,
       sandbox: context.sandbox,
-      input: started.resolve,
+      input(writable) {
+        stdin = writable;
+        started.resolve(writable);
+      },
       onLine: read,
       signal: AbortSignal.any([signal, stop.signal]),
       limits: { stdoutBytes, killAfterMs: KILL_AFTER_MS },
@@ -75,9 +78,15 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
 
   function read(line: string): void {
     const message = parseMessage(line);
-    if (message === null)
-      context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "the MCP server wrote a line that is no message");
-    else transport.onmessage?.(message);
+    // Who does not read what it is told gets no more answers: they would pile up here.
+    if (message !== null && "method" in message && stdin?.writableNeedDrain === true) return;
+    try {
+      if (message === null) throw new Error("It is no message.");
+      transport.onmessage?.(message);
+    } catch (error) {
+      const { taskId } = request;
+      context.logger.debug({ taskId, line: line.slice(0, 500), err: error }, "the MCP server wrote a line that means nothing");
+    }
   }
 
   return {
@@ -87,7 +96,7 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
     },
     async close() {
       if (ended === null) return;
-      void started.promise.then((stdin) => stdin.end());
+      void started.promise.then((input) => input.end());
       const timer = setTimeout(() => stop.abort(), EXIT_LIMIT_MS);
       await ended.finally(() => clearTimeout(timer));
     },

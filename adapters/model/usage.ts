@@ -1,22 +1,24 @@
 import type { LanguageModelUsage } from "ai";
 import type { NormalizedUsage } from "#contract";
 
-/** What one call of a model has used; undefined when the endpoint does not tell. A part of nothing may mean that nothing was told of it. */
+/** What one call of a model has used; undefined when the endpoint tells nothing that could be. A part of nothing may mean that nothing was told of it. */
 export function usageOf({
   inputTokens,
   outputTokens,
   inputTokenDetails,
   outputTokenDetails,
 }: LanguageModelUsage): NormalizedUsage | undefined {
-  if (inputTokens === undefined || outputTokens === undefined) return undefined;
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined;
   const parts = {
     thinkingTokens: outputTokenDetails?.reasoningTokens,
     cacheReadTokens: inputTokenDetails?.cacheReadTokens,
     cacheWriteTokens: inputTokenDetails?.cacheWriteTokens,
   };
-  const known = Object.entries(parts).filter(([, count]) => count !== undefined && count > 0);
+  const known = Object.entries(parts).filter(([, count]) => isCount(count) && count > 0);
   return { inputTokens, outputTokens, ...(Object.fromEntries(known) as Partial<NormalizedUsage>) };
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const parts = ["thinkingTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 

@@ -106,6 +106,7 @@ describe("a part, and what it means", () => {
     ["an answer cut off", [finish("length")], [ended("error", "output_limit")]],
     ["a filter", [finish("content-filter")], [ended("error", "model_error")]],
     ["an error for a reason", [finish("error")], [ended("error", "model_error")]],
+    ["an end for tool calls, without one", [finish("tool-calls")], [ended("error", "model_error")]],
   ])("%s", (_, parts, steps) => {
     const { read } = open();
     expect(parts.flatMap((part) => read(part))).toEqual(steps);
@@ -150,6 +151,9 @@ describe("usage", () => {
     ["what nobody has told", [usage(undefined, undefined)], undefined],
     ["a step of which nobody has told", [usage(130, 30), usage(undefined, 3)], undefined],
     ["no step", [], undefined],
+    ["what cannot be", [usage(-5, 30)], undefined],
+    ["what is no count", [usage(130, 1e308)], undefined],
+    ["a part that cannot be", [usage(130, 30, { read: -20 })], { inputTokens: 130, outputTokens: 30 }],
   ])("%s", (_, usages, expected) => {
     const reader = open();
     for (const one of usages) reader.read(finishStep({ usage: one }));

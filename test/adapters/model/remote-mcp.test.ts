@@ -1,7 +1,7 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createCallbackGuard } from "../../../src/callbacks/callback-guard.ts";
 import { createGuardedFetch } from "../../../src/callbacks/guarded-fetch.ts";
-import { openEndpoint, type Received } from "./raw-endpoint.ts";
+import { beginStream, openEndpoint, type Received } from "./raw-endpoint.ts";
 import { openToolEndpoint, toldResults } from "./tool-endpoint.ts";
 import { openVercelBench } from "./vercel-bench.ts";
 
@@ -12,9 +12,11 @@ function guardedFetch(allow: readonly string[]) {
   return guarded.fetch;
 }
 
-/** A server over streamable HTTP with one tool, `tell`. */
-const openServer = () =>
-  openEndpoint(({ body, headers, response }) => {
+/** A server over streamable HTTP with one tool, `tell`; another answer than the usual one goes first. */
+const openServer = (otherwise: (request: Received) => boolean = () => false) =>
+  openEndpoint((request) => {
+    if (otherwise(request)) return;
+    const { body, headers, response } = request;
     const { id, method, params } = body as { id?: number; method?: string; params?: { protocolVersion: string } };
     if (id === undefined) return void response.writeHead(method === undefined ? 405 : 202).end();
     const results: Record<string, unknown> = {
@@ -87,4 +89,35 @@ describe("a server that is not what it should be fails the task, by its name, an
     await bench.adapter.cancel(request.taskId);
     expect(await result).toMatchObject({ status: "error", errorCode: "cancelled" });
   });
+});
+
+test("a server that asks its client without an end gets only so many answers at once", async () => {
+  const questions = Array.from({ length: 5_000 }, (_, id) => `data: ${JSON.stringify({ jsonrpc: "2.0", id, method: "roots/list" })}\n\n`);
+  let open = 0;
+  const far = await openServer(({ body, response }) => {
+    // Answers are taken and never acknowledged.
+    if (!("method" in body) && "id" in body) open += 1;
+    else if (body["method"] === "tools/list") beginStream(response).write(questions.join(""));
+    else return false;
+    return true;
+  });
+  const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const { request, result } = await bench.start({ mcpServers: [spec(far.url)] });
+  await vi.waitFor(() => expect(open).toBeGreaterThan(50), 10_000);
+  await bench.adapter.cancel(request.taskId);
+  expect(await result).toMatchObject({ status: "error", errorCode: "cancelled" });
+  expect(open).toBeLessThanOrEqual(100);
+});
+
+test("what failed calls tell counts as what tools tell: there is an end to it", { timeout: 30_000 }, async () => {
+  const far = await openServer(({ body, response }) => {
+    if (body["method"] !== "tools/call") return false;
+    response.writeHead(500).end("x".repeat(20 * 1024 ** 2));
+    return true;
+  });
+  const calls = ["c1", "c2"].map((id) => ({ id, name: "mcp__far__tell" }));
+  const model = await openToolEndpoint(calls);
+  const bench = await openVercelBench({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const { result } = await bench.run({ mcpServers: [spec(far.url)] });
+  expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });

@@ -90,6 +90,21 @@ test("what is no message is passed over", async () => {
   expect((await bench.run({ mcpServers: [server("noise")] })).result).toMatchObject({ status: "ok" });
 });
 
+test("an answer that nobody has asked for is passed over", async () => {
+  const { url } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell_it" }]);
+  const bench = await openVercelBench({ baseUrl: url });
+  expect((await bench.run({ mcpServers: [server("answer-strangers")] })).result).toMatchObject({ status: "ok", output: "Done." });
+});
+
+test("a server that asks and does not read is not answered beyond what it can hold", async () => {
+  const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell" }]);
+  const bench = await openVercelBench({ baseUrl: url });
+  expect((await bench.run({ mcpServers: [server("ask-much")] })).result).toMatchObject({ status: "ok", output: "Done." });
+  const { answers } = JSON.parse(toldResults(requests[1] as never)["c1"] as string);
+  expect(answers).toBeGreaterThan(0);
+  expect(answers).toBeLessThan(50_000);
+});
+
 describe("no process is left", () => {
   test("of a server that stays, and none that it has started", async () => {
     const { url } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell" }]);

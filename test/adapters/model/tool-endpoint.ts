@@ -25,7 +25,7 @@ export function openToolEndpoint(calls: readonly ScriptedCall[], say = ""): Retu
             { index, id, type: "function", function: { name, arguments: typeof input === "string" ? input : JSON.stringify(input) } },
           ],
         });
-      sendChunk(response, {}, "tool_calls");
+      sendChunk(response, {}, calls.length > 0 ? "tool_calls" : "stop");
     }
     response.end("data: [DONE]\n\n");
   });
