@@ -1,3 +1,4 @@
+import { secretSettings } from "../src/config.ts";
 import { settings } from "../src/settings.ts";
 
 interface Setting {
@@ -11,7 +12,7 @@ interface Setting {
 
 const header = `# Settings of Bridge. Copy to .env (read at start) and uncomment what you change.
 # Shown are the defaults; a setting without a value is unset by default.
-# A secret may come from a file instead: BRIDGE_GATEWAY_TOKEN_HASH_FILE, BRIDGE_CALLBACK_SECRETS_FILE.
+# A secret may come from a file instead: ${secretSettings.map((name) => `${name}_FILE`).join(", ")}.
 `;
 
 /** The text of `.env.example`: every setting with what it means and its default, commented out. */

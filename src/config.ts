@@ -6,7 +6,7 @@ import { ConfigError } from "./errors.ts";
 import { settings } from "./settings.ts";
 
 /** Settings whose value may come from a file named by `<NAME>_FILE` instead. */
-const secretSettings = [
+export const secretSettings = [
   "BRIDGE_GATEWAY_TOKEN_HASH",
   "BRIDGE_CALLBACK_SECRETS",
   "BRIDGE_OPENCLAW_TOKEN",
