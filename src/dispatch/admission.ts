@@ -55,7 +55,7 @@ export function createAdmission({ store, registry, workspaces, guard, mcpCommand
       if (entry === undefined || entry.adapter === null || entry.health.status === "offline") {
         // What was missing may be there by now: who comes back after the time we name shall find out.
         registry.suspect(provider);
-        throw new BridgeError("adapter_offline", offlineText(provider), { retryAfterSeconds: 30 });
+        throw new BridgeError("adapter_offline", offlineText(provider, entry !== undefined), { retryAfterSeconds: 30 });
       }
       const workspace = workspaces.workspaceOf(tenant, agentId);
       await checkDispatch(request, {
@@ -76,7 +76,10 @@ export function createAdmission({ store, registry, workspaces, guard, mcpCommand
 }
 
 /** What a client is told; why the adapter is offline may name paths, and is for operators to read. */
-export const offlineText = (provider: string): string => `The adapter ${provider} is offline; GET /api/v2/adapters tells why.`;
+export const offlineText = (provider: string, isLoaded = true): string =>
+  isLoaded
+    ? `The adapter ${provider} is offline; GET /api/v2/adapters tells why.`
+    : `The adapter ${provider} is not loaded: the operator adds it to BRIDGE_ADAPTERS.`;
 
 function providerOfAgent(workspace: string): string | undefined {
   try {

@@ -70,7 +70,7 @@ async function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, mcpCom
   for (const [index, server] of mcpServers.entries()) {
     if (server.transport === "stdio") {
       if (!mcpCommands.includes(server.command)) {
-        errors.push({ path: `mcpServers.${index}.command`, message: "is not one of BRIDGE_MCP_COMMANDS" });
+        errors.push({ path: `mcpServers.${index}.command`, message: "is not one of BRIDGE_MCP_COMMANDS; the operator can add it there" });
       }
       continue;
     }

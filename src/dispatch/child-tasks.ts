@@ -44,7 +44,7 @@ export function createChildTasks({ runs, admission, ends, enqueue }: ChildTasksO
       await admission.check(request, { tenant, agentId, provider });
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error;
-      return failedResult(error.code === "adapter_offline" ? "adapter_offline" : "adapter_error", error.message);
+      return failedResult(error.code === "adapter_offline" ? "adapter_offline" : "adapter_error", toText(error));
     }
     // It may have been stopped meanwhile, and its children with it.
     if (parentRun.isOver) return parentIsOver();
@@ -60,5 +60,9 @@ export function createChildTasks({ runs, admission, ends, enqueue }: ChildTasksO
 
   return { run, ancestorsOf };
 }
+
+/** A result has no place for the faults of single fields but its text. */
+const toText = ({ message, errors }: BridgeError): string =>
+  [message, ...errors.map((fault) => `${fault.path} ${fault.message}.`)].join(" ");
 
 const parentIsOver = (): ExecutionResult => failedResult("cancelled", "The parent has ended or is being stopped.");

@@ -255,7 +255,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function offlineResult(provider: string): ExecutionResult {
-    return failedResult("adapter_offline", offlineText(provider));
+    return failedResult("adapter_offline", offlineText(provider, registry.get(provider) !== undefined));
   }
 
   async function drain(): Promise<void> {

@@ -357,7 +357,10 @@ describe("a restart", () => {
     for (const taskId of ["a", "b"]) await first.dispatcher.accept(newDispatch({ taskId }), caller);
     await first.stop();
     const second = await startEngine([createInMemoryAdapter()], { dataDir: first.dataDir });
-    expect(await second.store.findTask("default", "b")).toMatchObject({ state: "failed", result: { errorCode: "adapter_offline" } });
+    expect(await second.store.findTask("default", "b")).toMatchObject({
+      state: "failed",
+      result: { errorCode: "adapter_offline", error: expect.stringContaining("gone is not loaded") },
+    });
   });
 });
 
@@ -484,5 +487,14 @@ describe("child tasks", () => {
       state: "failed",
       result: { errorCode: "adapter_error", error: expect.stringContaining("slot") },
     });
+  });
+
+  test.each([
+    [{ provider: "nobody" }, "adapter_offline", /nobody is not loaded.*BRIDGE_ADAPTERS/],
+    [{ outputStrategy: { type: "structured", schema: { type: "nothing" } } }, "adapter_error", /JSON Schema.*outputStrategy\.schema/],
+  ])("that are refused say why: %j", async (change, errorCode, error) => {
+    const engine = await startEngine([composite(change), createInMemoryAdapter()]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
+    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ result: { errorCode, error: expect.stringMatching(error) } });
   });
 });
