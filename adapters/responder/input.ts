@@ -1,17 +1,24 @@
 import { z } from "zod";
 import type { InputFault } from "#contract";
 
-const words = z.string().trim().min(1).max(1_000);
+const text = "must be a text of 1 to 1000 characters";
+const words = z.string(text).trim().min(1, text).max(1_000, text);
+const path = "must be a path of 1 to 4096 characters";
+const paths = "must be an array of at most 100 paths";
+const iterations = "must be a whole number from 1 to 20";
 
-const schema = z.strictObject({
-  tool: words,
-  describe: words,
-  params: words.optional(),
-  materials: z.array(z.string().min(1).max(4_096)).max(100).default([]),
-  model: words.optional(),
-  maxIterations: z.int().min(1).max(20).default(3),
-  provider: words.optional(),
-});
+const schema = z.strictObject(
+  {
+    tool: words,
+    describe: words,
+    params: words.optional(),
+    materials: z.array(z.string(path).min(1, path).max(4_096, path), paths).max(100, paths).default([]),
+    model: words.optional(),
+    maxIterations: z.int(iterations).min(1, iterations).max(20, iterations).default(3),
+    provider: words.optional(),
+  },
+  "must be an object with at least tool and describe",
+);
 
 /** What the responder is asked for. */
 export type ResponderInput = z.infer<typeof schema>;

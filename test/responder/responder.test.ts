@@ -128,18 +128,27 @@ describe("a task fails in words", () => {
 test("a dispatch that asks for what it may not have is refused before it is accepted", async () => {
   const { dispatch, workspace } = await openResponder();
   symlinkSync("/etc/passwd", path.join(workspace, "link"));
-  for (const [input, status, field] of [
-    [{ tool: "rm" }, 422, "responderInput.tool"],
-    [{ materials: ["/etc/passwd"] }, 422, "responderInput.materials.0"],
-    [{ materials: ["notes.md", "../../default/other/x"] }, 422, "responderInput.materials.1"],
-    [{ describe: "" }, 400, "responderInput.describe"],
-    [{ maxIterations: 0 }, 400, "responderInput.maxIterations"],
-    [{ model: 7 }, 400, "responderInput.model"],
-    [{ command: "rm" }, 400, "responderInput.command"],
+  for (const [input, status, field, words] of [
+    [{ tool: "rm" }, 422, "responderInput.tool", "words, gone"],
+    [{ materials: ["/etc/passwd"] }, 422, "responderInput.materials.0", "inside the workspace"],
+    [{ materials: ["notes.md", "../../default/other/x"] }, 422, "responderInput.materials.1", "inside the workspace"],
+    [{ materials: "notes.md" }, 400, "responderInput.materials", "must be an array of at most 100 paths"],
+    [{ materials: [""] }, 400, "responderInput.materials.0", "must be a path"],
+    [{ describe: "" }, 400, "responderInput.describe", "must be a text"],
+    [{ describe: undefined }, 400, "responderInput.describe", "must be a text"],
+    [{ maxIterations: 21 }, 400, "responderInput.maxIterations", "from 1 to 20"],
+    [{ maxIterations: "3" }, 400, "responderInput.maxIterations", "from 1 to 20"],
+    [{ model: 7 }, 400, "responderInput.model", "must be a text"],
+    [{ command: "rm" }, 400, "responderInput.command", "is not a field"],
   ] as const) {
     const answer = await dispatch(input);
-    expect(await answer.json()).toMatchObject({ status, errors: [{ path: field }] });
+    expect(await answer.json()).toMatchObject({ status, errors: [{ path: field, message: expect.stringContaining(words) }] });
   }
+  const none = await dispatch({}, { responderInput: undefined, message: "x" });
+  expect(await none.json()).toMatchObject({
+    status: 400,
+    errors: [{ path: "responderInput", message: "must be an object with at least tool and describe" }],
+  });
 });
 
 test("a link that leads out of the workspace is not read", async () => {
