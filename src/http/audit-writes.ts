@@ -7,7 +7,10 @@ export const isWrite = ({ method }: Pick<FastifyRequest, "method">): boolean => 
 
 /** Who asked for what, without a word of its content. */
 export function describeWrite(request: FastifyRequest) {
-  const [, , , , provider, ...resource] = (request.url.split("?")[0] ?? "").split("/");
+  // By the route that it has come to: one place can be written in many ways.
+  const params = request.params as Readonly<Record<string, string>>;
+  const filled = request.routeOptions.url?.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+  const [, , , , provider, ...resource] = filled?.split("/") ?? [];
   return {
     requestId: request.id,
     principal: request.principal.name,

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { inspect } from "node:util";
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import {
@@ -8,7 +9,6 @@ import {
   isRuntimeManager,
   isSkillManager,
   isSystemManager,
-  type ManagementError,
   type ManagementErrorCode,
   type RuntimeManager,
   type SkillManager,
@@ -19,6 +19,7 @@ import { offlineText } from "../dispatch/admission.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { BridgeError, type ErrorCode } from "../errors.ts";
 import { describeWrite, isWrite } from "./audit-writes.ts";
+import { INTERNAL_ERROR } from "./error-handler.ts";
 
 /** The managers that an adapter can be, by the word that stands for each on the wire. */
 export interface Managers {
@@ -77,14 +78,14 @@ export function createManagerCalls({ registry, dispatcher, logger, limitMs = LIM
     if (entry === undefined) throw new BridgeError("not_found", `There is no provider of that name. ${listLoaded(registry)}`);
     const { adapter, health } = entry;
     if (adapter !== null && !guards[kind](adapter)) throw new BridgeError("not_supported", describeLack(provider, kind, adapter));
-    if (adapter !== null && health.status !== "offline") return adapter as unknown as Managers[Kind];
+    const isUp = health.status !== "offline" && health.checkedAt !== null;
+    if (adapter !== null && isUp) return adapter as unknown as Managers[Kind];
     registry.suspect(provider);
     throw new BridgeError("adapter_offline", offlineText(provider), { retryAfterSeconds: OFFLINE_RETRY_SECONDS });
   }
 
-  function explain(error: unknown, provider: string): unknown {
-    if (!isManagementError(error)) return error;
-    if (error.code === "unavailable") registry.suspect(provider);
+  function explain(error: unknown, provider: string): BridgeError {
+    if (isManagementError(error) && error.code === "unavailable") registry.suspect(provider);
     return toRefusal(error);
   }
 
@@ -92,7 +93,7 @@ export function createManagerCalls({ registry, dispatcher, logger, limitMs = LIM
     const { provider } = request.params;
     if (isWrite(request) && dispatcher.draining) throw new BridgeError("draining", "Bridge is stopping and changes nothing any more.");
     const manager = find(provider, kind);
-    const work = act(manager);
+    const work = (async () => act(manager))();
     const inTime = new AbortController();
     const tooLate = delay(limitMs, undefined, { signal: inTime.signal }).then(() => {
       tellLate(request, work);
@@ -113,15 +114,20 @@ export function createManagerCalls({ registry, dispatcher, logger, limitMs = LIM
     const tell = (outcome: string): void => {
       if (isWrite(request)) logger.info({ ...describeWrite(request), outcome }, "gateway write ended late");
     };
-    const explained = (error: unknown): ErrorCode => (error instanceof BridgeError ? error.code : "internal_error");
     work.then(
       () => tell("done"),
-      (error: unknown) => tell(explained(isManagementError(error) ? toRefusal(error) : error)),
+      (error: unknown) => tell(toRefusal(error).code),
     );
   }
 }
 
-const toRefusal = (error: ManagementError): BridgeError => new BridgeError(codes[error.code], error.message);
+function toRefusal(error: unknown): BridgeError {
+  if (error instanceof BridgeError) return error;
+  if (isManagementError(error)) return new BridgeError(codes[error.code], error.message);
+  // Whatever it looks like, a status of HTTP too: it is the adapter's, and says nothing about the request.
+  const cause = error instanceof Error ? error : new Error(`The adapter rejected with ${inspect(error)}.`);
+  return new BridgeError("internal_error", INTERNAL_ERROR, { cause });
+}
 
 function listLoaded(registry: Pick<AdapterRegistry, "list">): string {
   return `Loaded: ${registry

@@ -4,6 +4,9 @@ import { toFieldErrors } from "../dispatch/field-errors.ts";
 import { BridgeError, type ErrorCode } from "../errors.ts";
 import { sendProblem } from "./problem.ts";
 
+/** All that a client is told of a bug. */
+export const INTERNAL_ERROR = "Something went wrong inside Bridge. Its log tells more under this requestId.";
+
 /** Turns whatever was thrown into a problem; what nobody expected is logged and told as nothing but an internal error. */
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = toBridgeError(error, request);
@@ -21,8 +24,7 @@ function toBridgeError(error: FastifyError, request: FastifyRequest): BridgeErro
     return new BridgeError("invalid_request", "The path is not a valid URL: it has a malformed percent-encoding.");
   // Longer than any name: nothing can be called so.
   const status = error.code === "FST_ERR_MAX_PARAM_LENGTH" ? 404 : (error.statusCode ?? 500);
-  if (status < 400 || status >= 500)
-    return new BridgeError("internal_error", "Something went wrong inside Bridge. Its log tells more under this requestId.");
+  if (status < 400 || status >= 500) return new BridgeError("internal_error", INTERNAL_ERROR);
   const code = codeOfStatus.get(status) ?? "invalid_request";
   return new BridgeError(code, details[code]?.(request) ?? `${error.message}.`);
 }

@@ -44,11 +44,10 @@ export function refusePrecondition(request: Pick<FastifyRequest, "headers">): vo
 
 /** Nothing but commas and tags, each of which is in quotes; null for anything else. */
 function readTags(text: string): { tag: string; isWeak: boolean }[] | null {
-  const next = /[\t ,]*(W\/)?"([^"]*)"[\t ]*(?=,|$)/y;
+  const next = /[\t ,]*(W\/)?"([^"]*)"[\t ]*(?:,[\t ,]*|$)/y;
   const tags: { tag: string; isWeak: boolean }[] = [];
-  const list = text.replace(/[\t ,]+$/, "");
-  while (next.lastIndex < list.length) {
-    const found = next.exec(list);
+  while (next.lastIndex < text.length) {
+    const found = next.exec(text);
     if (found === null) return null;
     tags.push({ tag: found[2] ?? "", isWeak: found[1] !== undefined });
   }

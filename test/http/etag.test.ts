@@ -33,3 +33,11 @@ test.each(["", "a", '"a', 'a"', '"a" "b"', '"a"; "b"', 'W/"a"', '"a", W/"b"', "*
 test("If-None-Match is not taken for a condition of a write", () => {
   expect(() => read({ "if-none-match": "*" })).toThrow(expect.objectContaining({ code: "invalid_request" }));
 });
+
+test("a header that is all blanks is read in no time", () => {
+  const blanks = " ".repeat(200_000);
+  const startedAt = performance.now();
+  for (const header of [`"a"${blanks}x`, `"a",${blanks}x`, `${blanks}x`, `${", ".repeat(100_000)}x`])
+    expect(() => read({ "if-match": header })).toThrow(expect.objectContaining({ code: "invalid_request" }));
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -65,6 +66,19 @@ test("a refused write leaves one, too, whatever refused it", async () => {
     ["daemon", "DELETE", "agents/none", "scope_missing", "reader"],
   ]);
   expect(bridge.log.join("")).not.toMatch(/content-4711|secret-query/);
+});
+
+test.each([
+  "/api/v2/gate%77ay/d%61emon/%73kills/%61%20b",
+  "http://elsewhere/api/v2/gateway/daemon/skills/a%20b",
+  "/api/v2/gateway/daemon/skills/a%20b?x=1",
+])("it names the place by its own name, however it was written: %s", async (path) => {
+  const headers = { authorization: "Bearer secret-alpha", "content-type": "application/json" };
+  const sent = httpRequest({ port: bridge.port, method: "PUT", path, headers }).end(`{"content":"${secret}"}`);
+  const [response] = await once(sent, "response");
+  response.resume();
+  await once(response, "end");
+  expect(bridge.audit()).toMatchObject([{ provider: "daemon", resource: "skills/a%20b" }]);
 });
 
 test("a bug leaves one, and a stranger, who could fill the log, none", async () => {
