@@ -12,12 +12,20 @@ export const bridgeCouncil = (runtime: string): CouncilKind => ({
   run: (task) => runOn(task.input.providers?.[0] ?? runtime, task),
 });
 
+/** Why a runtime is left out that could be asked. */
+export const DISABLED = "disabled by the settings of the workspace";
+
 async function runOn(runtime: string, task: CouncilTask): Promise<Ending> {
   const { input, spending } = task;
   const models = modelsOf(runtime, task);
   const planned = plannedRuns(input) * Math.max(1, models.length);
   if (planned > spending.left) return tooManyRuns(planned, spending.left);
-  const report = await recordBridge({ ...memberOptions(runtime, runtime, task), input, models });
+  const report = await recordBridge({
+    ...memberOptions(runtime, runtime, task),
+    input,
+    models,
+    ...(task.settings.of(runtime).enabled ? {} : { skipReason: DISABLED }),
+  });
   return renderEnding({ ...report, notes: [...report.notes, ...settingsNotes(task)] }, input.scope);
 }
 

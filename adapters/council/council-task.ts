@@ -14,7 +14,8 @@ export async function runCouncilTask(
 ): Promise<{ spending: Spending; ending: Ending }> {
   const { request, config, input } = start;
   const spending = createSpending(start.maxRuns);
-  const settings = readSettings(await readSettingsFile(request.directories.workspace));
+  const { content, fault } = await readSettingsFile(request.directories.workspace);
+  const settings = { ...readSettings(content), ...(fault === null ? {} : { fault }) };
   const ending = await kind.run({
     ...start,
     settings,
@@ -37,13 +38,18 @@ export async function runCouncilTask(
   return { spending, ending };
 }
 
-/** Null when there is none, or none that could be meant. */
-async function readSettingsFile(workspace: string): Promise<string | null> {
+/** A task may have put anything in its place: only a file of a usual size is read, and anything else is told. */
+async function readSettingsFile(workspace: string): Promise<{ content: string | null; fault: string | null }> {
+  const unused = (why: string) => ({ content: null, fault: `${SETTINGS_FILE} is not used: ${why}.` });
   try {
     await using file = await open(path.join(workspace, SETTINGS_FILE), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stat = await file.stat();
-    return stat.isFile() && stat.size <= SETTINGS_LIMIT_BYTES ? await file.readFile("utf8") : null;
-  } catch {
-    return null;
+    if (!stat.isFile()) return unused("it is no file");
+    if (stat.size > SETTINGS_LIMIT_BYTES) return unused("it is longer than 256 KiB");
+    return { content: await file.readFile("utf8"), fault: null };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return { content: null, fault: null };
+    return unused(code === "ELOOP" ? "it is a link" : `it cannot be read (${code})`);
   }
 }

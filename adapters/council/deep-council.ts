@@ -12,7 +12,7 @@ import {
   runDeepCouncil,
   type SkippedBridge,
 } from "bridge-council";
-import { memberOptions, modelsOf, settingsNotes } from "./bridge-council.ts";
+import { DISABLED, memberOptions, modelsOf, settingsNotes } from "./bridge-council.ts";
 import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
 import { tooManyRuns } from "./ending.ts";
 
@@ -74,11 +74,7 @@ function chooseMembers({ input, config, settings }: CouncilTask): { members: Mem
   const wanted = input.providers ?? usualRuntimes;
   const leftOut: SkippedBridge[] = [];
   const members = wanted.flatMap((provider) => {
-    const reason = !settings.of(provider).enabled
-      ? "disabled by the settings of the workspace"
-      : config.describeProvider(provider) === null
-        ? "not loaded"
-        : null;
+    const reason = !settings.of(provider).enabled ? DISABLED : config.describeProvider(provider) === null ? "not loaded" : null;
     if (reason === null) return [{ bridge: provider, provider }];
     leftOut.push({ bridge: provider, reason });
     return [];

@@ -1,10 +1,13 @@
 import { constants } from "node:fs";
-import { appendFile, lstat, mkdir, open, realpath } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, realpath } from "node:fs/promises";
 import path from "node:path";
 
 /** Where a council leaves its traces, relative to the workspace. */
 export const BRIDGE_OUTPUTS = ".outputs/bridges";
 export const COUNCIL_OUTPUTS = ".outputs/council";
+
+/** Files of one name and one second, at most. */
+const MOST_COPIES = 100;
 
 /** The files of one council. */
 export interface Artifacts {
@@ -12,7 +15,7 @@ export interface Artifacts {
   log(event: Record<string, unknown>): void;
   /** Writes a file beside the log, under the same name with another ending. */
   write(ending: "md" | "json", content: string): Promise<void>;
-  /** Resolves when everything is written. */
+  /** Resolves when everything is written; nothing is written after. */
   close(): Promise<void>;
   /** What was written, relative to the workspace. */
   readonly paths: string[];
@@ -39,6 +42,8 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
   const paths: string[] = [];
   let fault: string | null = null;
   let writing: Promise<void> = Promise.resolve();
+  let eventLog: FileHandle | null = null;
+  let stem = name;
   const parent = await openDirectory(workspace, directory).catch((error: Error) => {
     fault = `Nothing can be written to ${directory}: ${error.message}`;
     return null;
@@ -55,31 +60,39 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
     });
     return writing;
   };
-  const create = async (file: string, content: string): Promise<void> => {
-    const handle = await open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o644);
-    try {
-      await handle.writeFile(content);
-    } finally {
-      await handle.close();
-    }
-  };
-  const begin = async (ending: string, content: string): Promise<void> => {
-    await inOrder(async (at) => {
-      await create(path.join(at, `${name}.${ending}`), content);
-      paths.push(`${directory}/${name}.${ending}`);
-    });
+  const create = async (at: string, file: string): Promise<FileHandle> => {
+    // What ran meanwhile may have put a link in the place of a directory.
+    if ((await realpath(at)) !== at) throw Object.assign(new Error("moved"), { code: "ELOOP" });
+    const handle = await open(path.join(at, file), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o644);
+    paths.push(`${directory}/${file}`);
+    return handle;
   };
 
-  if (hasLog) await begin("jsonl", "");
+  if (hasLog)
+    await inOrder(async (at) => {
+      // Another council of the same session may have begun in the same second.
+      for (let copy = 1; eventLog === null; copy += 1) {
+        stem = copy === 1 ? name : `${name}-${copy}`;
+        eventLog = await create(at, `${stem}.jsonl`).catch((error: NodeJS.ErrnoException) => {
+          if (error.code === "EEXIST" && copy < MOST_COPIES) return null;
+          throw error;
+        });
+      }
+    });
   return {
     log(event) {
       const line = `${JSON.stringify(event)}\n`;
-      void inOrder((at) =>
-        appendFile(path.join(at, `${name}.jsonl`), line, { flag: constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW }),
-      );
+      void inOrder(async () => void (await eventLog?.writeFile(line)));
     },
-    write: (ending, content) => begin(ending, content),
-    close: () => writing,
+    write: (ending, content) =>
+      inOrder(async (at) => {
+        await using handle = await create(at, `${stem}.${ending}`);
+        await handle.writeFile(content);
+      }),
+    async close() {
+      await inOrder(async () => void (await eventLog?.close()));
+      eventLog = null;
+    },
     paths,
     get fault() {
       return fault;

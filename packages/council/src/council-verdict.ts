@@ -4,6 +4,7 @@ import type { Output, Severity, TaskType, Verdict } from "./words.ts";
 /** One thing that the council has found, as its verdict weighs it. */
 export interface WeighedOutput {
   severity: Severity | null;
+  type: Output["type"];
   status: Output["status"];
   /** How many bridges say so. */
   sources: number;
@@ -20,7 +21,11 @@ export function judgeCouncil(taskType: TaskType, outputs: readonly WeighedOutput
   const isHigh = ({ severity }: WeighedOutput): boolean => severity === "HIGH";
   if (agreed.some((output) => isCritical(output) && (output.sources >= 2 || output.isDeep))) return "FAIL";
   if (agreed.filter((output) => isHigh(output) && output.sources >= 2).length >= 3) return "FAIL";
+  const isGap = ({ type }: WeighedOutput): boolean => taskType === "audit" && type === "compliance-gap";
+  // An audit is as strict here as each bridge is.
+  if (agreed.filter((output) => isHigh(output) && isGap(output) && (output.sources >= 2 || output.isDeep)).length >= 2) return "FAIL";
   // What is left of CRITICAL and HIGH is disputed, or one shallow bridge's word.
   if (standing.some((output) => isCritical(output) || isHigh(output))) return "CONCERNS";
-  return standing.filter(({ severity }) => severity === "MEDIUM").length >= 3 ? "CONCERNS" : "PASS";
+  const medium = standing.filter(({ severity }) => severity === "MEDIUM");
+  return medium.length >= 3 || medium.some(isGap) ? "CONCERNS" : "PASS";
 }

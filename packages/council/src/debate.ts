@@ -1,7 +1,7 @@
 import { areAlike, deduplicate, type Merge } from "./deduplicate.ts";
 import { createIds } from "./ids.ts";
 import { type AddedDomain, type ContextPacket, describeChallenge } from "./packet.ts";
-import type { Answer, AnsweredOutput } from "./read-answer.ts";
+import { type Answer, type AnsweredOutput, usualSeverity } from "./read-answer.ts";
 import { type Challenge, CROSS_DOMAIN, type Output } from "./words.ts";
 
 /** Who has said something: the domain that the role speaks for, and its name. */
@@ -41,7 +41,7 @@ export interface Debate {
   readonly challenges: readonly Challenge[];
   findOutput(id: string): Output | undefined;
   /** Takes over outputs of other debates, under the ids that they have; `owner` is the role that answers for them. */
-  take(outputs: readonly Output[], owner: string): void;
+  take(outputs: readonly Output[], owner: Speaker): void;
   /** Independent answers of the first round. Returns the outputs as they are now known. */
   hearFirst(speaker: Speaker, answer: Answer): Output[];
   /** What an expert says of its earlier outputs and of challenges to them, and what it has found beside. */
@@ -71,7 +71,9 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
   let changes: RoundChanges = noChanges();
 
   const add = ({ domain, agent }: Speaker, answered: AnsweredOutput): Finding => {
-    const { type, severity, title, description, evidence, action } = answered;
+    const { type, title, evidence, action } = answered;
+    const severity = answered.severity ?? usualSeverity(type);
+    const description = answered.description || title;
     const status = round === 1 ? "confirmed" : "discovered";
     const finding: Finding = {
       id: nextId(),
@@ -85,7 +87,7 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
       domain,
       agent,
       foundInRound: round,
-      owner: agent,
+      owner: seatOf({ domain, agent }),
     };
     findings.set(finding.id, finding);
     return finding;
@@ -120,7 +122,7 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
     for (const output of answer.outputs) {
       const own = output.ref === null ? undefined : findings.get(output.ref);
       // An id of somebody else's output is no right to change it: what was said then stands by itself.
-      if (own === undefined || own.owner !== speaker.agent || own.status === "withdrawn") {
+      if (own === undefined || own.owner !== seatOf(speaker) || own.status === "withdrawn") {
         if (output.title !== "" && output.decision !== "withdrawn") fresh.push(output);
       } else decide(own, output);
     }
@@ -135,11 +137,18 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
     return added;
   }
 
-  function decide(own: Finding, { decision, title, description, type, severity, evidence, action }: AnsweredOutput): void {
-    const differs = title !== "" && (title !== own.title || description !== own.description || severity !== own.severity);
+  function decide(own: Finding, { decision, evidence, action, ...said }: AnsweredOutput): void {
+    // What a revision does not mention stays as it is.
+    const title = said.title || own.title;
+    const description = said.description || own.description;
+    const severity = said.severity ?? own.severity;
+    const differs = title !== own.title || description !== own.description || severity !== own.severity;
     const isRevision = decision === "revised" && differs;
+    const response = [description === own.description ? null : description, evidence === own.evidence ? null : evidence]
+      .filter((text) => text !== null)
+      .join("\n");
     if (isRevision) {
-      Object.assign(own, { title, description, type, severity, evidence: evidence ?? own.evidence, action: action ?? own.action });
+      Object.assign(own, { title, description, severity, evidence: evidence ?? own.evidence, action: action ?? own.action });
       own.status = "revised";
       changes.revised += 1;
     }
@@ -151,6 +160,7 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
     for (const challenge of challenges.values()) {
       if (challenge.targetId !== own.id || challenge.state === "withdrawn") continue;
       challenge.state = isRevision || decision === "withdrawn" ? "settled" : "defended";
+      challenge.response = response || null;
     }
   }
 
@@ -160,7 +170,7 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
       const target = findings.get(targetId);
       const earlier =
         (ref === null ? undefined : challenges.get(ref)) ?? [...challenges.values()].find((known) => known.targetId === targetId);
-      if (target === undefined || target.status === "withdrawn" || target.owner === speaker.agent) continue;
+      if (target === undefined || target.status === "withdrawn" || target.owner === seatOf(speaker)) continue;
       if (earlier !== undefined && earlier.targetId === targetId) {
         if (decision === "withdrawn") earlier.state = "withdrawn";
         // Said again after a defence, it is maintained, whatever it is called.
@@ -177,6 +187,7 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
           text,
           domain: target.domain,
           state: "open",
+          response: null,
           maintained: false,
           raisedInRound: round,
         };
@@ -210,7 +221,7 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
     challengesFor: (domain) => [...challenges.values()].filter((challenge) => challenge.domain === domain && challenge.state === "open"),
     findOutput: (id) => findings.get(id),
     take(outputs, owner) {
-      for (const output of outputs) findings.set(output.id, { ...output, foundInRound: round, owner });
+      for (const output of outputs) findings.set(output.id, { ...output, foundInRound: round, owner: seatOf(owner) });
     },
     hearFirst,
     hearExpert,
@@ -251,7 +262,7 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
         active_domains: [...active],
         newly_added_domains: [...latestAdded],
         open_challenges: open.map(describeChallenge),
-        conflicts,
+        conflicts: conflicts.slice(0, 20),
         gaps,
         synthesis: words.join(" "),
       };
@@ -286,12 +297,16 @@ function findConflicts(outputs: readonly Output[]): { finding_ids: [string, stri
   );
 }
 
+/** Gaps that a packet names, each by itself. */
+const MOST_GAPS = 10;
+
 /** What concerns several domains and is nobody's, and the domains that were called for and did not come. */
 function findGaps(outputs: readonly Output[], wanted: readonly AddedDomain[]): string[] {
   const nobodys = outputs
     .filter(({ domain }) => domain === CROSS_DOMAIN)
     .map(({ id, title }) => `${id} (${title}) is looked after by no domain`);
-  return [...nobodys, ...wanted.map(({ domain }) => `${domain} was called for and has no expert`)];
+  const gaps = [...wanted.map(({ domain }) => `${domain} was called for and has no expert`), ...nobodys];
+  return gaps.length <= MOST_GAPS ? gaps : [...gaps.slice(0, MOST_GAPS), `${gaps.length - MOST_GAPS} more`];
 }
 
 /** Who says what only shows when everything is seen together. */
@@ -322,5 +337,8 @@ function consolidate(outputs: readonly Output[], wanted: readonly AddedDomain[])
 function toOutput({ foundInRound: _, owner: __, ...output }: Finding): Output {
   return output;
 }
+
+/** One role is one domain's and has one name: two domains may be spoken for by experts of the same title. */
+const seatOf = ({ domain, agent }: Speaker): string => `${domain}: ${agent}`;
 
 const noChanges = (): RoundChanges => ({ discovered: 0, revised: 0, withdrawn: 0, challenged: 0 });

@@ -1,4 +1,4 @@
-import { overlap, SAME_OVER } from "./overlap.ts";
+import { SAME_OVER, shareOf, wordsOf } from "./overlap.ts";
 import { type Output, severityRank } from "./words.ts";
 
 /** One output that gave way to another that says the same. */
@@ -10,9 +10,22 @@ export interface Merge {
 /** Do two outputs say the same of the same domain? */
 const isSame = (left: Output, right: Output): boolean => left.domain === right.domain && areAlike(left, right);
 
+type Worded = Pick<Output, "title" | "description">;
+
 /** Do two outputs say the same, whatever their domains? */
-export const areAlike = (left: Pick<Output, "title" | "description">, right: Pick<Output, "title" | "description">): boolean =>
-  overlap(`${left.title} ${left.description}`, `${right.title} ${right.description}`) > SAME_OVER;
+export const areAlike = (left: Worded, right: Worded): boolean => shareOf(knownWords(left), knownWords(right), SAME_OVER) > SAME_OVER;
+
+/** Each output is compared with many, and seldom reworded. */
+const known = new WeakMap<Worded, Worded & { words: ReadonlySet<string> }>();
+
+function knownWords(output: Worded): ReadonlySet<string> {
+  const { title, description } = output;
+  const found = known.get(output);
+  if (found?.title === title && found.description === description) return found.words;
+  const words = wordsOf(`${title} ${description}`);
+  known.set(output, { title, description, words });
+  return words;
+}
 
 /**
  * Keeps, of outputs that say the same, the one of the highest severity, and of equals the first; the kept ones stay in their order.

@@ -31,7 +31,9 @@ export function estimateTimeoutSeconds(size: Size, intensity: Intensity, runtime
 }
 
 const counted = (scope: string, unit: RegExp): number | undefined => {
-  const counts = [...scope.matchAll(new RegExp(`(\\d[\\d,_ ]*(?:\\.\\d+)?)\\s*(k)?\\s*\\+?\\s*(?:${unit.source})`, "gi"))].map(
+  // Every repetition has an end: a scope is anybody's text, and may be long.
+  const number = String.raw`(?<![\d.,_])(\d[\d,_ ]{0,15}(?:\.\d{1,6})?)\s?(k)?\s?\+?\s?`;
+  const counts = [...scope.matchAll(new RegExp(`${number}(?:${unit.source})`, "gi"))].map(
     ([, digits = "", thousands]) => Number(digits.replaceAll(/[,_ ]/g, "")) * (thousands === undefined ? 1 : 1_000),
   );
   return counts.length === 0 ? undefined : Math.max(...counts);
@@ -39,7 +41,7 @@ const counted = (scope: string, unit: RegExp): number | undefined => {
 
 /** Reads what a scope says of its size: "12 files", "3k LOC", or the paths that it lists. */
 export function measureScope(scope: string): Size {
-  const paths = new Set(scope.match(/(?:[\w.@-]+\/)*[\w@-]+\.[a-z]{1,5}\b/gi) ?? []);
+  const paths = new Set(scope.match(/(?<![\w.@/-])(?:[\w.@-]{0,255}\/){0,40}[\w@-]{1,255}\.[a-z]{1,5}\b/gi) ?? []);
   const files = counted(scope, /files?\b/) ?? (paths.size === 0 ? undefined : paths.size);
   const linesOfCode = counted(scope, /LOC\b|lines?\b/);
   return { ...(files === undefined ? {} : { files }), ...(linesOfCode === undefined ? {} : { linesOfCode }) };

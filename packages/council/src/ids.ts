@@ -1,8 +1,13 @@
 /** The letter with which the ids of a runtime's outputs begin; a runtime of another name has its own first letter. */
-const prefixes: Readonly<Record<string, string>> = { claude: "C", gemini: "G", codex: "X", opencode: "O" };
+const prefixes: ReadonlyMap<string, string> = new Map([
+  ["claude", "C"],
+  ["gemini", "G"],
+  ["codex", "X"],
+  ["opencode", "O"],
+]);
 
 /** The prefix of a runtime's output ids. */
-export const prefixOf = (runtime: string): string => prefixes[runtime] ?? (/[a-z]/i.exec(runtime)?.[0] ?? "P").toUpperCase();
+export const prefixOf = (runtime: string): string => prefixes.get(runtime) ?? (/[a-z]/i.exec(runtime)?.[0] ?? "P").toUpperCase();
 
 /** Counts ids up: `C001`, `C002`, … */
 export function createIds(prefix: string): () => string {

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { intensities, taskTypes } from "./words.ts";
+import { CROSS_DOMAIN, intensities, taskTypes } from "./words.ts";
 
-/** A short text: a name, an identifier, a line. */
-const line = z.string().trim().min(1).max(500);
 const text = z.string().trim().min(1).max(200_000);
 
 /** Names of domains become parts of prompts and logs. */
@@ -10,7 +8,17 @@ const domain = z
   .string()
   .trim()
   .toLowerCase()
-  .regex(/^[a-z0-9][a-z0-9 _/+.-]{0,63}$/, "must be 1 to 64 letters, digits, spaces or - _ / + .");
+  .regex(/^[a-z0-9][a-z0-9 _/+.-]{0,63}$/, "must be 1 to 64 letters, digits, spaces or - _ / + .")
+  .refine((name) => name !== CROSS_DOMAIN, "is what roles without a domain speak for; name a domain");
+
+/** A council has at most so many experts. */
+export const MAX_DOMAINS = 26;
+
+/** A provider becomes part of a file name, too. */
+const provider = z
+  .string()
+  .trim()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9@:_.-]{0,63}$/, "must be the name of an adapter: 1 to 64 letters, digits or - _ . : @");
 
 /** It becomes part of a file name. */
 const sessionId = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, - or _");
@@ -22,11 +30,11 @@ const schema = z.strictObject({
   review_scope: text.optional(),
   task_description: text,
   task_type: z.enum(taskTypes),
-  domains: z.array(domain).max(26).default([]),
+  domains: z.array(domain).max(MAX_DOMAINS).default([]),
   context_summary: z.string().trim().max(200_000).default(""),
   intensity: z.enum(intensities).default("standard"),
-  provider: line.optional(),
-  providers: z.array(line).min(1).max(10).optional(),
+  provider: provider.optional(),
+  providers: z.array(provider).min(1).max(10).optional(),
 });
 
 /** What a council is asked. */

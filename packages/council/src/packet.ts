@@ -1,7 +1,7 @@
 import { type Challenge, type Output, severityRank } from "./words.ts";
 
 /** The most that the context of a round may hold for a role that remembers nothing, in characters. */
-const CONTEXT_LIMIT_CHARACTERS = 32_000;
+export const CONTEXT_LIMIT_CHARACTERS = 32_000;
 
 /** What stands in a prompt whose context had to be shortened. */
 export const SUMMARIZED_NOTE = "NOTE: Prior round context summarized due to size (>32k chars). Full outputs in .outputs/bridges/ artifact.";
@@ -71,21 +71,77 @@ export function fitPacket(
   const grave = findings.filter(isGrave);
   const left = findings.length - grave.length;
   // The oldest first: what was found last is what the debate is about.
-  for (let byId = 0; ; byId += 1) {
-    const short = withFindings(grave.map((finding, index) => (index < byId ? finding.id : brief(finding))));
-    const words = [
-      ...(left > 0 ? [`${left} findings of MEDIUM or lower are left out.`] : []),
-      ...(byId > 0 ? [`${byId} findings are listed by their id only.`] : []),
-    ];
-    if (fits(short)) return { packet: short, note: [SUMMARIZED_NOTE, ...words].join(" ") };
-    if (byId < grave.length) continue;
-    const perChallenge = Math.max(80, Math.floor(limit / 2 / Math.max(1, packet.open_challenges.length)));
-    const open_challenges = packet.open_challenges.map((challenge) => ({
-      ...challenge,
-      challenge_text: cut(challenge.challenge_text, perChallenge),
-    }));
-    return { packet: { ...short, open_challenges }, note: [SUMMARIZED_NOTE, ...words, "Texts of challenges are cut."].join(" ") };
-  }
+  const shortened = (byId: number) => withFindings(grave.map((finding, index) => (index < byId ? finding.id : brief(finding))));
+  const byId = firstThat(grave.length, (count) => fits(shortened(count)));
+  const short = shortened(byId);
+  const words = [
+    ...(left > 0 ? [`${left} findings of MEDIUM or lower are left out.`] : []),
+    ...(byId > 0 ? [`${byId} findings are listed by their id only.`] : []),
+  ];
+  if (fits(short)) return { packet: short, note: [SUMMARIZED_NOTE, ...words].join(" ") };
+  const withTexts = (length: number): ContextPacket => ({
+    ...short,
+    open_challenges: packet.open_challenges.map((challenge) => ({ ...challenge, challenge_text: cut(challenge.challenge_text, length) })),
+  });
+  const halvings = firstThat(16, (count) => fits(withTexts(limit >> count)));
+  return { packet: withTexts(limit >> halvings), note: [SUMMARIZED_NOTE, ...words, "Texts of challenges are cut."].join(" ") };
 }
 
-const cut = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length).toWellFormed()} …`);
+/** The smallest count up to `most` that is enough, where more is enough, too; `most` when none is. */
+function firstThat(most: number, isEnough: (count: number) => boolean): number {
+  let [low, high] = [0, most];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isEnough(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** What a role gets under a heading of its own, taken out of the packet: nothing is told twice. */
+export function takeOut(
+  { packet, note }: FittedPacket,
+  { findings = [], challenges = [] }: { findings?: readonly Pick<Output, "id">[]; challenges?: readonly Pick<Challenge, "id">[] },
+): { rest: FittedPacket; findings: unknown[]; challenges: ContextPacket["open_challenges"] } {
+  const [ids, challengeIds] = [findings, challenges].map((items) => new Set(items.map(({ id }) => id)));
+  const isMeant = (finding: unknown): boolean => ids?.has(idOf(finding)) === true;
+  const isDirected = ({ challenge_id }: { challenge_id: string }): boolean => challengeIds?.has(challenge_id) === true;
+  const { previous_findings, open_challenges } = packet;
+  return {
+    rest: {
+      packet: {
+        ...packet,
+        previous_findings: previous_findings.filter((finding) => !isMeant(finding)),
+        open_challenges: open_challenges.filter((challenge) => !isDirected(challenge)),
+      },
+      note,
+    },
+    findings: previous_findings.filter(isMeant),
+    challenges: open_challenges.filter(isDirected),
+  };
+}
+
+/** A finding of a packet is whole, brief, a line, or its id alone. */
+const idOf = (finding: unknown): string =>
+  typeof finding === "string" ? (finding.split(":")[0] ?? "") : (finding as Pick<Output, "id">).id;
+
+/** Characters of the texts in a history of challenges, and its entries, at most. */
+const HISTORY = { characters: 8_000, entries: 100 } as const;
+
+/** Challenges so far and what was said to them; the texts of those that are open stand in the packet. */
+export function describeHistory(challenges: readonly Challenge[]): unknown[] {
+  const told = challenges.slice(-HISTORY.entries);
+  const length = Math.floor(HISTORY.characters / 2 / Math.max(1, told.filter(({ state }) => state === "defended").length));
+  const entries = told.map(({ id, targetId, text, state, response }) => ({
+    challenge_id: id,
+    target_finding_id: targetId,
+    state,
+    ...(state === "defended" ? { challenge_text: cut(text, length), response: response === null ? null : cut(response, length) } : {}),
+  }));
+  const left = challenges.length - told.length;
+  return left > 0 ? [`${left} earlier challenges are left out.`, ...entries] : entries;
+}
+
+/** A text of at most so many characters; what is missing is told. */
+export const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length).toWellFormed()} … [${text.length - length} characters cut]`;

@@ -1,6 +1,6 @@
 import type { Expert } from "./find-expert.ts";
 import type { CouncilInput } from "./input.ts";
-import type { AddedDomain, FittedPacket } from "./packet.ts";
+import { type AddedDomain, cut, type FittedPacket, takeOut } from "./packet.ts";
 import { framings } from "./profile.ts";
 import type { Challenge, Output, TaskType } from "./words.ts";
 
@@ -54,11 +54,12 @@ export function expertPrompt(
     remembers,
   }: { packet: FittedPacket; own: readonly Output[]; challenges: readonly Challenge[]; remembers: boolean },
 ): string {
+  const mine = takeOut(packet, { findings: own, challenges });
   return [
     ...(remembers ? [] : [introduceRole(role, input)]),
-    embed(packet),
-    `Previous findings from your domain:\n${quote(own)}`,
-    `Challenges directed at your findings:\n${quote(challenges.map(({ id, targetId, text }) => ({ challenge_id: id, target_finding_id: targetId, challenge_text: text })))}`,
+    embed(mine.rest),
+    `Previous findings from your domain:\n${quote(mine.findings)}`,
+    `Challenges directed at your findings:\n${quote(mine.challenges)}`,
     [
       "For each challenge:",
       "- If you agree: withdraw or revise the finding (update severity or description)",
@@ -77,11 +78,12 @@ export function newcomerPrompt(
   input: CouncilInput,
   { added, trigger, packet }: { added: AddedDomain; trigger: Output | undefined; packet: FittedPacket },
 ): string {
+  const mine = takeOut(packet, { findings: trigger === undefined ? [] : [trigger] });
   return [
     [`You are a ${role.title}.`, `SCOPE: ${input.scope}`, `CONTEXT: ${input.contextSummary}`].join("\n"),
     "You have been brought in because a finding in another domain has implications for yours.",
-    embed(packet),
-    `Trigger finding:\n${quote(trigger ?? null)}`,
+    embed(mine.rest),
+    `Trigger finding:\n${quote(mine.findings[0] ?? (trigger === undefined ? null : `${trigger.id}: ${trigger.title}`))}`,
     `Reason you were added:\n${quote(added.reason)}`,
     "Analyze this finding from your domain's perspective. Produce your own findings.\nInclude cross_domain_signals if you identify further domain expansion needed.",
     answerFormat(role, input.taskType),
@@ -91,19 +93,13 @@ export function newcomerPrompt(
 /** The prompt of the Challenger, once there is something to challenge. */
 export function challengerPrompt(
   input: CouncilInput,
-  { packet, history, remembers }: { packet: FittedPacket; history: readonly Challenge[]; remembers: boolean },
+  { packet, history, remembers }: { packet: FittedPacket; history: readonly unknown[]; remembers: boolean },
 ): string {
-  const told = history.map(({ id, targetId, text, state }) => ({
-    challenge_id: id,
-    target_finding_id: targetId,
-    challenge_text: text,
-    state,
-  }));
   return [
     ...(remembers ? [] : [introduceRole(challengerRole, input)]),
     "All domain expert findings from previous round are in the packet.",
     embed(packet),
-    `Your previous challenges and expert responses:\n${quote(told)}`,
+    `Your previous challenges and expert responses:\n${quote(history)}`,
     [
       "For each challenge:",
       "- If the expert defended convincingly: withdraw your challenge",
@@ -126,11 +122,12 @@ export function integrationPrompt(
     remembers,
   }: { packet: FittedPacket; own: readonly Output[]; challenges: readonly Challenge[]; remembers: boolean },
 ): string {
+  const mine = takeOut(packet, { findings: own, challenges });
   return [
     ...(remembers ? [] : [introduceRole(integrationRole, input)]),
     "All findings and challenges from previous round, including newly added domain experts, are in the packet.",
-    embed(packet),
-    `Findings of your own so far, and challenges to them; answer those with status: confirmed | revised | withdrawn, under the id they have:\n${quote({ own, challenges })}`,
+    embed(mine.rest),
+    `Findings of your own so far, and challenges to them; answer those with status: confirmed | revised | withdrawn, under the id they have:\n${quote({ own: mine.findings, challenges: mine.challenges })}`,
     [
       "Add new cross-component findings that emerge from the ongoing debate.",
       "Focus on: interface gaps revealed by challenges, cascading impacts of revised findings,",
@@ -142,7 +139,7 @@ export function integrationPrompt(
 
 /** Asks once more for an answer that could not be read; `said` is quoted for a runtime that does not remember it. */
 export function repairPrompt(said: string | null): string {
-  const quoted = said === null ? [] : [`Your answer was:\n${quote(said.slice(0, 20_000).toWellFormed())}`];
+  const quoted = said === null ? [] : [`Your answer was:\n${quote(cut(said, 20_000))}`];
   return [
     "Your last answer held no JSON object that could be read. Give the same answer again as one JSON object in a ```json block, with nothing after it.",
     ...quoted,

@@ -46,7 +46,7 @@ export interface Answer {
 }
 
 /** A role's answer is cut to this: a report is read by people. */
-const LIMITS = { outputs: 100, challenges: 100, signals: 20, title: 300, text: 8_000 } as const;
+const LIMITS = { outputs: 100, challenges: 50, signals: 20, title: 300, text: 8_000 } as const;
 
 /** Reads a role's answer from what its runtime said: JSON, fenced or inside prose. Null when there is none that could be one. */
 export function readAnswer(said: string, taskType: TaskType): Answer | null {
@@ -80,10 +80,11 @@ function readOutput(item: Record<string, unknown>, taskType: TaskType, notes: st
   const ref = textOf(item["id"], 40);
   const status = oneOf(["confirmed", "revised", "downgraded", "withdrawn"] as const, item["status"]);
   const decision = status === "downgraded" ? "revised" : status;
-  const description = textOf(item["description"], LIMITS.text);
-  const title = textOf(item["title"], LIMITS.title) ?? description?.slice(0, 80) ?? null;
   // A word about an output that is there already needs no text of its own.
-  if (title === null && (ref === null || decision === null)) {
+  const isWord = ref !== null && decision !== null;
+  const description = textOf(item["description"], LIMITS.text);
+  const title = textOf(item["title"], LIMITS.title) ?? (isWord ? null : (description?.slice(0, 80).toWellFormed() ?? null));
+  if (title === null && !isWord) {
     notes.push("An output without a title and a description was left out.");
     return null;
   }
@@ -91,9 +92,9 @@ function readOutput(item: Record<string, unknown>, taskType: TaskType, notes: st
   return {
     ref,
     type,
-    severity: readSeverity(item["severity"], type, notes, title),
+    severity: readSeverity(item["severity"], type, isWord ? null : notes, title),
     title: title ?? "",
-    description: description ?? title ?? "",
+    description: description ?? (isWord ? "" : (title ?? "")),
     evidence: textOf(item["evidence"], LIMITS.text),
     action: textOf(item["action"], LIMITS.text),
     decision,
@@ -106,12 +107,16 @@ function readType(given: unknown, taskType: TaskType): OutputType {
 }
 
 /** Items that have a severity have one, also when the role forgot it: what nobody weighs would vanish from the verdict. */
-function readSeverity(given: unknown, type: OutputType, notes: string[], title: string | null): Severity | null {
+export const usualSeverity = (type: OutputType): Severity | null =>
+  type === "plan-item" || type === "implementation-note" || type === "observation" ? null : "MEDIUM";
+
+/** Without `notes` it is a word about an earlier output, whose severity stays when none is given. */
+function readSeverity(given: unknown, type: OutputType, notes: string[] | null, title: string | null): Severity | null {
   if (type === "plan-item" || type === "implementation-note") return null;
   const severity = severities.find((known) => known === textOf(given, 20)?.toUpperCase());
-  if (severity !== undefined || type === "observation") return severity ?? null;
+  if (severity !== undefined || notes === null || usualSeverity(type) === null) return severity ?? null;
   notes.push(`"${title}" has no severity that is known; it counts as MEDIUM.`);
-  return "MEDIUM";
+  return usualSeverity(type);
 }
 
 function readChallenge(item: Record<string, unknown>, notes: string[]): AnsweredChallenge | null {
@@ -126,7 +131,8 @@ function readChallenge(item: Record<string, unknown>, notes: string[]): Answered
 
 function readSignal(item: Record<string, unknown>): CrossDomainSignal | null {
   const domain = textOf(item["domain"], 64)?.toLowerCase() ?? "";
-  if (!/^[a-z0-9][a-z0-9 _/+.-]*$/.test(domain)) return null;
+  // It will stand in the prompt of an expert: a name, and no sentence.
+  if (!/^[a-z0-9][a-z0-9 _/+.-]{0,39}$/.test(domain) || domain.split(" ").length > 4) return null;
   return { domain, reason: textOf(item["reason"], 1_000) ?? "No reason was given.", findingId: textOf(item["finding_id"], 40) };
 }
 

@@ -21,7 +21,7 @@ export async function recordBridge({ workspace, models, availability, now, ...op
   const artifacts = await openArtifacts({
     workspace,
     directory: BRIDGE_OUTPUTS,
-    name: `${bridge}-${fileTime(now())}-${input.sessionId}`,
+    name: `${bridge.replaceAll(/[^A-Za-z0-9_.-]/g, "-")}-${fileTime(now())}-${input.sessionId}`,
     hasLog: true,
   });
   artifacts.log({ event: "bridge_start", bridge, session_id: input.sessionId, timestamp });

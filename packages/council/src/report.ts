@@ -51,15 +51,15 @@ export interface BridgeReport {
   artifacts: string[];
 }
 
-const families: Readonly<Record<string, string>> = {
-  claude: "anthropic/claude",
-  gemini: "google/gemini",
-  codex: "openai/codex",
-  opencode: "multi-provider",
-};
+const families: ReadonlyMap<string, string> = new Map([
+  ["claude", "anthropic/claude"],
+  ["gemini", "google/gemini"],
+  ["codex", "openai/codex"],
+  ["opencode", "multi-provider"],
+]);
 
 /** Whose models a runtime runs. */
-export const modelFamilyOf = (bridge: string): string => families[bridge] ?? "multi-provider";
+export const modelFamilyOf = (bridge: string): string => families.get(bridge) ?? "multi-provider";
 
 /** The report's words for a connection; those that it has no word for run inside the runtime. */
 export const connectionWord = (connection: string | undefined): string | null =>

@@ -2,8 +2,8 @@ import { createDebate, type Debate, type Speaker } from "./debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import { type Expert, findExpert } from "./find-expert.ts";
 import { prefixOf } from "./ids.ts";
-import type { CouncilInput } from "./input.ts";
-import { type AddedDomain, type FittedPacket, fitPacket } from "./packet.ts";
+import { type CouncilInput, MAX_DOMAINS } from "./input.ts";
+import { type AddedDomain, CONTEXT_LIMIT_CHARACTERS, describeHistory, type FittedPacket, fitPacket } from "./packet.ts";
 import {
   challengerPrompt,
   challengerRole,
@@ -71,6 +71,8 @@ export interface BridgeOptions {
   /** Writes a line of the event log. */
   log(event: Record<string, unknown>): void;
   onProgress(data: Record<string, unknown>): void;
+  /** Why nobody is to be asked at all. */
+  skipReason?: string;
   warnings?: { model: string; reason: string }[];
 }
 
@@ -182,6 +184,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     for (const merge of debate.mergeDuplicates()) log({ event: "merge", kept: merge.keptId, dropped: merge.droppedId, round });
   }
 
+  if (options.skipReason !== undefined) return { ...empty(), skip_reason: options.skipReason };
   log({ event: "preflight", step: "timeout_estimate", value_seconds: callSeconds });
   log({ event: "dispatch", mode: "multi-agent", domains: input.domains });
   await together(
@@ -204,7 +207,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   return hasAnswers() && !failures.some(isCancelled) ? completed() : notCompleted();
 
   async function debateRound(round: number): Promise<void> {
-    const room = spending.left - (debate.activeDomains.length + 2);
+    const room = Math.min(spending.left - (debate.activeDomains.length + 2), MAX_DOMAINS - debate.activeDomains.length);
     const added = debate.wantedDomains.slice(0, Math.max(0, room));
     const veterans = [...experts.values()];
     debate.beginRound(round, added);
@@ -212,13 +215,18 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       experts.set(domain, seat(findExpert(domain)));
       log({ event: "domain_added", domain, reason, round });
     }
+    const history = describeHistory(debate.challenges);
     const packet = contextPacket();
     const own = debate.standing().filter(({ agent }) => agent === integrationRole.title);
     const challenges = debate.challenges.filter(({ state, targetId }) => state === "open" && own.some(({ id }) => id === targetId));
     await together(round, "challenge", [
       {
         who: challenger,
-        prompt: challengerPrompt(input, { packet, history: debate.challenges, remembers: challenger.session !== undefined }),
+        prompt: challengerPrompt(input, {
+          packet: contextPacket(JSON.stringify(history).length),
+          history,
+          remembers: challenger.session !== undefined,
+        }),
         hear(answer) {
           const { raised, found } = debate.hearChallenger(challenger.speaker, answer);
           for (const { id, targetId, text } of raised) log({ event: "challenge", id, target: targetId, text, round });
@@ -258,8 +266,9 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     };
   }
 
-  function contextPacket(): FittedPacket {
-    return fitPacket(debate.describeRound(), debate.standing());
+  /** What else the prompt embeds counts, too. */
+  function contextPacket(alreadyTaken = 0): FittedPacket {
+    return fitPacket(debate.describeRound(), debate.standing(), CONTEXT_LIMIT_CHARACTERS - alreadyTaken);
   }
 
   function completed(): BridgeReport {

@@ -38,7 +38,7 @@ export interface CrossDebateResult {
 export async function runCrossDebate(options: CrossDebateOptions): Promise<CrossDebateResult> {
   const { input, merged, providers, spending, log, onProgress } = options;
   const debate = createDebate(input.domains, "I");
-  debate.take(merged.map(asOutput), crossRoles.coordinator.agent);
+  debate.take(merged.map(asOutput), crossRoles.coordinator);
   const roles: RoleRecord[] = [];
   const seconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity);
   let rounds = 0;

@@ -151,8 +151,9 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
     bridges_halted: halted.map(({ member }) => member.bridge),
     verdict: judgeCouncil(
       input.taskType,
-      outputs.map(({ id, severity, status }) => ({
+      outputs.map(({ id, severity, type, status }) => ({
         severity,
+        type,
         status,
         sources: sourcesOf(id).length,
         isDeep: sourcesOf(id).some((source) => deep.has(source)),

@@ -65,6 +65,8 @@ export interface Challenge {
   domain: string;
   /** `open`: nobody has answered. `defended`: the expert stays with it. `settled`: the expert revised or withdrew it. `withdrawn`: by the Challenger. */
   state: "open" | "defended" | "settled" | "withdrawn";
+  /** What the expert said to it; null when it said nothing. */
+  response: string | null;
   /** The Challenger has heard a defence and does not accept it. */
   maintained: boolean;
   raisedInRound: number;

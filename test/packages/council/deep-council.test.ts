@@ -193,6 +193,7 @@ describe("a council of several bridges", () => {
 
 describe("the council's verdict", () => {
   const weighed = (severity: WeighedOutput["severity"], sources: number, more: Partial<WeighedOutput> = {}): WeighedOutput => ({
+    type: "finding",
     severity,
     sources,
     status: "confirmed",
@@ -214,6 +215,23 @@ describe("the council's verdict", () => {
     expect(judgeCouncil("review", outputs)).toBe(verdict);
     expect(judgeCouncil("planning", outputs)).toBeNull();
   });
+});
+
+test.each([
+  ["two HIGH gaps of two bridges each", ["HIGH", "HIGH"], 2, "FAIL"],
+  ["two HIGH gaps of one shallow bridge", ["HIGH", "HIGH"], 1, "CONCERNS"],
+  ["one HIGH gap of two bridges", ["HIGH"], 2, "CONCERNS"],
+  ["one MEDIUM gap", ["MEDIUM"], 1, "CONCERNS"],
+  ["gaps of LOW and INFO", ["LOW", "INFO"], 2, "PASS"],
+] as const)("a council's audit on %s is %s", (_what, severities, sources, verdict) => {
+  const gaps = severities.map((severity) => ({
+    severity,
+    type: "compliance-gap" as const,
+    status: "confirmed" as const,
+    sources,
+    isDeep: false,
+  }));
+  expect(judgeCouncil("audit", gaps)).toBe(verdict);
 });
 
 test("what several say is put together under a new id, several voices first, and then by severity", () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { BRIDGE_OUTPUTS, fileTime, openArtifacts, readInput, readSettings, renderReport } from "bridge-council";
 import { describe, expect, test } from "vitest";
@@ -153,7 +153,48 @@ describe("artifacts", () => {
     artifacts.log({ event: "x" });
     await artifacts.close();
     expect(readFileSync(path.join(workspace, "precious"), "utf8")).toBe("mine");
-    expect(artifacts.fault).toMatch(/EEXIST/);
+    expect(artifacts).toMatchObject({ fault: null, paths: [`.outputs/bridges/${name}-2.jsonl`] });
+  });
+
+  test("of two councils of one session in one second stand side by side", async () => {
+    const workspace = await temporaryDirectory();
+    const open = () => openArtifacts({ workspace, directory: BRIDGE_OUTPUTS, name, hasLog: true });
+    const both = await Promise.all([open(), open()]);
+    for (const [index, artifacts] of both.entries()) {
+      artifacts.log({ event: `of ${index}` });
+      await artifacts.write("md", `summary ${index}`);
+      await artifacts.close();
+      expect(artifacts.fault).toBeNull();
+      const [log = "", summary = ""] = artifacts.paths;
+      expect(readFileSync(path.join(workspace, log), "utf8")).toBe(`{"event":"of ${index}"}\n`);
+      expect(readFileSync(path.join(workspace, summary), "utf8")).toBe(`summary ${index}`);
+      expect(log.replace(".jsonl", ".md")).toBe(summary);
+    }
+    expect(new Set(both.flatMap(({ paths }) => paths)).size).toBe(4);
+  });
+
+  test("stay in the workspace when a task moves their directory away meanwhile", async () => {
+    const workspace = await temporaryDirectory();
+    const elsewhere = await temporaryDirectory();
+    const artifacts = await openArtifacts({ workspace, directory: BRIDGE_OUTPUTS, name, hasLog: true });
+    renameSync(path.join(workspace, BRIDGE_OUTPUTS), path.join(workspace, "moved"));
+    symlinkSync(elsewhere, path.join(workspace, BRIDGE_OUTPUTS));
+    artifacts.log({ event: "x" });
+    await artifacts.write("md", "# Summary\n");
+    await artifacts.close();
+    expect(readdirSync(elsewhere)).toEqual([]);
+    expect(readFileSync(path.join(workspace, "moved", `${name}.jsonl`), "utf8")).toBe('{"event":"x"}\n');
+    expect(artifacts.fault).toContain("ELOOP");
+  });
+
+  test("that cannot be written are told, and stop nothing", async () => {
+    const workspace = await temporaryDirectory();
+    writeFileSync(path.join(workspace, ".outputs"), "a file");
+    const artifacts = await openArtifacts({ workspace, directory: BRIDGE_OUTPUTS, name, hasLog: true });
+    artifacts.log({ event: "x" });
+    await artifacts.write("md", "y");
+    await artifacts.close();
+    expect(artifacts).toMatchObject({ paths: [], fault: expect.stringContaining(".outputs is no directory") });
   });
 });
 
