@@ -40,7 +40,7 @@ const argvByName = z.string().transform((text, context) => {
   try {
     return z.record(z.string().regex(/^[a-z][a-z0-9-]*$/), z.array(z.string().min(1)).min(1)).parse(JSON.parse(text));
   } catch {
-    context.addIssue('must be a JSON object of names and arrays of strings, for example {"flowmark": ["flowmark"]}');
+    context.addIssue('must be a JSON object of names (a-z, then a-z 0-9 -) and arrays of strings, for example {"flowmark": ["flowmark"]}');
     return z.NEVER;
   }
 });
@@ -54,10 +54,11 @@ const jsonObject = z.string().transform((text, context) => {
   }
 });
 
+const acpCommand = 'must be an array of strings, for example ["goose","acp"]';
 const acpAgent = z.preprocess(
   (given) => (Array.isArray(given) ? { command: given } : given),
   z.strictObject({
-    command: z.array(z.string().min(1)).min(1),
+    command: z.array(z.string(acpCommand).min(1, acpCommand), acpCommand).min(1, acpCommand),
     env: z.array(z.string().min(1)).default([]),
     home: z.enum(["agent", "user"]).default("agent"),
     modes: z.strictObject({ inspect: z.string().min(1).optional(), modify: z.string().min(1).optional() }).default({}),

@@ -419,7 +419,7 @@ describe("acp:<name> in BRIDGE_ADAPTERS", () => {
 
   test("what is wrong with an agent is told by its place", () => {
     const faultOf = (agents: object) => faultsOf({ BRIDGE_ACP_AGENTS: JSON.stringify(agents) }).join();
-    expect(faultOf({ goose: { command: "goose acp" } })).toContain("goose.command");
+    expect(faultOf({ goose: { command: "goose acp" } })).toContain("goose.command: must be an array of strings");
     expect(faultOf({ goose: { command: ["goose"], modes: { inspect: 1 } } })).toContain("goose.modes.inspect");
     expect(faultOf({ goose: { command: ["goose"], environment: [] } })).toContain("environment");
     expect(faultOf({ Goose: ["goose"] })).toMatch(/Goose: a name is a-z/);
