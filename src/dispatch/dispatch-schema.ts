@@ -78,9 +78,13 @@ const fields = {
   onInterrupt: z.enum(["fail", "retry"]).optional().describe("After a crash of Bridge. retry runs at most once more."),
   callbackUrl: absoluteUrl().optional().describe("Receives the result. http or https, no userinfo."),
   metadata: metadata.optional().describe("Opaque, returned as it came. cwd: where the task runs, relative to the workspace."),
-  bridgeInput: jsonObject.optional(),
+  bridgeInput: jsonObject
+    .optional()
+    .describe("What a council is asked: scope, task_description, task_type, domains and more, as in docs/council.md."),
   bridge_input: jsonObject.optional().describe("Alias of bridgeInput."),
-  responderInput: jsonObject.optional(),
+  responderInput: jsonObject
+    .optional()
+    .describe("What the responder is asked: tool, describe, materials and more, as in docs/responder.md."),
 };
 
 /** The body of a dispatch; unknown fields are refused, so that a typo never passes silently. */
