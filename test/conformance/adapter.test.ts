@@ -53,6 +53,15 @@ const faults: Record<string, Fault> = {
   "finds an agent that is not there": managing({ getAgent: async (id: string) => ({ id, etag: "1" }) }, /getAgent/),
   "deletes what is not there": managing({ deleteAgentFile: async () => true }, /expected true to be false/),
   "refuses in words of its own": managing({ setBindings: () => Promise.reject(new Error("no such agent")) }, /setBindings/),
+  "lists a file that cannot be read": managing(
+    {
+      listAgents: async () => [{ id: "a", etag: "1" }],
+      getAgent: async (id: string) => (id === "a" ? { id, etag: "1" } : null),
+      listAgentFiles: async (id: string) => (id === "a" ? [{ name: "A.md", etag: null, bytes: null }] : null),
+    },
+    /readAgentFile|to match object/,
+  ),
+  "lists a skill that cannot be read": managing({ listSkills: async () => [{ name: "a" }] }, /readSkill/),
   "writes over what has changed": managing({ writeSkill: async () => ({}) }, /writeSkill/),
   "asks and does not claim it": {
     check: "asks before a tool call, and obeys the answer",

@@ -57,7 +57,10 @@ export async function checkManagers({ adapter, within }: AdapterBench): Promise<
   if (isRuntimeManager(adapter)) await checkRuntime(adapter, within);
   if (isAgentManager(adapter)) await checkAgents(adapter, within);
   if (isSkillManager(adapter)) await checkSkills(adapter, within);
-  if (isSystemManager(adapter)) expect(await answered(within, "getModelCatalog()", adapter.getModelCatalog(), [])).toBeInstanceOf(Array);
+  if (isSystemManager(adapter)) {
+    expect(await answered(within, "getModelCatalog()", adapter.getModelCatalog(), [])).toBeInstanceOf(Array);
+    expect(await answered(within, "getSecurityPosture()", adapter.getSecurityPosture(), {})).toBeTypeOf("object");
+  }
 }
 
 type Within = AdapterBench["within"];
@@ -76,8 +79,16 @@ async function checkAgents(adapter: AgentManager, within: Within): Promise<void>
   const agents = await answered(within, "listAgents()", adapter.listAgents(), []);
   for (const agent of agents) expect(agent).toMatchObject({ id: tag, etag: tag });
   const [first] = agents;
-  if (first !== undefined)
+  if (first !== undefined) {
     expect(await answered(within, "getAgent()", adapter.getAgent(first.id), first)).toMatchObject({ id: first.id, etag: first.etag });
+    const [file] = (await answered(within, "listAgentFiles()", adapter.listAgentFiles(first.id), [])) ?? [];
+    if (file !== undefined)
+      expect(await within("readAgentFile()", adapter.readAgentFile(first.id, file.name))).toMatchObject({
+        name: file.name,
+        content: expect.any(String),
+        etag: file.etag ?? tag,
+      });
+  }
 
   const missing: Record<string, () => Promise<unknown>> = {
     "getAgent()": () => adapter.getAgent(nowhere),
@@ -94,7 +105,14 @@ async function checkAgents(adapter: AgentManager, within: Within): Promise<void>
 }
 
 async function checkSkills(adapter: SkillManager, within: Within): Promise<void> {
-  for (const skill of await answered(within, "listSkills()", adapter.listSkills(), [])) expect(skill).toMatchObject({ name: tag });
+  const skills = await answered(within, "listSkills()", adapter.listSkills(), []);
+  for (const skill of skills) expect(skill).toMatchObject({ name: tag });
+  const [first] = skills;
+  if (first !== undefined) {
+    const otherwise = { name: first.name, content: "", etag: "-" };
+    const read = await answered(within, "readSkill()", adapter.readSkill(first.name), otherwise);
+    expect(read, "readSkill()").toMatchObject({ name: first.name, content: expect.any(String), etag: tag });
+  }
   expect(await answered(within, "readSkill()", adapter.readSkill(nowhere), null)).toBeNull();
   expect(await answered(within, "deleteSkill()", adapter.deleteSkill(nowhere), false)).toBe(false);
   await refused(within, "installSkillDependencies()", adapter.installSkillDependencies(nowhere), "not_found");
