@@ -1,3 +1,4 @@
+import { limitBody } from "./limit-body.ts";
 import type { ModelFetch } from "./model-endpoint.ts";
 
 /** So many requests of one fetch may wait for the end of their answers: what a server asks of its client is answered by requests, too. */
@@ -12,32 +13,17 @@ export function createLimitedFetch(fetch: ModelFetch, limitBytes: number, signal
   return async (input, init) => {
     if (underWay.size >= MAX_UNDER_WAY) throw new Error(`${MAX_UNDER_WAY} requests are under way, and no more may be.`);
     const request = {};
-    const end = (): void => void underWay.delete(request);
+    const onEnd = (): void => void underWay.delete(request);
     underWay.add(request);
     const signals = [signal, init?.signal].filter((one) => one !== null && one !== undefined);
     const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) }).catch((error: unknown) => {
-      end();
+      onEnd();
       throw error;
     });
-    if (response.body === null) {
-      end();
-      return response;
-    }
-    let bytes = 0;
-    const counted = response.body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          bytes += chunk.length;
-          controller.enqueue(chunk);
-          if (bytes <= limitBytes) return;
-          end();
-          throw new Error(`The answer has more than ${limitBytes / 1024 ** 2} MiB.`);
-        },
-        flush: end,
-        cancel: end,
-      }),
-    );
-    const { status, statusText, headers } = response;
-    return new Response(counted, { status, statusText, headers });
+    return limitBody(response, {
+      bytes: limitBytes,
+      excess: () => new Error(`The answer has more than ${limitBytes / 1024 ** 2} MiB.`),
+      onEnd,
+    });
   };
 }

@@ -32,7 +32,8 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
   const cause = RetryError.isInstance(error) ? error.lastError : error;
   const own = endpoint.explainError?.(cause);
   if (own !== undefined) return own;
-  if (cause instanceof ModelFailure) return failed(cause.errorCode, cause.message);
+  const root = innermost(cause);
+  if (root instanceof ModelFailure) return failed(root.errorCode, root.message);
   if (APICallError.isInstance(cause)) return explainCall(cause, endpoint);
   const words = redact(wordsOf(cause), endpoint.secrets);
   if (InvalidResponseDataError.isInstance(cause)) return failed("model_error", `The model's answer is not complete: ${words}`);

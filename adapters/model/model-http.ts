@@ -1,6 +1,9 @@
 import { EnvHttpProxyAgent, fetch as fetchOf } from "undici";
+import { processLimits } from "../process/run-process.ts";
 import type { ProgramContext } from "../program/agent-program.ts";
+import { limitBody } from "./limit-body.ts";
 import type { ModelFetch } from "./model-endpoint.ts";
+import { ModelFailure } from "./model-failure.ts";
 
 /** The HTTP connections of one adapter to its models. */
 export interface ModelHttp {
@@ -9,6 +12,10 @@ export interface ModelHttp {
 }
 
 const CONNECT_LIMIT_MS = 15_000;
+/** The most that an endpoint may say at once; the answer of a model comes in many small events. */
+const MAX_HELD_BYTES = processLimits.stdoutBytes;
+const excess = (): ModelFailure =>
+  new ModelFailure("output_limit", `The model's endpoint has sent more than ${MAX_HELD_BYTES / 1024 ** 2} MiB at once.`);
 
 /** Opens nothing before the first request. How long an answer may take is Bridge's to say, not the transport's. */
 export function createModelHttp({ env }: Pick<ProgramContext, "env">): ModelHttp {
@@ -21,11 +28,15 @@ export function createModelHttp({ env }: Pick<ProgramContext, "env">): ModelHttp
     bodyTimeout: 0,
     connect: { timeout: CONNECT_LIMIT_MS },
   });
-  // A redirect would take the key of the endpoint to wherever it leads.
-  const own: typeof fetchOf = (input, init) => fetchOf(input, { ...init, dispatcher, redirect: "error" });
+  // The same function by another name: Node's own types of it come from its own copy of undici.
+  const anyFetch = fetchOf as unknown as (input: Parameters<ModelFetch>[0], init: object) => Promise<Response>;
   return {
-    // The same function by another name: Node's own types of it come from its own copy of undici.
-    fetch: own as unknown as ModelFetch,
+    async fetch(input, init) {
+      // A redirect would take the key of the endpoint to wherever it leads.
+      const response = await anyFetch(input, { ...init, dispatcher, redirect: "error" });
+      const perEvent = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+      return limitBody(response, { bytes: MAX_HELD_BYTES, perEvent, excess });
+    },
     close: () => dispatcher.destroy(),
   };
 }

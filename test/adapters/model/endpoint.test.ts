@@ -213,6 +213,31 @@ test("a model that says more than a task may is stopped", { timeout: 60_000 }, a
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
+describe("an endpoint that sends without an end what must be held is stopped", { timeout: 60_000 }, () => {
+  test.each<[string, number, string, string]>([
+    ["an error", 500, "application/json", ""],
+    ["an event", 200, "text/event-stream", "data: "],
+    ["the lines of an event", 200, "text/event-stream", "\ndata: "],
+  ])("%s", async (_, status, type, begin) => {
+    const { url } = await openEndpoint(async ({ response }) => {
+      response.writeHead(status, { "content-type": type });
+      const closed = once(response, "close");
+      const piece = begin + "x".repeat(1024 ** 2);
+      while (!response.destroyed) {
+        if (!response.write(piece)) await Promise.race([once(response, "drain"), closed]);
+        await setImmediate();
+      }
+    });
+    const bench = await openVercelBench({ baseUrl: url });
+    const { result } = await bench.run({});
+    expect(result).toMatchObject({
+      status: "error",
+      errorCode: "output_limit",
+      error: expect.stringContaining("more than 32 MiB at once"),
+    });
+  });
+});
+
 test("a model that calls tools for ever ends at its last step", async () => {
   let calls = 0;
   const { url } = await openEndpoint(async ({ response }) => {

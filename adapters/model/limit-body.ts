@@ -1,0 +1,45 @@
+/** Where one event of a stream of events ends. */
+const eventEnds = ["\n\n", "\n\r\n"] as const;
+
+/** How much of a body may have to be held at once. */
+export interface BodyLimit {
+  bytes: number;
+  /** Of a stream of events nobody holds more than one: the limit is one event's, not the whole body's. */
+  perEvent?: boolean;
+  /** What the body ends with beyond the limit. */
+  excess(): Error;
+  /** Called when nothing more comes of it, for whatever reason. */
+  onEnd?(): void;
+}
+
+/** The same answer, whose body ends with an error beyond the limit. */
+export function limitBody(response: Response, { bytes, perEvent = false, excess, onEnd }: BodyLimit): Response {
+  const { body, status, statusText, headers } = response;
+  if (body === null) {
+    onEnd?.();
+    return response;
+  }
+  let length = 0;
+  /** The end of the last chunk: it may hold the first half of an event's end. */
+  let tail = Buffer.alloc(0);
+  const limited = body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        controller.enqueue(chunk);
+        length += chunk.length;
+        if (perEvent) {
+          const seen = Buffer.concat([tail, chunk]);
+          const ends = eventEnds.flatMap((end) => (seen.includes(end) ? [seen.lastIndexOf(end) + end.length] : []));
+          if (ends.length > 0) length = seen.length - Math.max(...ends);
+          tail = seen.subarray(-2);
+        }
+        if (length <= bytes) return;
+        onEnd?.();
+        throw excess();
+      },
+      flush: () => onEnd?.(),
+      cancel: () => onEnd?.(),
+    }),
+  );
+  return new Response(limited, { status, statusText, headers });
+}

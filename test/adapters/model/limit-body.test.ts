@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { limitBody } from "../../../adapters/model/limit-body.ts";
+
+/** Reads a body of these chunks under a limit of ten bytes. */
+async function read(chunks: readonly string[], perEvent: boolean): Promise<{ text: string | null; ended: boolean }> {
+  let ended = false;
+  const body = ReadableStream.from(chunks.map((chunk) => new TextEncoder().encode(chunk)));
+  const onEnd = (): void => {
+    ended = true;
+  };
+  const response = limitBody(new Response(body, { status: 201 }), { bytes: 10, perEvent, excess: () => new Error("too much"), onEnd });
+  expect(response.status).toBe(201);
+  return { text: await response.text().catch(() => null), ended };
+}
+
+test.each<[string, readonly string[], boolean, boolean]>([
+  ["as much as it may", ["12345", "67890"], false, true],
+  ["more than that", ["12345", "678901"], false, false],
+  ["more than that in several events", ["data:1\n\n", "data:2\n\n", "data:3\n\n"], true, true],
+  ["the same in one chunk", ["data:1\n\ndata:2\n\ndata:3\n\n"], true, true],
+  ["events whose ends are torn", ["data:1\n", "\ndata:2\r\n\r", "\ndata:3\n", "\n"], true, true],
+  ["one event that is too long", ["data:1\n\n", "data:2345678"], true, false],
+  ["one of many lines that is", ["data:1\n\n", "data:2\n", "data:3\n"], true, false],
+])("of a body of %s", async (_, chunks, perEvent, isWhole) => {
+  expect(await read(chunks, perEvent)).toEqual({ text: isWhole ? chunks.join("") : null, ended: true });
+});
