@@ -22,14 +22,21 @@ export interface Spent {
   costUsd?: number;
 }
 
-/** The API that the operator has configured. */
-export function openAiProvider(config: AdapterConfig, model: string | undefined): Provider {
+/** The API that the operator has configured; `usual` is the model of a dispatch that names none. */
+export function openAiProvider(config: AdapterConfig, usual: string | undefined): Provider {
   const baseUrl = config.env["OPENAI_BASE_URL"];
   const provider = createOpenAiProvider({
     apiKey: config.env["OPENAI_API_KEY"] ?? null,
     ...(baseUrl === undefined || baseUrl === "" ? {} : { baseUrl }),
   });
-  return { ...provider, generate: (request) => provider.generate({ ...request, model: request.model || (model ?? "") }) };
+  return {
+    ...provider,
+    async generate(request) {
+      const model = request.model || usual;
+      if (model === undefined) throw new TypeError("No model is named: set responderInput.model, or BRIDGE_RESPONDER_MODEL.");
+      return provider.generate({ ...request, model });
+    },
+  };
 }
 
 /** Any adapter of this Bridge: every draft is a child task that changes nothing, and is put into `children`. */

@@ -98,7 +98,14 @@ describe("a task fails in words", () => {
     ["the tool crashes", {}, { DRAFT: "CRASH" }, "adapter_error", /SIGSEGV/],
     ["a material is missing", { materials: ["nowhere.md"] }, {}, "adapter_error", /nowhere\.md/],
     ["the adapter is not loaded", { provider: "codex" }, {}, "adapter_offline", /codex/],
-    ["the API has no key and no model", { provider: "openai" }, {}, "user_action_required", /model|key/],
+    ["the API has no key", { provider: "openai" }, { OPENAI_API_KEY: "" }, "user_action_required", /OPENAI_API_KEY/],
+    [
+      "no model is named",
+      { provider: "openai" },
+      { OPENAI_API_KEY: "sk-secret" },
+      "user_action_required",
+      /responderInput\.model, or BRIDGE_RESPONDER_MODEL/,
+    ],
   ])("when %s", async (_when, input, environment, errorCode, words) => {
     const { dispatch, ended, dataDir } = await openResponder(environment);
     await dispatch(input);
