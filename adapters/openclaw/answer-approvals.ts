@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { decideCall } from "../program/decide-call.ts";
+import { type Decision, decideCall } from "../program/decide-call.ts";
 import type { GatewayEvent } from "./gateway-socket.ts";
 import type { GatewayTask } from "./gateway-task.ts";
 
@@ -18,7 +18,7 @@ export interface Answering {
 
 /** Makes who answers the gateway's questions before a command. */
 export function createAnswering(task: GatewayTask): Answering {
-  const { gateway, key, story, logger, request } = task;
+  const { gateway, key, story, logger, request, signal } = task;
   const sessions = new Set([key]);
   const asked = new Set<string>();
 
@@ -29,7 +29,8 @@ export function createAnswering(task: GatewayTask): Answering {
     const toolCallId = call.toolCallId ?? id;
     const input = { command: call.command, cwd: call.cwd ?? null };
     story.invokeTool(toolCallId, "exec", input);
-    const decision = await decideCall({ request, context: task }, { toolCallId, toolName: "exec", input });
+    const decided = await decideCall({ request, context: task }, { toolCallId, toolName: "exec", input });
+    const decision: Decision = signal.aborted ? { allow: false, reason: "The task is being stopped." } : decided;
     // Nobody tells how the tools of sub-agents end.
     if (call.sessionKey !== key || call.toolCallId == null)
       story.completeTool(toolCallId, decision.allow ? null : decision.reason, !decision.allow);

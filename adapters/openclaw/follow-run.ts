@@ -6,10 +6,9 @@ import type { RunReader } from "./events.ts";
 import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { failure, readFinal, readRow, readWait, type TaskRow, taskRowSchema } from "./outcome.ts";
+import { overBreaks } from "./over-breaks.ts";
 import type { runParams } from "./request.ts";
 
-/** How long a gateway may be away before its tasks are given up. */
-const AWAY_LIMIT_MS = 120_000;
 /** A gateway that was killed goes on with its sessions one after the other, under new runs: each waits for the end of those before it. */
 const RESUME_LIMIT_MS = 240_000;
 const POLL_MS = 250;
@@ -21,6 +20,8 @@ export interface FollowedRun {
   key: string;
   params: ReturnType<typeof runParams>;
   signal: AbortSignal;
+  /** Aborted when nobody follows it any longer: after the task's end, also where the gateway has left a question without an answer. */
+  over: AbortSignal;
   /** The ids under which the task runs; a run that the gateway has put in its place joins them. */
   runs: Set<string>;
   reader: RunReader;
@@ -29,54 +30,44 @@ export interface FollowedRun {
 
 /** Starts a run and follows it to its end, over broken connections and restarts of the gateway. Rejects with a GatewayError. */
 export async function followRun(run: FollowedRun): Promise<Ending> {
-  const { gateway, params, runs, reader, answering } = run;
+  const { gateway, params, runs, reader, answering, over } = run;
+  const runId = params.idempotencyKey;
   let isAccepted = false;
+  /** The start of the gateway in which the latest of the runs works. */
+  let bootId: string | null = null;
+
   const start = async (): Promise<Ending> => {
     const onAccepted = (): void => {
       isAccepted = true;
     };
-    return readFinal(await gateway.call("agent", params, { onAccepted }));
+    const final = await gateway.call("agent", params, { onAccepted, signal: over });
+    if (!isInFlight(final)) return readFinal(final);
+    // It had begun before the connection broke.
+    isAccepted = true;
+    reader.rejoin();
+    return await waitFor(run, runId);
   };
-  /** What has begun is joined; what has not may be started: its id keeps it from beginning twice. */
-  const rejoin = async (isSameBoot: boolean): Promise<Ending> => {
-    const rows = await listRows(run);
-    if (!isAccepted && !rows.some(({ runId }) => runId === params.idempotencyKey)) return await start();
+  return await overBreaks(run, async (hello) => {
+    const rows = bootId === null ? [] : await listRows(run);
+    // What has not begun may be started: its id keeps it from beginning twice.
+    if (!isAccepted && !rows.some((row) => row.runId === runId)) {
+      bootId = hello.bootId;
+      return await start();
+    }
     reader.rejoin();
     await answering.catchUp();
-    const [latest = params.idempotencyKey] = [...runs].slice(-1);
-    return isSameBoot ? await waitFor(run, latest) : await adopt(run, rows);
-  };
-
-  let { bootId } = await reconnect(run);
-  try {
-    return await start();
-  } catch (error) {
-    unlessDisconnected(error);
-  }
-  for (;;) {
-    const hello = await reconnect(run);
-    const isSameBoot = hello.bootId === bootId;
-    bootId = hello.bootId;
-    try {
-      return await rejoin(isSameBoot);
-    } catch (error) {
-      unlessDisconnected(error);
+    if (hello.bootId !== bootId) {
+      if (!(await adopt(run, rows)))
+        return failure("runtime_crashed", "The gateway was restarted in the middle of the run, and has not gone on with it.");
+      bootId = hello.bootId;
     }
-  }
+    const [latest = runId] = [...runs].slice(-1);
+    return await waitFor(run, latest);
+  });
 }
 
-/** Waits for the connection, but not for ever. */
-async function reconnect({ gateway, signal }: FollowedRun) {
-  const limit = AbortSignal.timeout(AWAY_LIMIT_MS);
-  try {
-    return await gateway.connected(AbortSignal.any([signal, limit]));
-  } catch (error) {
-    throw limit.aborted && gateway.failure !== null ? gateway.failure : error;
-  }
-}
-
-/** Takes the run that a restarted gateway has begun in the place of the lost one for the task's own. */
-async function adopt(run: FollowedRun, found: readonly TaskRow[]): Promise<Ending> {
+/** Takes the run that a restarted gateway has begun in the place of the lost one for the task's own; false: there is none. */
+async function adopt(run: FollowedRun, found: readonly TaskRow[]): Promise<boolean> {
   const { key, runs, signal } = run;
   const deadline = performance.now() + RESUME_LIMIT_MS;
   for (let rows = found; performance.now() < deadline; rows = await listRows(run)) {
@@ -87,19 +78,21 @@ async function adopt(run: FollowedRun, found: readonly TaskRow[]): Promise<Endin
     const hadEnded = ["completed", "failed", "timed_out"].includes(rows[lost]?.status ?? "");
     const runId = next?.runId ?? (hadEnded ? rows[lost]?.runId : undefined);
     if (runId !== undefined) {
+      // The last one is the latest.
+      runs.delete(runId);
       runs.add(runId);
-      return await waitFor(run, runId);
+      return true;
     }
     await delay(POLL_MS, undefined, { signal }).catch(aborted);
   }
-  return failure("runtime_crashed", "The gateway was restarted in the middle of the run, and has not gone on with it.");
+  return false;
 }
 
 /** Waits for the end of a run that another connection has begun. */
 async function waitFor(run: FollowedRun, runId: string): Promise<Ending> {
-  const { gateway } = run;
+  const { gateway, over } = run;
   for (;;) {
-    const ending = readWait(await gateway.call("agent.wait", { runId, timeoutMs: WAIT_MS }, { timeoutMs: 2 * WAIT_MS }));
+    const ending = readWait(await gateway.call("agent.wait", { runId, timeoutMs: WAIT_MS }, { timeoutMs: 2 * WAIT_MS, signal: over }));
     if (ending !== null) return await withWords(run, runId, ending);
     // Of a run that it has forgotten the gateway says no more than of one that goes on.
     const row = (await listRows(run)).find((one) => one.runId === runId);
@@ -109,8 +102,8 @@ async function waitFor(run: FollowedRun, runId: string): Promise<Ending> {
   }
 }
 
-async function listRows({ gateway, key }: FollowedRun): Promise<TaskRow[]> {
-  const list = await gateway.call("tasks.list", { sessionKey: key });
+async function listRows({ gateway, key, over }: FollowedRun): Promise<TaskRow[]> {
+  const list = await gateway.call("tasks.list", { sessionKey: key }, { signal: over });
   return z.object({ tasks: z.array(taskRowSchema) }).parse(list).tasks;
 }
 
@@ -125,17 +118,16 @@ const historySchema = z.object({
 });
 
 /** What a run has said last, as the session keeps it, where its end does not tell. */
-async function withWords({ gateway, key }: FollowedRun, runId: string, ending: Ending): Promise<Ending> {
+async function withWords({ gateway, key, over }: FollowedRun, runId: string, ending: Ending): Promise<Ending> {
   if (ending.status !== "ok" || ending.output !== undefined) return ending;
-  const history = historySchema.safeParse(await gateway.call("chat.history", { sessionKey: key, limit: 20 })).data;
+  const history = historySchema.safeParse(await gateway.call("chat.history", { sessionKey: key, limit: 20 }, { signal: over })).data;
   const last = history?.messages.findLast(({ role, __openclaw }) => role === "assistant" && __openclaw?.runId === runId);
   const output = last?.content.map(({ text = "" }) => text).join("") ?? "";
   return output === "" ? ending : { ...ending, output };
 }
 
-function unlessDisconnected(error: unknown): void {
-  if (!(error instanceof GatewayError) || error.code !== "DISCONNECTED") throw error;
-}
+/** So the gateway answers to an id that it works on already. */
+const isInFlight = (answer: unknown): boolean => z.object({ status: z.literal("in_flight") }).safeParse(answer).success;
 
 function aborted(): never {
   throw new GatewayError({ code: "ABORTED", message: "The task was stopped." });

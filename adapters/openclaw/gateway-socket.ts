@@ -10,6 +10,7 @@ const FRAME_LIMIT_BYTES = 25 * 1024 ** 2;
 const MAX_PENDING_CALLS = 1_000;
 /** A gateway ticks; one that has been silent for so many ticks is dead. */
 const SILENT_TICKS = 2.5;
+const MAX_TICK_MS = 600_000;
 
 const frameSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("res"), id: z.string(), ok: z.literal(true), payload: z.unknown() }),
@@ -17,10 +18,11 @@ const frameSchema = z.discriminatedUnion("type", [
 ]);
 const refusedSchema = z.object({ type: z.literal("res"), id: z.string(), ok: z.literal(false), error: refusalSchema });
 const helloSchema = z.object({
+  protocol: z.literal(PROTOCOL).default(PROTOCOL),
   server: z.object({ version: z.string(), bootId: z.string().catch("") }),
   features: z.object({ methods: z.array(z.string()) }),
   auth: z.object({ scopes: z.array(z.string()).catch([]) }).catch({ scopes: [] }),
-  policy: z.object({ maxPayload: z.number().positive(), tickIntervalMs: z.number().positive() }),
+  policy: z.object({ maxPayload: z.number().positive(), tickIntervalMs: z.number().positive().max(MAX_TICK_MS).catch(MAX_TICK_MS) }),
 });
 
 /** What a gateway says of itself to whoever connects. */
@@ -87,10 +89,12 @@ export async function openGatewaySocket(
   const ended = Promise.withResolvers<GatewayError>();
   let maxPayload = FRAME_LIMIT_BYTES;
   let lastId = 0;
+  let isOver = false;
   let watchdog: NodeJS.Timeout | undefined;
 
   const end = (message: string): void => {
     const error = new GatewayError({ code: "DISCONNECTED", message, retryable: true });
+    isOver = true;
     ended.resolve(error);
     challenged.reject(error);
     clearTimeout(watchdog);
@@ -147,6 +151,8 @@ export async function openGatewaySocket(
   };
 
   socket.on("message", (data) => {
+    // What was read in one go with the frame that was too much.
+    if (isOver) return;
     watchdog?.refresh();
     try {
       take(JSON.parse(data.toString()));

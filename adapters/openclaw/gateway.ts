@@ -12,6 +12,8 @@ import {
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 15_000;
+/** A connection that breaks sooner counts as one more that did not come about. */
+const STABLE_MS = 10_000;
 const wellKnown = ["DISCONNECTED", "UNAVAILABLE", "TIMEOUT"];
 
 /** Where a gateway is, and who is told what goes wrong on the way there. */
@@ -65,6 +67,7 @@ export function createGateway({ url, token, logger }: GatewayOptions): Gateway {
 
   const supervise = async (): Promise<void> => {
     let failures = 0;
+    let shortLived = 0;
     while (!closing.signal.aborted) {
       try {
         const opened = await openGatewaySocket({ url, token }, { onEvent, signal: closing.signal });
@@ -72,8 +75,10 @@ export function createGateway({ url, token, logger }: GatewayOptions): Gateway {
         attempt.resolve();
         logger.info({ version: hello.version, methods: hello.methods.size }, "connected to the OpenClaw gateway");
         for (const listener of connectedListeners) listener(hello);
+        const openedAt = performance.now();
         const reason = await opened.ended;
         socket = null;
+        shortLived = performance.now() - openedAt < STABLE_MS ? shortLived + 1 : 0;
         setFailure(reason);
         if (!closing.signal.aborted) logger.warn({ reason: reason.message }, "the connection to the OpenClaw gateway broke");
       } catch (error) {
@@ -81,7 +86,7 @@ export function createGateway({ url, token, logger }: GatewayOptions): Gateway {
         if (failures === 0 && !closing.signal.aborted) logger.warn({ code, reason: message }, "no connection to the OpenClaw gateway");
         failures += 1;
       }
-      await delay(delayMs(failures, failure), undefined, { signal: closing.signal }).catch(() => {});
+      await delay(delayMs(Math.max(failures, shortLived - 1), failure), undefined, { signal: closing.signal }).catch(() => {});
     }
   };
   const supervised = supervise();

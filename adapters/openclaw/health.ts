@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
+import { originOf } from "../model/model-failure.ts";
 import { detailCode, type GatewayError } from "./gateway-error.ts";
 import type { Hello } from "./gateway-socket.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";
@@ -13,7 +14,8 @@ const neededScopes = ["operator.admin", "operator.read", "operator.write", "oper
 
 /** Looks at the connection to the gateway, step by step; asks the gateway nothing. */
 export async function checkGateway({ gateway, settings }: OpenedGateway): Promise<AdapterHealthStatus> {
-  const { url } = settings;
+  // Whatever else stands in it may be a secret.
+  const url = originOf(settings.url);
   // One that is being made may be there in a moment.
   if (gateway.failure === null) await Promise.race([gateway.tried(), delay(LIMIT_MS, undefined, { ref: false })]);
   const { hello } = gateway;

@@ -13,12 +13,16 @@ import { createTasks } from "./tasks.ts";
 /** Runs tasks on the agents of an OpenClaw gateway, and manages it. */
 export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
   let opened: (OpenedGateway & { endWatch(): void }) | null = null;
+  let closing = new AbortController();
+  let audit: Promise<unknown> = Promise.resolve();
   const { isFollowed, cancelAll, ...tasks } = createTasks(() => opened);
+  const managers = createManagers(() => (opened === null ? null : manageContext(opened, closing.signal)));
 
   return {
     provider: "openclaw",
 
     async initialize(config) {
+      closing = new AbortController();
       const settings = openClawSettingsSchema.parse(config.settings);
       const keys = await openSessionKeys(config.dataDir);
       const gateway = createGateway({ url: settings.url, token: settings.token, logger: config.logger });
@@ -29,7 +33,8 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
     async shutdown() {
       const was = opened;
       opened = null;
-      await cancelAll();
+      closing.abort();
+      await Promise.all([cancelAll(), audit]);
       was?.endWatch();
       await was?.gateway.close();
     },
@@ -42,13 +47,28 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
     capabilities: () => capabilitiesOf(opened?.settings ?? { workspace: "bridge" }),
 
     ...tasks,
-    ...createManagers(() => (opened === null ? null : manageContext(opened))),
+    ...managers,
+    getSecurityPosture() {
+      const posture = managers.getSecurityPosture();
+      // Its program ends with the adapter.
+      audit = posture.catch(() => {});
+      return posture;
+    },
   };
 }
 
-function manageContext({ config, settings, gateway }: OpenedGateway): ManageContext {
+function manageContext({ config, settings, gateway }: OpenedGateway, closed: AbortSignal): ManageContext {
   const { env, dataDir, sandbox, onOrphansKilled } = config;
-  return { gateway, env, dataDir, sandbox, onOrphansKilled, stateDir: settings.stateDir ?? null, command: settings.command ?? null };
+  return {
+    gateway,
+    env,
+    dataDir,
+    sandbox,
+    onOrphansKilled,
+    closed,
+    stateDir: settings.stateDir ?? null,
+    command: settings.command ?? null,
+  };
 }
 
 export { createOpenClawAdapter as createAdapter };

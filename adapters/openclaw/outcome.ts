@@ -79,6 +79,7 @@ export function readRow({ status, error }: TaskRow): Ending | null {
 
 /** What a refusal means for the task. `failoverReason` is what the events have told of the model's provider. */
 export function explainError(error: unknown, failoverReason: string | null): Ending {
+  if (error instanceof z.ZodError) return failure("adapter_error", "The gateway answers in a way that Bridge does not know.");
   if (!(error instanceof GatewayError)) throw error;
   const { code, message } = error;
   const said = wordsOf(message);

@@ -9,6 +9,7 @@ import { followRun } from "./follow-run.ts";
 import type { Gateway } from "./gateway.ts";
 import type { GatewayTask } from "./gateway-task.ts";
 import { explainError, failure } from "./outcome.ts";
+import { overBreaks } from "./over-breaks.ts";
 import { runParams, sessionParams } from "./request.ts";
 
 /** A stop is asked for again and again: one that comes before its run has begun stops nothing. */
@@ -31,15 +32,15 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
     }
   });
 
+  const over = new AbortController();
+
   const work = async (): Promise<Ending> => {
     try {
-      const forgotten = await checkResumed(task);
-      if (forgotten !== null) return forgotten;
-      const session = await gateway.call("sessions.create", sessionParams(request, key, task.settings), { signal });
-      const { sessionId } = z.object({ sessionId: z.string() }).parse(session);
+      const sessionId = await overBreaks(task, () => openSession(task));
+      if (sessionId === null) return forgotten;
       facts.resumeToken = key;
       const params = runParams(request, { key, runId, sessionId });
-      return await followRun({ gateway, key, params, signal, runs, reader, answering });
+      return await followRun({ gateway, key, params, signal, over: over.signal, runs, reader, answering });
     } catch (error) {
       return explainError(error, reader.failoverReason);
     }
@@ -48,22 +49,32 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
     if (signal.aborted) return cancelled;
     const working = work();
     const ending = await Promise.race([working, stopWhenAsked(task, working)]);
+    // The first end is the end, whatever is told after it.
+    deaf();
     if (!signal.aborted) await stopLeftovers(task);
     return { ...facts, ...ending, ...(signal.aborted ? cancelled : {}) };
   } finally {
     deaf();
+    over.abort();
   }
 }
 
 /** How a task ends that was stopped. */
 export const cancelled = failure("cancelled", "The task was cancelled.");
 
-/** A session that is gone would be made anew, and know nothing. */
-async function checkResumed({ gateway, key, signal, request }: GatewayTask): Promise<Ending | null> {
-  if (request.resumeToken === undefined) return null;
-  const found = await gateway.call("sessions.describe", { key }, { signal });
-  const isThere = z.object({ session: z.object({}) }).safeParse(found).success;
-  return isThere ? null : failure("adapter_error", "OpenClaw no longer knows the session of the resume token.");
+const forgotten = failure("adapter_error", "OpenClaw no longer knows the session of the resume token.");
+
+/** Opens the task's session, with nothing at work in it; null: one that is to go on is gone, and made anew it would know nothing. */
+async function openSession(task: GatewayTask): Promise<string | null> {
+  const { gateway, key, signal, request, settings } = task;
+  if (request.resumeToken !== undefined) {
+    const found = await gateway.call("sessions.describe", { key }, { signal });
+    if (!z.object({ session: z.object({}) }).safeParse(found).success) return null;
+    // Of a task that could not be stopped, because the gateway was away.
+    await stopLeftovers(task);
+  }
+  const session = await gateway.call("sessions.create", sessionParams(request, key, settings), { signal });
+  return z.object({ sessionId: z.string() }).parse(session).sessionId;
 }
 
 /** Stops the session, once that is asked for, until its run has said its last word. */
@@ -72,7 +83,8 @@ async function stopWhenAsked({ gateway, key, signal }: GatewayTask, working: Pro
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
-  const ended = working.then(() => true);
+  const isOver = (): boolean => true;
+  const ended = working.then(isOver, isOver);
   const deadline = performance.now() + STOP_LIMIT_MS;
   while (gateway.state === "connected" && performance.now() < deadline) {
     await stopSession(gateway, key);

@@ -45,7 +45,7 @@ export function watchStrays({ gateway, logger, isOurs, isFollowed }: StrayWatch)
       const params = { status: ["queued", "running"], limit: PAGE, ...(cursor ? { cursor } : {}) };
       const page = pageSchema.parse(await gateway.call("tasks.list", params));
       await Promise.all(page.tasks.map(({ sessionKey = "" }) => stop(sessionKey)));
-      cursor = page.nextCursor;
+      cursor = page.nextCursor === cursor ? null : page.nextCursor;
     } while (cursor);
   };
   const onConnected = (): void => {

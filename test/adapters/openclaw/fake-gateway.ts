@@ -30,6 +30,8 @@ interface FakeOptions {
   maxPayload?: number;
   /** It is one that tells the reply of a run nowhere but in the session. */
   history?: string;
+  /** Answers in its place what it does not leave alone. */
+  lie?(call: { method: string; params: Json }, answer: (outcome: Json) => void, socket: WebSocket): boolean;
   /** Takes what has to be done at the end; outside of a test, `afterAll`. */
   atEnd?(act: () => void): void;
 }
@@ -80,6 +82,7 @@ export async function startFakeGateway({
   tickIntervalMs = 30_000,
   maxPayload = 26_214_400,
   history,
+  lie = () => false,
   atEnd = onTestFinished,
 }: FakeOptions = {}) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
@@ -226,6 +229,7 @@ export async function startFakeGateway({
         );
       const allowed = known[method]?.split(" ");
       const odd = Object.keys(params).find((name) => !allowed?.includes(name));
+      if (lie({ method, params }, answer, socket)) return;
       if (without.includes(method)) answer(refuse(`unknown method: ${method}`));
       else if (allowed === undefined) answer(replayed(method, params));
       else if (odd !== undefined) answer(refuse(`invalid ${method} params: at root: unexpected property '${odd}'`));

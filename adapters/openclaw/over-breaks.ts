@@ -1,0 +1,34 @@
+import type { Gateway } from "./gateway.ts";
+import { GatewayError } from "./gateway-error.ts";
+import type { Hello } from "./gateway-socket.ts";
+
+/** How long a gateway may be away before its tasks are given up. */
+const AWAY_LIMIT_MS = 120_000;
+
+/** Who waits for which gateway; aborted when that is over. */
+interface Waiting {
+  gateway: Gateway;
+  signal: AbortSignal;
+}
+
+/** Does with the gateway what may be done twice, once more after each break of the connection. Rejects with a GatewayError. */
+export async function overBreaks<T>(waiting: Waiting, act: (hello: Hello) => Promise<T>): Promise<T> {
+  for (;;) {
+    const hello = await reconnect(waiting);
+    try {
+      return await act(hello);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== "DISCONNECTED") throw error;
+    }
+  }
+}
+
+/** Waits for the connection, but not for ever. */
+async function reconnect({ gateway, signal }: Waiting): Promise<Hello> {
+  const limit = AbortSignal.timeout(AWAY_LIMIT_MS);
+  try {
+    return await gateway.connected(AbortSignal.any([signal, limit]));
+  } catch (error) {
+    throw limit.aborted && gateway.failure !== null ? gateway.failure : error;
+  }
+}

@@ -1,0 +1,214 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { AdapterConfig } from "#contract";
+import { createRunReader } from "../../../adapters/openclaw/events.ts";
+import { followRun } from "../../../adapters/openclaw/follow-run.ts";
+import { createGateway } from "../../../adapters/openclaw/gateway.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { until } from "../../until.ts";
+import { doing, startFakeGateway } from "./fake-gateway.ts";
+import { called, open, runOf } from "./task-bench.ts";
+
+const PATIENCE = { timeout: 10_000, interval: 5 };
+
+describe("a gateway that lies", () => {
+  test.each(["sessions.create", "sessions.describe", "agent", "tasks.list"])(
+    "in its answer to %s: the task fails in words",
+    async (method) => {
+      let isLying = false;
+      const fake = await startFakeGateway({
+        lie: (call, answer) => {
+          if (!isLying || call.method !== method) return false;
+          answer({ payload: { sessionId: 7, session: 7, tasks: "none", status: null } });
+          return true;
+        },
+      });
+      const { start } = await open(fake);
+      const { resumeToken = "" } = (await start(doing({ say: "Before." })).done).result;
+      const task = start({ ...doing({ hang: true }), resumeToken });
+      if (method === "tasks.list") {
+        await expect.poll(() => task.events.length, PATIENCE).toBeGreaterThan(0);
+        isLying = true;
+        fake.cut();
+      } else isLying = true;
+      expect((await task.done).result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringMatching(/know/) });
+    },
+  );
+
+  test("ends a run twice, before it has begun, and tells of others: the first end counts", async () => {
+    let runId: unknown;
+    const fake = await startFakeGateway({
+      lie: ({ method, params }, answer, socket) => {
+        const tell = (id: unknown, text: string): void => {
+          const payload = { runId: id, seq: 0, stream: "assistant", data: { text, itemId: text } };
+          socket.send(JSON.stringify({ type: "event", event: "agent", payload }));
+        };
+        if (method === "tasks.list") tell(runId, "Too late.");
+        if (method !== "agent") return false;
+        runId = params["idempotencyKey"];
+        tell("another", "Not mine.");
+        tell(runId, "Mine.");
+        answer({ payload: { runId, status: "ok", result: { payloads: [{ text: "Mine." }], meta: {} } } });
+        answer({ payload: { runId, status: "accepted" } });
+        answer({ payload: { runId, status: "timeout", summary: "aborted" } });
+        return true;
+      },
+    });
+    const { start } = await open(fake);
+    const { result, events } = await start({ message: "x" }).done;
+    expect(result).toMatchObject({ status: "ok", output: "Mine." });
+    expect(events).toMatchObject([{ type: "assistant.text", data: { content: "Mine." } }]);
+  });
+
+  test("that never ends a run is asked no more once nobody follows it", async () => {
+    let waits = 0;
+    const fake = await startFakeGateway({
+      lie: ({ method }, answer) => {
+        if (method === "agent") answer({ payload: { status: "in_flight" } });
+        if (method === "agent.wait") answer({ payload: { status: "timeout" } });
+        if (method === "tasks.list") answer({ payload: { tasks: [{ runId: "r", status: "running" }] } });
+        waits += Number(method === "agent.wait");
+        return ["agent", "agent.wait", "tasks.list"].includes(method);
+      },
+    });
+    const { logger } = createAdapterConfig("/nowhere");
+    const gateway = createGateway({ url: fake.url, token: fake.token, logger });
+    onTestFinished(() => gateway.close());
+    const over = new AbortController();
+    const followed = followRun({
+      gateway,
+      key: "k",
+      params: {
+        ...{ agentId: "main", sessionKey: "k", expectedExistingSessionId: "s", idempotencyKey: "r" },
+        ...{ message: "x", timeout: 60, deliver: false },
+      },
+      signal: new AbortController().signal,
+      over: over.signal,
+      runs: new Set(["r"]),
+      reader: createRunReader(() => true),
+      answering: { take() {}, catchUp: async () => {} },
+    });
+    await expect.poll(() => waits, PATIENCE).toBeGreaterThan(0);
+    over.abort();
+    await expect(followed).rejects.toMatchObject({ code: "ABORTED" });
+  });
+});
+
+describe("a connection that breaks", () => {
+  test("at the first words of a task is made again, and the task goes on", async () => {
+    const broken = new Set(["sessions.create", "sessions.describe"]);
+    let isBreaking = false;
+    const fake = await startFakeGateway({
+      lie: ({ method }, _, socket) => {
+        if (!isBreaking || !broken.delete(method)) return false;
+        socket.terminate();
+        return true;
+      },
+    });
+    const { start } = await open(fake);
+    const { resumeToken = "" } = (await start(doing({ say: "Before." })).done).result;
+    isBreaking = true;
+    expect((await start({ ...doing({ say: "After." }), resumeToken }).done).result).toMatchObject({ status: "ok", output: "After." });
+    expect(broken.size).toBe(0);
+  });
+
+  test("before the run was accepted: one that has begun is joined, although the list does not have it yet", async () => {
+    let sent = 0;
+    const fake = await startFakeGateway({
+      lie: ({ method, params }, answer, socket) => {
+        if (method === "tasks.list") answer({ payload: { tasks: [] } });
+        if (method === "agent" && ++sent === 1) socket.terminate();
+        else if (method === "agent") answer({ payload: { runId: params["idempotencyKey"], status: "in_flight" } });
+        if (method === "agent.wait") answer({ payload: { status: "ok", endedAt: 1, terminalReply: { text: "Gone on." } } });
+        return ["tasks.list", "agent", "agent.wait"].includes(method);
+      },
+    });
+    const { start } = await open(fake);
+    expect((await start({ message: "x" }).done).result).toMatchObject({ status: "ok", output: "Gone on." });
+    expect(sent).toBe(2);
+  });
+
+  test("again, before the run of a restarted gateway was found: it is found all the same", async () => {
+    const fake = await startFakeGateway();
+    const { start } = await open(fake);
+    const task = start(doing({ hang: true }));
+    const { run } = await runOf(fake, task);
+    fake.restart();
+    await expect.poll(() => called(fake, "tasks.list").length, PATIENCE).toBeGreaterThan(2);
+    const before = called(fake, "tasks.list").length;
+    fake.cut();
+    await expect.poll(() => called(fake, "tasks.list").length, PATIENCE).toBeGreaterThan(before + 1);
+    fake.begin(run.sessionKey, "Gone on.", "completed");
+    expect((await task.done).result).toMatchObject({ status: "ok", output: "Gone on." });
+  });
+
+  test("leaves no cancelled run at work under the next task of its session", async () => {
+    const fake = await startFakeGateway();
+    const { adapter, start } = await open(fake);
+    const task = start(doing({ hang: true }));
+    const { run } = await runOf(fake, task);
+    fake.cut();
+    await expect.poll(async () => (await adapter.checkHealth()).status, PATIENCE).toBe("degraded");
+    await adapter.cancel(task.request.taskId);
+    const next = start({ ...doing({ say: "Next." }), resumeToken: run.sessionKey });
+    expect((await task.done).result).toMatchObject({ errorCode: "cancelled" });
+    expect((await next.done).result).toMatchObject({ status: "ok", output: "Next." });
+    const stopped = fake.calls.findIndex(({ method }) => method === "sessions.abort");
+    const started = fake.calls.findLastIndex(({ method }) => method === "agent");
+    expect(run.status).toBe("cancelled");
+    expect(stopped).toBeGreaterThan(0);
+    expect(stopped).toBeLessThan(started);
+  });
+
+  test("again and again is made again less and less often", async () => {
+    const fake = await startFakeGateway({
+      lie: ({ method }, _, socket) => {
+        if (method === "tasks.list") socket.terminate();
+        return method === "tasks.list";
+      },
+    });
+    await open(fake);
+    expect(await until(() => called(fake, "connect").length > 7, 3_000)).toBe(false);
+    expect(called(fake, "connect").length).toBeGreaterThan(2);
+  });
+});
+
+test("fifty tasks survive a gateway that goes and comes, or end cancelled; none is left at work", async () => {
+  const fake = await startFakeGateway();
+  const { adapter, start } = await open(fake);
+  const tasks = Array.from({ length: 50 }, () => start(doing({ hang: true })));
+  await expect.poll(() => fake.runs.size, PATIENCE).toBe(50);
+  fake.cut();
+  await Promise.all(tasks.slice(0, 25).map(({ request }) => adapter.cancel(request.taskId)));
+  await expect.poll(() => called(fake, "agent.wait").length, PATIENCE).toBeGreaterThanOrEqual(25);
+  for (const { request } of tasks.slice(25)) await adapter.cancel(request.taskId);
+  for (const { result } of await Promise.all(tasks.map(({ done }) => done))) expect(result).toMatchObject({ errorCode: "cancelled" });
+  await expect.poll(() => [...fake.runs.values()].filter(({ status }) => status === "running"), PATIENCE).toEqual([]);
+});
+
+test("no secret of the address is shown", async () => {
+  const fake = await startFakeGateway();
+  const url = `${fake.url.replace("://", "://me:s3cret@")}/?token=s3cret`;
+  const { adapter } = await open(fake, { settings: { url, token: fake.token } });
+  const health = await adapter.checkHealth();
+  expect(health.status).toBe("healthy");
+  expect(JSON.stringify(health)).not.toContain("s3cret");
+});
+
+test("a shutdown ends the audit that is under way, and its program", async () => {
+  const root = await temporaryDirectory();
+  const pid = path.join(root, "pid");
+  writeFileSync(path.join(root, "openclaw"), `#!/bin/sh\necho $$ > ${pid}\nexec sleep 60\n`, { mode: 0o755 });
+  const fake = await startFakeGateway();
+  const settings = { url: fake.url, token: fake.token, stateDir: root, command: [path.join(root, "openclaw")] };
+  const { adapter } = await open(fake, { settings } satisfies Partial<AdapterConfig>);
+  const posture = adapter.getSecurityPosture();
+  posture.catch(() => {});
+  const pidOf = (): number => Number(readFileSync(pid, { encoding: "utf8", flag: "a+" }));
+  await expect.poll(pidOf, PATIENCE).toBeGreaterThan(0);
+  await adapter.shutdown();
+  expect(() => process.kill(pidOf(), 0)).toThrow("ESRCH");
+  await expect(posture).rejects.toMatchObject({ code: "unavailable" });
+});
