@@ -59,7 +59,7 @@ const acpAgent = z.preprocess(
   (given) => (Array.isArray(given) ? { command: given } : given),
   z.strictObject({
     command: z.array(z.string(acpCommand).min(1, acpCommand), acpCommand).min(1, acpCommand),
-    env: z.array(z.string().min(1)).default([]),
+    env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable, without its value")).default([]),
     home: z.enum(["agent", "user"]).default("agent"),
     modes: z.strictObject({ inspect: z.string().min(1).optional(), modify: z.string().min(1).optional() }).default({}),
     authMethod: z.string().min(1).optional(),

@@ -422,6 +422,9 @@ describe("acp:<name> in BRIDGE_ADAPTERS", () => {
     expect(faultOf({ goose: { command: "goose acp" } })).toContain("goose.command: must be an array of strings");
     expect(faultOf({ goose: { command: ["goose"], modes: { inspect: 1 } } })).toContain("goose.modes.inspect");
     expect(faultOf({ goose: { command: ["goose"], environment: [] } })).toContain("environment");
+    const valued = faultOf({ goose: { command: ["goose"], env: ["AGENT_KEY=key-4711"] } });
+    expect(valued).toContain("goose.env.0: must be the name of a variable");
+    expect(valued).not.toContain("4711");
     expect(faultOf({ Goose: ["goose"] })).toMatch(/Goose: a name is a-z/);
   });
 });

@@ -19,7 +19,10 @@ import { mcpServersFor } from "./mcp-servers.ts";
 
 const INITIALIZE_LIMIT_MS = 20_000;
 
-const sessionSchema = z.object({ sessionId: z.string().min(1) });
+/** It becomes a resume token, which clients send back. */
+const sessionSchema = z.object({ sessionId: z.string().regex(/^[^\p{Cc}]{1,1024}$/u) });
+/** Options without an id nobody can set. */
+const offeredSchema = z.object({ configOptions: z.array(z.looseObject({ id: z.string(), category: z.string().nullish() })) });
 
 /** Agrees with an agent on the protocol; rejects in words when they have none in common. */
 export async function initialize(agent: ClientContext, limitMs = INITIALIZE_LIMIT_MS): Promise<InitializeResponse> {
@@ -30,16 +33,18 @@ export async function initialize(agent: ClientContext, limitMs = INITIALIZE_LIMI
     // Nothing is offered: agents then use their own tools, in their own sandboxes.
     clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
   });
-  const tooLate = delay(limitMs, null, { signal: inTime.signal });
+  const tooLate = delay(limitMs, undefined, { signal: inTime.signal }).then(() => {
+    throw new AcpFailure("adapter_error", `The agent did not answer "initialize" within ${limitMs / 1000} s.`);
+  });
   tooLate.catch(() => {});
-  const agreed = await Promise.race([answer, tooLate]).finally(() => inTime.abort());
-  if (agreed === null) throw new AcpFailure("adapter_error", `The agent did not answer "initialize" within ${limitMs / 1000} s.`);
-  if (agreed.protocolVersion !== PROTOCOL_VERSION)
-    throw new AcpFailure(
-      "adapter_error",
-      `The agent speaks version ${agreed.protocolVersion} of the Agent Client Protocol, Bridge version ${PROTOCOL_VERSION}. Install a version of the agent that speaks it.`,
-    );
-  return agreed;
+  const agreed: Partial<InitializeResponse> | null = await Promise.race([answer, tooLate]).finally(() => inTime.abort());
+  const version = agreed?.protocolVersion;
+  if (version === PROTOCOL_VERSION) return agreed as InitializeResponse;
+  const spoken = typeof version === "number" ? `version ${version}` : "an unknown version";
+  throw new AcpFailure(
+    "adapter_error",
+    `The agent speaks ${spoken} of the Agent Client Protocol, Bridge version ${PROTOCOL_VERSION}. Install a version of the agent that speaks it.`,
+  );
 }
 
 /** Makes the session of a task ready for its prompt, a new one or the one of its token; resolves with its id. */
@@ -80,11 +85,11 @@ interface OpenSession {
 async function newSession(agent: ClientContext, fields: NewSessionRequest, { sessionTitle: title }: AcpProfile): Promise<OpenSession> {
   const answer = await agent.request(methods.agent.session.new, fields);
   const session = sessionSchema.safeParse(answer);
-  if (!session.success) throw new AcpFailure("adapter_error", "The agent opened a session without an id.");
+  if (!session.success) throw new AcpFailure("adapter_error", "The agent opened a session without an id that can be used.");
   const { sessionId } = session.data;
   // A version that cannot be told a name finds one.
   if (title !== undefined) await agent.request("session/set_title", { sessionId, title }).catch(() => {});
-  return { sessionId, offered: answer.configOptions ?? [] };
+  return { sessionId, offered: offeredBy(answer) };
 }
 
 async function goOnWithSession(
@@ -98,5 +103,8 @@ async function goOnWithSession(
     throw new AcpFailure("adapter_error", "This version of the agent cannot resume a session over ACP. Dispatch without a resume token.");
   const { resume, load } = methods.agent.session;
   const answer = way === "resume" ? await agent.request(resume, fields) : await agent.request(load, fields);
-  return { sessionId: fields.sessionId, offered: answer?.configOptions ?? [] };
+  return { sessionId: fields.sessionId, offered: offeredBy(answer) };
 }
+
+const offeredBy = (answer: unknown): SessionConfigOption[] =>
+  (offeredSchema.safeParse(answer).data?.configOptions ?? []) as SessionConfigOption[];

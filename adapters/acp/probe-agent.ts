@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { InitializeResponse } from "@agentclientprotocol/sdk";
+import { z } from "zod";
 import type { Probe, ProgramContext } from "../program/agent-program.ts";
 import { probeProgram } from "../program/probe-program.ts";
 import { createAcpChannel } from "./acp-channel.ts";
@@ -41,7 +42,8 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
     channel.close();
     if (answered === undefined && (refusal === undefined || refusal instanceof AgentGone))
       throw new Error(
-        `${argv.join(" ")} does not speak the Agent Client Protocol. ${`${noise.join(" ")} ${end.stderr}`.trim().slice(-500)}`,
+        // Of its arguments, some of which may be nobody's business, nothing is told.
+        `${argv[0]} does not speak the Agent Client Protocol. ${`${noise.join(" ")} ${end.stderr}`.trim().slice(-500)}`,
       );
   } catch (error) {
     // Who has answered and does not go has answered all the same.
@@ -52,11 +54,15 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
   return describe(answered, profile);
 }
 
+const label = z.string().max(200).nullish().catch(null);
+const infoSchema = z.object({ title: label, name: label, version: label }).catch({});
+
 function describe({ agentInfo, protocolVersion, agentCapabilities }: InitializeResponse, profile: AcpProfile): Probe {
-  const name = `${agentInfo?.title ?? agentInfo?.name ?? "the agent"} ${agentInfo?.version ?? "of an unknown version"}`;
+  const { title, name, version } = infoSchema.parse(agentInfo);
+  const who = `${title ?? name ?? "the agent"} ${version ?? "of an unknown version"}`;
   const noResume = profile.capabilities.sessionResume && waysToGoOn(agentCapabilities, profile).length === 0;
   return {
-    version: agentInfo?.version ?? null,
-    detail: `${name}, ACP ${protocolVersion}${noResume ? "; this version cannot resume sessions over ACP" : ""}`,
+    version: version ?? null,
+    detail: `${who}, ACP ${protocolVersion}${noResume ? "; this version cannot resume sessions over ACP" : ""}`,
   };
 }

@@ -64,6 +64,53 @@ test("a program that is there: its version, and what is left to it", async () =>
   });
 });
 
+test("of the arguments that start it nothing is told, for they may hold a key", async () => {
+  const { adapter } = await open({ command: ["sh", "-c", "exit 1", "--api-key", "key-4711"] });
+  const { detail } = await adapter.checkHealth();
+  expect(detail).toMatch(/sh does not speak the Agent Client Protocol/);
+  expect(detail).not.toContain("4711");
+});
+
+describe("an agent that does not keep to the protocol", () => {
+  test.each([
+    ["nothing", { protocolVersion: null }],
+    ["another version", { protocolVersion: 2 }],
+  ])("speaks %s: offline, in words", async (_, initialize) => {
+    const { adapter } = await open({ command: await commandWith({ initialize }) });
+    expect(await adapter.checkHealth()).toMatchObject({
+      status: "offline",
+      detail: expect.stringMatching(/speaks (an unknown version|version 2) of the Agent Client Protocol, Bridge version 1/),
+    });
+  });
+
+  test("answers null to initialize: that is no silence", async () => {
+    const script = 'read line; echo \'{"jsonrpc":"2.0","id":0,"result":null}\'; cat';
+    const { adapter } = await open({ command: ["sh", "-c", script] });
+    expect((await adapter.checkHealth()).detail).toContain("speaks an unknown version");
+  });
+
+  test("says of itself what is no name: it has none", async () => {
+    const agentInfo = { name: { first: "x" }, version: "1".repeat(100_000) };
+    const { adapter } = await open({ command: await commandWith({ initialize: { agentInfo } }) });
+    const { status, version, preflight } = await adapter.checkHealth();
+    expect([status, version, preflight[0]?.detail]).toEqual(["healthy", null, "acp: the agent of an unknown version, ACP 1"]);
+  });
+
+  test.each([
+    ["a list of nothing", [null, 5, {}]],
+    ["no list", { model: "large" }],
+  ])("offers options that are %s: a task with a model fails in words", async (_, configOptions) => {
+    const command = await commandWith({ session: { result: { configOptions } } });
+    const { result } = await run({ ...doing({ say: "x" }), model: "large" }, { command });
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a model") });
+  });
+
+  test.each([["a line\nbreak"], ["x".repeat(5_000)], [5]])("gives a session an id that nobody can send back: %j", async (sessionId) => {
+    const { result } = await run(doing({ say: "x" }), { command: await commandWith({ session: { result: { sessionId } } }) });
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("an id that can be used") });
+  });
+});
+
 test("it gets the variables that its operator has named, and no other of Bridge's", async () => {
   const env = { PATH: process.env["PATH"], AGENT_KEY: "given", OTHER_KEY: "kept" };
   const { result } = await run(doing({ variable: "AGENT_KEY" }, { say: " " }, { variable: "OTHER_KEY" }), { env: ["AGENT_KEY"] }, { env });
