@@ -33,6 +33,10 @@ function play(step: Step, conversation: Conversation, messagePrefix: string): Re
     const calls = step.tools.map((tool) => translateTool(tool, conversation.runtime, conversation.tools));
     return { answer: { ...textAnswer(conversation, step.say ?? ""), calls } };
   }
+  if ("cases" in step) {
+    const said = conversation.turns.flatMap((turn) => (turn.role === "user" ? [turn.text] : [])).join("\n");
+    return { answer: textAnswer(conversation, step.cases.find(({ when }) => said.includes(when))?.text ?? "No case.") };
+  }
   const messages = conversation.turns.flatMap((turn) => (turn.role === "user" ? [withoutPrefix(turn.text, messagePrefix)] : []));
   return { answer: textAnswer(conversation, "echo" in step ? (messages.at(-1) ?? "") : messages.slice(0, -1).join("\n")) };
 }

@@ -25,6 +25,8 @@ const toolSchema = z.discriminatedUnion("kind", [
 export const stepSchema = z.union([
   z.strictObject({ text: z.string(), chunks: z.int().positive().optional() }),
   z.strictObject({ say: z.string().optional(), tools: z.array(toolSchema).nonempty() }),
+  /** The first text whose `when` the user has said somewhere: one scenario for several who introduce themselves. */
+  z.strictObject({ cases: z.array(z.strictObject({ when: z.string(), text: z.string() })).nonempty() }),
   /** The vendor's own error; with `times` only for the first requests that come to it, then the next step follows. */
   z.strictObject({ error: z.int().min(400).max(599), body: z.unknown().optional(), times: z.int().positive().optional() }),
   /** Nothing more, until the client goes away. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Step } from "./scenarios.ts";
 import { createModelServer, type ModelServer } from "./server.ts";
 import { ask, post, readFrames, wireClients } from "./wire-clients.ts";
 
@@ -84,6 +85,20 @@ describe.each(Object.values(wireClients))("$protocol", (client) => {
     expect((await ask(server.url, client, { turns: first })).deltas.join("")).toBe(echo);
     const second = [...first, { assistant: echo }, { user: `The task:\n\n${recall}` }];
     expect((await ask(server.url, client, { turns: second })).deltas.join("")).toBe(echo);
+  });
+
+  test("cases tell speakers apart by what they have said so far; the first one that fits counts", async () => {
+    const step = {
+      cases: [
+        { when: "I am Ann.", text: "For Ann." },
+        { when: "", text: "For everybody." },
+      ],
+    } satisfies Step;
+    const marker = server.scenario([step, step]);
+    const first = { user: `I am Ann. ${marker}` };
+    const turns = [[first], [first, { assistant: "For Ann." }, { user: "And now?" }], [{ user: marker }]];
+    const said = await Promise.all(turns.map(async (given) => (await ask(server.url, client, { turns: given })).deltas.join("")));
+    expect(said).toEqual(["For Ann.", "For Ann.", "For everybody."]);
   });
 
   test("errors have the vendor's body, and end when they were given often enough", async () => {

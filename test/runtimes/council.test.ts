@@ -1,0 +1,197 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { BridgeReport, CouncilReport } from "bridge-council";
+import { afterAll, expect, test } from "vitest";
+import { startBridgeProgram } from "../bridge-program.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+import type { Step } from "./model-server/scenarios.ts";
+import { createModelServer } from "./model-server/server.ts";
+import { runtimesPath } from "./programs.ts";
+
+const model = await createModelServer();
+afterAll(() => model.close());
+
+const finding = (severity: string, title: string, more: object = {}) => ({
+  type: "finding",
+  severity,
+  title,
+  description: `All about it: ${title.toLowerCase()}.`,
+  evidence: "login.ts:7",
+  action: "Mend it.",
+  ...more,
+});
+const json = (answer: object) => `Here it is.\n\n\`\`\`json\n${JSON.stringify(answer)}\n\`\`\``;
+const nothing = { when: "", text: json({ outputs: [], confidence: "medium" }) };
+/** The same finding has the id of its runtime. */
+const onBoth = (number: string, word: object) => ["C", "X"].map((letter) => ({ id: `${letter}${number}`, ...word }));
+
+/** What the roles say, told apart by how they introduce themselves. The second step is only reached in a session that goes on. */
+const roles: Step[] = [
+  {
+    cases: [
+      {
+        when: "You are a Application Security Engineer.",
+        text: json({
+          outputs: [finding("HIGH", "Tokens never expire"), finding("MEDIUM", "Passwords are in the logs")],
+          cross_domain_signals: [{ domain: "database", reason: "Where are the tokens kept?" }],
+          confidence: "high",
+        }),
+      },
+      { when: "You are a Database Engineer.", text: json({ outputs: [finding("MEDIUM", "Rows hold secrets in the clear")] }) },
+      {
+        when: "You are the Devil's Advocate",
+        text: json({
+          challenges: ["D001", "D002"].map((id) => ({ target_finding_id: id, challenge_text: "Both were asked in the same words." })),
+        }),
+      },
+      {
+        when: "You are the Debate Coordinator",
+        text: json({
+          outputs: [
+            { id: "D001", status: "confirmed" },
+            { id: "D002", status: "downgraded", severity: "LOW" },
+          ],
+        }),
+      },
+      nothing,
+    ],
+  },
+  {
+    cases: [
+      {
+        when: "You are a Challenger.",
+        text: json({
+          challenges: [
+            ...onBoth("001", {}).map(({ id }) => ({ target_finding_id: id, challenge_text: "They expire: session.ts:9." })),
+            ...onBoth("002", {}).map(({ id }) => ({ target_finding_id: id, challenge_text: "It is worse than that." })),
+          ],
+        }),
+      },
+      { when: "You are a Integration Checker.", text: json({ outputs: [finding("INFO", "Caches outlive sessions")] }) },
+      {
+        when: "You are a Application Security Engineer.",
+        text: json({
+          outputs: [...onBoth("001", { status: "withdrawn" }), ...onBoth("002", { status: "revised", severity: "HIGH" })],
+          confidence: "high",
+        }),
+      },
+      nothing,
+    ],
+  },
+];
+
+async function openBridge() {
+  const dataDir = await temporaryDirectory();
+  const bridge = await startBridgeProgram(dataDir, {
+    PATH: [runtimesPath(), path.dirname(process.execPath), "/usr/bin:/bin"].join(path.delimiter),
+    BRIDGE_ADAPTERS: "claude,codex,bridge-claude,deep-council",
+    BRIDGE_MAX_CONCURRENT: "3",
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: "sk-of-the-runtime-suite",
+    OPENAI_BASE_URL: `${model.url}/v1`,
+    OPENAI_API_KEY: "sk-of-the-runtime-suite",
+  });
+  return {
+    workspace: path.join(dataDir, "workspaces/default/reviewer"),
+    /** Holds a council; answers what it reports, and the tasks of its questions. */
+    async hold<T>(provider: string, changes: object = {}) {
+      const accepted = await bridge.call("POST", "/api/v2/dispatch", {
+        taskId: "c1",
+        provider,
+        agentId: "reviewer",
+        timeoutSeconds: 110,
+        bridgeInput: {
+          session_id: "login-review",
+          scope: "login.ts and session.ts",
+          task_description: "Review the login.",
+          task_type: "review",
+          domains: ["security"],
+          context_summary: `A web service. ${model.scenario(roles)}`,
+          ...changes,
+        },
+      });
+      expect(accepted.status).toBe(202);
+      const read = async (target: string) => (await (await bridge.call("GET", target)).json()) as Record<string, unknown>;
+      await expect.poll(async () => (await read("/api/v2/tasks/c1"))["state"], { timeout: 110_000 }).toBe("completed");
+      const { result } = (await read("/api/v2/tasks/c1")) as { result: { outputs: T; usage: { inputTokens: number }; costUsd?: number } };
+      const { data } = (await read("/api/v2/tasks?parentTaskId=c1&limit=100")) as { data: { provider: string; state: string }[] };
+      return { report: result.outputs, usage: result.usage, children: data };
+    },
+  };
+}
+
+test("a standard council on Claude Code: each role goes on in its own session, and the report is what was said", async () => {
+  const { hold, workspace } = await openBridge();
+  const { report, usage, children } = await hold<BridgeReport>("bridge-claude");
+  expect(report.roles.filter(({ answered }) => !answered)).toEqual([]);
+  expect(report).toMatchObject({
+    bridge: "claude",
+    model_family: "anthropic/claude",
+    status: "COMPLETED",
+    capability_profile: "inspect",
+    domains_covered: ["security", "database"],
+    debate_rounds: 1,
+    verdict: "CONCERNS",
+    outputs: [
+      { id: "C002", status: "revised", severity: "HIGH", title: "Passwords are in the logs", agent: "Application Security Engineer" },
+      { id: "C003", status: "discovered", severity: "INFO", domain: "cross-domain", agent: "Integration Checker" },
+      { id: "C004", status: "discovered", severity: "MEDIUM", domain: "database", agent: "Database Engineer" },
+    ],
+    withdrawn_outputs: [{ id: "C001", status: "withdrawn", title: "Tokens never expire" }],
+    disputed_outputs: [],
+    notes: [],
+  });
+  // Two rounds of three, and the domain that was called in.
+  expect(children.map(({ provider, state }) => `${provider} ${state}`)).toEqual(Array(7).fill("claude completed"));
+  expect(usage.inputTokens).toBeGreaterThan(0);
+  expect(report.prompt_size_chars_r2).toBeGreaterThan(0);
+  // The model was told who a role is by its first message only, and had it before it in the second round.
+  const told = model.requests
+    .map(({ body }) => JSON.stringify(body))
+    .filter((body) => body.includes("Challenges directed at your findings"));
+  expect(told.length).toBeGreaterThan(0);
+  for (const body of told) expect(body.split("You are a Application Security Engineer.").length - 1).toBe(1);
+  const [log = "", summary = ""] = report.artifacts;
+  const events = readFileSync(path.join(workspace, log), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { event: string }).event);
+  expect(events[0]).toBe("bridge_start");
+  expect(events.at(-1)).toBe("bridge_complete");
+  expect(events.filter((event) => event === "challenge")).toHaveLength(2);
+  expect(events.filter((event) => event === "domain_added")).toHaveLength(1);
+  expect(readFileSync(path.join(workspace, summary), "utf8")).toContain("### C002 HIGH: Passwords are in the logs");
+});
+
+test("a deep council on Claude Code and Codex: both debate, what both say is put together, and that is debated", async () => {
+  const { hold, workspace } = await openBridge();
+  const { report, children } = await hold<CouncilReport>("deep-council", { providers: ["claude", "codex"] });
+  expect(report.bridge_reports.map(({ bridge, status, debate_rounds, verdict }) => [bridge, status, debate_rounds, verdict])).toEqual([
+    ["claude", "COMPLETED", 1, "CONCERNS"],
+    ["codex", "COMPLETED", 1, "CONCERNS"],
+  ]);
+  expect([...report.roles, ...report.bridge_reports.flatMap(({ roles: asked }) => asked)].filter(({ answered }) => !answered)).toEqual([]);
+  const both = ["claude", "codex"];
+  expect(report).toMatchObject({
+    type: "deep-council",
+    status: "COMPLETED",
+    verdict: "CONCERNS",
+    partial_coverage: false,
+    bridges_available: both,
+    bridges_skipped: [],
+    domains_covered: ["security", "database"],
+    debate_rounds: 1,
+    multi_source_confirmed: [
+      { id: "D001", severity: "HIGH", status: "revised", title: "Passwords are in the logs", confirmed_by: both, escalated: true },
+      { id: "D002", severity: "LOW", status: "downgraded", title: "Rows hold secrets in the clear", confirmed_by: both },
+      { id: "D003", severity: "INFO", title: "Caches outlive sessions", confirmed_by: both },
+    ],
+    single_source_findings: [],
+    disputed_findings: [],
+  });
+  // Seven questions to each, and the three of the debate by turns.
+  expect(children.filter(({ state }) => state === "completed")).toHaveLength(17);
+  expect(report.artifacts.map((file) => path.extname(file))).toEqual([".jsonl", ".json", ".md"]);
+  const written = JSON.parse(readFileSync(path.join(workspace, report.artifacts[1] ?? ""), "utf8")) as CouncilReport;
+  expect(written.multi_source_confirmed).toEqual(report.multi_source_confirmed);
+});
