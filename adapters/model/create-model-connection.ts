@@ -6,7 +6,7 @@ import { createConversations } from "./conversations.ts";
 import { converse, type ModelState } from "./converse.ts";
 import type { FindEndpoint, ModelEndpoint } from "./model-endpoint.ts";
 import { ModelFailure, networkWords, originOf, redact } from "./model-failure.ts";
-import { createModelHttp } from "./model-http.ts";
+import { createModelHttp, faultInProxies } from "./model-http.ts";
 import { modelSettingsOf } from "./model-settings.ts";
 
 /** What a model can do that has a memory, and no tools. */
@@ -80,7 +80,9 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
 
     find(context) {
       const endpoint = findEndpoint(context);
-      return "missing" in endpoint ? endpoint : { argv: [] };
+      if ("missing" in endpoint) return endpoint;
+      const fault = faultInProxies(context);
+      return fault === null ? { argv: [] } : { missing: fault };
     },
 
     async probe(_argv, context) {

@@ -116,7 +116,8 @@ function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): 
     return await execute(input, options);
   };
   const asGiven = tool.toModelOutput as ModelOutput | undefined;
-  const toModelOutput: ModelOutput = (options) => textOf(options.output) ?? asGiven?.(options) ?? { type: "json", value: options.output };
+  const toModelOutput: ModelOutput = (options) =>
+    textOf(options.output) ?? structureOf(options.output) ?? asGiven?.(options) ?? { type: "json", value: options.output };
   return { ...tool, execute: guarded, toModelOutput } as ToolSet[string];
 }
 
@@ -135,6 +136,14 @@ function textOf(output: unknown) {
     type: data.isError === true ? ("error-text" as const) : ("text" as const),
     value: data.content.map(({ text }) => text).join("\n"),
   };
+}
+
+const structuredSchema = z.object({ content: z.array(z.unknown()).max(0), structuredContent: z.json() });
+
+/** A result may be told in its structured form alone, though the protocol wants it as text, too. */
+function structureOf(output: unknown) {
+  const { data } = structuredSchema.safeParse(output);
+  return data === undefined ? null : { type: "json" as const, value: data.structuredContent };
 }
 
 /** Why a server is not ready, without the secrets of its headers. */

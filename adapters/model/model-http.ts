@@ -19,11 +19,10 @@ const excess = (): ModelFailure =>
 
 /** Opens nothing before the first request. How long an answer may take is Bridge's to say, not the transport's. */
 export function createModelHttp({ env }: Pick<ProgramContext, "env">): ModelHttp {
-  const proxy = (name: string): string => env[name] ?? env[name.toLowerCase()] ?? "";
   const dispatcher = new EnvHttpProxyAgent({
-    httpProxy: proxy("HTTP_PROXY"),
-    httpsProxy: proxy("HTTPS_PROXY"),
-    noProxy: proxy("NO_PROXY"),
+    httpProxy: variable(env, "HTTP_PROXY"),
+    httpsProxy: variable(env, "HTTPS_PROXY"),
+    noProxy: variable(env, "NO_PROXY"),
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: CONNECT_LIMIT_MS },
@@ -40,3 +39,14 @@ export function createModelHttp({ env }: Pick<ProgramContext, "env">): ModelHttp
     close: () => dispatcher.destroy(),
   };
 }
+
+/** What is wrong with the proxies that the environment names, in words for the operator; null when nothing is. Their URLs may hold a password. */
+export function faultInProxies({ env }: Pick<ProgramContext, "env">): string | null {
+  const wrong = ["HTTP_PROXY", "HTTPS_PROXY"].find((name) => {
+    const value = variable(env, name);
+    return value !== "" && !(URL.canParse(value) && /^(https?|socks5?):\/\//i.test(value));
+  });
+  return wrong === undefined ? null : `${wrong} is no URL of a proxy: write it like http://proxy.example:3128.`;
+}
+
+const variable = (env: ProgramContext["env"], name: string): string => env[name] ?? env[name.toLowerCase()] ?? "";

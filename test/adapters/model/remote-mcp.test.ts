@@ -121,3 +121,19 @@ test("what failed calls tell counts as what tools tell: there is an end to it", 
   const { result } = await bench.run({ mcpServers: [spec(far.url)] });
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
+
+test("a result that is told in its structured form alone is what the model hears", async () => {
+  const far = await openServer(({ body, response }) => {
+    if (body["method"] !== "tools/call") return false;
+    const result = { content: [], structuredContent: { found: [4711] } };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id: body["id"], result }));
+    return true;
+  });
+  const model = await openToolEndpoint([{ id: "c1", name: "mcp__far__tell" }]);
+  const bench = await openVercelBench({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const { result } = await bench.run({ mcpServers: [spec(far.url)] });
+  expect(result).toMatchObject({ status: "ok" });
+  expect(toldResults(model.requests[1] as Received)).toEqual({ c1: '{"found":[4711]}' });
+  const { resumeToken = "" } = result;
+  expect((await bench.run({ resumeToken })).result).toMatchObject({ status: "ok" });
+});

@@ -59,6 +59,13 @@ describe("the preflight", () => {
   });
 });
 
+test("a proxy that is no URL is told by the name of its variable, and by nothing of its value", async () => {
+  const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { env: { https_proxy: "user:password@proxy" } });
+  const words = expect.stringMatching(/HTTPS_PROXY is no URL of a proxy(?!.*password)/);
+  expect(await bench.adapter.checkHealth()).toMatchObject({ status: "offline", detail: words });
+  expect((await bench.run({})).result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: words });
+});
+
 test("cost tracking is claimed where there is a table of prices", async () => {
   const plain = await openVercelBench({ baseUrl: "http://127.0.0.1:9" });
   const priced = await openVercelBench({ baseUrl: "http://127.0.0.1:9", prices: {} });
