@@ -46,9 +46,12 @@ export async function readSkillRows(context: ManageContext): Promise<SkillRows> 
   return { agentId, workspaceDir, workspaceSkillsDir: path.join(workspaceDir, "skills"), sharedSkillsDir: managedSkillsDir, rows: skills };
 }
 
-/** Which directory of skills it lies in; null: it came with OpenClaw or a plugin, and is not ours to change. */
-export const skillsDirOf = ({ workspaceSkillsDir, sharedSkillsDir }: SkillRows, row: SkillRow): string | null =>
-  [workspaceSkillsDir, sharedSkillsDir].find((directory) => isInside(directory, row.baseDir)) ?? null;
+/** What a skill must not lead out of, links resolved; null: it came with OpenClaw or a plugin, and is not ours to change. */
+export function homeOf({ workspaceDir, workspaceSkillsDir, sharedSkillsDir }: SkillRows, { baseDir }: SkillRow): string | null {
+  // Agents write in their workspaces, and could put a link in the place of the whole directory.
+  if (isInside(workspaceSkillsDir, baseDir)) return workspaceDir;
+  return isInside(sharedSkillsDir, baseDir) ? sharedSkillsDir : null;
+}
 
 /** The SKILL.md of a skill: through the gateway where it lies in the workspace, else from the host. */
 export async function readContent(context: ManageContext, rows: SkillRows, row: SkillRow): Promise<string | null> {

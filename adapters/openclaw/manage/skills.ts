@@ -4,7 +4,7 @@ import { textEtag } from "./etag.ts";
 import { removeInside, writeInside } from "./host-files.ts";
 import { expectMatch, type ManageContext, untilShown } from "./manage-context.ts";
 import { checkSkillDocument } from "./skill-document.ts";
-import { expectHost, readContent, readSkillRows, type SkillRow, type SkillRows, skillsDirOf } from "./skill-rows.ts";
+import { expectHost, homeOf, readContent, readSkillRows, type SkillRow, type SkillRows } from "./skill-rows.ts";
 import { uploadSkill } from "./upload-skill.ts";
 
 const FILE = "SKILL.md";
@@ -46,7 +46,7 @@ export async function deleteSkill(context: ManageContext, name: string, ifMatch?
   const rows = await readSkillRows(context);
   const row = rowOf(rows, name);
   if (row === undefined) return false;
-  const root = skillsDirOf(rows, row);
+  const root = homeOf(rows, row);
   if (root === null)
     throw new ManagementError(
       "not_supported",
@@ -67,7 +67,7 @@ async function writeOnHost(
   { name, content, row }: { name: string; content: string; row: SkillRow | undefined },
 ): Promise<void> {
   await expectHost(context, rows, "Bridge writes skills on the gateway's own host");
-  const root = row === undefined ? null : skillsDirOf(rows, row);
+  const root = row === undefined ? null : homeOf(rows, row);
   if (row === undefined || root === null) await writeInside(rows.sharedSkillsDir, path.join(rows.sharedSkillsDir, name), FILE, content);
   else await writeInside(root, row.baseDir, FILE, content);
 }

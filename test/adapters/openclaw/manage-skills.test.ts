@@ -1,4 +1,4 @@
-import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
@@ -184,6 +184,18 @@ describe("skills of a gateway on this host", () => {
     expect(await managers.deleteSkill("tmux")).toBe(true);
     expect(await managers.readSkill("tmux")).toEqual(tmux);
     expect(await exists(path.join(shipped, "tmux/SKILL.md"))).toBe(documentOf("tmux"));
+  });
+
+  it("do not lead out of the workspace by a link in the place of its whole directory", async () => {
+    const { managers, own, root } = await onHost();
+    const victim = path.join(root, "victim");
+    await mkdir(path.join(victim, "theirs"), { recursive: true });
+    await writeFile(path.join(victim, "theirs/SKILL.md"), documentOf("theirs"));
+    await rm(own, { recursive: true });
+    await symlink(victim, own);
+    await expect(managers.writeSkill("theirs", documentOf("theirs", "Two."))).rejects.toMatchObject(refused("conflict", /link/));
+    await expect(managers.deleteSkill("theirs")).rejects.toMatchObject(refused("conflict", /link/));
+    expect(await exists(path.join(victim, "theirs/SKILL.md"))).toBe(documentOf("theirs"));
   });
 
   it("do not lead out of their directories by links", async () => {
