@@ -10,13 +10,21 @@ const FRAME_LIMIT_BYTES = 25 * 1024 ** 2;
 const MAX_PENDING_CALLS = 1_000;
 /** A gateway ticks; one that has been silent for so many ticks is dead. */
 const SILENT_TICKS = 2.5;
+/** How much of what a gateway says in an error is kept. */
+const MAX_WORDS_LENGTH = 2_000;
 const MAX_TICK_MS = 600_000;
 
 const frameSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("res"), id: z.string(), ok: z.literal(true), payload: z.unknown() }),
   z.object({ type: z.literal("event"), event: z.string(), payload: z.unknown() }),
 ]);
-const refusedSchema = z.object({ type: z.literal("res"), id: z.string(), ok: z.literal(false), error: refusalSchema });
+const strangeRefusal = { code: "UNAVAILABLE", message: "The gateway refuses this in a way that Bridge does not know." };
+const refusedSchema = z.object({
+  type: z.literal("res"),
+  id: z.string(),
+  ok: z.literal(false),
+  error: refusalSchema.catch(strangeRefusal),
+});
 const helloSchema = z.object({
   protocol: z.literal(PROTOCOL).default(PROTOCOL),
   server: z.object({ version: z.string(), bootId: z.string().catch("") }),
@@ -92,8 +100,10 @@ export async function openGatewaySocket(
   let isOver = false;
   let watchdog: NodeJS.Timeout | undefined;
 
+  /** Whatever a gateway says is logged, and shown to whoever asks: never our token. */
+  const said = (words: string): string => (token === undefined ? words : words.replaceAll(token, "[redacted]")).slice(0, MAX_WORDS_LENGTH);
   const end = (message: string): void => {
-    const error = new GatewayError({ code: "DISCONNECTED", message, retryable: true });
+    const error = new GatewayError({ code: "DISCONNECTED", message: said(message), retryable: true });
     isOver = true;
     ended.resolve(error);
     challenged.reject(error);
@@ -136,7 +146,7 @@ export async function openGatewaySocket(
     const frame = frameSchema.safeParse(json).data;
     if (frame === undefined) {
       const refused = refusedSchema.safeParse(json).data;
-      if (refused !== undefined) settle(refused.id)?.reject(new GatewayError(refused.error));
+      if (refused !== undefined) settle(refused.id)?.reject(new GatewayError({ ...refused.error, message: said(refused.error.message) }));
     } else if (frame.type === "event") {
       if (frame.event === "connect.challenge") challenged.resolve();
       else onEvent({ event: frame.event, payload: frame.payload });

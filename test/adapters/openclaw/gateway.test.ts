@@ -127,6 +127,56 @@ describe("the connection to a gateway", () => {
     expect(await refusal(gateway.call("garbage"))).toMatchObject({ code: "DISCONNECTED", message: expect.stringContaining("protocol") });
   });
 
+  test("hears nothing of what comes after a broken frame, and no token, however the gateway says it", async () => {
+    const fake = await startFakeGateway({
+      lie: ({ method }, answer, socket) => {
+        const frame = (event: string) => JSON.stringify({ type: "event", event, payload: null });
+        if (method === "echo") answer({ refusal: { code: "UNAVAILABLE", message: `${"x".repeat(100)} secret ${"x".repeat(1_000_000)}` } });
+        if (method === "odd") answer({ refusal: "no" });
+        if (method === "break") {
+          for (const text of [frame("before"), '{"type":', frame("after")]) socket.send(text);
+        }
+        if (method === "leave") socket.close(1011, "bye, secret");
+        return ["echo", "odd", "break", "leave"].includes(method);
+      },
+    });
+    const { gateway, lines } = connectTo(fake);
+    const heard: string[] = [];
+    gateway.onEvent(({ event }) => heard.push(event));
+    await gateway.connected();
+    const echoed = await refusal(gateway.call("echo"));
+    expect([echoed.code, echoed.message.length, echoed.message.includes("secret")]).toEqual(["UNAVAILABLE", 2_000, false]);
+    expect(await refusal(gateway.call("odd"))).toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("does not know") });
+    expect(await refusal(gateway.call("leave"))).toMatchObject({ code: "DISCONNECTED", message: expect.stringContaining("bye") });
+    await gateway.connected();
+    expect(await refusal(gateway.call("break"))).toMatchObject({ code: "DISCONNECTED", message: expect.stringContaining("protocol") });
+    await gateway.connected();
+    expect(heard).toEqual(["before"]);
+    expect(lines.join()).not.toContain("secret");
+  });
+
+  test.each([
+    ["of another protocol", { protocol: 5 }, "INVALID_HELLO"],
+    ["without its methods", { features: {} }, "INVALID_HELLO"],
+    ["without its limits", { policy: {} }, "INVALID_HELLO"],
+    ["that ticks in a thousand years", { policy: { maxPayload: 1_000, tickIntervalMs: 1e13 } }, null],
+  ])("with a hello %s", async (_, odd, code) => {
+    const hello = {
+      ...{ server: { version: "1" }, features: { methods: [] }, auth: {}, policy: { maxPayload: 1_000, tickIntervalMs: 1_000 } },
+      ...odd,
+    };
+    const fake = await startFakeGateway({
+      lie: ({ method }, answer) => {
+        if (method === "connect") answer({ payload: hello });
+        return method === "connect";
+      },
+    });
+    const { gateway } = connectTo(fake);
+    await gateway.tried();
+    expect(gateway.failure?.code ?? null).toBe(code);
+    if (code === null) expect(await until(() => gateway.failure !== null, 200)).toBe(false);
+  });
+
   test("closed stays closed, and lets go of whoever waits", async () => {
     const fake = await startFakeGateway();
     const { gateway } = connectTo({ url: "ws://127.0.0.1:9" });

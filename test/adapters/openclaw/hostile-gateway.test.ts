@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { AdapterConfig } from "#contract";
+import type { AdapterConfig, ApprovalAnswer } from "#contract";
 import { createRunReader } from "../../../adapters/openclaw/events.ts";
 import { followRun } from "../../../adapters/openclaw/follow-run.ts";
 import { createGateway } from "../../../adapters/openclaw/gateway.ts";
@@ -187,6 +187,56 @@ test("fifty tasks survive a gateway that goes and comes, or end cancelled; none 
   for (const { result } of await Promise.all(tasks.map(({ done }) => done))) expect(result).toMatchObject({ errorCode: "cancelled" });
   await expect.poll(() => [...fake.runs.values()].filter(({ status }) => status === "running"), PATIENCE).toEqual([]);
 });
+
+test("a yes that comes after the cancel allows nothing, and questions of others are not this task's", async () => {
+  const fake = await startFakeGateway({
+    // It is slow to stop.
+    lie: ({ method }, answer) => {
+      if (method === "sessions.abort") answer({ payload: { ok: true } });
+      return method === "sessions.abort";
+    },
+  });
+  const answers: ((answer: ApprovalAnswer) => void)[] = [];
+  const requestApproval = () => new Promise<ApprovalAnswer>((resolve) => answers.push(resolve));
+  const { adapter, start } = await open(fake, { requestApproval });
+  const task = start({ ...doing({ play: "approved" }), approvals: "ask" });
+  await expect.poll(() => answers.length, PATIENCE).toBe(1);
+  for (const sessionKey of ["agent:main:main", "agent:other:bridge"])
+    fake.tell("exec.approval.requested", { id: sessionKey, request: { command: "rm", sessionKey } });
+  await adapter.cancel(task.request.taskId);
+  await expect.poll(() => called(fake, "sessions.abort").length, PATIENCE).toBeGreaterThan(0);
+  answers[0]?.({ decision: "approve", reason: null });
+  expect((await task.done).result).toMatchObject({ errorCode: "cancelled" });
+  expect(called(fake, "exec.approval.resolve").map(({ params }) => params["decision"])).toEqual(["deny"]);
+  expect(answers).toHaveLength(1);
+});
+
+test.each(["sessions.describe", "tasks.list", "sessions.create", "agent"])(
+  "a cancel while %s waits for its answer ends the task, and its run",
+  async (method) => {
+    const held: (() => void)[] = [];
+    let isHolding = false;
+    const fake = await startFakeGateway({
+      lie: (call, answer) => {
+        if (!isHolding || call.method !== method || held.length > 0) return false;
+        // Only the end of the run is told, once it was stopped.
+        held.push(() => answer({ payload: { status: "timeout", summary: "aborted", stopReason: "rpc" } }));
+        return true;
+      },
+    });
+    const { adapter, start } = await open(fake);
+    const { resumeToken = "" } = (await start(doing({ say: "Before." })).done).result;
+    isHolding = true;
+    const before = fake.runs.size;
+    const task = start({ ...doing({ hang: true }), resumeToken });
+    await expect.poll(() => held.length, PATIENCE).toBe(1);
+    expect(await adapter.cancel(task.request.taskId)).toBe(true);
+    await expect.poll(() => called(fake, "sessions.abort").length, PATIENCE).toBeGreaterThan(0);
+    held[0]?.();
+    expect((await task.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
+    expect(fake.runs.size).toBe(before);
+  },
+);
 
 test("no secret of the address is shown", async () => {
   const fake = await startFakeGateway();
