@@ -58,6 +58,8 @@ async function serve(): Promise<void> {
     const written = Promise.race([once(log, "drain"), delay(LAST_LINE_MS)]).catch(() => {});
     logger.info("stopped");
     await written;
+    // What has not been taken by now is lost: the exit would wait for a reader that stands still.
+    log.flushSync = () => {};
   });
   await app.start();
   for (const warning of warnings) logger.warn(warning);

@@ -15,6 +15,8 @@ export interface BridgeProgram {
   log: Record<string, unknown>[];
   stderr(): string;
   signal(name: NodeJS.Signals): void;
+  /** Whoever reads its log stands still. */
+  holdLog(): void;
   /** Ends whoever reads its log. */
   closeLog(): void;
   /** Resolves with the exit code, or the signal that ended it. */
@@ -63,6 +65,7 @@ export async function startBridgeProgram(
     log,
     stderr: () => stderr,
     signal: (name) => void child.kill(name),
+    holdLog: () => void lines.pause(),
     closeLog: () => void child.stdout.destroy(),
     exited,
     call(method, target, body, headers = {}) {

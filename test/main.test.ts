@@ -329,6 +329,17 @@ describe("the stop", () => {
     expect(await bridge.exited).toBe(0);
   });
 
+  test("ends also when whoever reads its log stands still", async () => {
+    const bridge = await startBridgeProgram(await temporaryDirectory());
+    bridge.holdLog();
+    // Each leaves a line of more than 1 KiB: together more than fits between the two.
+    const place = `/api/v2/gateway/command/skills/${encodeURIComponent("世".repeat(128))}`;
+    const refused = await Promise.all(Array.from({ length: 400 }, async () => (await bridge.call("DELETE", place)).status));
+    expect(new Set(refused)).toEqual(new Set([404]));
+    bridge.signal("SIGTERM");
+    expect(await bridge.exited).toBe(0);
+  });
+
   test("in the middle of the start waits for the start", async () => {
     const environment = { BRIDGE_PORT: "0", BRIDGE_DATA_DIR: await temporaryDirectory(), BRIDGE_GATEWAY_TOKEN_HASH: "0".repeat(64) };
     const stopped = Promise.withResolvers<void>();
