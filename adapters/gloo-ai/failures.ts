@@ -37,7 +37,7 @@ export function explainGlooError(error: unknown, secrets: readonly string[], now
 
 /** Whether it may be tried again is for whoever dispatched to decide: part of an answer may have been told. */
 function explainReport({ code, name, message, retryable }: Report, secrets: readonly string[], statusCode?: number): Verdict {
-  const title = [name ?? "an error", ...(code === null || code === undefined ? [] : [`(${code})`])].join(" ");
+  const title = redact([name ?? "an error", ...(code === null || code === undefined ? [] : [`(${code})`])].join(" "), secrets);
   const words = message === null || message === undefined || message === "" ? "" : `: ${redact(message, secrets)}`;
   const again = retryable === true ? " The same task may succeed when it is dispatched again." : "";
   const place = statusCode === undefined ? "" : ` with status ${statusCode}`;

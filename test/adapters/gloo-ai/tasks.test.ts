@@ -130,6 +130,16 @@ test("an error inside of a stream fails the task with what Gloo says", async () 
   expect(gloo.asked).toHaveLength(3);
 });
 
+test("no part of an error of Gloo tells a secret, or is endless", async () => {
+  const bench = await open();
+  const error = { code: `E ${client.secret}`, name: `N ${client.secret} ${"x".repeat(100_000)}`, message: client.secret };
+  gloo.answerNext({ frames: [chunk({}, "error", { error })] });
+  const { result } = await bench.run(said());
+  expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("N [redacted] xxx") });
+  expect(result.error).not.toContain(client.secret);
+  expect(result.error?.length).toBeLessThan(5_000);
+});
+
 test("an answer that the content filter has stopped fails, and is not asked for again", async () => {
   const bench = await open();
   gloo.answerNext({ frames: [chunk({ content: "Well" }), chunk({}, "content_filter")] });
