@@ -107,6 +107,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       fetch: guarded.fetch,
       runChild: (request) => dispatcher.runChild(request),
       describeProvider: (other) => registry.describe(other),
+      listModels: (other) => registry.listModels(other),
       requestApproval: (question) => dispatcher.requestApproval(provider, question),
       onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
     }),

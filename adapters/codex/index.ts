@@ -1,4 +1,4 @@
-import type { ExecutionAdapter } from "#contract";
+import type { ExecutionAdapter, ModelLister } from "#contract";
 import { withApi } from "../model/with-api.ts";
 import type { AgentProgram } from "../program/agent-program.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
@@ -6,18 +6,20 @@ import { acpConnection } from "./acp.ts";
 import { apiConnection } from "./api.ts";
 import { cliConnection } from "./cli.ts";
 import { findCredentials } from "./credentials.ts";
+import { listModels } from "./list-models.ts";
 
 const codex: AgentProgram = {
   provider: "codex",
   connections: withApi([acpConnection, cliConnection], apiConnection),
   findCredentials: (connection, argv, context) =>
     connection === "api" ? apiConnection.findCredentials(context) : findCredentials(connection, argv, context),
+  listModels,
   multiAgent: "sub-agents of its own, when the task asks for them; they work in the task's process and sandbox",
   timeoutMultiplier: 1,
 };
 
 /** Runs tasks on Codex. */
-export function createCodexAdapter(): Required<ExecutionAdapter> {
+export function createCodexAdapter(): Required<ExecutionAdapter> & ModelLister {
   return createProgramAdapter(codex);
 }
 

@@ -17,13 +17,14 @@ export const DISABLED = "disabled by the settings of the workspace";
 
 async function runOn(runtime: string, task: CouncilTask): Promise<Ending> {
   const { input, spending } = task;
-  const models = modelsOf(runtime, task);
+  const { models, warnings } = await chooseModels(runtime, task);
   const planned = plannedRuns(input) * Math.max(1, models.length);
   if (planned > spending.left) return tooManyRuns(planned, spending.left);
   const report = await recordBridge({
     ...memberOptions(runtime, runtime, task),
     input,
     models,
+    warnings,
     ...(task.settings.of(runtime).enabled ? {} : { skipReason: DISABLED }),
   });
   return renderEnding({ ...report, notes: [...report.notes, ...settingsNotes(task)] }, input.scope);
@@ -51,9 +52,24 @@ export function memberOptions(bridge: string, provider: string, task: CouncilTas
   };
 }
 
-/** A dispatch that names a model means it; else the workspace's settings do. */
-export const modelsOf = (bridge: string, { request, settings }: Pick<CouncilTask, "request" | "settings">): string[] =>
-  request.model === undefined ? settings.of(bridge).models : [request.model];
+/** A dispatch that names a model means it; else the workspace's settings do, whose names may be out of date: what the runtime does not know is left out. */
+export async function chooseModels(
+  provider: string,
+  { request, settings, config }: Pick<CouncilTask, "request" | "settings" | "config">,
+): Promise<{ models: string[]; warnings: { model: string; reason: string }[] }> {
+  if (request.model !== undefined) return { models: [request.model], warnings: [] };
+  const { models } = settings.of(provider);
+  const known = models.length === 0 ? null : await config.listModels(provider);
+  if (known === null) return { models, warnings: [] };
+  const unknown = models.filter((model) => !known.includes(model));
+  return {
+    models: models.filter((model) => known.includes(model)),
+    warnings: unknown.map((model) => ({ model, reason: "not found in provider model list" })),
+  };
+}
 
 /** What the settings of the workspace could not say. */
-export const settingsNotes = ({ settings }: Pick<CouncilTask, "settings">): string[] => (settings.fault === null ? [] : [settings.fault]);
+export const settingsNotes = ({ settings: { fault, reasoningLevel } }: Pick<CouncilTask, "settings">): string[] => [
+  ...(fault === null ? [] : [fault]),
+  ...(reasoningLevel === null ? [] : [`reasoning_level "${reasoningLevel}" is not passed on: runtimes reason as they are configured.`]),
+];

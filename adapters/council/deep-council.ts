@@ -12,7 +12,7 @@ import {
   runDeepCouncil,
   type SkippedBridge,
 } from "bridge-council";
-import { DISABLED, memberOptions, modelsOf, settingsNotes } from "./bridge-council.ts";
+import { chooseModels, DISABLED, memberOptions, settingsNotes } from "./bridge-council.ts";
 import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
 import { tooManyRuns } from "./ending.ts";
 
@@ -34,7 +34,8 @@ async function run(task: CouncilTask): Promise<Ending> {
   const { input, spending, settings, request } = task;
   const { members, leftOut } = chooseMembers(task);
   const domains = chooseDomains(input);
-  const ofMembers = members.map(({ bridge }) => plannedRuns({ ...input, domains }) * Math.max(1, modelsOf(bridge, task).length));
+  const choices = new Map(await Promise.all(members.map(async ({ provider }) => [provider, await chooseModels(provider, task)] as const)));
+  const ofMembers = [...choices.values()].map(({ models }) => plannedRuns({ ...input, domains }) * Math.max(1, models.length));
   const planned = ofMembers.reduce((sum, count) => sum + count, 0) + crossRounds[input.intensity] * CROSS_ROLES;
   if (planned > spending.left) return tooManyRuns(planned, spending.left);
 
@@ -50,7 +51,11 @@ async function run(task: CouncilTask): Promise<Ending> {
     members,
     leftOut,
     runMember: (member, own) =>
-      recordBridge({ ...memberOptions(member.bridge, member.provider, task), input: own, models: modelsOf(member.bridge, task) }),
+      recordBridge({
+        ...memberOptions(member.bridge, member.provider, task),
+        input: own,
+        ...(choices.get(member.provider) ?? { models: [], warnings: [] }),
+      }),
     execute: task.execute,
     secondsLeft: task.secondsLeft,
     spending,

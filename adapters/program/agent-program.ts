@@ -81,6 +81,8 @@ export interface AgentProgram {
   findCredentials(connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials>;
   /** How it fares with several agents in one task. */
   multiAgent: string;
+  /** The models of the runtime, as its program tells them; null when they cannot be known. Absent: they never can. */
+  listModels?(context: ProgramContext): Promise<string[] | null>;
   /** Its share in a timeout estimate: how much slower it is than others. */
   timeoutMultiplier: number;
 }

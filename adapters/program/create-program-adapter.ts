@@ -6,6 +6,7 @@ import type {
   ExecutionEventListener,
   ExecutionRequest,
   ExecutionResult,
+  ModelLister,
   TaskErrorCode,
 } from "#contract";
 import { processLimits } from "../process/run-process.ts";
@@ -25,16 +26,21 @@ const endlessText = {
   error: `The runtime said more than ${MAX_TEXT_LENGTH} characters.`,
 } as const;
 
+/** How long a list of models is good for. */
+const MODELS_KEPT_MS = 10 * 60_000;
+
 interface Ready {
   context: ProgramContext;
   totals: SessionTotals;
   /** As the last preflight found them; tasks go by this while the next one is under way. */
   found: readonly FoundConnection[];
   probes: Map<string, Probe>;
+  /** As the program told them last. */
+  models?: { told: Promise<string[] | null>; at: number };
 }
 
 /** Makes the adapter of an agent program: everything that is the same for all of them. */
-export function createProgramAdapter(program: AgentProgram): Required<ExecutionAdapter> {
+export function createProgramAdapter(program: AgentProgram): Required<ExecutionAdapter> & ModelLister {
   const running = createRunningTasks();
   const checks = new Set<Promise<unknown>>();
   let closing = new AbortController();
@@ -81,6 +87,25 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       const given = ready;
       if (given === null) return failure(program, "adapter_offline", notRunning(program));
       return running.run(request.taskId, ({ signal }) => runTask(program, request, given, running.emit, signal));
+    },
+
+    async listModels() {
+      if (ready === null || program.listModels === undefined) return null;
+      const { models, context } = ready;
+      if (models !== undefined && Date.now() - models.at < MODELS_KEPT_MS) return await models.told;
+      const told = program.listModels(context);
+      const asked = ready;
+      asked.models = { told, at: Date.now() };
+      checks.add(told);
+      try {
+        return await told;
+      } catch (error) {
+        // What failed is tried again.
+        delete asked.models;
+        throw error;
+      } finally {
+        checks.delete(told);
+      }
     },
 
     cancel: running.cancel,

@@ -85,6 +85,8 @@ export interface AdapterConfig {
   runChild(request: ChildRequest): Promise<ExecutionResult>;
   /** The adapter behind a provider, for composite adapters; null when none is loaded. */
   describeProvider(provider: string): ProviderDescription | null;
+  /** The models of a provider's runtime, for composite adapters; null when they cannot be known. Never rejects. */
+  listModels(provider: string): Promise<readonly string[] | null>;
   /**
    * Asks somebody whether a tool call may go on, for tasks whose `approvals` is `ask`; the task's clocks stand still meanwhile.
    * Never rejects: without an answer in time, or once the task is being stopped, the answer is no.
@@ -168,6 +170,16 @@ export interface InputChecker {
 /** Does the adapter look at its inputs? */
 export const isInputChecker = (value: unknown): value is InputChecker =>
   typeof value === "object" && value !== null && typeof (value as Partial<InputChecker>).checkInput === "function";
+
+/** Knows by which identifiers its runtime has models. */
+export interface ModelLister {
+  /** Null when that cannot be known. Answers within 5 s, and from what it knows when it was asked before. */
+  listModels(): Promise<readonly string[] | null>;
+}
+
+/** Does the adapter know its models? */
+export const isModelLister = (value: unknown): value is ModelLister =>
+  typeof value === "object" && value !== null && typeof (value as Partial<ModelLister>).listModels === "function";
 
 /** What the module of an adapter exports. */
 export interface AdapterModule {

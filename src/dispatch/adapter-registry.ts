@@ -1,7 +1,7 @@
 import pRetry from "p-retry";
 import type { Logger } from "pino";
 import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter, ProviderDescription } from "#contract";
-import { adapterEventData } from "#contract";
+import { adapterEventData, isModelLister } from "#contract";
 import type { Metrics } from "../metrics.ts";
 
 /** An adapter as it was found: loaded, or the reason why not. */
@@ -36,6 +36,8 @@ export interface AdapterRegistry {
   get(provider: string): RegisteredAdapter | undefined;
   /** As adapters see one another; null when none is loaded. */
   describe(provider: string): ProviderDescription | null;
+  /** Null when it cannot be known in time. */
+  listModels(provider: string): Promise<readonly string[] | null>;
   /** Initialises every adapter and checks it for the first time; resolves when all have answered or used up their time. */
   start(): Promise<void>;
   /** A task failed for a reason of the runtime, or could not be taken on: look again, in the background. */
@@ -48,6 +50,7 @@ const CHECK_INTERVAL_MS = 5 * 60_000;
 const CHECK_LIMIT_MS = 15_000;
 /** A burst of failures costs one check, not one each. */
 const SUSPECT_PAUSE_MS = 15_000;
+const LIST_LIMIT_MS = 5_000;
 
 interface Entry extends RegisteredAdapter {
   initializing: Promise<void> | null;
@@ -130,6 +133,16 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
       if (entry === undefined || entry.adapter === null) return null;
       const { status, detail } = entry.health;
       return { health: status, detail, capabilities: entry.adapter.capabilities() };
+    },
+    async listModels(provider) {
+      const adapter = entries.get(provider)?.adapter;
+      if (!isModelLister(adapter)) return null;
+      try {
+        return await within(LIST_LIMIT_MS, adapter.listModels());
+      } catch (error) {
+        logger.info({ err: error, provider }, "the models of a runtime cannot be listed");
+        return null;
+      }
     },
     async start() {
       for (const entry of entries.values()) if (entry.adapter === null) remember(entry, entry.health);

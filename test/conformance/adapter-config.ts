@@ -13,6 +13,7 @@ export function createAdapterConfig(dataDir: string, changes: Partial<AdapterCon
     fetch,
     runChild: () => Promise.reject(new Error("nobody runs child tasks here; give runChild")),
     describeProvider: () => null,
+    listModels: async () => null,
     requestApproval: async () => ({ decision: "reject", reason: "Nobody answers here; give requestApproval." }),
     onOrphansKilled: silent,
     ...changes,

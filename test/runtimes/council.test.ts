@@ -1,8 +1,11 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { BridgeReport, CouncilReport } from "bridge-council";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { createCodexAdapter } from "../../adapters/codex/index.ts";
+import { createOpenCodeAdapter } from "../../adapters/opencode/index.ts";
 import { startBridgeProgram } from "../bridge-program.ts";
+import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import type { Step } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
@@ -80,7 +83,7 @@ const roles: Step[] = [
   },
 ];
 
-async function openBridge() {
+async function openBridge(environment: Record<string, string> = {}) {
   const dataDir = await temporaryDirectory();
   const bridge = await startBridgeProgram(dataDir, {
     PATH: [runtimesPath(), path.dirname(process.execPath), "/usr/bin:/bin"].join(path.delimiter),
@@ -90,6 +93,7 @@ async function openBridge() {
     ANTHROPIC_API_KEY: "sk-of-the-runtime-suite",
     OPENAI_BASE_URL: `${model.url}/v1`,
     OPENAI_API_KEY: "sk-of-the-runtime-suite",
+    ...environment,
   });
   return {
     workspace: path.join(dataDir, "workspaces/default/reviewer"),
@@ -129,6 +133,7 @@ test("a standard council on Claude Code: each role goes on in its own session, a
     model_family: "anthropic/claude",
     status: "COMPLETED",
     capability_profile: "inspect",
+    agents_spawned: 4,
     domains_covered: ["security", "database"],
     debate_rounds: 1,
     verdict: "CONCERNS",
@@ -194,4 +199,49 @@ test("a deep council on Claude Code and Codex: both debate, what both say is put
   expect(report.artifacts.map((file) => path.extname(file))).toEqual([".jsonl", ".json", ".md"]);
   const written = JSON.parse(readFileSync(path.join(workspace, report.artifacts[1] ?? ""), "utf8")) as CouncilReport;
   expect(written.multi_source_confirmed).toEqual(report.multi_source_confirmed);
+});
+
+test.each([
+  ["codex", createCodexAdapter, {}],
+  ["opencode", createOpenCodeAdapter, { OPENAI_BASE_URL: model.url }],
+])("the models that %s knows are listed in time, and from memory the second time", async (name, createAdapter, own) => {
+  const dataDir = await temporaryDirectory();
+  const adapter = createAdapter();
+  const PATH = [runtimesPath(), path.dirname(process.execPath), "/usr/bin:/bin"].join(path.delimiter);
+  await adapter.initialize(createAdapterConfig(dataDir, { env: { PATH, OPENAI_API_KEY: "sk-of-the-runtime-suite", ...own } }));
+  onTestFinished(() => adapter.shutdown());
+  const startedAt = performance.now();
+  const models = await adapter.listModels();
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect(models?.length).toBeGreaterThan(3);
+  const form = name === "codex" ? /^[\w.-]+$/ : /^openai\/\S+$/;
+  expect(models?.filter((id) => !form.test(id))).toEqual([]);
+  expect(await adapter.listModels()).toBe(models);
+  expect(model.requests.filter(({ path: asked }) => asked.includes("models"))).toEqual([]);
+});
+
+test("a model of the settings that OpenCode does not know is a warning, and its default model is asked", async () => {
+  const { hold, workspace } = await openBridge({
+    BRIDGE_ADAPTERS: "opencode,bridge-opencode",
+    BRIDGE_OPENCODE_CONFIG: JSON.stringify({
+      model: "scripted/known",
+      provider: {
+        scripted: {
+          npm: "@ai-sdk/openai-compatible",
+          options: { baseURL: `${model.url}/v1`, apiKey: "x" },
+          models: { known: { limit: { context: 100_000, output: 10_000 } } },
+        },
+      },
+      enabled_providers: ["scripted"],
+    }),
+  });
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(path.join(workspace, ".bridge-settings.json"), JSON.stringify({ bridges: { opencode: { models: ["scripted/gone"] } } }));
+  const { report } = await hold<BridgeReport>("bridge-opencode", { intensity: "quick" });
+  expect(report).toMatchObject({
+    status: "COMPLETED",
+    verdict: "CONCERNS",
+    model_validation_warnings: [{ model: "scripted/gone", reason: "not found in provider model list" }],
+    outputs: [{ id: "O001" }, { id: "O002" }, { id: "O003", title: "Not examined: database" }],
+  });
 });

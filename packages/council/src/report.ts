@@ -42,6 +42,8 @@ export interface BridgeReport {
   [prompt_size_chars: `prompt_size_chars_r${number}`]: number | null;
   prompt_size_chars_r1: number | null;
   prompt_size_chars_r2: number | null;
+  /** Roles that were asked: each is an agent with a session of its own. */
+  agents_spawned: number;
   model_validation_warnings: { model: string; reason: string }[];
   /** Which roles answered, and which did not. */
   roles: RoleRecord[];

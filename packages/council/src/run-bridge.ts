@@ -326,6 +326,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       prompt_size_chars_r1: null,
       prompt_size_chars_r2: null,
       ...sizes,
+      agents_spawned: records.length === 0 ? 0 : experts.size + 2,
       model_validation_warnings: options.warnings ?? [],
       roles: records,
       notes,

@@ -60,6 +60,7 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
     disputed_outputs: completed.flatMap(({ report }) =>
       report.disputed_outputs.map((entry) => ({ ...entry, output: { ...entry.output, id: newIdOf(entry.output.id) } })),
     ),
+    agents_spawned: reports.reduce((sum, { report }) => sum + report.agents_spawned, 0),
     verdict: completed.length === 0 ? null : judge(options.input.taskType, outputs),
     roles: reports.flatMap(({ report }) => report.roles),
     notes: reports.flatMap(({ model, report }) => [

@@ -233,6 +233,7 @@ test("the summary tells everything, and what models say stays a quotation", () =
       confidence: "low",
       prompt_size_chars_r1: 1,
       prompt_size_chars_r2: null,
+      agents_spawned: 3,
       model_validation_warnings: [],
       roles: [{ round: 1, role: "Challenger", domain: "cross-domain", answered: false, reason: "timeout_after_60s" }],
       notes: ["one"],

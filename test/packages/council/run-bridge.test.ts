@@ -83,6 +83,7 @@ describe("a quick council", () => {
       confidence: "high",
       prompt_size_chars_r1: expect.any(Number),
       prompt_size_chars_r2: null,
+      agents_spawned: 4,
       model_validation_warnings: [],
       roles: expect.arrayContaining([{ round: 1, role: security, domain: "security", answered: true, reason: null }]),
       notes: [],

@@ -1,0 +1,15 @@
+import { z } from "zod";
+import type { ProgramContext } from "../program/agent-program.ts";
+import { probeProgram } from "../program/probe-program.ts";
+import { codexEnvironment } from "./configuration.ts";
+import { findCodex } from "./find-codex.ts";
+
+const catalogueSchema = z.looseObject({ models: z.array(z.looseObject({ slug: z.string() })) });
+
+/** The models that `codex` knows by itself; null where an endpoint of the operator's own has others. */
+export async function listModels(context: ProgramContext): Promise<string[] | null> {
+  const found = findCodex(context);
+  if ("missing" in found || context.env["OPENAI_BASE_URL"] !== undefined) return null;
+  const { end, stdout } = await probeProgram(context, { argv: [...found.argv, "debug", "models"], env: codexEnvironment(context) });
+  return end.exitCode === 0 ? catalogueSchema.parse(JSON.parse(stdout)).models.map(({ slug }) => slug) : null;
+}

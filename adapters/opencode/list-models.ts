@@ -1,0 +1,18 @@
+import type { ProgramContext } from "../program/agent-program.ts";
+import { probeProgram } from "../program/probe-program.ts";
+import { find } from "./program.ts";
+import { findProviders, providerConfig } from "./providers.ts";
+import { openCodeEnvironment } from "./start.ts";
+
+/** The models of the providers that are set up, as `provider/model`. */
+export async function listModels(context: ProgramContext): Promise<string[] | null> {
+  const found = find(context);
+  if ("missing" in found) return null;
+  const config = {
+    provider: providerConfig(context),
+    ...(context.settings.home === "user" ? {} : { enabled_providers: findProviders(context) }),
+  };
+  const env = { ...openCodeEnvironment(context, context.dataDir), OPENCODE_CONFIG_CONTENT: JSON.stringify(config) };
+  const { end, stdout } = await probeProgram(context, { argv: [...found.argv, "models"], env });
+  return end.exitCode === 0 ? stdout.split("\n").filter((line) => /^[\w.-]+\/\S+$/.test(line)) : null;
+}

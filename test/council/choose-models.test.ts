@@ -1,0 +1,50 @@
+import { readSettings } from "bridge-council";
+import { expect, test } from "vitest";
+import { chooseModels, settingsNotes } from "../../adapters/council/bridge-council.ts";
+import type { CouncilTask } from "../../adapters/council/council-kind.ts";
+import { createAdapterRegistry } from "../../src/dispatch/adapter-registry.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import { createAdapterConfig } from "../conformance/adapter-config.ts";
+
+const gone = { model: "a/gone", reason: "not found in provider model list" };
+
+test.each([
+  ["none is named", undefined, {}, ["a/one"], [], []],
+  ["all are known", undefined, { models: ["a/one", "a/two"] }, ["a/one", "a/two"], ["a/one", "a/two"], []],
+  ["one of two is not known", undefined, { models: ["a/one", "a/gone"] }, ["a/one"], ["a/one"], [gone]],
+  ["the only one is not known", undefined, { model: "a/gone" }, ["a/one"], [], [gone]],
+  ["the runtime cannot tell", undefined, { model: "a/gone" }, null, ["a/gone"], []],
+  ["the dispatch names one", "b/mine", { model: "a/gone" }, ["a/one"], ["b/mine"], []],
+] as const)("models are chosen where %s", async (_what, model, bridge, known, models, warnings) => {
+  const task = {
+    request: { ...(model === undefined ? {} : { model }) } as CouncilTask["request"],
+    settings: readSettings(JSON.stringify({ bridges: { opencode: bridge } })),
+    config: createAdapterConfig("/nowhere", { listModels: async (provider) => (provider === "opencode" ? known : expect.unreachable()) }),
+  };
+  expect(await chooseModels("opencode", task)).toEqual({ models, warnings });
+});
+
+test("a level of reasoning that nobody is told of is not claimed", () => {
+  const settings = readSettings(JSON.stringify({ reasoning_level: "xhigh" }));
+  expect(settingsNotes({ settings })).toEqual([expect.stringContaining('reasoning_level "xhigh" is not passed on')]);
+  expect(settingsNotes({ settings: readSettings(null) })).toEqual([]);
+});
+
+test("an adapter that cannot list its models, or fails to, is no failure of who asks", async () => {
+  const logger = { info() {}, warn() {}, error() {}, debug() {} } as never;
+  const adapterOf = (more: object) => ({ provider: "x", ...more }) as never;
+  const registry = createAdapterRegistry({
+    loaded: [
+      { provider: "plain", adapter: adapterOf({}) },
+      { provider: "failing", adapter: adapterOf({ listModels: () => Promise.reject(new Error("no")) }) },
+      { provider: "good", adapter: adapterOf({ listModels: async () => ["m"] }) },
+    ],
+    configure: () => createAdapterConfig("/nowhere"),
+    metrics: createMetrics("test"),
+    logger,
+    onEvent() {},
+    onChecked() {},
+  });
+  const told = await Promise.all(["plain", "failing", "good", "missing", "__proto__"].map((provider) => registry.listModels(provider)));
+  expect(told).toEqual([null, null, ["m"], null, null]);
+});
