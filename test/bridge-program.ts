@@ -80,7 +80,12 @@ export async function startBridgeProgram(
 }
 
 /** Waits until the task is in the state, and answers it. */
-export async function taskInState(bridge: BridgeProgram, taskId: string, state: string): Promise<Record<string, unknown>> {
+export async function taskInState(
+  bridge: Pick<BridgeProgram, "call">,
+  taskId: string,
+  state: string,
+  timeoutMs = 15_000,
+): Promise<Record<string, unknown>> {
   let task: Record<string, unknown> = {};
   await expect
     .poll(
@@ -88,7 +93,7 @@ export async function taskInState(bridge: BridgeProgram, taskId: string, state: 
         task = (await (await bridge.call("GET", `/api/v2/tasks/${taskId}`)).json()) as Record<string, unknown>;
         return task["state"];
       },
-      { timeout: 15_000, interval: 20 },
+      { timeout: timeoutMs, interval: 20 },
     )
     .toBe(state);
   return task;
