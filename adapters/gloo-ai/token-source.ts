@@ -101,7 +101,7 @@ function refusal(httpStatus: number): ModelFailure {
   if (httpStatus === 400 || httpStatus === 401)
     return new ModelFailure(
       "authentication_required",
-      `Gloo does not accept the client (${httpStatus}): check GLOO_CLIENT_ID and GLOO_CLIENT_SECRET.`,
+      `Gloo does not accept the client (${httpStatus}): check GLOO_CLIENT_ID and GLOO_CLIENT_SECRET, and BRIDGE_GLOO_AI_TOKEN_URL if it is set.`,
     );
   if (httpStatus === 429) return new ModelFailure("rate_limited", "Gloo's token endpoint is over its rate limit (429).");
   return new ModelFailure("model_error", `Gloo's token endpoint answered ${httpStatus}.`);

@@ -48,7 +48,11 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
       `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkWords(error) ?? redact(wordsOf(innermost(error)), secrets)}`,
     );
   const errorCode = codes[error.statusCode] ?? "model_error";
-  return failed(errorCode, `The model's endpoint answered ${error.statusCode}: ${words}${advice[errorCode] ?? ""}`);
+  const advised = error.statusCode === 404 ? " Check the name of the model and the path of the base URL." : (advice[errorCode] ?? "");
+  return failed(
+    errorCode,
+    `The model's endpoint answered ${error.statusCode}: ${words}${/[.!?]$/.test(words) || advised === "" ? "" : "."}${advised}`,
+  );
 }
 
 /** An error inside of a stream may say which status it would have had. */

@@ -217,7 +217,7 @@ const isAccepted = (payload: unknown): boolean =>
 function explainResponse(statusCode: number | undefined): string {
   if (statusCode === 503) return "The gateway is still starting (HTTP 503).";
   if (statusCode === 403) return "The gateway refuses connections that come through a proxy (HTTP 403).";
-  return `What answers there is not a gateway: HTTP ${statusCode} instead of a WebSocket.`;
+  return `What answers there is not a gateway: HTTP ${statusCode} instead of a WebSocket. Check BRIDGE_OPENCLAW_URL.`;
 }
 
 const disconnected = () => new GatewayError({ code: "DISCONNECTED", message: "There is no connection to the gateway.", retryable: true });
