@@ -128,11 +128,14 @@ async function* untilBroken(
   }
 }
 
+/** How a task ends that was stopped. */
+export const cancelled: Verdict = { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
+
 /** What decides: a limit, what the program told, what its exit means. */
 function verdict({ signal }: ProgramTask, end: ProcessEnd | null, told: Verdict | null, broken: Error | null): Verdict {
   const decided = (end === null ? null : stopFailure(end, { ...processLimits, stdoutBytes })) ?? told;
   if (decided !== null) return decided;
-  if (signal.aborted) return { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
+  if (signal.aborted) return cancelled;
   if (end !== null && end.exitCode !== 0) return exitFailure({ ...end, aborted: false });
   return {
     status: "error",

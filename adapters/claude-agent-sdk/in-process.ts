@@ -5,7 +5,8 @@ import { probeClaude } from "../claude-code/probe-claude.ts";
 import { refuseToken } from "../claude-code/session-id.ts";
 import { writeFiles } from "../claude-code/task-files.ts";
 import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
-import { converse } from "./converse.ts";
+import { unlessAborted } from "../program/unless-aborted.ts";
+import { cancelled, converse } from "./converse.ts";
 import { findSdk } from "./find-sdk.ts";
 import { findInstalledSdk, loadSdk, packageName } from "./sdk.ts";
 
@@ -26,11 +27,14 @@ const capabilities: GatewayCapabilities = {
 /** The SDK in Bridge's own process, with one Claude Code a task; its `argv` is that program and the module of the SDK. */
 export const inProcessConnection: ProgramConnection = { name: "in-process", capabilities, find: findSdk, probe, execute };
 
+const LOAD_LIMIT_MS = 10_000;
 /** Flags without which a task would not be what its dispatch asked for. */
 const neededFlags = ["--restricted", "--setting-sources", "--strict-mcp-config", "--system-prompt-snapshot", "--tools"];
 
 async function probe([program = "", module = ""]: readonly string[], context: ProgramContext): Promise<Probe> {
-  await loadSdk(module);
+  const limit = AbortSignal.any([AbortSignal.timeout(LOAD_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
+  if ((await unlessAborted(loadSdk(module), limit, 0)) === null)
+    throw new Error(`${packageName} was not loaded within ${LOAD_LIMIT_MS / 1000} s.`);
   const version = findInstalledSdk(path.dirname(module))?.version ?? null;
   const advice = `npm install --no-save ${packageName}`;
   const claudeVersion = await probeClaude([program], context, neededFlags, advice);
@@ -41,10 +45,23 @@ async function execute(task: ProgramTask, [program = "", module = ""]: readonly 
   const { request } = task;
   const refused = refuseToken(request.resumeToken);
   if (refused !== null) return refused;
-  const sdk = await loadSdk(module);
+  const sdk = await unlessAborted(
+    loadSdk(module).catch(() => unloadable),
+    task.signal,
+    0,
+  );
+  if (sdk === null) return cancelled;
+  if ("status" in sdk) return sdk;
   await writeFiles(request);
   const schema = nativeSchema(request);
   const ending = await converse(task, { sdk, program, schema });
   if (schema === null || !isSchemaRefused(ending.error)) return ending;
   return await converse(task, { sdk, program, schema: null });
 }
+
+/** Why is for operators to read: it names files of the machine. */
+const unloadable: Ending = {
+  status: "error",
+  errorCode: "adapter_offline",
+  error: "The Claude Agent SDK cannot be loaded; GET /api/v2/adapters tells why.",
+};

@@ -136,3 +136,26 @@ test("an SDK that hands on all of Bridge's environment gives none of it to the p
   await run();
   expect(readFileSync(path.join(root, "home/seen"), "utf8")).toBe("[][sdk-ts]\n");
 });
+
+test.each([
+  ["has no query()", "export const ask = 1;"],
+  ["throws", "throw new Error('Broken.');"],
+  ["is no module", "export {"],
+])("a package that %s fails the task in words, before any health check", async (_, sdk) => {
+  const { run } = await openBench("", { sdk });
+  const result = await run();
+  expect(result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: expect.stringContaining("cannot be loaded") });
+  expect(result.error).not.toMatch(/\/(tmp|dev)\//);
+});
+
+test("a package that never comes to the end of its loading lets itself be cancelled, and the adapter shut down", async () => {
+  const { start, adapter } = await openBench("", { sdk: "await new Promise(() => {}); export const query = 1;" });
+  const task = start();
+  await turns();
+  await adapter.cancel(task.request.taskId);
+  expect((await task.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
+  const health = adapter.checkHealth();
+  await turns();
+  await adapter.shutdown();
+  expect(await health).toMatchObject({ status: "offline" });
+});
