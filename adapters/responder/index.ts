@@ -14,6 +14,7 @@ import type {
 import { adapterProvider, ChildFailure, OPENAI, openAiProvider, type Spent } from "./create-provider.ts";
 import { createTool, readTopic } from "./create-tool.ts";
 import { readInput } from "./input.ts";
+import { makeOutputs } from "./make-outputs.ts";
 import { responderSettingsSchema } from "./settings.ts";
 
 /** Where the drafts, prompts and logs of a task are left, relative to its workspace. */
@@ -120,6 +121,8 @@ async function runTask(
   const tool = await createTool(input.tool, settings.tools[input.tool] ?? [], { config, request });
   if ("missing" in tool) return end({ status: "error", errorCode: "adapter_error", error: tool.missing });
   const { workspace } = request.directories;
+  const obstacle = await makeOutputs(workspace, OUTPUTS);
+  if (obstacle !== null) return end({ status: "error", errorCode: "adapter_error", error: obstacle });
   const directory = `${OUTPUTS}/${nameOf(request.taskId)}`;
   const artifacts = createArtifactStore(path.join(workspace, directory));
   const written = () => artifacts.list().map((name) => `${directory}/${name}`);

@@ -166,6 +166,16 @@ test("a link that leads out of the workspace is not read", async () => {
   expect(readdirSync(workspace)).not.toContain("final");
 });
 
+test.each([".outputs", ".outputs/responder"])("nothing is written where a task has put a link in the place of %s", async (planted) => {
+  const { dispatch, ended, dataDir, workspace } = await openResponder();
+  const outside = path.join(dataDir, "outside");
+  for (const directory of [outside, path.dirname(path.join(workspace, planted))]) mkdirSync(directory, { recursive: true });
+  symlinkSync(outside, path.join(workspace, planted));
+  await dispatch({});
+  expect(await ended("failed")).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("is no directory") });
+  expect(readdirSync(outside)).toEqual([]);
+});
+
 test("a cancel stops it, its child and its tool", async () => {
   const { bridge, dispatch, ended } = await openResponder({
     BRIDGE_COMMAND: JSON.stringify([process.execPath, "-e", "setInterval(() => {}, 1000)"]),
