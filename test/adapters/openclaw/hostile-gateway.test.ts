@@ -238,6 +238,17 @@ test.each(["sessions.describe", "tasks.list", "sessions.create", "agent"])(
   },
 );
 
+test("a frame that is too large costs the connection, and no task", async () => {
+  const fake = await startFakeGateway();
+  const { start } = await open(fake);
+  const task = start(doing({ hang: true }));
+  const { runId, run } = await runOf(fake, task);
+  fake.tell("agent", { runId, stream: "assistant", data: { text: "x".repeat(26 * 1024 ** 2), itemId: "1" } });
+  await expect.poll(() => called(fake, "agent.wait").length, PATIENCE).toBeGreaterThan(0);
+  Object.assign(run, { status: "completed", reply: "Done." });
+  expect((await task.done).result).toMatchObject({ status: "ok", output: "Done." });
+});
+
 test("no secret of the address is shown", async () => {
   const fake = await startFakeGateway();
   const url = `${fake.url.replace("://", "://me:s3cret@")}/?token=s3cret`;
