@@ -21,6 +21,8 @@ export function createAnswering(task: GatewayTask): Answering {
   const { gateway, key, story, logger, request, signal } = task;
   const sessions = new Set([key]);
   const asked = new Set<string>();
+  /** What was said while there was no connection is not asked again. */
+  const decisions = new Map<string, Promise<Decision>>();
 
   const answer = async (question: unknown): Promise<void> => {
     const { id, request: call } = approvalSchema.safeParse(question).data ?? {};
@@ -29,7 +31,9 @@ export function createAnswering(task: GatewayTask): Answering {
     const toolCallId = call.toolCallId ?? id;
     const input = { command: call.command, cwd: call.cwd ?? null };
     story.invokeTool(toolCallId, "exec", input);
-    const decided = await decideCall({ request, context: task }, { toolCallId, toolName: "exec", input });
+    const deciding = decisions.get(id) ?? decideCall({ request, context: task }, { toolCallId, toolName: "exec", input });
+    decisions.set(id, deciding);
+    const decided = await deciding;
     const decision: Decision = signal.aborted ? { allow: false, reason: "The task is being stopped." } : decided;
     // Nobody tells how the tools of sub-agents end.
     if (call.sessionKey !== key || call.toolCallId == null)

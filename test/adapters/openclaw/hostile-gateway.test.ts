@@ -238,6 +238,34 @@ test.each(["sessions.describe", "tasks.list", "sessions.create", "agent"])(
   },
 );
 
+test("what somebody answers while the connection is gone is told after it, and not asked again", async () => {
+  const unanswered: unknown[] = [];
+  const fake = await startFakeGateway({
+    lie: ({ method }, answer) => {
+      if (method === "exec.approval.list") answer({ payload: unanswered });
+      return method === "exec.approval.list";
+    },
+  });
+  const answers: ((answer: ApprovalAnswer) => void)[] = [];
+  const requestApproval = () => new Promise<ApprovalAnswer>((resolve) => answers.push(resolve));
+  const { adapter, start } = await open(fake, { requestApproval });
+  const task = start({ ...doing({ hang: true }), approvals: "ask" });
+  const { run } = await runOf(fake, task);
+  const question = { id: "q", request: { command: "touch a", sessionKey: run.sessionKey, toolCallId: "1" } };
+  unanswered.push(question);
+  fake.tell("exec.approval.requested", question);
+  await expect.poll(() => answers.length, PATIENCE).toBe(1);
+  fake.cut();
+  await expect.poll(async () => (await adapter.checkHealth()).status, PATIENCE).toBe("degraded");
+  answers[0]?.({ decision: "approve", reason: null });
+  await expect
+    .poll(() => called(fake, "exec.approval.resolve").map(({ params }) => params), PATIENCE)
+    .toEqual([{ id: "q", decision: "allow-once" }]);
+  expect(answers).toHaveLength(1);
+  await adapter.cancel(task.request.taskId);
+  await task.done;
+});
+
 test("a frame that is too large costs the connection, and no task", async () => {
   const fake = await startFakeGateway();
   const { start } = await open(fake);
