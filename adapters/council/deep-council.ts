@@ -48,7 +48,10 @@ async function run(task: CouncilTask): Promise<Ending> {
   });
   const report = await runDeepCouncil({
     input: { ...input, domains },
-    members,
+    members: members.map((member) => {
+      const [model] = choices.get(member.provider)?.models ?? [];
+      return { ...member, ...(model === undefined ? {} : { model }) };
+    }),
     leftOut,
     runMember: (member, own) =>
       recordBridge({

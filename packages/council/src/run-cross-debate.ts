@@ -17,7 +17,7 @@ export interface CrossDebateOptions {
   input: CouncilInput;
   merged: readonly MergedOutput[];
   /** Who speaks for which role, by turns: as different as the completed bridges allow. */
-  providers: readonly string[];
+  speakers: readonly { provider: string; model?: string }[];
   execute(request: RoleRequest): Promise<RoleResult>;
   secondsLeft(): number;
   spending: Spending;
@@ -36,7 +36,7 @@ export interface CrossDebateResult {
 
 /** Lets a devil's advocate doubt what the bridges have found, an integration checker add to it, and a coordinator decide. */
 export async function runCrossDebate(options: CrossDebateOptions): Promise<CrossDebateResult> {
-  const { input, merged, providers, spending, log, onProgress } = options;
+  const { input, merged, speakers, spending, log, onProgress } = options;
   const debate = createDebate(input.domains, "I");
   debate.take(merged.map(asOutput), crossRoles.coordinator);
   const roles: RoleRecord[] = [];
@@ -47,17 +47,26 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
 
   async function ask({ agent, domain }: Speaker, place: number, message: string, round: number): Promise<Answer | null> {
     const timeoutSeconds = Math.floor(Math.min(seconds, options.secondsLeft()));
-    const provider = providers[place % providers.length] ?? providers[0];
+    const who = speakers[place % speakers.length];
     const record = (reason: string | null): void => {
       roles.push({ round, role: agent, domain, answered: reason === null, reason });
       onProgress({ phase: "cross-debate", round, role: agent, domain, answered: reason === null });
       if (reason !== null) log({ event: "role_lost", round, role: agent, domain, reason });
     };
-    if (provider === undefined || timeoutSeconds < 1 || !spending.take()) {
+    if (who === undefined || timeoutSeconds < 1 || !spending.take()) {
       record(timeoutSeconds < 1 ? "no time left" : "no further run is allowed");
       return null;
     }
-    const result = await options.execute({ provider, message, timeoutSeconds, profile: "inspect", role: agent, domain, round });
+    const result = await options.execute({
+      provider: who.provider,
+      ...(who.model === undefined ? {} : { model: who.model }),
+      message,
+      timeoutSeconds,
+      profile: "inspect",
+      role: agent,
+      domain,
+      round,
+    });
     spending.add(result);
     const answer = result.status === "ok" ? readAnswer(result.output ?? "", input.taskType) : null;
     record(answer !== null ? null : result.status === "ok" ? "unreadable answer" : (result.errorCode ?? "error"));

@@ -15,6 +15,8 @@ import { severityRank } from "./words.ts";
 export interface Member {
   bridge: string;
   provider: string;
+  /** Speaks in the debate over all findings; default: the runtime's own choice. */
+  model?: string;
 }
 
 /** What a council over several bridges works with. */
@@ -125,7 +127,7 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
   const { outputs, withdrawn, disputed, rounds, roles } = await runCrossDebate({
     input,
     merged,
-    providers: completed.map(({ member }) => member.provider),
+    speakers: completed.map(({ member }) => member),
     execute: options.execute,
     secondsLeft: options.secondsLeft,
     spending: options.spending,

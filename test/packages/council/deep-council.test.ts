@@ -25,7 +25,12 @@ function inputOf(changes: object = {}): CouncilInput {
 }
 
 /** A council whose bridges each find what they are told to, quickly, and whose debate follows a script. */
-async function hold(findings: Readonly<Record<string, Line>>, debate: Script = {}, changes: object = {}) {
+async function hold(
+  findings: Readonly<Record<string, Line>>,
+  debate: Script = {},
+  changes: object = {},
+  models: Record<string, string> = {},
+) {
   const script: Script = {};
   const player = createRolePlayer(
     new Proxy(script, {
@@ -47,7 +52,9 @@ async function hold(findings: Readonly<Record<string, Line>>, debate: Script = {
     log: (event: Record<string, unknown>) => void events.push(event),
     onProgress: () => {},
   };
-  const members = Object.keys(findings).map((bridge): Member => ({ bridge, provider: bridge }));
+  const members = Object.keys(findings).map(
+    (bridge): Member => ({ bridge, provider: bridge, ...(models[bridge] && { model: models[bridge] }) }),
+  );
   const report = await runDeepCouncil({
     ...common,
     input,
@@ -189,6 +196,18 @@ describe("a council of several bridges", () => {
     expect(report.roles.every(({ answered }) => !answered)).toBe(true);
     expect(player.requests.filter(({ role }) => role === "Debate Coordinator")).toHaveLength(1);
   });
+});
+
+test("the debate is held on the models that the bridges were told to use", async () => {
+  const { player } = await hold(
+    { claude: { outputs: [say("HIGH", "Tokens never expire")] }, codex: { outputs: [] } },
+    { "Debate Coordinator": { outputs: [{ id: "D001", status: "confirmed" }] } },
+    {},
+    { codex: "gpt-mine" },
+  );
+  const asked = player.requests.filter(({ message }) => message.includes("council of several agents"));
+  expect(asked.map(({ provider }) => provider)).toEqual(expect.arrayContaining(["claude", "codex"]));
+  for (const { provider, model } of asked) expect(model).toBe(provider === "codex" ? "gpt-mine" : undefined);
 });
 
 describe("the council's verdict", () => {
