@@ -122,7 +122,11 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
       const endpoint = found(findEndpoint(task.context));
       const { request } = task;
       const modelId = request.model ?? endpoint.defaultModel;
-      if (modelId === null) return failure("adapter_error", "The dispatch names no model, and there is no default one: set `model`, or let the operator set the BRIDGE_…_MODEL of this adapter.");
+      if (modelId === null)
+        return failure(
+          "adapter_error",
+          "The dispatch names no model, and there is no default one: set `model`, or let the operator set the BRIDGE_…_MODEL of this adapter.",
+        );
       const obstacle = endpoint.obstacleTo?.(modelId, request) ?? null;
       if (obstacle !== null) return failure("adapter_error", obstacle);
       return await converse(task, { endpoint, modelId, capabilities, ...stateOf(task.context) });
