@@ -3,13 +3,13 @@ import type {
   AdapterConfig,
   AdapterHealthStatus,
   ExecutionAdapter,
-  ExecutionEventListener,
   ExecutionRequest,
   ExecutionResult,
   GatewayCapabilities,
   InputChecker,
   TaskErrorCode,
 } from "#contract";
+import { createRunningTasks } from "../program/running-tasks.ts";
 import type { CouncilKind } from "./council-kind.ts";
 import { councilSettingsSchema } from "./council-settings.ts";
 import { runCouncilTask } from "./council-task.ts";
@@ -19,8 +19,7 @@ const MARGIN_SECONDS = 5;
 
 /** Makes the adapter of a council; everything it asks for is a child task. */
 export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapter> & InputChecker {
-  const listeners = new Set<ExecutionEventListener>();
-  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  const running = createRunningTasks();
   let config: AdapterConfig | null = null;
 
   async function run(request: ExecutionRequest, given: AdapterConfig, signal: AbortSignal): Promise<ExecutionResult> {
@@ -40,7 +39,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
       secondsLeft: () => request.timeoutSeconds - margin - (performance.now() - startedAt) / 1000,
       onProgress(data) {
         if (signal.aborted) return;
-        for (const listener of listeners) listener({ type: "execution.progress", taskId: request.taskId, data });
+        running.emit({ type: "execution.progress", taskId: request.taskId, data });
       },
     });
     const { usage, costUsd } = spending;
@@ -60,29 +59,18 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     },
     async shutdown() {
       config = null;
-      for (const { controller } of running.values()) controller.abort();
-      await Promise.allSettled([...running.values()].map(({ done }) => done));
+      await running.stopAll();
     },
     checkHealth: async () => (config === null ? offline("The council is not running.") : checkRuntimes(kind, config)),
     capabilities: () => capabilitiesOf(kind, config),
     async execute(request) {
-      if (config === null) return failure("adapter_offline", `The ${kind.provider} adapter is not running.`);
-      const controller = new AbortController();
-      const done = run(request, config, controller.signal);
-      running.set(request.taskId, { controller, done });
-      try {
-        return await done;
-      } finally {
-        running.delete(request.taskId);
-      }
+      const given = config;
+      if (given === null) return failure("adapter_offline", `The ${kind.provider} adapter is not running.`);
+      return running.run(request.taskId, ({ signal }) => run(request, given, signal));
     },
-    async cancel(taskHandle) {
-      const task = running.get(taskHandle);
-      task?.controller.abort();
-      return task !== undefined;
-    },
-    onEvent: (listener) => void listeners.add(listener),
-    offEvent: (listener) => void listeners.delete(listener),
+    cancel: running.cancel,
+    onEvent: running.onEvent,
+    offEvent: running.offEvent,
     checkInput(request) {
       const read = readInput(request.bridgeInput, "task", kind);
       return "faults" in read

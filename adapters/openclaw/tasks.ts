@@ -1,6 +1,7 @@
-import type { ExecutionAdapter, ExecutionEventListener, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
+import type { ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
 import { processLimits } from "../process/run-process.ts";
 import type { Ending } from "../program/agent-program.ts";
+import { createRunningTasks } from "../program/running-tasks.ts";
 import { createTaskStory } from "../program/task-story.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";
 import { obstacleTo } from "./request.ts";
@@ -21,14 +22,10 @@ export interface Tasks extends Required<Pick<ExecutionAdapter, "execute" | "canc
 
 /** Makes what runs tasks on the gateway; `opened` is null while there is none. */
 export function createTasks(opened: () => OpenedGateway | null): Tasks {
-  const listeners = new Set<ExecutionEventListener>();
-  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  const running = createRunningTasks();
   /** The last task of every session that has one. */
   const sessions = new Map<string, Promise<unknown>>();
 
-  const emit: ExecutionEventListener = (event) => {
-    for (const listener of listeners) listener(event);
-  };
   /** Tasks of one session take turns, so that stopping one leaves the next alone; one that is stopped before its turn waits no longer. */
   const inTurn = async (key: string, signal: AbortSignal, act: () => Promise<Ending>): Promise<Ending> => {
     const turn = Promise.allSettled([sessions.get(key)]);
@@ -58,7 +55,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     const startedAt = performance.now();
     const key = resumeToken ?? keys.create(agentId, directories.home);
     const tooLong = new AbortController();
-    const story = createTaskStory(taskId, emit, { streaming: true, maxLength: MAX_TEXT_LENGTH, onTooLong: () => tooLong.abort() });
+    const story = createTaskStory(taskId, running.emit, { streaming: true, maxLength: MAX_TEXT_LENGTH, onTooLong: () => tooLong.abort() });
     const stop = AbortSignal.any([signal, tooLong.signal]);
     const { logger, requestApproval } = config;
     try {
@@ -85,27 +82,13 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     async execute(request) {
       const at = opened();
       if (at === null) return failure("adapter_offline", "The openclaw adapter is not running.");
-      const controller = new AbortController();
-      const done = run(request, at, controller.signal);
-      running.set(request.taskId, { controller, done });
-      try {
-        return await done;
-      } finally {
-        running.delete(request.taskId);
-      }
+      return running.run(request.taskId, ({ signal }) => run(request, at, signal));
     },
-    async cancel(taskHandle) {
-      const task = running.get(taskHandle);
-      task?.controller.abort();
-      return task !== undefined;
-    },
-    onEvent: (listener) => void listeners.add(listener),
-    offEvent: (listener) => void listeners.delete(listener),
+    cancel: running.cancel,
+    onEvent: running.onEvent,
+    offEvent: running.offEvent,
     isFollowed: (key) => sessions.has(key),
-    async cancelAll() {
-      for (const { controller } of running.values()) controller.abort();
-      await Promise.allSettled([...running.values()].map(({ done }) => done));
-    },
+    cancelAll: running.stopAll,
   };
 }
 

@@ -4,13 +4,13 @@ import { OpenAiError } from "@hak2i/responder-bridge-openai";
 import type {
   AdapterConfig,
   ExecutionAdapter,
-  ExecutionEventListener,
   ExecutionRequest,
   ExecutionResult,
   GatewayCapabilities,
   InputChecker,
   TaskErrorCode,
 } from "#contract";
+import { createRunningTasks } from "../program/running-tasks.ts";
 import { adapterProvider, ChildFailure, OPENAI, openAiProvider, type Spent } from "./create-provider.ts";
 import { createTool, readTopic } from "./create-tool.ts";
 import { readInput } from "./input.ts";
@@ -37,8 +37,7 @@ const capabilities: GatewayCapabilities = {
 
 /** Generates a document, lets a tool validate it, and has it mended until it is valid. */
 export function createResponderAdapter(): Required<ExecutionAdapter> & InputChecker {
-  const listeners = new Set<ExecutionEventListener>();
-  const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
+  const running = createRunningTasks();
   let config: AdapterConfig | null = null;
   let tools: readonly string[] = [];
 
@@ -50,8 +49,7 @@ export function createResponderAdapter(): Required<ExecutionAdapter> & InputChec
     },
     async shutdown() {
       config = null;
-      for (const { controller } of running.values()) controller.abort();
-      await Promise.allSettled([...running.values()].map(({ done }) => done));
+      await running.stopAll();
     },
     async checkHealth() {
       const base = { connection: null, version: null, preflight: [] };
@@ -68,25 +66,15 @@ export function createResponderAdapter(): Required<ExecutionAdapter> & InputChec
     },
     capabilities: () => capabilities,
     async execute(request) {
-      if (config === null) return failure("adapter_offline", "The responder adapter is not running.");
-      const controller = new AbortController();
-      const done = runTask(request, config, controller.signal, (data) => {
-        for (const listener of listeners) listener({ type: "execution.progress", taskId: request.taskId, data });
-      });
-      running.set(request.taskId, { controller, done });
-      try {
-        return await done;
-      } finally {
-        running.delete(request.taskId);
-      }
+      const given = config;
+      if (given === null) return failure("adapter_offline", "The responder adapter is not running.");
+      const { taskId } = request;
+      const tell = (data: Record<string, unknown>): void => running.emit({ type: "execution.progress", taskId, data });
+      return running.run(taskId, ({ signal }) => runTask(request, given, signal, tell));
     },
-    async cancel(taskHandle) {
-      const task = running.get(taskHandle);
-      task?.controller.abort();
-      return task !== undefined;
-    },
-    onEvent: (listener) => void listeners.add(listener),
-    offEvent: (listener) => void listeners.delete(listener),
+    cancel: running.cancel,
+    onEvent: running.onEvent,
+    offEvent: running.offEvent,
     checkInput({ responderInput }) {
       const read = readInput(responderInput, tools);
       return "faults" in read ? read.faults : [];
