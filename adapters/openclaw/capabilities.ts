@@ -8,8 +8,7 @@ export function capabilitiesOf({ workspace }: Pick<OpenClawSettings, "workspace"
     streaming: true,
     sessionResume: true,
     fileIo: hasFiles,
-    // The gateway's servers are all its agents'; none can be lent to one task.
-    mcpServers: false,
+    mcpServers: true,
     tools: false,
     sandboxing: true,
     costTracking: true,

@@ -1,6 +1,7 @@
 import type { AdapterConfig, AdapterLogger, ExecutionRequest } from "#contract";
 import type { TaskStory } from "../program/task-story.ts";
 import type { Gateway } from "./gateway.ts";
+import type { LentServers } from "./lent-servers.ts";
 import type { OpenClawSettings } from "./settings.ts";
 
 /** One task on its way through the gateway. */
@@ -10,6 +11,7 @@ export interface GatewayTask {
   key: string;
   gateway: Gateway;
   settings: OpenClawSettings;
+  servers: LentServers;
   story: TaskStory;
   /** Aborted when the task is to stop. */
   signal: AbortSignal;

@@ -2,6 +2,7 @@ import type { ExecutionAdapter } from "#contract";
 import { capabilitiesOf } from "./capabilities.ts";
 import { createGateway } from "./gateway.ts";
 import { checkGateway } from "./health.ts";
+import { createLentServers } from "./lent-servers.ts";
 import { createManagers, type Managers } from "./manage/create-managers.ts";
 import type { ManageContext } from "./manage/manage-context.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";
@@ -27,7 +28,17 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       const keys = await openSessionKeys(config.dataDir);
       const gateway = createGateway({ url: settings.url, token: settings.token, logger: config.logger });
       const endWatch = watchStrays({ gateway, logger: config.logger, isOurs: keys.isOurs, isFollowed });
-      opened = { config, settings, keys, gateway, endWatch };
+      const servers = createLentServers(manageContext({ config, settings, gateway }, closing.signal), keys.bridgeId, config.logger);
+      const endSweep = gateway.onConnected(() => {
+        servers
+          .sweep()
+          .catch((error: unknown) => config.logger.debug({ reason: String(error) }, "could not look for MCP servers of ended tasks"));
+      });
+      const endBoth = (): void => {
+        endWatch();
+        endSweep();
+      };
+      opened = { config, settings, keys, gateway, servers, endWatch: endBoth };
     },
 
     async shutdown() {
@@ -35,6 +46,7 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       opened = null;
       closing.abort();
       await Promise.all([cancelAll(), audit]);
+      await was?.servers.close();
       was?.endWatch();
       await was?.gateway.close();
     },
@@ -57,7 +69,10 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
   };
 }
 
-function manageContext({ config, settings, gateway }: OpenedGateway, closed: AbortSignal): ManageContext {
+function manageContext(
+  { config, settings, gateway }: Pick<OpenedGateway, "config" | "settings" | "gateway">,
+  closed: AbortSignal,
+): ManageContext {
   const { env, dataDir, sandbox, onOrphansKilled } = config;
   return {
     gateway,

@@ -1,5 +1,6 @@
 import type { AdapterConfig } from "#contract";
 import type { Gateway } from "./gateway.ts";
+import type { LentServers } from "./lent-servers.ts";
 import type { SessionKeys } from "./session-keys.ts";
 import type { OpenClawSettings } from "./settings.ts";
 
@@ -9,4 +10,5 @@ export interface OpenedGateway {
   settings: OpenClawSettings;
   gateway: Gateway;
   keys: SessionKeys;
+  servers: LentServers;
 }

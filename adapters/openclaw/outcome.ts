@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TaskErrorCode } from "#contract";
+import { isManagementError, type TaskErrorCode } from "#contract";
 import { redact } from "../model/model-failure.ts";
 import type { Ending } from "../program/agent-program.ts";
 import type { Verdict } from "../program/run-program.ts";
@@ -80,6 +80,7 @@ export function readRow({ status, error }: TaskRow): Ending | null {
 /** What a refusal means for the task. `failoverReason` is what the events have told of the model's provider. */
 export function explainError(error: unknown, failoverReason: string | null): Ending {
   if (error instanceof z.ZodError) return failure("adapter_error", "The gateway answers in a way that Bridge does not know.");
+  if (isManagementError(error)) return failure("adapter_error", `OpenClaw cannot be given the MCP servers of the task: ${error.message}`);
   if (!(error instanceof GatewayError)) throw error;
   const { code, message } = error;
   const said = wordsOf(message);

@@ -22,6 +22,11 @@ export function sessionParams(request: ExecutionRequest, key: string, { workspac
   };
 }
 
+/** Params of `sessions.patch`, by which a session uses servers that are disabled for all others. */
+export const useServers = (names: readonly string[]) => ({
+  toolOverrides: { mcpServers: Object.fromEntries(names.map((name) => [name, true])) },
+});
+
 /** Params of `agent`, which starts the run. */
 export function runParams(request: ExecutionRequest, { key, runId, sessionId }: RunPlace) {
   const { agentId, model, systemPrompt, timeoutSeconds } = request;

@@ -10,7 +10,7 @@ import type { Gateway } from "./gateway.ts";
 import type { GatewayTask } from "./gateway-task.ts";
 import { explainError, failure } from "./outcome.ts";
 import { overBreaks } from "./over-breaks.ts";
-import { runParams, sessionParams } from "./request.ts";
+import { runParams, sessionParams, useServers } from "./request.ts";
 
 /** A stop is asked for again and again: one that comes before its run has begun stops nothing. */
 const STOP_EVERY_MS = 500;
@@ -34,10 +34,20 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
 
   const over = new AbortController();
 
+  let lent: string[] = [];
   const work = async (): Promise<Ending> => {
     try {
       const sessionId = await overBreaks(task, () => openSession(task));
       if (sessionId === null) return forgotten;
+      if (request.mcpServers !== undefined && request.mcpServers.length > 0) {
+        const servers = request.mcpServers;
+        lent = await overBreaks(task, () => task.servers.lend(servers));
+        if (over.signal.aborted) {
+          task.servers.giveBack(lent);
+          return cancelled;
+        }
+        await overBreaks(task, () => gateway.call("sessions.patch", { key, ...useServers(lent) }, { signal }));
+      }
       facts.resumeToken = key;
       const params = runParams(request, { key, runId, sessionId });
       return await followRun({ gateway, key, params, signal, over: over.signal, runs, reader, answering });
@@ -56,6 +66,7 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
   } finally {
     deaf();
     over.abort();
+    if (lent.length > 0) task.servers.giveBack(lent);
   }
 }
 

@@ -10,6 +10,8 @@ const PART_LENGTH = 24;
  * tenant. Without this Bridge's secret nobody can make one.
  */
 export interface SessionKeys {
+  /** Tells this Bridge from others. */
+  bridgeId: string;
   /** `home` tells tenants and their agents apart. */
   create(agentId: string, home: string): string;
   /** Is it a session of this agent of this tenant? */
@@ -31,6 +33,7 @@ export async function openSessionKeys(dataDir: string): Promise<SessionKeys> {
   };
   const pattern = new RegExp(`^agent:[^:]+:bridge-${id}-([0-9a-f]{${PART_LENGTH}})-[0-9a-f]{${PART_LENGTH}}$`);
   return {
+    bridgeId: id,
     create: (agentId, home) => keyOf(agentId, home, randomBytes(PART_LENGTH / 2).toString("hex")),
     belongs(key, agentId, home) {
       const nonce = pattern.exec(key)?.[1];

@@ -41,7 +41,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
 
   const run = async (
     request: ExecutionRequest,
-    { config, settings, gateway, keys }: OpenedGateway,
+    { config, settings, gateway, keys, servers }: OpenedGateway,
     signal: AbortSignal,
   ): Promise<ExecutionResult> => {
     const { agentId, taskId, resumeToken, directories } = request;
@@ -60,7 +60,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     const { logger, requestApproval } = config;
     try {
       const ending = await inTurn(key, signal, () =>
-        runTask({ request, key, gateway, settings, story, signal: stop, logger, requestApproval }),
+        runTask({ request, key, gateway, settings, servers, story, signal: stop, logger, requestApproval }),
       );
       story.close();
       const { answer } = story;

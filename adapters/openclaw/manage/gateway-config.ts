@@ -27,6 +27,7 @@ const configSchema = z.object({
       .object({ defaults: z.object({ workspace: z.string().optional() }).optional(), entries: z.record(z.string(), record).optional() })
       .optional(),
     bindings: z.array(record).optional(),
+    mcp: z.object({ servers: record.optional() }).optional(),
   }),
 });
 

@@ -48,6 +48,7 @@ const known: Record<string, string> = {
   "agent.wait": "runId timeoutMs",
   "sessions.create": "agentId key permissionMode cwd",
   "sessions.describe": "key",
+  "sessions.patch": "key toolOverrides",
   "sessions.abort": "key clearQueued",
   "tasks.list": "sessionKey agentId status limit cursor",
   "chat.history": "sessionKey limit",
@@ -177,6 +178,7 @@ export async function startFakeGateway({
       sessions.set(String(key), session);
       return { payload: { ok: true, key, sessionId: session.sessionId } };
     },
+    "sessions.patch": ({ key }) => ({ payload: { ok: true, key } }),
     "sessions.describe": ({ key }) => ({ payload: { session: sessions.has(String(key)) ? { key } : null } }),
     "sessions.abort"({ key }) {
       for (const run of runs.values()) if (run.sessionKey === key) run.settle("cancelled");

@@ -41,6 +41,23 @@ function play(step: Step, conversation: Conversation, messagePrefix: string): Re
   return { answer: textAnswer(conversation, "echo" in step ? (messages.at(-1) ?? "") : messages.slice(0, -1).join("\n")) };
 }
 
+const FOUND = "found: ";
+
+/** Puts what a request has told into the calls that answer it: a text `found: <pattern>` becomes what the pattern last matched there. */
+export function fillIn(reply: Reply, body: unknown): Reply {
+  if ("error" in reply) return reply;
+  const find = (value: unknown): unknown => {
+    if (typeof value !== "string" || !value.startsWith(FOUND)) return value;
+    return [...JSON.stringify(body).matchAll(new RegExp(value.slice(FOUND.length), "g"))].at(-1)?.[0] ?? "nothing was found";
+  };
+  const calls = reply.answer.calls.map((call) =>
+    typeof call.input === "string"
+      ? call
+      : { ...call, input: Object.fromEntries(Object.entries(call.input).map(([name, value]) => [name, find(value)])) },
+  );
+  return { answer: { ...reply.answer, calls } };
+}
+
 function textAnswer({ model }: Conversation, text: string, pieces = Math.max(3, Math.ceil(text.length / deltaLength))): Answer {
   return { model, deltas: cutText(text, pieces), calls: [], usage: taskUsage, hangs: false };
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { replyTo } from "./answer.ts";
+import { fillIn, replyTo } from "./answer.ts";
 import { anthropic } from "./anthropic.ts";
 import { chatCompletions } from "./chat-completions.ts";
 import type { Answer, Frame, ModelRequest, Protocol } from "./conversation.ts";
@@ -55,7 +55,7 @@ export async function createModelServer({ messagePrefix = "", port = 0 }: ModelS
       return body === undefined ? sendJson(response, 404, { error: { message: "Not found" } }) : sendJson(response, 200, body);
     }
     const conversation = protocol.read(request);
-    const reply = replyTo(conversation, scenarios, messagePrefix);
+    const reply = fillIn(replyTo(conversation, scenarios, messagePrefix), request.body);
     if ("error" in reply) return sendJson(response, reply.error, reply.body ?? protocol.errorBody(reply.error));
     if (conversation.stream) return await sendStream(response, protocol, reply.answer);
     if (reply.answer.hangs) response.flushHeaders();

@@ -83,6 +83,54 @@ async function keysAtWork(): Promise<string[]> {
 }
 const isAtWork = async (key: string) => (await workOf(key)).some(({ status }) => status === "running" || status === "queued");
 
+describe("MCP servers of a task", () => {
+  const server = path.resolve(import.meta.dirname, "../table/mcp-server.js");
+  const words = (word: string) => ({
+    name: "words",
+    transport: "stdio" as const,
+    command: process.execPath,
+    args: [server],
+    env: { WORD: word },
+  });
+  /** The model looks for the tool, and calls it by the name that it has found. */
+  const lookUp = (label: string) =>
+    play(
+      { tools: [raw("tool_search", { query: `words lookup ${label}` })] },
+      { tools: [raw("tool_call", { id: "found: br[0-9a-f]{12}-words__lookup", args: { key: label } })] },
+      { text: `${label} is done.` },
+    );
+  const configured = async (): Promise<string[]> => {
+    const { sourceConfig } = (await operator.call("config.get", {})) as { sourceConfig: { mcp?: { servers?: object } } };
+    return Object.keys(sourceConfig.mcp?.servers ?? {});
+  };
+
+  test("are its own: two at once have each their word, one without has none, and nothing stays behind", async () => {
+    const { run } = await open();
+    const [first, second, without] = await Promise.all([
+      run({ ...lookUp("first"), mcpServers: [words("heron")] }),
+      run({ ...lookUp("second"), mcpServers: [words("egret")] }),
+      run(lookUp("third")),
+    ]);
+    expect([first, second, without].map(({ result }) => result.output)).toEqual(["first is done.", "second is done.", "third is done."]);
+    expect(JSON.stringify(first.tools)).toContain("heron for first");
+    expect(JSON.stringify(second.tools)).toContain("egret for second");
+    expect(JSON.stringify(without.tools)).not.toContain("words__lookup");
+    await expect.poll(configured, { timeout: 30_000 }).toEqual([]);
+  });
+
+  test("of a Bridge that was killed are taken out by the next one; others stay", async () => {
+    const { adapter, root } = await open();
+    const { bridgeId } = await openSessionKeys(root);
+    await adapter.shutdown();
+    const left = `br${bridgeId.slice(0, 6)}0a1b2c-words`;
+    const { hash } = (await operator.call("config.get", {})) as { hash: string };
+    const servers = { [left]: { enabled: false, command: "true" }, "br000000ffffff-words": { enabled: false, command: "true" } };
+    await operator.call("config.patch", { raw: JSON.stringify({ mcp: { servers } }), baseHash: hash });
+    await open({ root });
+    await expect.poll(configured, { timeout: 30_000 }).toEqual(["br000000ffffff-words"]);
+  });
+});
+
 describe("what a task may do", () => {
   const attempts = [
     exec("touch touched.txt"),

@@ -1,0 +1,101 @@
+import { randomBytes } from "node:crypto";
+import type { AdapterLogger, McpServerSpec } from "#contract";
+import { changeConfig, readConfig } from "./manage/gateway-config.ts";
+import type { ManageContext } from "./manage/manage-context.ts";
+
+/** MCP servers of tasks in a gateway that knows only servers of its own. */
+export interface LentServers {
+  /**
+   * Puts servers into the gateway's configuration, disabled, under names that no other task has: only a session that is told to use one does.
+   * Answers their names; rejects with the gateway's refusal.
+   */
+  lend(servers: readonly McpServerSpec[]): Promise<string[]>;
+  /** Takes them out again, in the background. */
+  giveBack(names: readonly string[]): void;
+  /** Takes out what a Bridge of the same name has left behind when it was killed. */
+  sweep(): Promise<void>;
+  /** Resolves when nothing is on its way any more. */
+  close(): Promise<void>;
+}
+
+/** Opens the loans of one gateway. `bridgeId` tells the servers of this Bridge from those of others and of the operator. */
+export function createLentServers(context: ManageContext, bridgeId: string, logger: AdapterLogger): LentServers {
+  // Short, because the name stands before that of every tool.
+  const prefix = `br${bridgeId.slice(0, 6)}`;
+  const wanted = new Map<string, object>();
+  const written = new Set<string>();
+  let flushing: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+
+  /** One write for all that is wanted by then: the gateway takes thirty in a minute. */
+  function flush(): Promise<void> {
+    if (flushing === null) {
+      flushing = write().finally(() => {
+        flushing = null;
+      });
+      return flushing;
+    }
+    next ??= flushing
+      .catch(() => {})
+      .then(() => {
+        next = null;
+        return flush();
+      });
+    return next;
+  }
+
+  async function write(): Promise<void> {
+    const added = [...wanted].filter(([name]) => !written.has(name));
+    const removed = [...written].filter((name) => !wanted.has(name));
+    if (added.length + removed.length === 0) return;
+    // Remembered before it is sure: what was perhaps written is taken out all the same.
+    for (const [name] of added) written.add(name);
+    const servers = Object.fromEntries([...added, ...removed.map((name) => [name, null] as const)]);
+    await changeConfig(context, () => ({ mcp: { servers } }));
+    for (const name of removed) written.delete(name);
+  }
+
+  const inBackground = (): void => {
+    flush().catch((error: unknown) =>
+      logger.warn({ reason: String(error) }, "MCP servers of ended tasks are still in OpenClaw's configuration"),
+    );
+  };
+
+  return {
+    async lend(servers) {
+      const nonce = randomBytes(3).toString("hex");
+      const named = servers.map((server) => [`${prefix}${nonce}-${server.name}`, describe(server)] as const);
+      for (const [name, server] of named) wanted.set(name, server);
+      const names = named.map(([name]) => name);
+      try {
+        await flush();
+        return names;
+      } catch (error) {
+        for (const name of names) wanted.delete(name);
+        throw error;
+      }
+    },
+    giveBack(names) {
+      for (const name of names) wanted.delete(name);
+      inBackground();
+    },
+    async sweep() {
+      const { sourceConfig } = await readConfig(context);
+      const pattern = new RegExp(`^${prefix}[0-9a-f]{6}-`);
+      for (const name of Object.keys(sourceConfig.mcp?.servers ?? {})) if (pattern.test(name)) written.add(name);
+      await flush();
+    },
+    async close() {
+      await Promise.allSettled([flushing, next]);
+    },
+  };
+}
+
+function describe(server: McpServerSpec): object {
+  if (server.transport === "stdio") {
+    const { command, args = [], env = {} } = server;
+    return { enabled: false, command, args, env };
+  }
+  const { url, headers = {}, transport } = server;
+  return { enabled: false, url, headers, transport: transport === "http" ? "streamable-http" : "sse" };
+}

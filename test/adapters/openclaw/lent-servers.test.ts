@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import type { McpServerSpec } from "#contract";
+import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
+import { createLentServers } from "../../../adapters/openclaw/lent-servers.ts";
+import type { ManageContext } from "../../../adapters/openclaw/manage/manage-context.ts";
+
+const files: McpServerSpec = { name: "files", transport: "stdio", command: "mcp-files", args: ["--root", "."], env: { KEY: "secret" } };
+const search: McpServerSpec = { name: "search", transport: "http", url: "https://mcp.example/", headers: { authorization: "Bearer x" } };
+const news: McpServerSpec = { name: "news", transport: "sse", url: "https://news.example/sse" };
+
+/** A gateway's configuration: patches are merged, and one that was made for another state is refused. */
+function open(given: Record<string, unknown> = {}, refuse: () => Error | null = () => null) {
+  const servers: Record<string, unknown> = { ...given };
+  const warnings: string[] = [];
+  let revision = 1;
+  let writes = 0;
+  const methods: Record<string, (params: { raw: string; baseHash: string }) => unknown> = {
+    "config.get": () => ({ hash: `h${revision}`, valid: true, sourceConfig: { mcp: { servers: { ...servers } } } }),
+    "config.patch"({ raw, baseHash }) {
+      const refusal = refuse();
+      if (refusal !== null) throw refusal;
+      if (baseHash !== `h${revision}`)
+        throw new GatewayError({ code: "INVALID_REQUEST", message: "config changed since last load; re-run config.get and retry" });
+      const patch = JSON.parse(raw) as { mcp: { servers: Record<string, unknown> } };
+      for (const [name, server] of Object.entries(patch.mcp.servers)) {
+        if (server === null) delete servers[name];
+        else servers[name] = server;
+      }
+      revision += 1;
+      writes += 1;
+      return {};
+    },
+  };
+  const gateway = {
+    hello: null,
+    hasMethod: () => true,
+    call: async (method: string, params: object = {}) => methods[method]?.(params as never),
+  };
+  const logger = { debug() {}, info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) };
+  const lent = createLentServers({ gateway } as unknown as ManageContext, "0123456789ab", logger);
+  return {
+    lent,
+    servers,
+    warnings,
+    get writes() {
+      return writes;
+    },
+    changeElsewhere() {
+      revision += 1;
+    },
+  };
+}
+
+describe("lent servers", () => {
+  test("are in the configuration, disabled, under names of their own, until they are given back", async () => {
+    const { lent, servers } = open({ theirs: { command: "x" } });
+    const names = await lent.lend([files, search, news]);
+    expect(names).toEqual([
+      expect.stringMatching(/^br012345[0-9a-f]{6}-files$/),
+      expect.stringMatching(/^br012345[0-9a-f]{6}-search$/),
+      expect.stringMatching(/^br012345[0-9a-f]{6}-news$/),
+    ]);
+    expect(names.map((name) => servers[name])).toEqual([
+      { enabled: false, command: "mcp-files", args: ["--root", "."], env: { KEY: "secret" } },
+      { enabled: false, url: "https://mcp.example/", headers: { authorization: "Bearer x" }, transport: "streamable-http" },
+      { enabled: false, url: "https://news.example/sse", headers: {}, transport: "sse" },
+    ]);
+    lent.giveBack(names);
+    await lent.close();
+    expect(servers).toEqual({ theirs: { command: "x" } });
+  });
+
+  test("of many tasks at once take few writes, and no two have one name", async () => {
+    const bench = open();
+    const lent = await Promise.all(Array.from({ length: 20 }, () => bench.lent.lend([files])));
+    expect(new Set(lent.flat()).size).toBe(20);
+    expect(bench.writes).toBeLessThanOrEqual(3);
+    for (const names of lent) bench.lent.giveBack(names);
+    await bench.lent.close();
+    expect(bench.servers).toEqual({});
+    expect(bench.writes).toBeLessThanOrEqual(6);
+  });
+
+  test("that the gateway refuses are lent to nobody, and those of others are as they were", async () => {
+    let refusal: Error | null = null;
+    const { lent, servers } = open({}, () => refusal);
+    const [kept] = await lent.lend([files]);
+    refusal = new GatewayError({ code: "FORBIDDEN", message: "missing scope" });
+    await expect(lent.lend([search])).rejects.toThrow("missing scope");
+    refusal = null;
+    await lent.lend([news]);
+    expect(Object.keys(servers).filter((name) => name.endsWith("-search"))).toEqual([]);
+    expect(Object.keys(servers)).toContain(kept);
+  });
+
+  test("that could not be taken out are told, and taken out with the next write", async () => {
+    let refusal: Error | null = null;
+    const { lent, servers, warnings } = open({}, () => refusal);
+    const names = await lent.lend([files]);
+    refusal = new GatewayError({ code: "UNAVAILABLE", message: "rate limit" });
+    lent.giveBack(names);
+    await lent.close();
+    expect(warnings).toHaveLength(1);
+    refusal = null;
+    lent.giveBack(await lent.lend([search]));
+    await lent.close();
+    expect(servers).toEqual({});
+  });
+
+  test("that a killed Bridge has left are swept, and nobody else's", async () => {
+    const others = { "br0123456-mine": {}, "brffffff0a1b2c-files": {}, files: {} };
+    const { lent, servers } = open({ ...others, "br0123450a1b2c-files": {} });
+    await lent.sweep();
+    expect(servers).toEqual(others);
+  });
+
+  test("find their way into a configuration that others change, too", async () => {
+    let changes = 2;
+    const bench = open({}, () => {
+      if (changes > 0) bench.changeElsewhere();
+      changes -= 1;
+      return null;
+    });
+    const names = await bench.lent.lend([files]);
+    expect(Object.keys(bench.servers)).toEqual(names);
+  });
+});
