@@ -69,6 +69,17 @@ describe.each(Object.values(wireClients))("$protocol", (client) => {
     expect(whole.calls).toEqual(answers[0]?.calls);
   });
 
+  test("a call may name what the request has told", async () => {
+    const tools = (pattern: string) =>
+      [{ kind: "raw", name: "look", input: { id: `found: ${pattern}`, as: "found" } }] satisfies Extract<Step, { tools: unknown }>["tools"];
+    const marker = server.scenario([{ tools: tools("tool-[0-9]+") }, { tools: tools("never [a-z]+ there") }]);
+    const first = { user: `There are tool-7 and tool-12. ${marker}` };
+    const { calls } = await ask(server.url, client, { turns: [first] });
+    expect(calls).toEqual([{ name: "look", input: { id: "tool-12", as: "found" } }]);
+    const { calls: none } = await ask(server.url, client, { turns: [first, { call: "look" }] });
+    expect(none).toEqual([{ name: "look", input: { id: "nothing was found", as: "found" } }]);
+  });
+
   test("a marker in the system prompt counts from the last message", async () => {
     const system = `Rules. ${server.scenario([{ tools: [{ kind: "raw", name: "look", input: {} }] }, { text: "Done." }])}`;
     const turns = [{ user: "One." }, { call: "look" }, { assistant: "Done." }, { user: "Two." }];
