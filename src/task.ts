@@ -1,4 +1,4 @@
-import type { ApprovalPolicy, ExecutionResult, McpServerSpec, NormalizedTool, OutputStrategy, Profile } from "#contract";
+import type { ApprovalPolicy, ExecutionResult, McpServerSpec, NormalizedTool, OutputStrategy, Profile, ReasoningLevel } from "#contract";
 
 /** The states of a task; timeout, restart and the like are `failed` with an error code. */
 export const taskStates = ["queued", "running", "completed", "failed", "cancelled"] as const;
@@ -43,6 +43,8 @@ export interface TaskRequest {
   timeoutSeconds?: number;
   outputStrategy: OutputStrategy;
   resumeToken?: string;
+  /** Of children alone. */
+  reasoningLevel?: ReasoningLevel;
   profile: Profile;
   approvals: ApprovalPolicy;
   onInterrupt: "fail" | "retry";

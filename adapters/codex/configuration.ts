@@ -27,11 +27,12 @@ export const fixedConfiguration = {
 
 /** What differs from task to task. */
 export function taskConfiguration(request: ExecutionRequest, context: ProgramContext): Record<string, unknown> {
-  const { model } = request;
+  const { model, reasoningLevel } = request;
   const { config: servers } = mcpServersOf(request);
   return {
     ...providerConfiguration(context),
     ...(model !== undefined && { model }),
+    ...(reasoningLevel !== undefined && { model_reasoning_effort: reasoningLevel }),
     ...(Object.keys(servers).length > 0 && { mcp_servers: servers }),
   };
 }

@@ -37,6 +37,7 @@ export function memberOptions(bridge: string, provider: string, task: CouncilTas
     bridge,
     provider,
     profile: task.profile,
+    reasoningLevel: task.settings.reasoningLevel,
     execute: task.execute,
     remembers: described?.capabilities.sessionResume === true,
     timeoutMultiplier: multiplierOf(provider),
@@ -71,5 +72,7 @@ export async function chooseModels(
 /** What the settings of the workspace could not say. */
 export const settingsNotes = ({ settings: { fault, reasoningLevel } }: Pick<CouncilTask, "settings">): string[] => [
   ...(fault === null ? [] : [fault]),
-  ...(reasoningLevel === null ? [] : [`reasoning_level "${reasoningLevel}" is not passed on: runtimes reason as they are configured.`]),
+  ...(reasoningLevel === null
+    ? []
+    : [`reasoning_level "${reasoningLevel}" was asked for: Codex is told, other runtimes reason as they are configured.`]),
 ];

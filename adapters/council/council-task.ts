@@ -30,6 +30,7 @@ export async function runCouncilTask(
         ...(model === undefined ? {} : { model }),
         timeoutSeconds,
         ...(resumeToken === undefined ? {} : { resumeToken }),
+        ...(settings.reasoningLevel === null ? {} : { reasoningLevel: settings.reasoningLevel }),
         profile,
         metadata: { council: { role, domain, round } },
       });

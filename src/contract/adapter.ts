@@ -23,6 +23,7 @@ export interface ChildRequest {
   timeoutSeconds?: number;
   outputStrategy?: ExecutionRequest["outputStrategy"];
   resumeToken?: string;
+  reasoningLevel?: ExecutionRequest["reasoningLevel"];
   profile?: ExecutionRequest["profile"];
   metadata?: Record<string, unknown>;
 }

@@ -44,6 +44,9 @@ export type McpServerSpec =
 /** How the result is captured: the text, a file inside the workspace, or JSON that fits a schema. */
 export type OutputStrategy = { type: "stream" } | { type: "file"; path: string } | { type: "structured"; schema: Record<string, unknown> };
 
+/** How hard a model is to think, where its runtime can be told. */
+export type ReasoningLevel = "medium" | "high" | "xhigh";
+
 /** May the task change project state? */
 export type Profile = "inspect" | "modify";
 
@@ -66,6 +69,8 @@ export interface ExecutionRequest {
   timeoutSeconds: number;
   outputStrategy: OutputStrategy;
   resumeToken?: string;
+  /** Absent: as the runtime is configured. Runtimes that cannot be told leave it. */
+  reasoningLevel?: ReasoningLevel;
   profile: Profile;
   approvals: ApprovalPolicy;
   /** Opaque to Bridge; `cwd` in it has been resolved into `directories.cwd`. */

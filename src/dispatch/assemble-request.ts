@@ -29,6 +29,7 @@ export function assembleRequest(task: Task, { promptFiles, agent, directories }:
     timeoutSeconds: request.timeoutSeconds ?? agent.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
     outputStrategy: request.outputStrategy,
     ...optional("resumeToken", request.resumeToken),
+    ...optional("reasoningLevel", request.reasoningLevel),
     profile: request.profile,
     approvals: request.approvals,
     ...optional("metadata", request.metadata),

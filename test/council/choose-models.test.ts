@@ -24,9 +24,9 @@ test.each([
   expect(await chooseModels("opencode", task)).toEqual({ models, warnings });
 });
 
-test("a level of reasoning that nobody is told of is not claimed", () => {
+test("a level of reasoning is told with what becomes of it", () => {
   const settings = readSettings(JSON.stringify({ reasoning_level: "xhigh" }));
-  expect(settingsNotes({ settings })).toEqual([expect.stringContaining('reasoning_level "xhigh" is not passed on')]);
+  expect(settingsNotes({ settings })).toEqual([expect.stringContaining('reasoning_level "xhigh" was asked for: Codex is told')]);
   expect(settingsNotes({ settings: readSettings(null) })).toEqual([]);
 });
 

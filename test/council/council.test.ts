@@ -131,6 +131,15 @@ describe("a council of one runtime over HTTP", () => {
     expect(asked()).toEqual([]);
   });
 
+  test("a level of reasoning that the settings ask for reaches every role's runtime", async () => {
+    const { dispatch, asked, ended, workspace } = await openCouncil({});
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(path.join(workspace, ".bridge-settings.json"), JSON.stringify({ reasoning_level: "high" }));
+    await dispatch({ intensity: "quick" });
+    expect(await ended("completed")).toMatchObject({ outputs: { status: "COMPLETED", reasoning_level: "high" } });
+    expect(asked().map(({ reasoningLevel }) => reasoningLevel)).toEqual(["high", "high", "high"]);
+  });
+
   test("a council that would ask more than the operator allows asks nothing", async () => {
     const { dispatch, asked, ended } = await openCouncil(
       {},

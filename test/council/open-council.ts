@@ -75,7 +75,17 @@ export async function openCouncil(lines: object, own?: Awaited<ReturnType<typeof
       readFileSync(JOURNAL, "utf8")
         .split("\n")
         .filter(Boolean)
-        .map((line) => JSON.parse(line) as { role: string; round: number; profile: string; asksAgain: boolean; message: string }),
+        .map(
+          (line) =>
+            JSON.parse(line) as {
+              role: string;
+              round: number;
+              profile: string;
+              reasoningLevel?: string;
+              asksAgain: boolean;
+              message: string;
+            },
+        ),
     /** The lines of the one event log that a council has left. */
     eventLog(directory = ".outputs/bridges") {
       const name = readdirSync(path.join(workspace, directory)).find((file) => file.endsWith(".jsonl")) ?? "";

@@ -158,6 +158,36 @@ test("a dispatch that asks for what it may not have is refused before it is acce
   });
 });
 
+test("an API that is not there fails the task in words, with what was done in the artifacts", async () => {
+  const { dispatch, ended } = await openResponder({
+    OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
+    OPENAI_API_KEY: "sk-x",
+    BRIDGE_RESPONDER_MODEL: "m",
+  });
+  await dispatch({ provider: "openai" });
+  const { errorCode, error, outputs } = await ended("failed");
+  expect(errorCode).toBe("model_error");
+  expect(error).toMatch(/127\.0\.0\.1:9|ECONNREFUSED|reached/);
+  expect(outputs.artifacts.map((name) => name.split("/").slice(3).join("/"))).toEqual(
+    expect.arrayContaining(["inputs/describe.md", "iterations/iter-01/prompt.json", "meta.json"]),
+  );
+});
+
+test("the document comes by callback", async () => {
+  const bodies: string[] = [];
+  const receiver = createServer(async (request, response) => {
+    bodies.push((await request.toArray()).join(""));
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => void receiver.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void receiver.close());
+  const { dispatch, ended } = await openResponder();
+  await dispatch({}, { callbackUrl: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` });
+  await ended("completed");
+  await expect.poll(() => bodies.length, { timeout: 15_000 }).toBe(1);
+  expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ taskId: "r1", provider: "responder", status: "ok", output: "draft 1 VALID" });
+});
+
 test("a link that leads out of the workspace is not read", async () => {
   const { dispatch, ended, workspace } = await openResponder();
   symlinkSync("/etc/passwd", path.join(workspace, "link"));

@@ -45,6 +45,8 @@ export interface BridgeReport {
   /** Roles that were asked: each is an agent with a session of its own. */
   agents_spawned: number;
   model_validation_warnings: { model: string; reason: string }[];
+  /** What the settings of the workspace ask for; not every runtime can be told. */
+  reasoning_level: string | null;
   /** Which roles answered, and which did not. */
   roles: RoleRecord[];
   /** What was cut short, in words; empty when nothing was. */

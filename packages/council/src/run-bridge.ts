@@ -73,6 +73,8 @@ export interface BridgeOptions {
   onProgress(data: Record<string, unknown>): void;
   /** Why nobody is to be asked at all. */
   skipReason?: string;
+  /** Only told in the report: whoever runs the questions passes it on. */
+  reasoningLevel?: string | null;
   warnings?: { model: string; reason: string }[];
 }
 
@@ -328,6 +330,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       ...sizes,
       agents_spawned: records.length === 0 ? 0 : experts.size + 2,
       model_validation_warnings: options.warnings ?? [],
+      reasoning_level: options.reasoningLevel ?? null,
       roles: records,
       notes,
       artifacts: [],

@@ -63,6 +63,11 @@ describe("the arguments of codex exec", () => {
     expect(codexArguments(requestOf(), withKey, null)).not.toContain("--add-dir");
   });
 
+  test.each(["medium", "high", "xhigh"] as const)("the model is to think %s where the task says so", (reasoningLevel) => {
+    expect(configured(codexArguments(requestOf({ reasoningLevel }), withKey, null))["model_reasoning_effort"]).toBe(`"${reasoningLevel}"`);
+    expect(configured(codexArguments(requestOf(), withKey, null))).not.toHaveProperty("model_reasoning_effort");
+  });
+
   test("the provider is asked with a key from the environment, a few times", () => {
     const argv = codexArguments(requestOf({ model: 'a"b' }), withKey, null);
     expect(argv.join()).not.toContain("sk-secret");

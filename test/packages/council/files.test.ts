@@ -235,6 +235,7 @@ test("the summary tells everything, and what models say stays a quotation", () =
       prompt_size_chars_r2: null,
       agents_spawned: 3,
       model_validation_warnings: [],
+      reasoning_level: null,
       roles: [{ round: 1, role: "Challenger", domain: "cross-domain", answered: false, reason: "timeout_after_60s" }],
       notes: ["one"],
       artifacts: [],

@@ -85,6 +85,7 @@ describe("a quick council", () => {
       prompt_size_chars_r2: null,
       agents_spawned: 4,
       model_validation_warnings: [],
+      reasoning_level: null,
       roles: expect.arrayContaining([{ round: 1, role: security, domain: "security", answered: true, reason: null }]),
       notes: [],
       artifacts: [],
