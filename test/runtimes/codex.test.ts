@@ -102,6 +102,13 @@ describe.each(connections)("codex over %s", { timeout: 60_000 }, (connection) =>
     expect(requests()).toContain("a-plain-note");
   });
 
+  test("the model is told how hard to think", async () => {
+    const { run, requests } = await openBench(connection);
+    const { result } = await run({ reasoningLevel: "high", ...play({ text: "Thought." }) });
+    expect(result).toMatchObject({ status: "ok", output: "Thought." });
+    expect(requests()).toContain('"effort":"high"');
+  });
+
   test.each(["deny", "allow"] as const)(
     "modify with approvals %s changes the workspace, nothing else, and asks nobody",
     async (approvals) => {
