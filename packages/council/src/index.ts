@@ -1,6 +1,7 @@
 /** A council of agents: experts, a challenger and an integration checker debate a question in rounds and end in one report with a verdict. */
 
 export { type Artifacts, BRIDGE_OUTPUTS, COUNCIL_OUTPUTS, fileTime, openArtifacts } from "./artifacts.ts";
+export type { RoleRequest, RoleResult } from "./bridge-options.ts";
 export type { CouncilReport, SkippedBridge } from "./council-report.ts";
 export { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 export { type CouncilInput, type InputFault, readInput } from "./input.ts";
@@ -9,7 +10,7 @@ export { recordBridge } from "./record-bridge.ts";
 export { renderCouncil } from "./render-council.ts";
 export { renderReport } from "./render-report.ts";
 export type { BridgeReport } from "./report.ts";
-export { plannedRuns, type RoleRequest, type RoleResult, runBridge } from "./run-bridge.ts";
+export { plannedRuns, runBridge } from "./run-bridge.ts";
 export { crossRounds } from "./run-cross-debate.ts";
 export { chooseDomains, type Member, runDeepCouncil } from "./run-deep-council.ts";
 export { type ModelsReport, runModels } from "./run-models.ts";

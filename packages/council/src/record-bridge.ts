@@ -1,6 +1,6 @@
 import { BRIDGE_OUTPUTS, fileTime, openArtifacts } from "./artifacts.ts";
+import type { BridgeOptions } from "./bridge-options.ts";
 import { renderReport } from "./render-report.ts";
-import type { BridgeOptions } from "./run-bridge.ts";
 import { type ModelsReport, runModels } from "./run-models.ts";
 
 /** A council on one runtime that leaves its traces in a workspace. */

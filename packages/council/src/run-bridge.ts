@@ -1,6 +1,8 @@
-import { createDebate, type Debate, type Speaker } from "./debate.ts";
+import { createRoles, type Seat, seat } from "./ask-roles.ts";
+import type { BridgeOptions, RoleResult } from "./bridge-options.ts";
+import { createDebate, type Debate } from "./debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
-import { type Expert, findExpert } from "./find-expert.ts";
+import { findExpert } from "./find-expert.ts";
 import { prefixOf } from "./ids.ts";
 import { type CouncilInput, MAX_DOMAINS } from "./input.ts";
 import { type AddedDomain, CONTEXT_LIMIT_CHARACTERS, describeHistory, type FittedPacket, fitPacket } from "./packet.ts";
@@ -12,71 +14,11 @@ import {
   integrationRole,
   newcomerPrompt,
   openingPrompt,
-  type Role,
-  repairPrompt,
 } from "./prompts.ts";
-import { type Answer, readAnswer } from "./read-answer.ts";
-import { type BridgeReport, connectionWord, modelFamilyOf, type RoleRecord, statusOf } from "./report.ts";
-import type { Spending } from "./spending.ts";
+import type { Answer } from "./read-answer.ts";
+import { type BridgeReport, connectionWord, modelFamilyOf, statusOf } from "./report.ts";
 import { judge } from "./verdict.ts";
-import { type CapabilityProfile, type Confidence, confidences, type Intensity, type Output } from "./words.ts";
-
-/** One question to a runtime. */
-export interface RoleRequest {
-  provider: string;
-  message: string;
-  model?: string;
-  timeoutSeconds: number;
-  /** Goes on with the session of the same role. */
-  resumeToken?: string;
-  profile: CapabilityProfile;
-  role: string;
-  domain: string;
-  round: number;
-}
-
-/** What a runtime answers; an expected failure is an answer, too. */
-export interface RoleResult {
-  status: "ok" | "error";
-  output?: string | undefined;
-  errorCode?: string | undefined;
-  error?: string | undefined;
-  usage?: Spending["usage"] | undefined;
-  costUsd?: number | undefined;
-  model?: string | undefined;
-  resumeToken?: string | undefined;
-  connection?: string | undefined;
-}
-
-/** What a council on one runtime works with. */
-export interface BridgeOptions {
-  /** Its name in the report: `claude`, `codex`, … or the provider's. */
-  bridge: string;
-  provider: string;
-  model?: string;
-  input: CouncilInput;
-  profile: CapabilityProfile;
-  /** Runs one question; never rejects for an expected failure. */
-  execute(request: RoleRequest): Promise<RoleResult>;
-  /** Do sessions of this runtime go on? */
-  remembers: boolean;
-  /** How much slower this runtime is than others. */
-  timeoutMultiplier: number;
-  /** Seconds until the whole has to be over. */
-  secondsLeft(): number;
-  /** Takes every question before it is asked; false when there may be no more of them. */
-  spending: Spending;
-  /** Ids of outputs begin with it; default: the runtime's letter. */
-  idPrefix?: string;
-  /** Writes a line of the event log. */
-  log(event: Record<string, unknown>): void;
-  onProgress(data: Record<string, unknown>): void;
-  /** Why nobody is to be asked at all. */
-  skipReason?: string;
-  /** Only told in the report: whoever runs the questions passes it on. */
-  reasoningLevel?: string | null;
-  warnings?: { model: string; reason: string }[];
-}
+import { type Confidence, confidences, type Intensity, type Output } from "./words.ts";
 
 /** Debate rounds after the first one, at most. */
 const maxDebateRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 1, thorough: 3 };
@@ -85,86 +27,18 @@ const maxDebateRounds: Readonly<Record<Intensity, number>> = { quick: 0, standar
 export const plannedRuns = ({ domains, intensity }: Pick<CouncilInput, "domains" | "intensity">): number =>
   (domains.length + 2) * (1 + maxDebateRounds[intensity]);
 
-/** A role as one council knows it. */
-interface Seat {
-  role: Role;
-  speaker: Speaker;
-  session?: string;
-  confidence: Confidence | null;
-}
-
 /** Lets the experts of a runtime look, challenge and answer each other, and reports what stands in the end. */
 export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   const { bridge, input, spending, log, onProgress } = options;
   const debate = createDebate(input.domains, options.idPrefix ?? prefixOf(bridge));
-  const records: RoleRecord[] = [];
-  const notes: string[] = [];
-  const promptSizes: number[] = [];
-  const failures: RoleResult[] = [];
   const experts = new Map<string, Seat>(input.domains.map((domain) => [domain, seat(findExpert(domain))]));
   const challenger = seat(challengerRole);
   const integration = seat(integrationRole);
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity, options.timeoutMultiplier);
-  let connection: string | undefined;
+  const roles = createRoles(options, callSeconds);
+  const { records, failures } = roles;
   let debateRounds = 0;
   let isLastPhase = maxDebateRounds[input.intensity] === 0;
-
-  /** Asks one role and, where its answer cannot be read, once more; null when there is none in the end. */
-  async function ask(who: Seat, prompt: string, round: number): Promise<Answer | null> {
-    const lost = (reason: string): null => {
-      records.push({ round, role: who.role.title, domain: who.role.domain, answered: false, reason });
-      log({ event: "role_lost", round, role: who.role.title, domain: who.role.domain, reason });
-      return null;
-    };
-    promptSizes[round - 1] = Math.max(promptSizes[round - 1] ?? 0, prompt.length);
-    const first = await put(who, prompt, round);
-    if ("refused" in first) return lost(first.refused);
-    if (first.result.status === "error") {
-      failures.push(first.result);
-      return lost(reasonOf(first.result, first.timeoutSeconds));
-    }
-    let answer = readAnswer(first.result.output ?? "", input.taskType);
-    if (answer === null) {
-      const repaired = await put(who, repairPrompt(who.session === undefined ? (first.result.output ?? "") : null), round);
-      if ("refused" in repaired) return lost(`unreadable answer; ${repaired.refused}`);
-      answer = repaired.result.status === "ok" ? readAnswer(repaired.result.output ?? "", input.taskType) : null;
-      if (answer === null) {
-        failures.push({ status: "error", errorCode: "output_invalid" });
-        return lost("unreadable answer, twice");
-      }
-    }
-    notes.push(...answer.notes.map((note) => `${who.role.title}, round ${round}: ${note}`));
-    who.confidence = answer.confidence ?? who.confidence;
-    records.push({ round, role: who.role.title, domain: who.role.domain, answered: true, reason: null });
-    return answer;
-  }
-
-  async function put(
-    who: Seat,
-    message: string,
-    round: number,
-  ): Promise<{ result: RoleResult; timeoutSeconds: number } | { refused: string }> {
-    // Whoever is silent must leave time for those who come after.
-    const share = isLastPhase ? 1 : 0.5;
-    const timeoutSeconds = Math.floor(Math.min(callSeconds, options.secondsLeft() * share));
-    if (timeoutSeconds < 1) return { refused: "no time left" };
-    if (!spending.take()) return { refused: "no further run is allowed" };
-    const result = await options.execute({
-      provider: options.provider,
-      message,
-      ...(options.model === undefined ? {} : { model: options.model }),
-      timeoutSeconds,
-      ...(who.session === undefined ? {} : { resumeToken: who.session }),
-      profile: options.profile,
-      role: who.role.title,
-      domain: who.role.domain,
-      round,
-    });
-    spending.add(result);
-    connection ??= result.connection;
-    if (options.remembers && result.resumeToken !== undefined) who.session = result.resumeToken;
-    return { result, timeoutSeconds };
-  }
 
   /** Lets roles speak at the same time, and hears each as it comes. */
   async function together(
@@ -175,7 +49,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     let done = 0;
     await Promise.all(
       turns.map(async ({ who, prompt, hear }) => {
-        const answer = await ask(who, prompt, round);
+        const answer = await roles.ask(who, prompt, { round, isLastPhase });
         const found = answer === null ? [] : hear(answer);
         done += 1;
         for (const { id, severity, title, domain } of found) log({ event: "output", id, severity, title, domain, round });
@@ -306,11 +180,11 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   }
 
   function empty(): BridgeReport {
-    const sizes = Object.fromEntries(promptSizes.map((size, index) => [`prompt_size_chars_r${index + 1}`, size]));
+    const sizes = Object.fromEntries(roles.promptSizes.map((size, index) => [`prompt_size_chars_r${index + 1}`, size]));
     return {
       bridge,
       model_family: modelFamilyOf(bridge),
-      connection_used: connectionWord(connection),
+      connection_used: connectionWord(roles.connection),
       session_id: input.sessionId,
       task_type: input.taskType,
       capability_profile: options.profile,
@@ -332,7 +206,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       model_validation_warnings: options.warnings ?? [],
       reasoning_level: options.reasoningLevel ?? null,
       roles: records,
-      notes,
+      notes: roles.notes,
       artifacts: [],
     };
   }
@@ -351,9 +225,4 @@ function confidenceOf(seats: readonly Seat[], isIncomplete: boolean): Confidence
   return confidences[middle + (isIncomplete ? 1 : 0)] ?? "low";
 }
 
-const seat = (role: Role | Expert): Seat => ({ role, speaker: { domain: role.domain, agent: role.title }, confidence: null });
-
 const isCancelled = ({ errorCode }: RoleResult): boolean => errorCode === "cancelled";
-
-const reasonOf = ({ errorCode, error }: RoleResult, timeoutSeconds: number): string =>
-  errorCode === "timeout" ? `timeout_after_${timeoutSeconds}s` : `${errorCode ?? "error"}${error === undefined ? "" : `: ${error}`}`;

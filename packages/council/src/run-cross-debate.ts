@@ -1,3 +1,4 @@
+import type { RoleRequest, RoleResult } from "./bridge-options.ts";
 import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./cross-prompts.ts";
 import { createDebate, type Speaker } from "./debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
@@ -5,7 +6,7 @@ import type { CouncilInput } from "./input.ts";
 import type { MergedOutput } from "./merge-sources.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import type { RoleRecord } from "./report.ts";
-import { hasEnded, type RoleRequest, type RoleResult } from "./run-bridge.ts";
+import { hasEnded } from "./run-bridge.ts";
 import type { Spending } from "./spending.ts";
 import type { Intensity, Output } from "./words.ts";
 

@@ -1,3 +1,4 @@
+import type { RoleRequest, RoleResult } from "./bridge-options.ts";
 import { type CouncilReport, describeDisputes, type SkippedBridge } from "./council-report.ts";
 import { judgeCouncil } from "./council-verdict.ts";
 import { domainsOf } from "./find-expert.ts";
@@ -5,7 +6,6 @@ import { createIds } from "./ids.ts";
 import type { CouncilInput } from "./input.ts";
 import { mergeSources } from "./merge-sources.ts";
 import type { BridgeReport } from "./report.ts";
-import type { RoleRequest, RoleResult } from "./run-bridge.ts";
 import { runCrossDebate } from "./run-cross-debate.ts";
 import type { ModelsReport } from "./run-models.ts";
 import type { Spending } from "./spending.ts";

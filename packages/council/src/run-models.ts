@@ -1,7 +1,8 @@
+import type { BridgeOptions } from "./bridge-options.ts";
 import { createIds } from "./ids.ts";
 import { mergeSources } from "./merge-sources.ts";
 import type { BridgeReport } from "./report.ts";
-import { type BridgeOptions, runBridge } from "./run-bridge.ts";
+import { runBridge } from "./run-bridge.ts";
 import { judge } from "./verdict.ts";
 
 /** The report of a runtime that may run several models at once. */
