@@ -1,3 +1,4 @@
+import { consolidate, findConflicts, findGaps } from "./consolidate.ts";
 import { areAlike, deduplicate, type Merge } from "./deduplicate.ts";
 import { createIds } from "./ids.ts";
 import { type AddedDomain, type ContextPacket, describeChallenge } from "./packet.ts";
@@ -287,52 +288,8 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
   };
 }
 
-/** Outputs of different domains that say the same and weigh it differently. */
-function findConflicts(outputs: readonly Output[]): { finding_ids: [string, string]; about: string }[] {
-  return outputs.flatMap((left, index) =>
-    outputs
-      .slice(index + 1)
-      .filter((right) => left.domain !== right.domain && left.severity !== right.severity && areAlike(left, right))
-      .map((right): { finding_ids: [string, string]; about: string } => ({ finding_ids: [left.id, right.id], about: left.title })),
-  );
-}
-
-/** Gaps that a packet names, each by itself. */
-const MOST_GAPS = 10;
-
-/** What concerns several domains and is nobody's, and the domains that were called for and did not come. */
-function findGaps(outputs: readonly Output[], wanted: readonly AddedDomain[]): string[] {
-  const nobodys = outputs
-    .filter(({ domain }) => domain === CROSS_DOMAIN)
-    .map(({ id, title }) => `${id} (${title}) is looked after by no domain`);
-  const gaps = [...wanted.map(({ domain }) => `${domain} was called for and has no expert`), ...nobodys];
-  return gaps.length <= MOST_GAPS ? gaps : [...gaps.slice(0, MOST_GAPS), `${gaps.length - MOST_GAPS} more`];
-}
-
 /** Who says what only shows when everything is seen together. */
 const consolidation: Speaker = { domain: CROSS_DOMAIN, agent: "consolidation" };
-
-/** What is left when everybody has spoken: weights that do not agree, and domains that were called for in vain. */
-function consolidate(outputs: readonly Output[], wanted: readonly AddedDomain[]): AnsweredOutput[] {
-  const observation = (title: string, description: string): AnsweredOutput => ({
-    ref: null,
-    type: "observation",
-    severity: null,
-    title,
-    description,
-    evidence: null,
-    action: null,
-    decision: null,
-  });
-  return [
-    ...findConflicts(outputs).map(({ finding_ids: [left, right], about }) =>
-      observation(`Domains weigh it differently: ${about}`, `${left} and ${right} say the same and differ in severity.`),
-    ),
-    ...wanted.map(({ domain, reason }) =>
-      observation(`Not examined: ${domain}`, `The domain ${domain} was called for and no expert has looked: ${reason}`),
-    ),
-  ];
-}
 
 function toOutput({ foundInRound: _, owner: __, ...output }: Finding): Output {
   return output;
