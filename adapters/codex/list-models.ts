@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ProgramContext } from "../program/agent-program.ts";
-import { probeProgram } from "../program/probe-program.ts";
+import { LONG_PROBE_LIMIT_MS, probeProgram } from "../program/probe-program.ts";
 import { codexEnvironment } from "./configuration.ts";
 import { findCodex } from "./find-codex.ts";
 
@@ -10,6 +10,10 @@ const catalogueSchema = z.looseObject({ models: z.array(z.looseObject({ slug: z.
 export async function listModels(context: ProgramContext): Promise<string[] | null> {
   const found = findCodex(context);
   if ("missing" in found || context.env["OPENAI_BASE_URL"] !== undefined) return null;
-  const { end, stdout } = await probeProgram(context, { argv: [...found.argv, "debug", "models"], env: codexEnvironment(context) });
+  const { end, stdout } = await probeProgram(context, {
+    argv: [...found.argv, "debug", "models"],
+    env: codexEnvironment(context),
+    limitMs: LONG_PROBE_LIMIT_MS,
+  });
   return end.exitCode === 0 ? catalogueSchema.parse(JSON.parse(stdout)).models.map(({ slug }) => slug) : null;
 }

@@ -1,5 +1,5 @@
 import type { ProgramContext } from "../program/agent-program.ts";
-import { probeProgram } from "../program/probe-program.ts";
+import { LONG_PROBE_LIMIT_MS, probeProgram } from "../program/probe-program.ts";
 import { find } from "./program.ts";
 import { findProviders, providerConfig } from "./providers.ts";
 import { openCodeEnvironment } from "./start.ts";
@@ -13,6 +13,6 @@ export async function listModels(context: ProgramContext): Promise<string[] | nu
     ...(context.settings.home === "user" ? {} : { enabled_providers: findProviders(context) }),
   };
   const env = { ...openCodeEnvironment(context, context.dataDir), OPENCODE_CONFIG_CONTENT: JSON.stringify(config) };
-  const { end, stdout } = await probeProgram(context, { argv: [...found.argv, "models"], env });
+  const { end, stdout } = await probeProgram(context, { argv: [...found.argv, "models"], env, limitMs: LONG_PROBE_LIMIT_MS });
   return end.exitCode === 0 ? stdout.split("\n").filter((line) => /^[\w.-]+\/\S+$/.test(line)) : null;
 }

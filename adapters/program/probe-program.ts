@@ -8,6 +8,9 @@ import type { ProgramContext } from "./agent-program.ts";
 /** A program that has not answered by then is taken for broken; some take seconds at their first start. */
 const PROBE_LIMIT_MS = 8_000;
 
+/** For questions that take longer than a program's version. */
+export const LONG_PROBE_LIMIT_MS = 20_000;
+
 /** What a probe needs to know. */
 export type ProbeContext = Pick<ProgramContext, "dataDir" | "sandbox" | "onOrphansKilled" | "closed">;
 

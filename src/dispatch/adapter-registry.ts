@@ -50,7 +50,8 @@ const CHECK_INTERVAL_MS = 5 * 60_000;
 const CHECK_LIMIT_MS = 15_000;
 /** A burst of failures costs one check, not one each. */
 const SUSPECT_PAUSE_MS = 15_000;
-const LIST_LIMIT_MS = 5_000;
+/** Some programs take seconds for it, and more on a busy machine; who asks has minutes. */
+const LIST_LIMIT_MS = 20_000;
 
 interface Entry extends RegisteredAdapter {
   initializing: Promise<void> | null;
