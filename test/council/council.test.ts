@@ -84,6 +84,29 @@ describe("a council of one runtime over HTTP", () => {
     );
   });
 
+  test("thorough: it goes on while something is open, and ends when all is settled", async () => {
+    const { dispatch, asked, ended } = await openCouncil({
+      [`${expert} 1`]: { outputs: [finding("HIGH", "Tokens never expire")] },
+      "Challenger 2": { challenges: [{ target_finding_id: "C001", challenge_text: "They expire after a day." }] },
+      [`${expert} 2`]: { outputs: [finding("LOW", "Cookies have no name of their own")] },
+      [`${expert} 3`]: { outputs: [{ id: "C001", status: "revised", ...finding("MEDIUM", "Tokens live for a day") }] },
+    });
+    await dispatch({ intensity: "thorough" });
+    const report = (await ended("completed")).outputs as BridgeReport;
+    expect(report).toMatchObject({
+      status: "COMPLETED",
+      debate_rounds: 2,
+      verdict: "PASS",
+      outputs: [
+        { id: "C001", status: "revised", severity: "MEDIUM", title: "Tokens live for a day" },
+        { id: "C002", status: "discovered", severity: "LOW" },
+      ],
+      disputed_outputs: [],
+      prompt_size_chars_r3: expect.any(Number),
+    });
+    expect(asked().map(({ round }) => round)).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
+  });
+
   test("a runtime that dies in the second round leaves a report of the first one", async () => {
     const { dispatch, ended } = await openCouncil({
       [`${expert} 1`]: { outputs: [finding("HIGH", "Tokens never expire")] },
