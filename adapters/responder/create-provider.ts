@@ -22,8 +22,8 @@ export interface Spent {
   costUsd?: number;
 }
 
-/** The API that the operator has configured; `usual` is the model of a dispatch that names none. */
-export function openAiProvider(config: AdapterConfig, usual: string | undefined): Provider {
+/** The API that the operator has configured. */
+export function openAiProvider(config: AdapterConfig): Provider {
   const baseUrl = config.env["OPENAI_BASE_URL"];
   const provider = createOpenAiProvider({
     apiKey: config.env["OPENAI_API_KEY"] ?? null,
@@ -32,9 +32,8 @@ export function openAiProvider(config: AdapterConfig, usual: string | undefined)
   return {
     ...provider,
     async generate(request) {
-      const model = request.model || usual;
-      if (model === undefined) throw new TypeError("No model is named: set responderInput.model, or BRIDGE_RESPONDER_MODEL.");
-      return provider.generate({ ...request, model });
+      if (request.model === "") throw new TypeError("No model is named: set responderInput.model, or BRIDGE_RESPONDER_MODEL.");
+      return provider.generate(request);
     },
   };
 }

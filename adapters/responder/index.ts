@@ -116,7 +116,7 @@ async function runTask(
   const written = () => artifacts.list().map((name) => `${directory}/${name}`);
   try {
     const name = input.provider ?? OPENAI;
-    const provider = name === OPENAI ? openAiProvider(config, settings.model) : adapterProvider(name, { config, request, spent, children });
+    const provider = name === OPENAI ? openAiProvider(config) : adapterProvider(name, { config, request, spent, children });
     const bridge = createResponderBridge({
       provider,
       tool,
@@ -125,7 +125,7 @@ async function runTask(
     });
     const { ok, document, logText, iterations } = await bridge.run(
       {
-        model: input.model ?? request.model,
+        model: input.model ?? request.model ?? (name === OPENAI ? settings.model : undefined),
         describe: readTopic(input.describe),
         ...(input.params === undefined ? {} : { params: readTopic(input.params) }),
         materials: input.materials,
@@ -146,7 +146,7 @@ async function runTask(
   } catch (error) {
     if (signal.aborted)
       return end({ status: "error", errorCode: "cancelled", error: "The task was stopped.", outputs: { artifacts: written() } });
-    return end({ status: "error", ...explain(error), outputs: { artifacts: written() } });
+    return end({ status: "error", ...explain(error, workspace), outputs: { artifacts: written() } });
   } finally {
     // A run that is stopped waits for nobody: its last draft may still be on its way.
     await Promise.allSettled(children);
@@ -154,9 +154,10 @@ async function runTask(
 }
 
 /** Expected failures of the parts, as a task tells them; anything else is a bug. */
-function explain(error: unknown): { errorCode: TaskErrorCode; error: string } {
+function explain(error: unknown, workspace: string): { errorCode: TaskErrorCode; error: string } {
   if (error instanceof ChildFailure) return { errorCode: error.errorCode, error: error.message };
-  if (error instanceof ResponderError) return { errorCode: "adapter_error", error: error.message };
+  // Where the workspace lies is no business of the caller's.
+  if (error instanceof ResponderError) return { errorCode: "adapter_error", error: error.message.replaceAll(`${workspace}/`, "") };
   if (error instanceof OpenAiError) return { errorCode: codeOf(error.status), error: error.message };
   // A key or an address that cannot be used is told before anything is sent.
   if (error instanceof TypeError) return { errorCode: "user_action_required", error: error.message };
@@ -166,8 +167,8 @@ function explain(error: unknown): { errorCode: TaskErrorCode; error: string } {
 const codeOf = (status: number | null): TaskErrorCode =>
   status === 401 || status === 403 ? "authentication_required" : status === 429 ? "rate_limited" : "model_error";
 
-/** The handle of a task may hold what no file name can. */
-const nameOf = (taskId: string): string => taskId.replaceAll(/[^A-Za-z0-9-]/g, "-").replace(/^-+/, "");
+/** Of a task's handle: without the tenant, who has workspaces of its own, and without colons. No two tasks share a name. */
+const nameOf = (handle: string): string => handle.slice(handle.lastIndexOf("/") + 1).replaceAll(":", "=");
 
 const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
   status: "error",

@@ -188,6 +188,36 @@ test("the document comes by callback", async () => {
   expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ taskId: "r1", provider: "responder", status: "ok", output: "draft 1 VALID" });
 });
 
+test("tasks of like names leave their artifacts apart", async () => {
+  const { bridge, dispatch } = await openResponder();
+  for (const taskId of ["a-b", "a_b", "a:b", "::"]) {
+    expect((await dispatch({}, { taskId })).status).toBe(202);
+    const { outputs } = (await taskInState(bridge, taskId, "completed"))["result"] as Result;
+    expect(outputs.artifacts).toContain(`.outputs/responder/${taskId.replaceAll(":", "=")}/meta.json`);
+  }
+});
+
+test("a place that is taken is told by its name in the workspace", async () => {
+  const { dispatch, ended, workspace } = await openResponder();
+  mkdirSync(path.join(workspace, ".outputs/responder/r1/inputs"), { recursive: true });
+  await dispatch({});
+  expect(await ended("failed")).toMatchObject({
+    errorCode: "adapter_error",
+    error: 'The artifacts cannot be written to ".outputs/responder/r1": it holds "inputs" already; name a new one.',
+  });
+});
+
+test("the model of the operator stands in what is left of the run", async () => {
+  const { dispatch, ended, workspace } = await openResponder({
+    OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
+    BRIDGE_RESPONDER_MODEL: "some-model",
+  });
+  await dispatch({ provider: "openai" });
+  await ended("failed");
+  const meta = JSON.parse(readFileSync(path.join(workspace, ".outputs/responder/r1/meta.json"), "utf8"));
+  expect(meta).toMatchObject({ provider: "openai", model: "some-model" });
+});
+
 test("a link that leads out of the workspace is not read", async () => {
   const { dispatch, ended, workspace } = await openResponder();
   symlinkSync("/etc/passwd", path.join(workspace, "link"));
