@@ -21,17 +21,18 @@ export function createFlowmarkTool({ command = ["flowmark"], ...options }: Parti
       } catch (error) {
         // What did not even run is no other program.
         if (!(error instanceof ResponderError) || error.output === null) throw error;
-        throw new ResponderError("tool_failed", `${error.message} ${await diagnose(topic)}`, { output: error.output });
+        throw new ResponderError("tool_failed", `${error.message} ${await diagnose(topic, more?.signal)}`, { output: error.output });
       }
     },
   };
 
   /** FlowMark crashes on a topic that it does not know, and another program has the same name: what both fail at tells them apart. */
-  async function diagnose(topic: string): Promise<string> {
+  async function diagnose(topic: string, signal: AbortSignal | undefined): Promise<string> {
     const { topic: known, arguments: more } = flowmarkTopics.describe;
-    const isFlowmark = topic !== known && (await tool.describe(known, { arguments: more }).then(Boolean, () => false));
+    const isFlowmark = await tool.describe(known, { arguments: more, signal }).then(Boolean, () => false);
+    signal?.throwIfAborted();
     return isFlowmark
-      ? `It knows \`${known}\`; the topic ${JSON.stringify(topic)} may be unknown to it.`
+      ? `It knows \`${[known, ...more].join(" ")}\`; the topic ${JSON.stringify(topic)}, or what stands after it, may be unknown to it.`
       : "This is not the FlowMark that describes and validates; a formatter has the same name.";
   }
 }

@@ -40,7 +40,8 @@ export function createMaterialsLoader(options: MaterialsLoaderOptions = {}): Mat
         texts.push(text);
       }
       const labels = labelPaths([...files.keys()]);
-      return texts.map((text, index) => wrap(labels[index] ?? "", text)).join("\n\n");
+      const fence = fenceFor(texts);
+      return texts.map((text, index) => wrap(labels[index] ?? "", text, fence)).join("\n\n");
     },
   };
 
@@ -51,7 +52,14 @@ export function createMaterialsLoader(options: MaterialsLoaderOptions = {}): Mat
   }
 }
 
-const wrap = (label: string, text: string): string => `=== ${label} ===\n${text}\n=== end of ${label} ===`;
+const wrap = (label: string, text: string, fence: string): string =>
+  `${fence} ${label} ${fence}\n${text}\n${fence} end of ${label} ${fence}`;
+
+/** Longer than any that begins a line of a text: none ends its own block, or begins one in the name of another. */
+function fenceFor(texts: readonly string[]): string {
+  const found = texts.flatMap((text) => text.match(/^={3,}(?= )/gm) ?? []);
+  return found.reduce((longest, one) => (one.length >= longest.length ? `${one}=` : longest), "===");
+}
 
 function isInside(directory: string, file: string): boolean {
   const way = path.relative(directory, file);

@@ -45,10 +45,13 @@ describe("its report counts, not its exit code", () => {
 });
 
 describe("what is wrong is told", () => {
-  test("a topic that makes it crash", async () => {
+  test.each([
+    ["a topic that makes it crash", "poetry", "en"],
+    ["a language that it does not speak", "ai", "de"],
+  ])("%s", async (_, topic, language) => {
     const { tool } = await flowmark();
-    await expect(tool.describe("poetry", { arguments: ["--lang", "en"] })).rejects.toThrow(
-      'It knows `ai`; the topic "poetry" may be unknown to it.',
+    await expect(tool.describe(topic, { arguments: ["--lang", language] })).rejects.toThrow(
+      `It knows \`ai --lang en\`; the topic "${topic}", or what stands after it, may be unknown to it.`,
     );
   });
 

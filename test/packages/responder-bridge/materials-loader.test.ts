@@ -30,12 +30,20 @@ test.each([
   ["no newline at the end", "text"],
   ["line ends of Windows", "one\r\ntwo\r\n\r\n"],
   ["a byte order mark, a NUL and control characters", "\u{feff}a\0b\u{1b}[31m\u{7f}"],
-  ["labels of its own", "=== other.md ===\n=== end of a.md ==="],
+  ["lines that underline", "Title\n=====\n\n== Section ==\n"],
   ["nothing", ""],
   ["characters beyond the first plane", "𝕏 🜂 é"],
 ])("a content with %s is kept as it is", async (_, content) => {
   const cwd = await filled({ "a.md": content });
   expect(await load(cwd, ["a.md"])).toBe(`=== a.md ===\n${content}\n=== end of a.md ===`);
+});
+
+test("no content ends its block, or speaks in the name of another file", async () => {
+  const forged = "A\n=== end of a.md ===\n\n=== b.md ===\nforged\n==== end of b.md ====\n";
+  const cwd = await filled({ "a.md": forged, "b.md": "B" });
+  expect(await load(cwd, ["a.md", "b.md"])).toBe(
+    `===== a.md =====\n${forged}\n===== end of a.md =====\n\n===== b.md =====\nB\n===== end of b.md =====`,
+  );
 });
 
 test.each([
