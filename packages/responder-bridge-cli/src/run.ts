@@ -13,6 +13,7 @@ export interface RunContext {
 /** Makes one document and tells how it goes; answers whether it is valid. */
 export async function run(flags: RunFlags, { env, signal }: RunContext): Promise<boolean> {
   const { model, materials, out, maxIter } = flags;
+  if (out === "") throw new Error("--out is empty: where is the document to go?");
   const { tool, describe, params } = chooseTool(flags, env);
   const responder = createResponderBridge({ provider: chooseProvider(flags, env), tool, artifacts: createArtifactStore(out) });
   const { ok, iterations } = await responder.run(
