@@ -22,6 +22,9 @@ export interface OpenAiProviderOptions {
 
 const OPENAI_URL = "https://api.openai.com/v1";
 
+/** A timer of more goes off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Creates a provider of the models behind an OpenAI-compatible API; nothing is sent before the first call. */
 export function createOpenAiProvider(options: OpenAiProviderOptions = {}): Provider {
   const { env } = process;
@@ -63,6 +66,6 @@ function checkKey(value: string | null, baseUrl: string): string | null {
 }
 
 function checkWhole(numbers: Record<string, number>): void {
-  const wrong = Object.entries(numbers).find(([, value]) => !Number.isSafeInteger(value) || value < 0);
-  if (wrong !== undefined) throw new TypeError(`${wrong[0]} has to be a whole number, 0 or more.`);
+  const wrong = Object.entries(numbers).find(([, value]) => !Number.isInteger(value) || value < 0 || value > LONGEST_TIMER_MS);
+  if (wrong !== undefined) throw new TypeError(`${wrong[0]} has to be a whole number from 0 to ${LONGEST_TIMER_MS}.`);
 }

@@ -1,12 +1,14 @@
 import { OpenAiError } from "./openai-error.ts";
 
-interface Completion {
-  choices?: { message?: { content?: unknown; refusal?: unknown }; finish_reason?: unknown }[];
+interface Choice {
+  message?: { content?: unknown; refusal?: unknown };
+  finish_reason?: unknown;
 }
 
 /** The text of a completion. One that was cut off is an error: half a document may pass a validator. */
 export function readCompletion(answer: unknown): string {
-  const [choice] = (typeof answer === "object" && answer !== null && (answer as Completion).choices) || [];
+  const choices: unknown = typeof answer === "object" && answer !== null && "choices" in answer && answer.choices;
+  const choice: Choice | undefined = Array.isArray(choices) ? choices[0] : undefined;
   const { content, refusal } = choice?.message ?? {};
   if (choice?.finish_reason === "length") throw new OpenAiError("The model stopped at its limit of tokens; the document is not complete.");
   if (choice?.finish_reason === "content_filter") throw new OpenAiError("A content filter cut the document off.");

@@ -98,8 +98,9 @@ describe("settings that cannot be", () => {
     ["a file", { apiKey: "k", baseUrl: "file:///v1" }, "The base URL is no http(s) address; it looks like https://api.openai.com/v1."],
     ["a password in the address", { apiKey: "k", baseUrl: "https://me:sk-secret@host/v1" }, "no name, no password, no query"],
     ["a key in the address", { apiKey: "k", baseUrl: "https://host/v1?key=sk-secret" }, "no name, no password, no query"],
-    ["retries below 0", { apiKey: "k", retries: -1 }, "retries has to be a whole number, 0 or more."],
-    ["half a millisecond", { apiKey: "k", timeoutMs: 0.5 }, "timeoutMs has to be a whole number, 0 or more."],
+    ["retries below 0", { apiKey: "k", retries: -1 }, "retries has to be a whole number from 0 to 2147483647."],
+    ["half a millisecond", { apiKey: "k", timeoutMs: 0.5 }, "timeoutMs has to be a whole number from 0 to 2147483647."],
+    ["more than a timer holds", { apiKey: "k", timeoutMs: 2 ** 31 }, "timeoutMs has to be a whole number from 0 to 2147483647."],
   ])("%s", (_, options, message) => {
     vi.stubEnv("OPENAI_BASE_URL", undefined);
     vi.stubEnv("OPENAI_API_KEY", undefined);
@@ -189,6 +190,7 @@ describe("what is no document", () => {
     ["none", completion(null), "without a text"],
     ["a refusal", json(200, { choices: [{ message: { content: null, refusal: "I will not." } }] }), "The model refused: I will not."],
     ["no choice", json(200, { choices: [] }), "without a text"],
+    ["choices that are no list", json(200, { choices: { message: { content: "x" } } }), "without a text"],
     ["null", (response) => response.writeHead(200).end("null"), "without a text"],
     ["a page", (response) => response.writeHead(200).end("<html>"), "is the address that of an OpenAI-compatible API, with its /v1?"],
     ["an endless answer", (response) => void response.writeHead(200).end(Buffer.alloc(33 * 1024 ** 2, "x")), "larger than 33554432 bytes"],
