@@ -205,6 +205,20 @@ describe("something is wrong on the way", () => {
       finished_at: expect.any(String),
     });
   });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("%s stops the tool too, and leaves what was done", async (signal) => {
+    const { rb, directory, read } = await prepare(document("one"));
+    await writeFile(path.join(directory, "tool.sh"), 'case "$1" in validate) echo $$ > pid; exec sleep 1000 ;; *) echo x ;; esac');
+    const running = rb(["--tool", "sh tool.sh", "--describe", "x"]);
+    const pid = async (): Promise<number> => Number(await readFile(path.join(directory, "pid"), "utf8").catch(() => ""));
+    expect(await until(async () => (await pid()) > 0, 15_000)).toBe(true);
+    running.kill(signal);
+    expect(await running).toMatchObject({ exitCode: 2, stderr: `rb: Stopped by ${signal}.` });
+    expect(await read("final/final.md")).toBe("one");
+    expect(JSON.parse(await read("meta.json"))).toMatchObject({ ok: false, error: `Stopped by ${signal}.` });
+    const tool = await pid();
+    expect(() => process.kill(tool, 0)).toThrow("ESRCH");
+  });
 });
 
 describe("usage", () => {
