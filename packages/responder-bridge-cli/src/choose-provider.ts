@@ -15,7 +15,7 @@ export function chooseProvider(flags: RunFlags, env: NodeJS.ProcessEnv): Provide
     return createOpenAiProvider({ baseUrl: url, apiKey: env[keyEnv] ?? null, retries, timeoutMs: timeout * 1_000 });
   }
   const address = url ?? env["BRIDGE_URL"];
-  if (address === undefined) throw new Error("--url is needed with the provider bridge: where is Bridge?");
+  if (address === undefined || address === "") throw new Error("--url is needed with the provider bridge: where is Bridge?");
   const token = env["BRIDGE_TOKEN"];
   if (token === undefined || token === "") throw new Error("There is no token: set BRIDGE_TOKEN to one of Bridge's.");
   return createBridgeProvider({ url: address, token, agentId: agent, runtime, timeoutSeconds: timeout });

@@ -246,6 +246,7 @@ describe("usage", () => {
     ["flags of other tools", [...whole, "--validate", "lint"], "rb: --validate and --valid-exit-codes are for other tools"],
     ["a wrong address", [...whole, "--url", "localhost"], "rb: The base URL is no http(s) address"],
     ["Bridge without an address", [...whole, "--provider", "bridge"], "rb: --url is needed with the provider bridge"],
+    ["Bridge at an empty address", [...whole, "--provider", "bridge", "--url", ""], "rb: --url is needed with the provider bridge"],
     ["Bridge without a token", [...whole, "--provider", "bridge", "--url", "http://127.0.0.1"], "rb: There is no token: set BRIDGE_TOKEN"],
   ])("%s", async (_, args, words) => {
     const directory = await temporaryDirectory();
