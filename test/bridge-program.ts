@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 
 const repository = path.resolve(import.meta.dirname, "..");
@@ -77,6 +78,17 @@ export async function startBridgeProgram(
       });
     },
   };
+}
+
+/** Dispatches a task, again where Bridge says that it is overloaded: a machine may have other work while it starts. */
+export async function dispatchTask(bridge: Pick<BridgeProgram, "call">, body: object): Promise<Response> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await bridge.call("POST", "/api/v2/dispatch", body);
+    if (answer.status !== 503 || tries === 50) return answer;
+    const { code } = (await answer.clone().json()) as { code: string };
+    if (code !== "overloaded") return answer;
+    await delay(200);
+  }
 }
 
 /** Waits until the task is in the state, and answers it. */

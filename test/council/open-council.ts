@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { type BridgeProgram, startBridgeProgram, taskInState } from "../bridge-program.ts";
+import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../bridge-program.ts";
 
 const player = path.resolve(import.meta.dirname, "../fixtures/programs/role-player.js");
 export const expert = "Application Security Engineer";
@@ -95,7 +95,7 @@ export async function openCouncil(lines: object, own?: Awaited<ReturnType<typeof
       return told.map((line) => JSON.parse(line) as Record<string, unknown>);
     },
     dispatch: (changes: object = {}, fields: object = {}) =>
-      bridge.call("POST", "/api/v2/dispatch", {
+      dispatchTask(bridge, {
         taskId,
         provider: "bridge-codex",
         agentId: taskId,

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { startBridgeProgram, taskInState } from "../bridge-program.ts";
+import { dispatchTask, startBridgeProgram, taskInState } from "../bridge-program.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -32,14 +32,14 @@ async function openResponder(environment: Record<string, string> = {}) {
     ...environment,
   });
   const dispatch = (input: object, fields: object = {}) =>
-    bridge.call("POST", "/api/v2/dispatch", {
+    dispatchTask(bridge, {
       taskId: "r1",
       provider: "responder",
       agentId: "writer",
       responderInput: { tool: "words", describe: "cats --short", provider: "command", ...input },
       ...fields,
     });
-  const ended = async (state: string) => (await taskInState(bridge, "r1", state))["result"] as Result;
+  const ended = async (state: string) => (await taskInState(bridge, "r1", state, 40_000))["result"] as Result;
   return { bridge, dataDir, workspace, dispatch, ended };
 }
 
