@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import type { Ending } from "../program/agent-program.ts";
@@ -10,6 +9,7 @@ import type { Gateway } from "./gateway.ts";
 import type { GatewayTask } from "./gateway-task.ts";
 import { explainError, failure } from "./outcome.ts";
 import { overBreaks } from "./over-breaks.ts";
+import { overReloads } from "./over-reloads.ts";
 import { runParams, sessionParams, useServers } from "./request.ts";
 
 /** A stop is asked for again and again: one that comes before its run has begun stops nothing. */
@@ -19,16 +19,19 @@ const STOP_LIMIT_MS = 10_000;
 /** Runs a task in its session to its end; nothing of it is at work in the gateway afterwards, unless the gateway is gone. */
 export async function runTask(task: GatewayTask): Promise<Ending> {
   const { request, key, gateway, story, signal } = task;
-  const runId = randomUUID();
-  const runs = new Set<string>([runId]);
+  const runs = new Set<string>();
   const reader = createRunReader((id) => runs.has(id));
   const answering = createAnswering(task);
   let facts: Omit<Partial<Ending>, "status"> = {};
+  let hasBegun = false;
   const deaf = gateway.onEvent((event) => {
     answering.take(event);
     for (const step of reader.read(event)) {
       if (step.kind === "known") facts = { ...facts, ...step.facts };
-      else if (step.kind !== "ended") tellStep(story, step);
+      else if (step.kind !== "ended") {
+        hasBegun = true;
+        tellStep(story, step);
+      }
     }
   });
 
@@ -49,9 +52,14 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
         await overBreaks(task, () => gateway.call("sessions.patch", { key, ...useServers(lent) }, { signal }));
       }
       facts.resumeToken = key;
-      const params = runParams(request, { key, runId, sessionId });
-      return await followRun({ gateway, key, params, signal, over: over.signal, runs, reader, answering });
+      const start = async (runId: string): Promise<Ending> => {
+        runs.add(runId);
+        const params = runParams(request, { key, runId, sessionId });
+        return await followRun({ gateway, key, params, signal, over: over.signal, runs, reader, answering });
+      };
+      return await overReloads(signal, () => hasBegun, start);
     } catch (error) {
+      if (signal.aborted) return cancelled;
       return explainError(error, reader.failoverReason);
     }
   };

@@ -7,7 +7,7 @@ import { isStaleConfig, withoutPaths } from "./refusals.ts";
 /** How often a change is tried again because somebody else has changed something meanwhile. */
 const MAX_TRIES = 4;
 const WRITE_LIMIT_MS = 45_000;
-const APPLY_LIMIT_MS = 5_000;
+const APPLY_LIMIT_MS = 10_000;
 const POLL_MS = 200;
 
 const record = z.record(z.string(), z.unknown());

@@ -92,6 +92,61 @@ describe("a task", () => {
   });
 });
 
+describe("a run that begins while the gateway's configuration changes", () => {
+  const message = "prepared model runtime plugin generation was superseded for /state/agents/main/agent";
+  const superseded = { refusal: { code: "UNAVAILABLE", message, retryable: false } };
+  const accepted = { payload: { status: "accepted" }, isFirst: true };
+
+  test("is started again, refused or accepted, until it begins", async () => {
+    let starts = 0;
+    const fake = await startFakeGateway({
+      lie: ({ method }, answer) => {
+        if (method !== "agent" || starts === 2) return false;
+        starts += 1;
+        if (starts === 2) answer(accepted);
+        answer(superseded);
+        return true;
+      },
+    });
+    const { start } = await open(fake);
+    expect((await start(doing({ say: "Begun." })).done).result).toMatchObject({ status: "ok", output: "Begun." });
+    const ids = called(fake, "agent").map(({ params }) => params["idempotencyKey"]);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  test("is not started again once it has done anything", async () => {
+    const fake = await startFakeGateway({
+      lie: ({ method, params }, answer, socket) => {
+        if (method !== "agent") return false;
+        answer(accepted);
+        const { idempotencyKey: runId, sessionKey } = params;
+        const payload = { runId, sessionKey, stream: "tool", data: { phase: "start", name: "exec", toolCallId: "1", args: {} } };
+        socket.send(JSON.stringify({ type: "event", event: "agent", payload }));
+        answer(superseded);
+        return true;
+      },
+    });
+    const { start } = await open(fake);
+    expect((await start(doing({ say: "Never." })).done).result).toMatchObject({ status: "error", errorCode: "model_error" });
+    expect(called(fake, "agent")).toHaveLength(1);
+  });
+
+  test("can be cancelled between two starts", async () => {
+    const fake = await startFakeGateway({
+      lie: ({ method }, answer) => {
+        if (method === "agent") answer(superseded);
+        return method === "agent";
+      },
+    });
+    const { adapter, start } = await open(fake);
+    const task = start(doing({ say: "Never." }));
+    await expect.poll(() => called(fake, "agent").length).toBeGreaterThan(1);
+    expect(await adapter.cancel(task.request.taskId)).toBe(true);
+    expect((await task.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
+    expect(called(fake, "agent").length).toBeLessThan(5);
+  });
+});
+
 describe("a run without a task", () => {
   test("is stopped where its session is this Bridge's: found at the start, begun later; others are left alone", async () => {
     const fake = await startFakeGateway();

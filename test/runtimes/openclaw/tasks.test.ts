@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { AdapterConfig, ExecutionRequest } from "#contract";
 import { createGateway } from "../../../adapters/openclaw/gateway.ts";
@@ -115,6 +116,20 @@ describe("MCP servers of a task", () => {
     expect(JSON.stringify(first.tools)).toContain("heron for first");
     expect(JSON.stringify(second.tools)).toContain("egret for second");
     expect(JSON.stringify(without.tools)).not.toContain("words__lookup");
+    await expect.poll(configured, { timeout: 30_000 }).toEqual([]);
+  });
+
+  test("come and go while others begin: no task fails for the gateway's new configuration", async () => {
+    const { run } = await open();
+    const labels = ["gull", "tern", "auk", "eider", "skua", "knot"];
+    const tasks = await Promise.all(
+      labels.map(async (label, index) => {
+        await delay(index * 300);
+        return await run({ ...lookUp(label), mcpServers: [words(label)] });
+      }),
+    );
+    expect(tasks.map(({ result }) => result.output)).toEqual(labels.map((label) => `${label} is done.`));
+    for (const [index, label] of labels.entries()) expect(JSON.stringify(tasks[index]?.tools)).toContain(`${label} for ${label}`);
     await expect.poll(configured, { timeout: 30_000 }).toEqual([]);
   });
 
