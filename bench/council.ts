@@ -9,6 +9,7 @@ import type { ExecutionAdapter } from "#contract";
 import { createBridgeAdapter } from "../adapters/council/index.ts";
 import { createApp } from "../src/app.ts";
 import { loadConfig } from "../src/config.ts";
+import { createAdapter as createNoopAdapter } from "./noop-adapter.ts";
 import { median } from "./statistics.ts";
 
 const usage = `Usage: node bench/council.ts [--rounds n] [--latency ms] [--no-file]
@@ -187,28 +188,12 @@ function createRuntime(latencyMs: number, calledFor: number) {
     return JSON.stringify({ outputs, cross_domain_signals: signals });
   }
   const adapter: ExecutionAdapter = {
+    ...createNoopAdapter(),
     provider: "fixed",
-    async initialize() {},
-    async shutdown() {},
-    checkHealth: async () => ({ status: "healthy", connection: "in-process", version: null, detail: null, preflight: [] }),
-    capabilities: () => ({
-      streaming: false,
-      sessionResume: false,
-      fileIo: false,
-      mcpServers: false,
-      tools: false,
-      sandboxing: false,
-      costTracking: false,
-      management: false,
-      approvals: false,
-      cancellation: false,
-      outputStrategies: ["stream"],
-    }),
     async execute({ metadata }) {
       const output = await answer((metadata as { council: { round: number } }).council);
       return { status: "ok", output, durationMs: latencyMs, connection: "in-process" };
     },
-    cancel: async () => false,
   };
   return {
     adapter,
