@@ -14,13 +14,14 @@ import type { AdapterConfig, AdapterModule } from "#contract";
 import { createAdapterConfig } from "../test/conformance/adapter-config.ts";
 import { sdkDirectory } from "../test/runtimes/programs.ts";
 
-const usage = `Usage: node --max-semi-space-size=1 bench/soak.ts <subject> [--tasks n] [--at-once n]
+const usage = `Usage: node bench/soak.ts <subject> [--warm-up n] [--tasks n] [--at-once n]
 
-Runs many tasks through one adapter in this process, with a scripted model in another, and tells what its memory does between the first
-100 tasks and the last, and what is still open after its shutdown. Subjects: vercel-ai, vercel-ai-anthropic, gloo-ai, claude-api, and
+Runs many tasks through one adapter in this process, with a scripted model in another, and tells what its memory does over those after
+the warm-up, and what is still open after its shutdown. Subjects: vercel-ai, vercel-ai-anthropic, gloo-ai, claude-api, and
 claude-agent-sdk (needs node test/runtimes/install.ts).
 `;
-const WARM_UP = 100;
+/** After how many tasks the memory is told, on the way. */
+const STRIDE = 100;
 /** How much larger the memory may be at the end. */
 const GOAL = 1.1;
 
@@ -74,6 +75,7 @@ const collectGarbage = runInNewContext("gc") as () => void;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    "warm-up": { type: "string", default: "600" },
     tasks: { type: "string", default: "500" },
     "at-once": { type: "string", default: "4" },
     help: { type: "boolean", short: "h" },
@@ -82,10 +84,10 @@ const { values, positionals } = parseArgs({
 const [name = ""] = positionals;
 const subject = subjects[name];
 if (values.help === true || subject === undefined) process.stdout.write(usage);
-else process.exitCode = await soak(subject, Number(values.tasks), Number(values["at-once"]));
+else process.exitCode = await soak(subject, Number(values["warm-up"]), Number(values.tasks), Number(values["at-once"]));
 
 /** Prints one row for soak.md; answers the exit code. */
-async function soak({ load, config, steps }: Subject, tasks: number, atOnce: number): Promise<number> {
+async function soak({ load, config, steps }: Subject, warmUp: number, tasks: number, atOnce: number): Promise<number> {
   const before = loadavg()[0]?.toFixed(2);
   const root = mkdtempSync(path.join(tmpdir(), "bridge-soak-"));
   const [workspace, home, dataDir] = ["workspace", "home", "data"].map((part) => path.join(root, part)) as [string, string, string];
@@ -118,10 +120,10 @@ async function soak({ load, config, steps }: Subject, tasks: number, atOnce: num
   };
   const workTo = (goal: number) => Promise.all(Array.from({ length: atOnce }, () => work(goal)));
 
-  await workTo(WARM_UP);
+  await workTo(warmUp);
   const warm = await measure();
-  for (let goal = WARM_UP * 2; started < tasks; goal += WARM_UP) {
-    await workTo(Math.min(goal, tasks));
+  for (const last = warmUp + tasks; started < last; ) {
+    await workTo(Math.min(started + STRIDE, last));
     const { rss, heap, young } = await measure();
     const parts = `${young.toFixed(1)} MB of it V8's young generation, ${heap.toFixed(1)} MB of heap in use`;
     process.stderr.write(`${started} tasks: ${rss.toFixed(1)} MB resident, ${parts}\n`);
@@ -137,7 +139,7 @@ async function soak({ load, config, steps }: Subject, tasks: number, atOnce: num
   const ratios = [end.rss / warm.rss, end.heap / warm.heap];
   const cells = [
     name,
-    `${tasks}, ${atOnce} at once`,
+    `${warmUp} + ${tasks}, ${atOnce} at once`,
     ...[warm.rss, end.rss].map((size) => `${size.toFixed(1)} MB`),
     ratios[0]?.toFixed(3),
     ...[warm.heap, end.heap].map((size) => `${size.toFixed(1)} MB`),
