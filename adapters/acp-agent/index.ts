@@ -5,7 +5,7 @@ import type { AcpProfile } from "../acp/acp-profile.ts";
 import { createAcpConnection } from "../acp/create-acp-connection.ts";
 import { waysToGoOn } from "../acp/open-session.ts";
 import { findProgram } from "../process/find-program.ts";
-import type { AgentProgram, Credentials, ProgramContext } from "../program/agent-program.ts";
+import type { AgentProgram, Credentials, ProgramConnection, ProgramContext } from "../program/agent-program.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
 import { programEnvironment } from "../program/program-environment.ts";
 import { promptOf } from "../program/prompt.ts";
@@ -29,7 +29,7 @@ export interface AcpAgent {
 export function createAcpAgentAdapter(name: string, agent: AcpAgent): Required<ExecutionAdapter> {
   const program: AgentProgram = {
     provider: name,
-    connections: [createAcpConnection(profileOf(agent))],
+    connections: [underItsName(createAcpConnection(profileOf(agent)), agent)],
     findCredentials: async (_connection, _argv, context) => describeCredentials(agent, context),
     multiAgent: "whatever the agent does by itself, in the task's process and rights",
     timeoutMultiplier: 1,
@@ -77,6 +77,21 @@ function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpA
     // What it counts in a session with earlier turns, the turn or all of them, each agent decides for itself.
     usageOf: (response, _tools, { resumeToken }) => (resumeToken === undefined ? readUsage(response) : undefined),
     costCounts: "session",
+  };
+}
+
+/** Whoever may read how an agent is learns its program's name as the operator has written it, not where it lies on the machine. */
+function underItsName(connection: ProgramConnection, { command: [name = ""] }: AcpAgent): ProgramConnection {
+  return {
+    ...connection,
+    async probe(argv, context) {
+      try {
+        return await connection.probe(argv, context);
+      } catch (error) {
+        const words = error instanceof Error ? error.message : String(error);
+        throw new Error(words.replaceAll(argv[0] ?? name, name), { cause: error });
+      }
+    },
   };
 }
 

@@ -92,7 +92,7 @@ export async function reportHealth(
 function describe({ connection, finding, probe }: FoundConnection): { ok: boolean; detail: string } {
   if ("missing" in finding) return { ok: false, detail: `${connection.name}: ${finding.missing}` };
   if (probe?.ok === false) return { ok: false, detail: `${connection.name}: ${probe.reason}` };
-  return { ok: true, detail: `${connection.name}: ${probe?.probe.detail ?? finding.argv[0] ?? "not tried yet"}` };
+  return { ok: true, detail: `${connection.name}: ${probe?.probe.detail ?? "not tried yet"}` };
 }
 
 /** A file that is replaced by an update has another identity. */

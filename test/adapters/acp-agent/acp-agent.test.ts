@@ -1,8 +1,11 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
 import type { AcpAgent } from "../../../adapters/acp-agent/index.ts";
 import { acpAgents, catalogue } from "../../../adapters/index.ts";
 import { type AdapterBench, openBench } from "../../conformance/adapter-bench.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 import { answers, received } from "../acp/scripted-acp.ts";
 import { commandWith, createScriptedAgent, doing, playing, scriptedCommand } from "./prompted-agent.ts";
 
@@ -69,6 +72,23 @@ test("of the arguments that start it nothing is told, for they may hold a key", 
   const { detail } = await adapter.checkHealth();
   expect(detail).toMatch(/sh does not speak the Agent Client Protocol/);
   expect(detail).not.toContain("4711");
+});
+
+test.each([
+  [
+    "says where it is when it fails",
+    '#!/bin/sh\necho "$0: no key" >&2',
+    /^acp: mute does not speak the Agent Client Protocol\. mute: no key$/,
+  ],
+  ["does not even start", "#!/no/such/interpreter", /^acp: The program did not start: .*spawn mute ENOENT/],
+])("where its program lies on the machine is not told of one that %s", async (_, script, words) => {
+  const bin = await temporaryDirectory();
+  await writeFile(path.join(bin, "mute"), `${script}\n`, { mode: 0o755 });
+  const { adapter } = await open({ command: ["mute"] }, { env: { PATH: `${bin}:/usr/bin:/bin` } });
+  const { status, detail } = await adapter.checkHealth();
+  expect(status).toBe("offline");
+  expect(detail).toMatch(words);
+  expect(detail).not.toContain(bin);
 });
 
 describe("an agent that does not keep to the protocol", () => {
