@@ -1,7 +1,6 @@
 import { plannedRuns, recordBridge } from "bridge-council";
 import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
 import { renderEnding, tooManyRuns } from "./ending.ts";
-import { multiplierOf } from "./multiplier.ts";
 
 /** A council of the roles of one runtime. */
 export const bridgeCouncil = (runtime: string): CouncilKind => ({
@@ -40,7 +39,7 @@ export function memberOptions(bridge: string, provider: string, task: CouncilTas
     reasoningLevel: task.settings.reasoningLevel,
     execute: task.execute,
     remembers: described?.capabilities.sessionResume === true,
-    timeoutMultiplier: multiplierOf(provider),
+    timeoutMultiplier: described?.timeoutMultiplier ?? 1,
     secondsLeft: task.secondsLeft,
     spending: task.spending,
     onProgress: task.onProgress,

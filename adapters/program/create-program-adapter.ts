@@ -7,6 +7,7 @@ import type {
   ExecutionRequest,
   ExecutionResult,
   ModelLister,
+  Paced,
   TaskErrorCode,
 } from "#contract";
 import { processLimits } from "../process/run-process.ts";
@@ -40,7 +41,7 @@ interface Ready {
 }
 
 /** Makes the adapter of an agent program: everything that is the same for all of them. */
-export function createProgramAdapter(program: AgentProgram): Required<ExecutionAdapter> & ModelLister {
+export function createProgramAdapter(program: AgentProgram): Required<ExecutionAdapter> & ModelLister & Paced {
   const running = createRunningTasks();
   const checks = new Set<Promise<unknown>>();
   let closing = new AbortController();
@@ -48,6 +49,7 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
 
   return {
     provider: program.provider,
+    timeoutMultiplier: program.timeoutMultiplier,
 
     async initialize({ settings, env, dataDir, retentionDays, logger, sandbox, fetch, onOrphansKilled, requestApproval }) {
       closing = new AbortController();

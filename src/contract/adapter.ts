@@ -62,6 +62,8 @@ export interface ProviderDescription {
   /** What the operator can do about it, when it is not well. */
   detail: string | null;
   capabilities: GatewayCapabilities;
+  /** How many times as long as others it takes for an answer. */
+  timeoutMultiplier: number;
 }
 
 /** What Bridge hands to an adapter, once, before anything else. */
@@ -181,6 +183,17 @@ export interface ModelLister {
 /** Does the adapter know its models? */
 export const isModelLister = (value: unknown): value is ModelLister =>
   typeof value === "object" && value !== null && typeof (value as Partial<ModelLister>).listModels === "function";
+
+/** Knows how many times as long as others its runtime takes for an answer; who says nothing takes as long as others. */
+export interface Paced {
+  readonly timeoutMultiplier: number;
+}
+
+/** Does the adapter know how long its runtime takes? */
+export const isPaced = (value: unknown): value is Paced => {
+  const { timeoutMultiplier } = (value ?? {}) as Partial<Paced>;
+  return Number.isFinite(timeoutMultiplier) && (timeoutMultiplier as number) > 0;
+};
 
 /** What the module of an adapter exports. */
 export interface AdapterModule {

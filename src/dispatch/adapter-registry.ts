@@ -1,7 +1,7 @@
 import pRetry from "p-retry";
 import type { Logger } from "pino";
 import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter, ProviderDescription } from "#contract";
-import { adapterEventData, isModelLister } from "#contract";
+import { adapterEventData, isModelLister, isPaced } from "#contract";
 import type { Metrics } from "../metrics.ts";
 
 /** An adapter as it was found: loaded, or the reason why not. */
@@ -132,8 +132,13 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
     describe(provider) {
       const entry = entries.get(provider);
       if (entry === undefined || entry.adapter === null) return null;
-      const { status, detail } = entry.health;
-      return { health: status, detail, capabilities: entry.adapter.capabilities() };
+      const { adapter, health } = entry;
+      return {
+        health: health.status,
+        detail: health.detail,
+        capabilities: adapter.capabilities(),
+        timeoutMultiplier: isPaced(adapter) ? adapter.timeoutMultiplier : 1,
+      };
     },
     async listModels(provider) {
       const adapter = entries.get(provider)?.adapter;

@@ -2,8 +2,6 @@ import { readSettings } from "bridge-council";
 import { expect, test } from "vitest";
 import { chooseModels, settingsNotes } from "../../adapters/council/bridge-council.ts";
 import type { CouncilTask } from "../../adapters/council/council-kind.ts";
-import { createAdapterRegistry } from "../../src/dispatch/adapter-registry.ts";
-import { createMetrics } from "../../src/metrics.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 
 const gone = { model: "a/gone", reason: "not found in provider model list" };
@@ -28,23 +26,4 @@ test("a level of reasoning is told with what becomes of it", () => {
   const settings = readSettings(JSON.stringify({ reasoning_level: "xhigh" }));
   expect(settingsNotes({ settings })).toEqual([expect.stringContaining('reasoning_level "xhigh" was asked for: Codex is told')]);
   expect(settingsNotes({ settings: readSettings(null) })).toEqual([]);
-});
-
-test("an adapter that cannot list its models, or fails to, is no failure of who asks", async () => {
-  const logger = { info() {}, warn() {}, error() {}, debug() {} } as never;
-  const adapterOf = (more: object) => ({ provider: "x", ...more }) as never;
-  const registry = createAdapterRegistry({
-    loaded: [
-      { provider: "plain", adapter: adapterOf({}) },
-      { provider: "failing", adapter: adapterOf({ listModels: () => Promise.reject(new Error("no")) }) },
-      { provider: "good", adapter: adapterOf({ listModels: async () => ["m"] }) },
-    ],
-    configure: () => createAdapterConfig("/nowhere"),
-    metrics: createMetrics("test"),
-    logger,
-    onEvent() {},
-    onChecked() {},
-  });
-  const told = await Promise.all(["plain", "failing", "good", "missing", "__proto__"].map((provider) => registry.listModels(provider)));
-  expect(told).toEqual([null, null, ["m"], null, null]);
 });

@@ -1,0 +1,31 @@
+import { createSpending, readSettings } from "bridge-council";
+import { expect, test } from "vitest";
+import type { ProviderDescription } from "#contract";
+import { memberOptions } from "../../adapters/council/bridge-council.ts";
+import type { CouncilTask } from "../../adapters/council/council-kind.ts";
+import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
+import { createAdapterConfig } from "../conformance/adapter-config.ts";
+
+const described: ProviderDescription = {
+  health: "healthy",
+  detail: null,
+  capabilities: createInMemoryAdapter().capabilities(),
+  timeoutMultiplier: 2.5,
+};
+
+const member = (description: ProviderDescription | null) => {
+  const task: Partial<CouncilTask> = {
+    request: { directories: { workspace: "/nowhere" } } as CouncilTask["request"],
+    config: createAdapterConfig("/nowhere", { describeProvider: () => description }),
+    settings: readSettings(null),
+    spending: createSpending(1),
+  };
+  return memberOptions("any", "any", task as CouncilTask);
+};
+
+test.each([
+  ["describes itself", described, 2.5],
+  ["is not loaded", null, 1],
+])("a runtime that %s is given its time", (_, description, timeoutMultiplier) => {
+  expect(member(description)).toMatchObject({ timeoutMultiplier, availability: { found: description !== null } });
+});
