@@ -7,6 +7,7 @@ import { processLimits } from "../process/run-process.ts";
 import type { ProgramTask } from "../program/agent-program.ts";
 import { decideCall } from "../program/decide-call.ts";
 import { mcpServerNames } from "../program/mcp-server-names.ts";
+import { createAnsweredFetch } from "./answered-fetch.ts";
 import { createLimitedFetch } from "./limited-fetch.ts";
 import { ModelFailure, networkWords, redact } from "./model-failure.ts";
 import { createStdioServer } from "./stdio-transport.ts";
@@ -86,8 +87,9 @@ async function openServer(spec: McpServerSpec, mark: string, task: ProgramTask):
 type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
 
 /** Bridge itself connects here: only where a dispatch may lead it. */
-function remoteTransport({ transport: type, url, headers }: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
-  const fetch = createLimitedFetch(context.fetch, processLimits.stdoutBytes, closing);
+function remoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
+  const { transport: type, url, headers } = spec;
+  const fetch = createAnsweredFetch(createLimitedFetch(context.fetch, processLimits.stdoutBytes, closing), spec);
   return { type, url, ...(headers !== undefined && { headers }), redirect: "error" as const, fetch };
 }
 
