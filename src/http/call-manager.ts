@@ -38,11 +38,14 @@ export interface ManagerCallOptions {
   limitMs?: number;
 }
 
-/** Calls a manager of the provider that the request names; whatever comes of it otherwise is a BridgeError, or a bug. */
+/**
+ * Calls a manager of the provider that the request names; whatever comes of it otherwise is a BridgeError, or a bug. The signal is aborted once
+ * the request has been answered without waiting for the end of it: nothing is begun any more then.
+ */
 export type CallManager = <Kind extends keyof Managers, Result>(
   request: ProviderRequest,
   kind: Kind,
-  act: (manager: Managers[Kind]) => Promise<Result>,
+  act: (manager: Managers[Kind], signal: AbortSignal) => Promise<Result>,
 ) => Promise<Result>;
 
 type ProviderRequest = FastifyRequest<{ Params: { provider: string } }>;
@@ -93,11 +96,14 @@ export function createManagerCalls({ registry, dispatcher, logger, limitMs = LIM
     const { provider } = request.params;
     if (isWrite(request) && dispatcher.draining) throw new BridgeError("draining", "Bridge is stopping and changes nothing any more.");
     const manager = find(provider, kind);
-    const work = (async () => act(manager))();
+    const late = new AbortController();
+    const work = (async () => act(manager, late.signal))();
     const inTime = new AbortController();
     const tooLate = delay(limitMs, undefined, { signal: inTime.signal }).then(() => {
       tellLate(request, work);
-      throw new BridgeError("adapter_offline", tooLateText(provider, limitMs, isWrite(request)));
+      const refusal = new BridgeError("adapter_offline", tooLateText(provider, limitMs, isWrite(request)));
+      late.abort(refusal);
+      throw refusal;
     });
     tooLate.catch(() => {});
     try {

@@ -18,7 +18,7 @@ import {
   writeRefusals,
   written,
 } from "./gateway-schemas.ts";
-import { writeIfMatch } from "./precondition.ts";
+import { putIfMatch, writeIfMatch } from "./precondition.ts";
 
 const listedSchema = z
   .strictObject({ name: z.string(), etag: z.string().nullable(), bytes: z.number().int().nonnegative().nullable() })
@@ -76,17 +76,14 @@ export function registerAgentFileRoutes(server: FastifyInstance, callManager: Ca
     handler: async (request, reply) => {
       const { agentId, name } = request.params;
       const content = readContent(request.body);
-      const { file, isNew } = await callManager(request, "agents", (manager) =>
-        writeIfMatch(request, {
+      const { isNew, result } = await callManager(request, "agents", (manager, signal) =>
+        putIfMatch(request, signal, {
           what: "file",
-          readEtag: async () => (await manager.readAgentFile(agentId, name))?.etag,
-          write: async (ifMatch) => {
-            const isNew = ifMatch === undefined && (await manager.readAgentFile(agentId, name)) === null;
-            return { file: await manager.writeAgentFile(agentId, name, content, ifMatch), isNew };
-          },
+          read: () => manager.readAgentFile(agentId, name),
+          write: (ifMatch) => manager.writeAgentFile(agentId, name, content, ifMatch),
         }),
       );
-      return sendWritten(reply, isNew ? 201 : 200, file, file.etag);
+      return sendWritten(reply, isNew ? 201 : 200, result, result.etag);
     },
   });
 
@@ -101,10 +98,10 @@ export function registerAgentFileRoutes(server: FastifyInstance, callManager: Ca
     },
     handler: async (request, reply) => {
       const { agentId, name } = request.params;
-      await callManager(request, "agents", (manager) =>
-        writeIfMatch(request, {
+      await callManager(request, "agents", (manager, signal) =>
+        writeIfMatch(request, signal, {
           what: "file",
-          readEtag: async () => (await manager.readAgentFile(agentId, name))?.etag,
+          read: () => manager.readAgentFile(agentId, name),
           write: (ifMatch) => manager.deleteAgentFile(agentId, name, ifMatch),
         }),
       );

@@ -118,10 +118,10 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
     },
     async (request, reply) => {
       const { agentId } = request.params;
-      const agent = await callManager(request, "agents", (manager) =>
-        writeIfMatch(request, {
+      const agent = await callManager(request, "agents", (manager, signal) =>
+        writeIfMatch(request, signal, {
           what: "agent",
-          readEtag: async () => (await manager.getAgent(agentId))?.etag,
+          read: () => manager.getAgent(agentId),
           write: (ifMatch) => manager.updateAgent(agentId, request.body as AgentFields, ifMatch),
         }),
       );
@@ -145,10 +145,10 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
     },
     async (request, reply) => {
       const { agentId } = request.params;
-      await callManager(request, "agents", (manager) =>
-        writeIfMatch(request, {
+      await callManager(request, "agents", (manager, signal) =>
+        writeIfMatch(request, signal, {
           what: "agent",
-          readEtag: async () => (await manager.getAgent(agentId))?.etag,
+          read: () => manager.getAgent(agentId),
           write: (ifMatch) => manager.deleteAgent(agentId, ifMatch),
         }),
       );

@@ -44,10 +44,10 @@ export function registerBindingRoutes(server: FastifyInstance, callManager: Call
     },
     handler: async (request, reply) => {
       const { agentId } = request.params;
-      const found = await callManager(request, "agents", (manager) =>
-        writeIfMatch(request, {
+      const found = await callManager(request, "agents", (manager, signal) =>
+        writeIfMatch(request, signal, {
           what: "agent",
-          readEtag: async () => (await manager.listBindings(agentId))?.etag,
+          read: () => manager.listBindings(agentId),
           write: (ifMatch) => manager.setBindings(agentId, request.body.bindings, ifMatch),
         }),
       );

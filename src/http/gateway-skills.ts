@@ -18,7 +18,7 @@ import {
   writeRefusals,
   written,
 } from "./gateway-schemas.ts";
-import { writeIfMatch } from "./precondition.ts";
+import { putIfMatch, writeIfMatch } from "./precondition.ts";
 
 const entrySchema = z
   .looseObject({ name: z.string() })
@@ -78,17 +78,14 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
     handler: async (request, reply) => {
       const { name } = request.params;
       const content = readContent(request.body);
-      const { skill, isNew } = await callManager(request, "skills", (manager) =>
-        writeIfMatch(request, {
+      const { isNew, result } = await callManager(request, "skills", (manager, signal) =>
+        putIfMatch(request, signal, {
           what: "skill",
-          readEtag: async () => (await manager.readSkill(name))?.etag,
-          write: async (ifMatch) => {
-            const isNew = ifMatch === undefined && (await manager.readSkill(name)) === null;
-            return { skill: await manager.writeSkill(name, content, ifMatch), isNew };
-          },
+          read: () => manager.readSkill(name),
+          write: (ifMatch) => manager.writeSkill(name, content, ifMatch),
         }),
       );
-      return sendWritten(reply, isNew ? 201 : 200, skill, skill.etag);
+      return sendWritten(reply, isNew ? 201 : 200, result, result.etag);
     },
   });
 
@@ -103,10 +100,10 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
     },
     handler: async (request, reply) => {
       const { name } = request.params;
-      await callManager(request, "skills", (manager) =>
-        writeIfMatch(request, {
+      await callManager(request, "skills", (manager, signal) =>
+        writeIfMatch(request, signal, {
           what: "skill",
-          readEtag: async () => (await manager.readSkill(name))?.etag,
+          read: () => manager.readSkill(name),
           write: (ifMatch) => manager.deleteSkill(name, ifMatch),
         }),
       );

@@ -122,7 +122,7 @@ test("a write whose client has gone ends all the same, and leaves its line", asy
 });
 
 /** The routes alone, over a registry of one adapter. */
-async function startRoutes({ limitMs = 60_000, before }: { limitMs?: number; before(): Promise<void> }) {
+async function startRoutes({ limitMs = 60_000, before }: { limitMs?: number; before(method: string): Promise<void> | void }) {
   const adapter = { ...createInMemoryAdapter({ provider: "daemon" }), ...createInMemoryManager({ before }) };
   const health = { ...(await adapter.checkHealth()), status: "healthy" as const, checkedAt: 1 };
   const entry = { provider: "daemon", adapter, health };
@@ -135,8 +135,8 @@ async function startRoutes({ limitMs = 60_000, before }: { limitMs?: number; bef
   await server.register(gatewayRoutes({ registry, dispatcher, logger, limitMs }));
   const url = await server.listen({ port: 0, host: "127.0.0.1" });
   onTestFinished(() => server.close());
-  const call = async (method: string, target: string, body?: object) => {
-    const headers = { authorization: "Bearer any", ...(body && { "content-type": "application/json" }) };
+  const call = async (method: string, target: string, body?: object, more: Record<string, string> = {}) => {
+    const headers = { authorization: "Bearer any", ...(body && { "content-type": "application/json" }), ...more };
     const response = await fetch(`${url}/api/v2/gateway/daemon/${target}`, {
       method,
       headers,
@@ -145,12 +145,12 @@ async function startRoutes({ limitMs = 60_000, before }: { limitMs?: number; bef
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
   };
-  return { server, call, log, dispatcher };
+  return { server, call, log, dispatcher, adapter };
 }
 
 test("a runtime that does not answer in time: 503, and the line of a write that ends later follows", async () => {
   const goOn = Promise.withResolvers<void>();
-  const { call, log } = await startRoutes({ limitMs: 50, before: () => goOn.promise });
+  const { call, log } = await startRoutes({ limitMs: 50, before: (method) => (method === "readSkill" ? undefined : goOn.promise) });
   const read = await call("GET", "agents");
   expectProblem(read, "adapter_offline");
   expect(read.body.detail).toBe("The runtime behind daemon did not answer within 0.05 s.");
@@ -165,6 +165,20 @@ test("a runtime that does not answer in time: 503, and the line of a write that 
     ["gateway write ended late", "skills/a", "done"],
   ]);
   expect(log[1]?.["requestId"]).toBe(log[0]?.["requestId"]);
+});
+
+test.each([
+  ["PUT", {}],
+  ["PUT", { "if-match": "*" }],
+  ["DELETE", { "if-match": "*" }],
+])("a %s with %j whose reading hangs writes nothing once it has been answered", async (method, headers) => {
+  const goOn = Promise.withResolvers<void>();
+  const { call, log, adapter } = await startRoutes({ limitMs: 50, before: (name) => (name === "readSkill" ? goOn.promise : undefined) });
+  await adapter.writeSkill("a", "before");
+  expectProblem(await call(method, "skills/a", method === "PUT" ? { content: "after" } : undefined, headers), "adapter_offline");
+  goOn.resolve();
+  await expect.poll(() => log.at(-1)?.["msg"]).toBe("gateway write ended late");
+  expect((await adapter.readSkill("a"))?.content).toBe("before");
 });
 
 test("while Bridge drains nothing is changed any more, and reads go on", async () => {
