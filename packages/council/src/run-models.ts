@@ -35,10 +35,11 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
       instances_completed: completed,
     };
   }
+  const slugs = slugsOf(models);
   const reports = await Promise.all(
-    models.map(async (model) => ({
+    models.map(async (model, index) => ({
       model,
-      report: await runBridge({ ...options, model, idPrefix: `${initialOf(options.bridge)}-${slug(model)}-` }),
+      report: await runBridge({ ...options, model, idPrefix: `${initialOf(options.bridge)}-${slugs[index]}-` }),
     })),
   );
   const completed = reports.filter(({ report }) => report.status === "COMPLETED");
@@ -79,4 +80,12 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
 }
 
 const initialOf = (bridge: string): string => (bridge[0] ?? "p").toUpperCase();
-const slug = (model: string): string => model.replaceAll(/[^A-Za-z0-9.]+/g, "-");
+
+/** The models as parts of ids; no two are alike, though some models differ in punctuation alone. */
+function slugsOf(models: readonly string[]): string[] {
+  const slugs = models.map((model) => model.replaceAll(/[^A-Za-z0-9.]+/g, "-"));
+  return slugs.map((slug, index) => {
+    const earlier = slugs.slice(0, index).filter((other) => other === slug).length;
+    return earlier === 0 ? slug : `${slug}-${earlier + 1}`;
+  });
+}

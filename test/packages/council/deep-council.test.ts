@@ -331,6 +331,14 @@ describe("a runtime with several models", () => {
     expect(report.notes).toContainEqual(expect.stringMatching(/^bad\/model: SKIPPED/));
   });
 
+  test("that differ in punctuation alone have ids of their own", async () => {
+    const { given } = options({ [expert]: { outputs: [say("LOW", "A detail")] } });
+    const spies: string[] = [];
+    await runModels({ ...given, log: (event) => void spies.push(JSON.stringify(event)) }, ["glm/4-7", "glm/4:7"]);
+    const ids = new Set(spies.join().match(/O-glm-4-7-(?:2-)?\d{3}/g));
+    expect([...ids].toSorted()).toEqual(["O-glm-4-7-001", "O-glm-4-7-2-001"]);
+  });
+
   test.each([
     [[], undefined],
     [["glm/glm-4-7"], "glm/glm-4-7"],
