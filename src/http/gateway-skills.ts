@@ -1,24 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
 import { z } from "zod";
-import { BridgeError } from "../errors.ts";
 import type { CallManager } from "./call-manager.ts";
 import { emptyBody, noQuery } from "./empty.ts";
-import { refusePrecondition, sendTagged, sendWritten } from "./etag.ts";
-import {
-  contentBody,
-  listResponses,
-  namePageQuery,
-  nameParams,
-  pageByName,
-  preconditionHeaders,
-  providerParams,
-  readContent,
-  readResponses,
-  writeRefusals,
-  written,
-} from "./gateway-schemas.ts";
-import { putIfMatch, writeIfMatch } from "./precondition.ts";
+import { refusePrecondition, sendTagged } from "./etag.ts";
+import { registerDocumentRoutes } from "./gateway-documents.ts";
+import { listResponses, namePageQuery, nameParams, pageByName, providerParams, writeRefusals } from "./gateway-schemas.ts";
 
 const entrySchema = z
   .looseObject({ name: z.string() })
@@ -32,8 +19,7 @@ const installedSchema = z
 export function registerSkillRoutes(server: FastifyInstance, callManager: CallManager): void {
   const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
   const config = { scope: "manage" } as const;
-  const route = { url: "/api/v2/gateway/:provider/skills/:name", config } as const;
-  const common = { tags: ["gateway"], params: z.object({ ...providerParams, ...nameParams }), querystring: noQuery };
+  const params = z.object({ ...providerParams, ...nameParams });
 
   app.get(
     "/api/v2/gateway/:provider/skills",
@@ -54,61 +40,18 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
     },
   );
 
-  app.route({
-    ...route,
-    method: "GET",
-    schema: { ...common, summary: "One skill", response: readResponses("The skill.", skillSchema) },
-    handler: async (request, reply) => {
-      const skill = await callManager(request, "skills", (manager) => manager.readSkill(request.params.name));
-      if (skill === null) throw new BridgeError("not_found", "There is no such skill.");
-      return sendTagged(request, reply, skill, skill.etag);
-    },
-  });
-
-  app.route({
-    ...route,
-    method: "PUT",
-    schema: {
-      ...common,
-      summary: "Write a skill",
-      headers: preconditionHeaders,
-      body: contentBody,
-      response: { 200: written("Replaced.", skillSchema), 201: written("Made.", skillSchema), ...writeRefusals() },
-    },
-    handler: async (request, reply) => {
-      const { name } = request.params;
-      const content = readContent(request.body);
-      const { isNew, result } = await callManager(request, "skills", (manager, signal) =>
-        putIfMatch(request, signal, {
-          what: "skill",
-          read: () => manager.readSkill(name),
-          write: (ifMatch) => manager.writeSkill(name, content, ifMatch),
-        }),
-      );
-      return sendWritten(reply, isNew ? 201 : 200, result, result.etag);
-    },
-  });
-
-  app.route({
-    ...route,
-    method: "DELETE",
-    schema: {
-      ...common,
-      summary: "Delete a skill",
-      headers: preconditionHeaders,
-      response: { 204: { description: "Deleted." }, ...writeRefusals() },
-    },
-    handler: async (request, reply) => {
-      const { name } = request.params;
-      await callManager(request, "skills", (manager, signal) =>
-        writeIfMatch(request, signal, {
-          what: "skill",
-          read: () => manager.readSkill(name),
-          write: (ifMatch) => manager.deleteSkill(name, ifMatch),
-        }),
-      );
-      return reply.code(204).send();
-    },
+  registerDocumentRoutes(server, callManager, {
+    url: "/api/v2/gateway/:provider/skills/:name",
+    kind: "skills",
+    params,
+    schema: skillSchema,
+    what: "skill",
+    whatInFull: "skill",
+    of: (manager, { name }) => ({
+      read: () => manager.readSkill(name),
+      write: (content, ifMatch) => manager.writeSkill(name, content, ifMatch),
+      delete: (ifMatch) => manager.deleteSkill(name, ifMatch),
+    }),
   });
 
   app.post(
@@ -116,7 +59,9 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
     {
       config,
       schema: {
-        ...common,
+        tags: ["gateway"],
+        params,
+        querystring: noQuery,
         summary: "Install what a skill needs",
         body: emptyBody,
         response: {

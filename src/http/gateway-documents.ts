@@ -1,0 +1,96 @@
+import type { FastifyInstance } from "fastify";
+import type { z } from "zod";
+import { BridgeError } from "../errors.ts";
+import type { CallManager, Managers } from "./call-manager.ts";
+import { noQuery } from "./empty.ts";
+import { sendTagged, sendWritten } from "./etag.ts";
+import { contentBody, preconditionHeaders, readContent, readResponses, writeRefusals, written } from "./gateway-schemas.ts";
+import { putIfMatch, writeIfMatch } from "./precondition.ts";
+
+interface Document {
+  name: string;
+  content: string;
+  etag: string;
+}
+
+/** Documents of one kind that a runtime keeps. */
+export interface DocumentRoutes<Kind extends keyof Managers, Params> {
+  /** Where one of them is. */
+  url: string;
+  kind: Kind;
+  params: z.ZodType<Params>;
+  schema: z.ZodType<Document>;
+  /** What one of them is called, in short and in full. */
+  what: string;
+  whatInFull: string;
+  /** What can be done with one of them. */
+  of(
+    manager: Managers[Kind],
+    params: Params,
+  ): {
+    read(): Promise<Document | null>;
+    write(content: string, ifMatch?: string): Promise<Document>;
+    delete(ifMatch?: string): Promise<boolean>;
+  };
+}
+
+/** Reads, writes and deletes one document. */
+export function registerDocumentRoutes<Kind extends keyof Managers, Params>(
+  server: FastifyInstance,
+  callManager: CallManager,
+  { url, kind, params, schema, what, whatInFull, of }: DocumentRoutes<Kind, Params>,
+): void {
+  const route = { url, config: { scope: "manage" } } as const;
+  // By then they have been checked against their schema.
+  const open = (manager: Managers[Kind], request: { params: unknown }) => of(manager, request.params as Params);
+  const common = { tags: ["gateway"], params, querystring: noQuery };
+
+  server.route<{ Params: { provider: string } }>({
+    ...route,
+    method: "GET",
+    schema: { ...common, summary: `One ${whatInFull}`, response: readResponses(`The ${what}.`, schema) },
+    handler: async (request, reply) => {
+      const found = await callManager(request, kind, (manager) => open(manager, request).read());
+      if (found === null) throw new BridgeError("not_found", `There is no such ${what}.`);
+      return sendTagged(request, reply, found, found.etag);
+    },
+  });
+
+  server.route<{ Params: { provider: string }; Body: z.infer<typeof contentBody> }>({
+    ...route,
+    method: "PUT",
+    schema: {
+      ...common,
+      summary: `Write a ${whatInFull}`,
+      headers: preconditionHeaders,
+      body: contentBody,
+      response: { 200: written("Replaced.", schema), 201: written("Made.", schema), ...writeRefusals() },
+    },
+    handler: async (request, reply) => {
+      const content = readContent(request.body);
+      const { isNew, result } = await callManager(request, kind, (manager, signal) => {
+        const { read, write } = open(manager, request);
+        return putIfMatch(request, signal, { what, read, write: (ifMatch) => write(content, ifMatch) });
+      });
+      return sendWritten(reply, isNew ? 201 : 200, result, result.etag);
+    },
+  });
+
+  server.route<{ Params: { provider: string } }>({
+    ...route,
+    method: "DELETE",
+    schema: {
+      ...common,
+      summary: `Delete a ${whatInFull}`,
+      headers: preconditionHeaders,
+      response: { 204: { description: "Deleted." }, ...writeRefusals() },
+    },
+    handler: async (request, reply) => {
+      await callManager(request, kind, (manager, signal) => {
+        const { read, delete: write } = open(manager, request);
+        return writeIfMatch(request, signal, { what, read, write });
+      });
+      return reply.code(204).send();
+    },
+  });
+}
