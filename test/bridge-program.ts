@@ -26,6 +26,9 @@ export interface BridgeProgram {
   call(method: string, target: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
+/** A program for the command adapter, given as a script of sh. */
+export const shellCommand = (script: string) => ({ BRIDGE_COMMAND: JSON.stringify(["/bin/sh", "-c", script]) });
+
 /**
  * Starts it on a free port; resolves when it listens, rejects with its words when it ends before.
  * It is killed at the end of the test; outside of one, `atEnd` takes what has to be done then.

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -6,6 +6,7 @@ import type { Writable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type ProcessOptions, runProcess } from "../../../adapters/process/run-process.ts";
 import { processesOf } from "../../conformance/adapter-bench.ts";
+import { isAlive } from "../../is-alive.ts";
 
 const program = path.join(import.meta.dirname, "../../fixtures/programs/misbehaving.js");
 let directory: string;
@@ -308,15 +309,5 @@ function linkOf(file: string): string {
     return readlinkSync(file);
   } catch {
     return ""; // the descriptor that listed the directory
-  }
-}
-
-/** A zombie is dead: whoever inherited it has not looked yet. */
-function isAlive(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat[stat.lastIndexOf(")") + 2] !== "Z";
-  } catch {
-    return false;
   }
 }
