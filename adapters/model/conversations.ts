@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type ModelMessage, modelMessageSchema } from "ai";
 import { z } from "zod";
+import { removeOldFiles } from "../program/remove-old-files.ts";
 import { ModelFailure } from "./model-failure.ts";
 
 /** Beyond this a conversation is not gone on with: every turn sends all of it. */
@@ -74,11 +75,7 @@ export function createConversations(directory: string, retentionDays: number): C
     async sweep(now = Date.now()) {
       if (now - sweptAt < SWEEP_EVERY_MS) return;
       sweptAt = now;
-      for (const name of await readdir(directory).catch(() => [])) {
-        const file = path.join(directory, name);
-        const { mtimeMs = now } = (await stat(file).catch(() => null)) ?? {};
-        if (now - mtimeMs > keptMs) await rm(file, { force: true });
-      }
+      await removeOldFiles(directory, keptMs, now);
     },
   };
 }

@@ -87,7 +87,6 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
 
     async probe(_argv, context) {
       const endpoint = found(findEndpoint(context));
-      await stateOf(context).conversations.sweep();
       try {
         await ask(endpoint, context);
       } catch (error) {
@@ -131,6 +130,8 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
       if (obstacle !== null) return failure("adapter_error", obstacle);
       return await converse(task, { endpoint, modelId, capabilities, ...stateOf(task.context) });
     },
+
+    sweep: (context) => stateOf(context).conversations.sweep(),
 
     async close(context) {
       await states.get(context)?.http.close();

@@ -19,7 +19,24 @@ const excess = (): ModelFailure =>
 
 /** Opens nothing before the first request. How long an answer may take is Bridge's to say, not the transport's. */
 export function createModelHttp({ env }: Pick<ProgramContext, "env">): ModelHttp {
-  const dispatcher = new EnvHttpProxyAgent({
+  let dispatcher: EnvHttpProxyAgent | undefined;
+  // The same function by another name: Node's own types of it come from its own copy of undici.
+  const anyFetch = fetchOf as unknown as (input: Parameters<ModelFetch>[0], init: object) => Promise<Response>;
+  return {
+    async fetch(input, init) {
+      dispatcher ??= createDispatcher(env);
+      // A redirect would take the key of the endpoint to wherever it leads.
+      const response = await anyFetch(input, { ...init, dispatcher, redirect: "error" });
+      const perEvent = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+      return limitBody(response, { bytes: MAX_HELD_BYTES, perEvent, excess });
+    },
+    close: async () => await dispatcher?.destroy(),
+  };
+}
+
+/** Throws where there is a fault in the proxies. */
+const createDispatcher = (env: ProgramContext["env"]): EnvHttpProxyAgent =>
+  new EnvHttpProxyAgent({
     httpProxy: variable(env, "HTTP_PROXY"),
     httpsProxy: variable(env, "HTTPS_PROXY"),
     noProxy: variable(env, "NO_PROXY"),
@@ -27,18 +44,6 @@ export function createModelHttp({ env }: Pick<ProgramContext, "env">): ModelHttp
     bodyTimeout: 0,
     connect: { timeout: CONNECT_LIMIT_MS },
   });
-  // The same function by another name: Node's own types of it come from its own copy of undici.
-  const anyFetch = fetchOf as unknown as (input: Parameters<ModelFetch>[0], init: object) => Promise<Response>;
-  return {
-    async fetch(input, init) {
-      // A redirect would take the key of the endpoint to wherever it leads.
-      const response = await anyFetch(input, { ...init, dispatcher, redirect: "error" });
-      const perEvent = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-      return limitBody(response, { bytes: MAX_HELD_BYTES, perEvent, excess });
-    },
-    close: () => dispatcher.destroy(),
-  };
-}
 
 /** What is wrong with the proxies that the environment names, in words for the operator; null when nothing is. Their URLs may hold a password. */
 export function faultInProxies({ env }: Pick<ProgramContext, "env">): string | null {

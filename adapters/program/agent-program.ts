@@ -62,6 +62,8 @@ export interface ProgramConnection {
   /** Why it cannot carry this request, and what to do about it; null when it can. Absent: it can carry every one. What it cannot goes to the next connection. */
   obstacleTo?(request: ExecutionRequest): string | null;
   execute(task: ProgramTask, argv: readonly string[]): Promise<Ending>;
+  /** Forgets what it has kept of tasks for longer than `retentionDays`, whether it is in use or was once; called often. */
+  sweep?(context: ProgramContext): Promise<void>;
   /** Lets go of what it holds open between tasks; none of them runs any more. */
   close?(context: ProgramContext): Promise<void>;
 }

@@ -118,10 +118,17 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
 
 async function checkProgram(program: AgentProgram, ready: Ready): Promise<AdapterHealthStatus> {
   const { context, probes } = ready;
+  await sweepConnections(program, context);
   const found = findConnections(program, context);
   await probeConnections(found, context, probes);
   ready.found = found;
   return reportHealth(program, found, context);
+}
+
+/** Also those that nobody uses any more have kept something. What cannot be removed now hinders no task, and is tried again. */
+async function sweepConnections({ connections }: AgentProgram, context: ProgramContext): Promise<void> {
+  const swept = await Promise.allSettled(connections.map((connection) => connection.sweep?.(context)));
+  for (const end of swept) if (end.status === "rejected") context.logger.warn({ err: end.reason }, "what is too old cannot be removed");
 }
 
 async function runTask(

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import { normalizedUsageSchema } from "#contract";
+import { removeOldFiles } from "./remove-old-files.ts";
 
 const totalSchema = z.object({ usage: normalizedUsageSchema.optional(), costUsd: z.number().nonnegative().optional() });
 /** What a session has used up in all its tasks. */
@@ -44,10 +45,4 @@ export function createSessionTotals(directory: string): SessionTotals {
 }
 
 /** Removes the totals of sessions that have not been used for 30 days. */
-export async function forgetOldTotals(directory: string, now = Date.now()): Promise<void> {
-  for (const name of await readdir(directory).catch(() => [])) {
-    const file = path.join(directory, name);
-    const { mtimeMs = now } = (await stat(file).catch(() => null)) ?? {};
-    if (now - mtimeMs > KEPT_MS) await rm(file, { force: true });
-  }
-}
+export const forgetOldTotals = (directory: string, now?: number): Promise<void> => removeOldFiles(directory, KEPT_MS, now);

@@ -1,9 +1,13 @@
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { readdir, utimes } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import type { AdapterConfig } from "#contract";
 import { apiConnection } from "../../../adapters/claude/api.ts";
 import { withApi } from "../../../adapters/model/with-api.ts";
 import { createProgramAdapter } from "../../../adapters/program/create-program-adapter.ts";
 import { openBench } from "../../conformance/adapter-bench.ts";
 import { createModelServer } from "../../runtimes/model-server/server.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "../program/scripted-program.ts";
 
 const model = await createModelServer();
@@ -15,10 +19,10 @@ const absent = scriptedConnection({ find: () => ({ missing: "It is not installed
 const broken = scriptedConnection({ probe: () => Promise.reject(new Error("Its sandbox does not work.")) });
 const said = { metadata: { does: "speak", text: "The program." }, systemPrompt: model.scenario([{ text: "The model." }]) };
 
-async function open(program: typeof installed, settings: object = {}) {
+async function open(program: typeof installed, settings: object = {}, config: Partial<AdapterConfig> = {}) {
   const bench = openBench({
     createAdapter: () => createProgramAdapter(scriptedProgram(...withApi([program], apiConnection))),
-    config: { env, settings: { apiModel: "claude-opus-5-5", ...settings } },
+    config: { env, settings: { apiModel: "claude-opus-5-5", ...settings }, ...config },
     hasProcesses: false,
     scenarios: undefined as never,
   });
@@ -88,5 +92,22 @@ test("a conversation with the model goes on there alone", async () => {
   expect((await (await open(absent)).run(resumed)).result).toMatchObject({
     errorCode: "adapter_error",
     error: expect.stringContaining("The resume token is not known"),
+  });
+});
+
+describe("conversations with the model go when their days are over", () => {
+  test.each([
+    ["a program is installed", installed, {}],
+    ["the setting has chosen the program", installed, { connection: "cli" }],
+    ["its key is gone", absent, {}, { PATH: env.PATH }],
+    ["the proxies are at fault", absent, {}, { ...env, HTTP_PROXY: "no proxy" }],
+  ])("also where %s by then", async (_, program, settings, later = env) => {
+    const dataDir = await temporaryDirectory();
+    const directory = path.join(dataDir, "conversations");
+    expect((await (await open(absent, {}, { dataDir })).run(said)).result).toMatchObject({ status: "ok", connection: "api" });
+    const [name = "none"] = await readdir(directory);
+    await utimes(path.join(directory, name), 0, 0);
+    await open(program, settings, { dataDir, env: later });
+    expect(await readdir(directory)).toEqual([]);
   });
 });

@@ -197,3 +197,14 @@ test("totals of sessions lie with the adapter, and old ones are forgotten at its
   expect([(await adapter.execute(request())).output, (await adapter.execute(request())).output]).toEqual(["undefined", "1"]);
   expect((await adapter.execute(request({ directories: { ...request().directories, home: "/elsewhere" } }))).output).toBe("undefined");
 });
+
+test("what a connection cannot sweep away is told in the log, and hinders nobody", async () => {
+  const warnings: object[] = [];
+  const silent = (): void => {};
+  const logger = { debug: silent, info: silent, error: silent, warn: (fields: object) => void warnings.push(fields) };
+  const reason = new Error("a read-only file system");
+  const { adapter, initialize } = await openAdapter([scriptedConnection({ sweep: () => Promise.reject(reason) })], { logger });
+  await initialize();
+  expect((await adapter.checkHealth()).status).toBe("healthy");
+  expect(warnings).toEqual([{ err: reason }]);
+});
