@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { ManagementError } from "#contract";
 import { anyAnswer, ask, type ManageContext } from "./manage-context.ts";
-import { isStaleConfig, withoutPaths } from "./refusals.ts";
+import { isOvertaken, isStaleConfig, withoutPaths } from "./refusals.ts";
 
 /** How often a change is tried again because somebody else has changed something meanwhile. */
 const MAX_TRIES = 4;
@@ -55,6 +55,7 @@ export async function changeConfig(context: ManageContext, change: (config: Gate
       await ask(context, anyAnswer, "config.patch", params, { timeoutMs: WRITE_LIMIT_MS });
       break;
     } catch (error) {
+      if (isOvertaken(error)) break;
       if (!isStaleConfig(error) || tries === MAX_TRIES) throw error;
     }
   }

@@ -6,6 +6,7 @@ import { GatewayError } from "../gateway-error.ts";
 const detailsSchema = z.object({ type: z.string().optional(), code: z.string().optional(), missingScope: z.string().optional() }).catch({});
 /** The gateway knows these refusals by their words only. */
 const staleConfig = /config changed since last load|base ?hash/i;
+const overtakenChange = /^config\.patch persisted but was not applied .*\(superseded\)/;
 
 /** Runs an act of a manager; what the gateway has against it becomes the refusal of a manager. */
 export async function refusing<T>(act: () => Promise<T>): Promise<T> {
@@ -29,6 +30,9 @@ const isHostFailure = (error: unknown): error is NodeJS.ErrnoException =>
 
 /** Has somebody else changed the configuration between our reading and our writing? */
 export const isStaleConfig = (error: unknown): boolean => error instanceof GatewayError && staleConfig.test(error.message);
+
+/** Stands our change in the configuration, which somebody else has changed once more before the gateway could work with it? */
+export const isOvertaken = (error: unknown): boolean => error instanceof GatewayError && overtakenChange.test(error.message);
 
 /** Says the gateway that it has no such agent? */
 export const isMissingAgent = (error: unknown): boolean => error instanceof GatewayError && /^agent ".*" not found$/.test(error.message);

@@ -189,6 +189,20 @@ describe("changing an agent", () => {
     expect(config.source.agents.entries["writer"]).toEqual({ name: "Somebody's" });
   });
 
+  it("is done also where another write comes before the gateway works with it", async () => {
+    const config = configured();
+    const message = "config.patch persisted but was not applied to the active Gateway (superseded); run config.get, then use config.apply";
+    const { managers, called } = createBench({
+      ...config.answers,
+      "config.patch": (params) => {
+        config.answers["config.patch"](params);
+        throw new GatewayError({ code: "UNAVAILABLE", message });
+      },
+    });
+    expect(await managers.updateAgent("writer", { model: "custom/two" })).toMatchObject({ model: "custom/two" });
+    expect(called("config.patch")).toHaveLength(1);
+  });
+
   it("lets one of two writers win who have read the same", async () => {
     const config = configured();
     const { managers } = createBench(config.answers);
