@@ -34,6 +34,13 @@ describe("the gateway itself", () => {
     ]);
   });
 
+  it("is asked for its models again while its configuration changes", async () => {
+    const busy = failing(failure("UNAVAILABLE", "Error: Model catalog is not ready. Retry after Gateway startup or refresh finishes."));
+    const answers = [busy, busy];
+    const { managers } = createBench({ "models.list": () => answers.shift()?.() ?? { models: [{ id: "one", provider: "custom" }] } });
+    expect(await managers.getModelCatalog()).toMatchObject([{ id: "custom/one", configured: true }]);
+  });
+
   it("reloads its secrets again when a write was in the way", async () => {
     const answers = [failing(failure("UNAVAILABLE", "secrets.reload failed")), () => ({ ok: true, warningCount: 2 })];
     const { managers, called } = createBench({ "secrets.reload": () => answers.shift()?.() });
