@@ -27,6 +27,11 @@ export class GatewayError extends Error {
     this.retryable = retryable;
     this.retryAfterMs = retryAfterMs ?? null;
   }
+
+  /** Has the gateway done nothing, and asks to come again? */
+  get isBusy(): boolean {
+    return this.code === "UNAVAILABLE" && this.retryable;
+  }
 }
 
 /** The `details.code` of an error, by which the gateway tells kinds of one code apart. */

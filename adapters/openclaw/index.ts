@@ -28,7 +28,9 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       const keys = await openSessionKeys(config.dataDir);
       const gateway = createGateway({ url: settings.url, token: settings.token, logger: config.logger });
       const endWatch = watchStrays({ gateway, logger: config.logger, isOurs: keys.isOurs, isFollowed });
-      const servers = createLentServers(manageContext({ config, settings, gateway }, closing.signal), keys.bridgeId, config.logger);
+      const closed = closing.signal;
+      const context = { ...manageContext({ config, settings, gateway }, closed), gateway, closed };
+      const servers = createLentServers(context, keys.bridgeId, config.logger);
       const endSweep = gateway.onConnected(() => {
         servers
           .sweep()

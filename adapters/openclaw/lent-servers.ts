@@ -1,7 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { AdapterLogger, McpServerSpec } from "#contract";
+import type { Gateway } from "./gateway.ts";
+import { GatewayError } from "./gateway-error.ts";
 import { changeConfig, readConfig } from "./manage/gateway-config.ts";
 import type { ManageContext } from "./manage/manage-context.ts";
+import { overBreaks } from "./over-breaks.ts";
+
+type LendingContext = ManageContext & { gateway: Gateway; closed: AbortSignal };
 
 /** MCP servers of tasks in a gateway that knows only servers of its own. */
 export interface LentServers {
@@ -14,12 +19,12 @@ export interface LentServers {
   giveBack(names: readonly string[]): void;
   /** Takes out what a Bridge of the same name has left behind when it was killed. */
   sweep(): Promise<void>;
-  /** Resolves when nothing is on its way any more. */
+  /** Resolves when all that was given back is taken out, or cannot be now. */
   close(): Promise<void>;
 }
 
 /** Opens the loans of one gateway. `bridgeId` tells the servers of this Bridge from those of others and of the operator. */
-export function createLentServers(context: ManageContext, bridgeId: string, logger: AdapterLogger): LentServers {
+export function createLentServers(context: LendingContext, bridgeId: string, logger: AdapterLogger): LentServers {
   // Short, because the name stands before that of every tool.
   const prefix = `br${bridgeId.slice(0, 6)}`;
   const wanted = new Map<string, object>();
@@ -51,15 +56,21 @@ export function createLentServers(context: ManageContext, bridgeId: string, logg
     // Remembered before it is sure: what was perhaps written is taken out all the same.
     for (const [name] of added) written.add(name);
     const servers = Object.fromEntries([...added, ...removed.map((name) => [name, null] as const)]);
-    await changeConfig(context, () => ({ mcp: { servers } }));
+    try {
+      await changeConfig(context, () => ({ mcp: { servers } }));
+    } catch (error) {
+      if (!mayBeWritten(error)) for (const [name] of added) written.delete(name);
+      throw error;
+    }
     for (const name of removed) written.delete(name);
   }
 
-  const inBackground = (): void => {
-    flush().catch((error: unknown) =>
+  function giveBack(names: readonly string[]): void {
+    for (const name of names) wanted.delete(name);
+    overBreaks({ gateway: context.gateway, signal: context.closed }, flush).catch((error: unknown) =>
       logger.warn({ reason: String(error) }, "MCP servers of ended tasks are still in OpenClaw's configuration"),
     );
-  };
+  }
 
   return {
     async lend(servers) {
@@ -71,14 +82,11 @@ export function createLentServers(context: ManageContext, bridgeId: string, logg
         await flush();
         return names;
       } catch (error) {
-        for (const name of names) wanted.delete(name);
+        giveBack(names);
         throw error;
       }
     },
-    giveBack(names) {
-      for (const name of names) wanted.delete(name);
-      inBackground();
-    },
+    giveBack,
     async sweep() {
       const { sourceConfig } = await readConfig(context);
       const pattern = new RegExp(`^${prefix}[0-9a-f]{6}-`);
@@ -86,10 +94,14 @@ export function createLentServers(context: ManageContext, bridgeId: string, logg
       await flush();
     },
     async close() {
-      await Promise.allSettled([flushing, next]);
+      await Promise.allSettled([flush()]);
     },
   };
 }
+
+/** Is what was to be written perhaps there, though the gateway has not said so? */
+const mayBeWritten = (error: unknown): boolean =>
+  error instanceof GatewayError && !error.isBusy && ["TIMEOUT", "DISCONNECTED", "UNAVAILABLE"].includes(error.code);
 
 function describe(server: McpServerSpec): object {
   if (server.transport === "stdio") {

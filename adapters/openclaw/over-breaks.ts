@@ -1,9 +1,12 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Hello } from "./gateway-socket.ts";
 
 /** How long a gateway may be away before its tasks are given up. */
 const AWAY_LIMIT_MS = 120_000;
+/** Where it asks to come again, and does not say when. */
+const AGAIN_MS = 500;
 
 /** Who waits for which gateway; aborted when that is over. */
 interface Waiting {
@@ -11,14 +14,23 @@ interface Waiting {
   signal: AbortSignal;
 }
 
-/** Does with the gateway what may be done twice, once more after each break of the connection. Rejects with a GatewayError. */
+/**
+ * Does with the gateway what may be done twice, once more after each break of the connection, and where it has no time for it: while it is about
+ * to stop, or when its configuration was changed too often. Rejects with a GatewayError.
+ */
 export async function overBreaks<T>(waiting: Waiting, act: (hello: Hello) => Promise<T>): Promise<T> {
+  let waitedMs = 0;
   for (;;) {
     const hello = await reconnect(waiting);
     try {
       return await act(hello);
     } catch (error) {
-      if (!(error instanceof GatewayError) || error.code !== "DISCONNECTED") throw error;
+      if (!(error instanceof GatewayError)) throw error;
+      if (error.code === "DISCONNECTED") continue;
+      if (!error.isBusy || waitedMs >= AWAY_LIMIT_MS) throw error;
+      const againMs = Math.max(error.retryAfterMs ?? 0, AGAIN_MS);
+      await delay(againMs, undefined, { signal: waiting.signal });
+      waitedMs += againMs;
     }
   }
 }

@@ -27,11 +27,10 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
   const deaf = gateway.onEvent((event) => {
     answering.take(event);
     for (const step of reader.read(event)) {
+      // Its model is known when that begins to answer.
+      hasBegun = true;
       if (step.kind === "known") facts = { ...facts, ...step.facts };
-      else if (step.kind !== "ended") {
-        hasBegun = true;
-        tellStep(story, step);
-      }
+      else if (step.kind !== "ended") tellStep(story, step);
     }
   });
 

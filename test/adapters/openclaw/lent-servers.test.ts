@@ -2,22 +2,22 @@ import { describe, expect, test } from "vitest";
 import type { McpServerSpec } from "#contract";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
 import { createLentServers } from "../../../adapters/openclaw/lent-servers.ts";
-import type { ManageContext } from "../../../adapters/openclaw/manage/manage-context.ts";
 
 const files: McpServerSpec = { name: "files", transport: "stdio", command: "mcp-files", args: ["--root", "."], env: { KEY: "secret" } };
 const search: McpServerSpec = { name: "search", transport: "http", url: "https://mcp.example/", headers: { authorization: "Bearer x" } };
 const news: McpServerSpec = { name: "news", transport: "sse", url: "https://news.example/sse" };
 
-/** A gateway's configuration: patches are merged, and one that was made for another state is refused. */
-function open(given: Record<string, unknown> = {}, refuse: () => Error | null = () => null) {
+/** A gateway's configuration: patches are merged, and one that was made for another state is refused. `refuse` is asked before and after. */
+function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean) => Error | null = () => null) {
   const servers: Record<string, unknown> = { ...given };
   const warnings: string[] = [];
+  const { signal: closed } = new AbortController();
   let revision = 1;
   let writes = 0;
   const methods: Record<string, (params: { raw: string; baseHash: string }) => unknown> = {
     "config.get": () => ({ hash: `h${revision}`, valid: true, sourceConfig: { mcp: { servers: { ...servers } } } }),
     "config.patch"({ raw, baseHash }) {
-      const refusal = refuse();
+      const refusal = refuse(false);
       if (refusal !== null) throw refusal;
       if (baseHash !== `h${revision}`)
         throw new GatewayError({ code: "INVALID_REQUEST", message: "config changed since last load; re-run config.get and retry" });
@@ -28,16 +28,20 @@ function open(given: Record<string, unknown> = {}, refuse: () => Error | null = 
       }
       revision += 1;
       writes += 1;
+      const failure = refuse(true);
+      if (failure !== null) throw failure;
       return {};
     },
   };
   const gateway = {
     hello: null,
+    failure: null,
+    connected: async () => ({}),
     hasMethod: () => true,
     call: async (method: string, params: object = {}) => methods[method]?.(params as never),
   };
   const logger = { debug() {}, info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) };
-  const lent = createLentServers({ gateway } as unknown as ManageContext, "0123456789ab", logger);
+  const lent = createLentServers({ gateway, closed } as unknown as Parameters<typeof createLentServers>[0], "0123456789ab", logger);
   return {
     lent,
     servers,
@@ -100,11 +104,43 @@ describe("lent servers", () => {
     refusal = new GatewayError({ code: "UNAVAILABLE", message: "rate limit" });
     lent.giveBack(names);
     await lent.close();
-    expect(warnings).toHaveLength(1);
+    await expect.poll(() => warnings).toHaveLength(1);
     refusal = null;
     lent.giveBack(await lent.lend([search]));
     await lent.close();
     expect(servers).toEqual({});
+  });
+
+  test("that the gateway cannot take out now, because its configuration was changed too often, are taken out later", async () => {
+    let refusals = 1;
+    const message = "rate limit exceeded for config.patch; retry after 1s";
+    const busy = new GatewayError({ code: "UNAVAILABLE", message, retryable: true, retryAfterMs: 10 });
+    let names: string[] | null = null;
+    const { lent, servers, warnings } = open({}, () => (names !== null && refusals-- > 0 ? busy : null));
+    names = await lent.lend([files]);
+    lent.giveBack(names);
+    await expect.poll(() => servers, { timeout: 5_000 }).toEqual({});
+    expect(warnings).toEqual([]);
+  });
+
+  test("whose writing was overtaken by another's are lent: they stand in the configuration", async () => {
+    const message = "config.patch persisted but was not applied to the active Gateway (superseded); run config.get, then use config.apply";
+    const { lent, servers } = open({}, (written) => (written ? new GatewayError({ code: "UNAVAILABLE", message }) : null));
+    const names = await lent.lend([files]);
+    expect(Object.keys(servers)).toEqual(names);
+  });
+
+  test("that were perhaps written, though the gateway did not say so, are taken out", async () => {
+    const failed = "config.patch persisted but was not applied to the active Gateway (failed); run config.get, then use config.apply";
+    let fails = true;
+    const { lent, servers, warnings } = open({}, (written) => {
+      if (!written || !fails) return null;
+      fails = false;
+      return new GatewayError({ code: "UNAVAILABLE", message: failed });
+    });
+    await expect(lent.lend([files])).rejects.toThrow("failed");
+    await expect.poll(() => servers).toEqual({});
+    expect(warnings).toEqual([]);
   });
 
   test("that a killed Bridge has left are swept, and nobody else's", async () => {
@@ -116,7 +152,8 @@ describe("lent servers", () => {
 
   test("find their way into a configuration that others change, too", async () => {
     let changes = 2;
-    const bench = open({}, () => {
+    const bench = open({}, (isWritten) => {
+      if (isWritten) return null;
       if (changes > 0) bench.changeElsewhere();
       changes -= 1;
       return null;

@@ -92,9 +92,10 @@ describe("a task", () => {
   });
 });
 
-describe("a run that begins while the gateway's configuration changes", () => {
-  const message = "prepared model runtime plugin generation was superseded for /state/agents/main/agent";
-  const superseded = { refusal: { code: "UNAVAILABLE", message, retryable: false } };
+describe("a run that the gateway cannot begin", () => {
+  const refusalOf = (message: string) => ({ refusal: { code: "UNAVAILABLE", message, retryable: false } });
+  const superseded = refusalOf("prepared model runtime plugin generation was superseded for /state/agents/main/agent");
+  const locked = refusalOf("another OpenClaw process owns state-lifecycle");
   const accepted = { payload: { status: "accepted" }, isFirst: true };
 
   test("is started again, refused or accepted, until it begins", async () => {
@@ -104,7 +105,7 @@ describe("a run that begins while the gateway's configuration changes", () => {
         if (method !== "agent" || starts === 2) return false;
         starts += 1;
         if (starts === 2) answer(accepted);
-        answer(superseded);
+        answer(starts === 1 ? superseded : locked);
         return true;
       },
     });
@@ -114,20 +115,37 @@ describe("a run that begins while the gateway's configuration changes", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test("is not started again once it has done anything", async () => {
+  test.each([
+    ["called a tool", "tool", { phase: "start", name: "exec", toolCallId: "1", args: {} }],
+    ["called its model", "lifecycle", { phase: "model", provider: "custom", model: "scripted" }],
+  ])("is not started again once it has %s", async (_, stream, data) => {
     const fake = await startFakeGateway({
       lie: ({ method, params }, answer, socket) => {
         if (method !== "agent") return false;
         answer(accepted);
         const { idempotencyKey: runId, sessionKey } = params;
-        const payload = { runId, sessionKey, stream: "tool", data: { phase: "start", name: "exec", toolCallId: "1", args: {} } };
-        socket.send(JSON.stringify({ type: "event", event: "agent", payload }));
+        socket.send(JSON.stringify({ type: "event", event: "agent", payload: { runId, sessionKey, stream, data } }));
         answer(superseded);
         return true;
       },
     });
     const { start } = await open(fake);
     expect((await start(doing({ say: "Never." })).done).result).toMatchObject({ status: "error", errorCode: "model_error" });
+    expect(called(fake, "agent")).toHaveLength(1);
+  });
+
+  test("is not started again where a broken connection may have hidden what it has done", async () => {
+    const fake = await startFakeGateway({
+      lie: ({ method, params }, answer) => {
+        if (method === "agent.wait") answer({ payload: { runId: params["runId"], status: "error", error: superseded.refusal.message } });
+        return method === "agent.wait";
+      },
+    });
+    const { start } = await open(fake);
+    const task = start(doing({ hang: true }));
+    await runOf(fake, task);
+    fake.cut();
+    expect((await task.done).result).toMatchObject({ status: "error", errorCode: "model_error" });
     expect(called(fake, "agent")).toHaveLength(1);
   });
 
@@ -144,6 +162,44 @@ describe("a run that begins while the gateway's configuration changes", () => {
     expect(await adapter.cancel(task.request.taskId)).toBe(true);
     expect((await task.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
     expect(called(fake, "agent").length).toBeLessThan(5);
+  });
+});
+
+describe("a gateway that has no time", () => {
+  const files = { name: "files", transport: "stdio" as const, command: "mcp-files" };
+  const busy = (message: string) => ({ refusal: { code: "UNAVAILABLE", message, retryable: true, retryAfterMs: 1 } });
+
+  test.each(["sessions.create", "config.patch", "sessions.patch", "agent"])("for %s is asked again, as it wants it", async (refused) => {
+    let refusals = 1;
+    const fake = await startFakeGateway({
+      lie: ({ method }, answer) => {
+        const isRefused = method === refused && refusals-- > 0;
+        if (isRefused) answer(busy(`${method} unavailable during gateway restart`));
+        else if (method === "config.patch") answer({ payload: { ok: true } });
+        return isRefused || method === "config.patch";
+      },
+    });
+    const { start } = await open(fake);
+    const { result } = await start({ ...doing({ say: "Here." }), mcpServers: [files] }).done;
+    expect(result).toMatchObject({ status: "ok", output: "Here." });
+    expect(called(fake, refused).length).toBeGreaterThan(1);
+    const ids = called(fake, "agent").map(({ params }) => params["idempotencyKey"]);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  test("keeps no task that is cancelled", async () => {
+    const fake = await startFakeGateway({
+      lie: ({ method }, answer) => {
+        if (method === "config.patch") answer({ refusal: { ...busy("rate limit exceeded").refusal, retryAfterMs: 60_000 } });
+        return method === "config.patch";
+      },
+    });
+    const { adapter, start } = await open(fake);
+    const task = start({ ...doing({ say: "Never." }), mcpServers: [files] });
+    await expect.poll(() => called(fake, "config.patch").length).toBeGreaterThan(0);
+    expect(await adapter.cancel(task.request.taskId)).toBe(true);
+    expect((await task.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
+    expect(called(fake, "agent")).toEqual([]);
   });
 });
 
