@@ -4,6 +4,7 @@ import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from
 
 export { createSandbox } from "./process/sandbox.ts";
 export { sweepLeftovers } from "./process/sweep-processes.ts";
+export { takeForeignFault } from "./program/foreign-code.ts";
 
 /** The adapters that ship with Bridge, by provider; nothing of one is loaded before it is asked for. */
 export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> = {

@@ -5,7 +5,7 @@ import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Sandbox } from "#contract";
-import { acpAgents, catalogue, createSandbox, findUnusedPrograms, sweepLeftovers } from "../adapters/index.ts";
+import { acpAgents, catalogue, createSandbox, findUnusedPrograms, sweepLeftovers, takeForeignFault } from "../adapters/index.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { createApprovals } from "./approvals/approvals.ts";
 import { createCallbackGuard } from "./callbacks/callback-guard.ts";
@@ -53,6 +53,8 @@ export interface App {
   start(): Promise<string>;
   /** Tells the operator, once, of programs on this machine that could be adapters. Takes seconds; never fails. */
   suggestAdapters(): Promise<void>;
+  /** Looks at an error that nobody has caught. True: it came from code that is not Bridge's, and its task has logged it. */
+  takeFault(error: unknown): boolean;
   /** Drains, closes every stream, and lets go of everything. */
   close(): Promise<void>;
 }
@@ -230,6 +232,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       suggested = suggestAdapters();
       return suggested;
     },
+    takeFault: takeForeignFault,
     async close() {
       closing.abort();
       // A stop may come in the middle of the start, which still needs all that is let go of here.

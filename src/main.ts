@@ -50,7 +50,8 @@ async function serve(): Promise<void> {
     log,
   );
   const app = await createApp(config, logger);
-  closeWithGrace({ delay: config.drainSeconds * 1000 + CLOSE_MARGIN_MS, logger: false }, async ({ signal, err }) => {
+  const graceMs = config.drainSeconds * 1000 + CLOSE_MARGIN_MS;
+  closeWithGrace({ delay: graceMs, logger: false, skip: ["unhandledRejection"] }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, "stopping after an unexpected error");
     else logger.info({ signal }, "stopping");
     await app.close();
@@ -60,6 +61,11 @@ async function serve(): Promise<void> {
     await written;
     // What has not been taken by now is lost: the exit would wait for a reader that stands still.
     log.flushSync = () => {};
+  });
+  // A rejection that nobody handles comes here, too.
+  const { emit }: NodeJS.EventEmitter = process;
+  process.setUncaughtExceptionCaptureCallback((error) => {
+    if (!app.takeFault(error)) emit.call(process, "uncaughtException", error);
   });
   await app.start();
   for (const warning of warnings) logger.warn(warning);

@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import type { ProgramTask } from "../program/agent-program.ts";
 import { decideCall } from "../program/decide-call.ts";
 import { unlessAborted } from "../program/unless-aborted.ts";
@@ -5,7 +6,7 @@ import type { CanUseTool } from "./sdk.ts";
 
 /** Makes who answers the questions of a task's program, until it is gone. However the wait for an answer ends, without a yes it is a no. */
 export function createAnswering(task: ProgramTask, gone: AbortSignal): CanUseTool {
-  return async (toolName, input, { signal, toolUseID: toolCallId }) => {
+  return AsyncResource.bind(async (toolName, input, { signal, toolUseID: toolCallId }) => {
     // The SDK hands a question on at once, and what the program has told before it in its turn.
     await new Promise(setImmediate);
     task.story.invokeTool(toolCallId, toolName, input);
@@ -15,5 +16,5 @@ export function createAnswering(task: ProgramTask, gone: AbortSignal): CanUseToo
     if (decision.allow) return { behavior: "allow", updatedInput: input };
     // All that the model hears of it, so it says what has happened, too.
     return { behavior: "deny", message: `The call was refused permission and has not run: ${decision.reason}` };
-  };
+  });
 }

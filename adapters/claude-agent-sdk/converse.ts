@@ -3,6 +3,7 @@ import { createClaudeReader } from "../claude-code/events.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, processLimits } from "../process/run-process.ts";
 import type { Ending, ProgramTask } from "../program/agent-program.ts";
+import { runForeign } from "../program/foreign-code.ts";
 import { promptOf } from "../program/prompt.ts";
 import { reportOrphans, type Step, tellStep, type Verdict } from "../program/run-program.ts";
 import { unlessAborted } from "../program/unless-aborted.ts";
@@ -10,7 +11,7 @@ import { createAnswering } from "./answer-question.ts";
 import { createChildProcess, stdoutBytes } from "./child-process.ts";
 import { homeSetting } from "./home-setting.ts";
 import { optionsFor } from "./options.ts";
-import type { ClaudeAgentSdk, Query, UserMessage } from "./sdk.ts";
+import { type ClaudeAgentSdk, createFaultLog, type Query, type UserMessage } from "./sdk.ts";
 
 /** How long a program may take to tell its result when its turn is interrupted, and to exit once it has told it: it takes up to 1.5 s to tidy up. */
 const INTERRUPT_LIMIT_MS = 1_500;
@@ -53,20 +54,19 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     }
   };
 
+  const options = {
+    ...optionsFor(request, schema),
+    pathToClaudeCodeExecutable: program,
+    env,
+    spawnClaudeCodeProcess: child.spawn,
+    ...(request.profile === "inspect" ? { permissionPrompts: "none" } : { canUseTool: createAnswering(task, child.gone) }),
+  };
   const begin = (): Query => {
-    query = sdk.query({
-      prompt: speak(promptOf(request), prompted.promise),
-      options: {
-        ...optionsFor(request, schema),
-        pathToClaudeCodeExecutable: program,
-        env,
-        spawnClaudeCodeProcess: child.spawn,
-        ...(request.profile === "inspect" ? { permissionPrompts: "none" } : { canUseTool: createAnswering(task, child.gone) }),
-      },
-    });
+    query = sdk.query({ prompt: speak(promptOf(request), prompted.promise), options });
     return query;
   };
-  const interrupt = async (): Promise<unknown> => await query?.interrupt();
+  const onFault = createFaultLog(context.logger, { taskId: request.taskId });
+  const interrupt = async (): Promise<unknown> => await runForeign(onFault, () => query?.interrupt());
   const stop = (): void => {
     // Before its first word it has nothing to finish.
     stopIn(hasBegun ? INTERRUPT_LIMIT_MS : 0);
@@ -80,7 +80,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     broken = error;
   };
   try {
-    for await (const message of untilBroken(begin, child.gone, onBreak)) {
+    for await (const message of untilBroken(begin, child.gone, { onBreak, onFault })) {
       hasBegun = true;
       for (const step of read(message as Record<string, unknown>)) take(step);
     }
@@ -110,20 +110,25 @@ async function* speak(text: string, ended: Promise<void>): AsyncGenerator<UserMe
 async function* untilBroken(
   begin: () => Query,
   gone: AbortSignal,
-  onBreak: (error: Error) => void,
+  { onBreak, onFault }: { onBreak(error: Error): void; onFault(error: unknown): void },
 ): AsyncGenerator<unknown, void, undefined> {
   let messages: AsyncIterator<unknown> | null = null;
   try {
-    messages = begin()[Symbol.asyncIterator]();
+    const begun = runForeign(onFault, () => begin()[Symbol.asyncIterator]());
+    messages = begun;
     for (;;) {
-      const next = await unlessAborted(messages.next(), gone, LAST_WORDS_MS);
+      const next = await unlessAborted(
+        runForeign(onFault, () => begun.next()),
+        gone,
+        LAST_WORDS_MS,
+      );
       if (next === null || next.done === true) return;
       yield next.value;
     }
   } catch (error) {
     onBreak(error as Error);
   } finally {
-    const end = async (): Promise<unknown> => await messages?.return?.();
+    const end = async (): Promise<unknown> => await runForeign(onFault, () => messages?.return?.());
     end().catch(() => {});
   }
 }

@@ -33,7 +33,7 @@ const neededFlags = ["--restricted", "--setting-sources", "--strict-mcp-config",
 
 async function probe([program = "", module = ""]: readonly string[], context: ProgramContext): Promise<Probe> {
   const limit = AbortSignal.any([AbortSignal.timeout(LOAD_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
-  if ((await unlessAborted(loadSdk(module), limit, 0)) === null)
+  if ((await unlessAborted(loadSdk(module, context.logger), limit, 0)) === null)
     throw new Error(`${packageName} was not loaded within ${LOAD_LIMIT_MS / 1000} s.`);
   const version = findInstalledSdk(path.dirname(module))?.version ?? null;
   const advice = `npm install --no-save ${packageName}`;
@@ -42,11 +42,11 @@ async function probe([program = "", module = ""]: readonly string[], context: Pr
 }
 
 async function execute(task: ProgramTask, [program = "", module = ""]: readonly string[]): Promise<Ending> {
-  const { request } = task;
+  const { request, context } = task;
   const refused = refuseToken(request.resumeToken);
   if (refused !== null) return refused;
   const sdk = await unlessAborted(
-    loadSdk(module).catch(() => unloadable),
+    loadSdk(module, context.logger).catch(() => unloadable),
     task.signal,
     0,
   );

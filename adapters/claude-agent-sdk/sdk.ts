@@ -4,6 +4,8 @@ import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
+import type { AdapterLogger } from "#contract";
+import { runForeign } from "../program/foreign-code.ts";
 
 /** The package that the operator installs; it is not Bridge's to ship. */
 export const packageName = "@anthropic-ai/claude-agent-sdk";
@@ -77,9 +79,15 @@ export function findInstalledSdk(directory: string): InstalledSdk | null {
   }
 }
 
+/** Says where the SDK has failed and nobody waits for it. That need not keep a task from its end; what does is for the limits of every task. */
+export const createFaultLog =
+  (logger: AdapterLogger, fields: object = {}) =>
+  (err: unknown): void =>
+    logger.error({ ...fields, err }, "the Claude Agent SDK has failed where nobody waits for it");
+
 /** Loads the package; rejects in words for the operator when it is not what Bridge knows by that name. */
-export async function loadSdk(module: string): Promise<ClaudeAgentSdk> {
-  const loaded: Partial<ClaudeAgentSdk> = await import(pathToFileURL(module).href);
+export async function loadSdk(module: string, logger: AdapterLogger): Promise<ClaudeAgentSdk> {
+  const loaded: Partial<ClaudeAgentSdk> = await runForeign(createFaultLog(logger), () => import(pathToFileURL(module).href));
   if (typeof loaded.query !== "function")
     throw new Error(`${packageName} has no query(): install the version that Bridge was tested with.`);
   return loaded as ClaudeAgentSdk;

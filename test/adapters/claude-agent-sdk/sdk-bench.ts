@@ -14,6 +14,33 @@ export const say = (text: string) =>
   `echo '{"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"text","text":"${text}"}]},"parent_tool_use_id":null}'`;
 export const result = (fields: object) => `echo '${JSON.stringify({ type: "result", subtype: "success", is_error: false, ...fields })}'`;
 
+/** Puts there an SDK, the scripted one or this code, and a program that is this shell script. */
+export function installSdk(
+  root: string,
+  {
+    sdk,
+    script,
+    beside = false,
+    interpreter = "#!/bin/sh",
+  }: { sdk?: string | undefined; script: string | null; beside?: boolean; interpreter?: string },
+) {
+  const directory = path.join(root, "sdk");
+  const modules = path.join(directory, "node_modules/@anthropic-ai");
+  const install = (name: string, fields: object) => {
+    mkdirSync(path.join(modules, name), { recursive: true });
+    writeFileSync(path.join(modules, name, "package.json"), JSON.stringify({ name: `@anthropic-ai/${name}`, type: "module", ...fields }));
+  };
+  install("claude-agent-sdk", { version: "9.9.9", exports: "./sdk.js" });
+  const module = path.join(modules, "claude-agent-sdk/sdk.js");
+  if (sdk === undefined) cpSync(scriptedSdk, module);
+  else writeFileSync(module, sdk);
+  const platform = `claude-agent-sdk-${process.platform}-${process.arch}`;
+  if (beside) install(platform, { version: "9.9.9" });
+  const program = beside ? path.join(modules, platform, "claude") : path.join(root, "claude");
+  if (script !== null) writeFileSync(program, `${interpreter}\n${script}\n`, { mode: 0o755 });
+  return { directory, program };
+}
+
 /** An adapter whose SDK is the scripted one, or this code, and whose program is this shell script. */
 export async function openBench(
   script: string | null,
@@ -33,23 +60,11 @@ export async function openBench(
   } = {},
 ) {
   const root = await temporaryDirectory();
-  const modules = path.join(root, "sdk/node_modules/@anthropic-ai");
-  const install = (name: string, fields: object) => {
-    mkdirSync(path.join(modules, name), { recursive: true });
-    writeFileSync(path.join(modules, name, "package.json"), JSON.stringify({ name: `@anthropic-ai/${name}`, type: "module", ...fields }));
-  };
-  install("claude-agent-sdk", { version: "9.9.9", exports: "./sdk.js" });
-  const module = path.join(modules, "claude-agent-sdk/sdk.js");
-  if (sdk === undefined) cpSync(scriptedSdk, module);
-  else writeFileSync(module, sdk);
-  const platform = `claude-agent-sdk-${process.platform}-${process.arch}`;
-  if (beside) install(platform, { version: "9.9.9" });
-  const program = beside ? path.join(modules, platform, "claude") : path.join(root, "claude");
-  if (script !== null) writeFileSync(program, `${interpreter}\n${script}\n`, { mode: 0o755 });
+  const { directory, program } = installSdk(root, { sdk, script, beside, interpreter });
 
   const adapter = createClaudeAgentSdkAdapter();
   onTestFinished(() => adapter.shutdown());
-  const found = { package: path.join(root, "sdk"), command: program, ...settings };
+  const found = { package: directory, command: program, ...settings };
   await adapter.initialize(
     createAdapterConfig(root, {
       settings: found,
