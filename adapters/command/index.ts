@@ -7,12 +7,12 @@ import type {
   ExecutionRequest,
   ExecutionResult,
   GatewayCapabilities,
-  TaskErrorCode,
 } from "#contract";
 import { findProgram } from "../process/find-program.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../process/run-process.ts";
 import { sandboxStep } from "../process/sandbox-step.ts";
+import { notStarted } from "../program/not-started.ts";
 import { createRunningTasks } from "../program/running-tasks.ts";
 import { type CommandResult, readLine } from "./events.ts";
 import { type CommandCall, commandCall, programInput } from "./request.ts";
@@ -51,7 +51,7 @@ export function createCommandAdapter({ exitAfterResultMs = 10_000 }: CommandAdap
 
     async execute(request) {
       const given = ready;
-      if (given === null) return failure("adapter_offline", "The command adapter is not running.");
+      if (given === null) return notStarted("cli", "adapter_offline", "The command adapter is not running.");
       return running.run(request.taskId, (controller) => runProgram(request, given, running.emit, controller));
     },
 
@@ -138,9 +138,6 @@ function healthOf(ready: Ready | null): AdapterHealthStatus {
     preflight: [{ step: "primary connection", ok, detail }, ...sandboxStep(config.sandbox)],
   };
 }
-
-const failure = (errorCode: TaskErrorCode, error: string) =>
-  ({ status: "error", errorCode, error, durationMs: 0, connection: "cli" }) as const;
 
 const capabilities: GatewayCapabilities = {
   streaming: true,

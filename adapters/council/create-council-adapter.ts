@@ -7,8 +7,8 @@ import type {
   ExecutionResult,
   GatewayCapabilities,
   InputChecker,
-  TaskErrorCode,
 } from "#contract";
+import { notStarted } from "../program/not-started.ts";
 import { createRunningTasks } from "../program/running-tasks.ts";
 import type { CouncilKind } from "./council-kind.ts";
 import { councilSettingsSchema } from "./council-settings.ts";
@@ -27,7 +27,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     const read = readInput(request.bridgeInput, request.taskId, kind);
     if ("faults" in read) {
       const words = read.faults.map(({ path, message }) => `bridgeInput${path === "" ? "" : `.${path}`}: ${message}`).join("; ");
-      return failure("adapter_error", words);
+      return notStarted("native-dispatch", "adapter_error", words);
     }
     const margin = Math.min(MARGIN_SECONDS, request.timeoutSeconds / 10);
     const { spending, ending } = await runCouncilTask(kind, {
@@ -65,7 +65,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     capabilities: () => capabilitiesOf(kind, config),
     async execute(request) {
       const given = config;
-      if (given === null) return failure("adapter_offline", `The ${kind.provider} adapter is not running.`);
+      if (given === null) return notStarted("native-dispatch", "adapter_offline", `The ${kind.provider} adapter is not running.`);
       return running.run(request.taskId, ({ signal }) => run(request, given, signal));
     },
     cancel: running.cancel,
@@ -118,11 +118,3 @@ function checkRuntimes({ providers }: CouncilKind, config: AdapterConfig): Adapt
 }
 
 const offline = (detail: string): AdapterHealthStatus => ({ status: "offline", connection: null, version: null, detail, preflight: [] });
-
-const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
-  status: "error",
-  errorCode,
-  error,
-  durationMs: 0,
-  connection: "native-dispatch",
-});

@@ -2,17 +2,18 @@ import { homedir } from "node:os";
 import path from "node:path";
 import type {
   AdapterHealthStatus,
+  Connection,
   ExecutionAdapter,
   ExecutionEventListener,
   ExecutionRequest,
   ExecutionResult,
   ModelLister,
   Paced,
-  TaskErrorCode,
 } from "#contract";
 import { processLimits } from "../process/run-process.ts";
 import type { AgentProgram, Ending, Probe, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { asks } from "./decide-call.ts";
+import { notStarted } from "./not-started.ts";
 import { type FoundConnection, findConnections, isUsable, probeConnections, reportHealth } from "./preflight.ts";
 import { programSettingsSchema } from "./program-settings.ts";
 import { createRunningTasks } from "./running-tasks.ts";
@@ -87,7 +88,7 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
 
     async execute(request) {
       const given = ready;
-      if (given === null) return failure(program, "adapter_offline", notRunning(program));
+      if (given === null) return notStarted(firstOf(program), "adapter_offline", notRunning(program));
       return running.run(request.taskId, ({ signal }) => runTask(program, request, given, running.emit, signal));
     },
 
@@ -146,7 +147,7 @@ async function runTask(
       return `${connection.name}: ${probe?.ok === false ? probe.reason : obstacleTo(connection, given)}`;
     });
     const errorCode = usable.length > 0 ? "adapter_error" : "adapter_offline";
-    return failure(program, errorCode, `No connection to the runtime can carry this task. ${reasons.join(" ")}`);
+    return notStarted(firstOf(program), errorCode, `No connection to the runtime can carry this task. ${reasons.join(" ")}`);
   }
   const { connection, finding } = used;
   const startedAt = performance.now();
@@ -192,11 +193,5 @@ function inUserHome(request: ExecutionRequest, { env }: ProgramContext): Executi
 
 const notRunning = ({ provider }: AgentProgram): string => `The ${provider} adapter is not running.`;
 
-/** Nothing was started: the connection named is the one that would have been tried first. */
-const failure = ({ connections: [first] }: AgentProgram, errorCode: TaskErrorCode, error: string): ExecutionResult => ({
-  status: "error",
-  errorCode,
-  error,
-  durationMs: 0,
-  connection: first?.name ?? "cli",
-});
+/** The connection that is tried first. */
+const firstOf = ({ connections: [first] }: AgentProgram): Connection => first?.name ?? "cli";

@@ -10,6 +10,7 @@ import type {
   InputChecker,
   TaskErrorCode,
 } from "#contract";
+import { notStarted } from "../program/not-started.ts";
 import { createRunningTasks } from "../program/running-tasks.ts";
 import { adapterProvider, ChildFailure, OPENAI, openAiProvider, type Spent } from "./create-provider.ts";
 import { createTool, readTopic } from "./create-tool.ts";
@@ -67,7 +68,7 @@ export function createResponderAdapter(): Required<ExecutionAdapter> & InputChec
     capabilities: () => capabilities,
     async execute(request) {
       const given = config;
-      if (given === null) return failure("adapter_offline", "The responder adapter is not running.");
+      if (given === null) return notStarted("native-dispatch", "adapter_offline", "The responder adapter is not running.");
       const { taskId } = request;
       const tell = (data: Record<string, unknown>): void => running.emit({ type: "execution.progress", taskId, data });
       return running.run(taskId, ({ signal }) => runTask(request, given, signal, tell));
@@ -169,11 +170,3 @@ const codeOf = (status: number | null): TaskErrorCode =>
 
 /** Of a task's handle: without the tenant, who has workspaces of its own, and without colons. No two tasks share a name. */
 const nameOf = (handle: string): string => handle.slice(handle.lastIndexOf("/") + 1).replaceAll(":", "=");
-
-const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
-  status: "error",
-  errorCode,
-  error,
-  durationMs: 0,
-  connection: "native-dispatch",
-});
