@@ -4,6 +4,7 @@ import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { changeConfig, readConfig } from "./manage/gateway-config.ts";
 import type { ManageContext } from "./manage/manage-context.ts";
+import { createTurns } from "./manage/turns.ts";
 import { overBreaks } from "./over-breaks.ts";
 
 type LendingContext = ManageContext & { gateway: Gateway; closed: AbortSignal };
@@ -29,6 +30,7 @@ export function createLentServers(context: LendingContext, bridgeId: string, log
   const prefix = `br${bridgeId.slice(0, 6)}`;
   const wanted = new Map<string, object>();
   const written = new Set<string>();
+  const alone = createTurns();
   let flushing: Promise<void> | null = null;
   let next: Promise<void> | null = null;
 
@@ -65,6 +67,20 @@ export function createLentServers(context: LendingContext, bridgeId: string, log
     for (const name of removed) written.delete(name);
   }
 
+  async function put(servers: readonly McpServerSpec[]): Promise<string[]> {
+    const nonce = randomBytes(3).toString("hex");
+    const named = servers.map((server) => [`${prefix}${nonce}-${server.name}`, describe(server)] as const);
+    for (const [name, server] of named) wanted.set(name, server);
+    const names = named.map(([name]) => name);
+    try {
+      await flush();
+      return names;
+    } catch (error) {
+      giveBack(names);
+      throw error;
+    }
+  }
+
   function giveBack(names: readonly string[]): void {
     for (const name of names) wanted.delete(name);
     overBreaks({ gateway: context.gateway, signal: context.closed }, flush).catch((error: unknown) =>
@@ -74,16 +90,12 @@ export function createLentServers(context: LendingContext, bridgeId: string, log
 
   return {
     async lend(servers) {
-      const nonce = randomBytes(3).toString("hex");
-      const named = servers.map((server) => [`${prefix}${nonce}-${server.name}`, describe(server)] as const);
-      for (const [name, server] of named) wanted.set(name, server);
-      const names = named.map(([name]) => name);
       try {
-        await flush();
-        return names;
+        return await put(servers);
       } catch (error) {
-        giveBack(names);
-        throw error;
+        if (!(error instanceof GatewayError) || error.code !== "INVALID_REQUEST") throw error;
+        // Perhaps for the servers of another task that were written with these.
+        return await alone(() => put(servers));
       }
     },
     giveBack,
@@ -106,8 +118,13 @@ const mayBeWritten = (error: unknown): boolean =>
 function describe(server: McpServerSpec): object {
   if (server.transport === "stdio") {
     const { command, args = [], env = {} } = server;
-    return { enabled: false, command, args, env };
+    return { enabled: false, command: literal(command), args: args.map(literal), env: literals(env) };
   }
   const { url, headers = {}, transport } = server;
-  return { enabled: false, url, headers, transport: transport === "http" ? "streamable-http" : "sse" };
+  return { enabled: false, url: literal(url), headers: literals(headers), transport: transport === "http" ? "streamable-http" : "sse" };
 }
+
+/** In its configuration the gateway puts variables of its own environment, secrets among them, in the place of `${NAME}`. */
+const literal = (value: string): string => value.replaceAll(/\$\{[A-Z_][A-Z0-9_]*\}/g, "$$$&");
+const literals = (values: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, literal(value)]));

@@ -8,7 +8,7 @@ const search: McpServerSpec = { name: "search", transport: "http", url: "https:/
 const news: McpServerSpec = { name: "news", transport: "sse", url: "https://news.example/sse" };
 
 /** A gateway's configuration: patches are merged, and one that was made for another state is refused. `refuse` is asked before and after. */
-function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean) => Error | null = () => null) {
+function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean, raw: string) => Error | null = () => null) {
   const servers: Record<string, unknown> = { ...given };
   const warnings: string[] = [];
   const { signal: closed } = new AbortController();
@@ -17,7 +17,7 @@ function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean) 
   const methods: Record<string, (params: { raw: string; baseHash: string }) => unknown> = {
     "config.get": () => ({ hash: `h${revision}`, valid: true, sourceConfig: { mcp: { servers: { ...servers } } } }),
     "config.patch"({ raw, baseHash }) {
-      const refusal = refuse(false);
+      const refusal = refuse(false, raw);
       if (refusal !== null) throw refusal;
       if (baseHash !== `h${revision}`)
         throw new GatewayError({ code: "INVALID_REQUEST", message: "config changed since last load; re-run config.get and retry" });
@@ -28,7 +28,7 @@ function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean) 
       }
       revision += 1;
       writes += 1;
-      const failure = refuse(true);
+      const failure = refuse(true, raw);
       if (failure !== null) throw failure;
       return {};
     },
@@ -72,6 +72,40 @@ describe("lent servers", () => {
     lent.giveBack(names);
     await lent.close();
     expect(servers).toEqual({ theirs: { command: "x" } });
+  });
+
+  test("are taken at their word: the gateway puts no variable of its own environment into them", async () => {
+    const { lent, servers } = open();
+    const variable = (name: string): string => `$\{${name}}`;
+    const key = variable("KEY");
+    const args = [key, `a$${key}b`, `$KEY ${variable("key")} ${variable("1")}`, variable(`A${key}`)];
+    const [stdio = "", http = ""] = await lent.lend([
+      { ...files, args, env: { WORD: key } },
+      { ...search, url: `https://mcp.example/${key}`, headers: { "x-key": `Bearer ${key}` } },
+    ]);
+    const escaped = [`$${key}`, `a$$${key}b`, args[2], variable(`A$${key}`)];
+    expect(servers[stdio]).toMatchObject({ args: escaped, env: { WORD: `$${key}` } });
+    expect(servers[http]).toMatchObject({ url: `https://mcp.example/$${key}`, headers: { "x-key": `Bearer $${key}` } });
+  });
+
+  test("that the gateway does not take keep no other task from its own", async () => {
+    const patches: string[] = [];
+    const { lent, servers } = open({}, (isWritten, raw) => {
+      if (isWritten || !raw.includes("refused")) return null;
+      patches.push(raw);
+      return new GatewayError({ code: "INVALID_REQUEST", message: "Sentinel value is not valid as real data" });
+    });
+    const first = lent.lend([files]);
+    const outcomes = await Promise.allSettled([
+      first,
+      lent.lend([search]),
+      lent.lend([{ ...files, args: ["refused"] }]),
+      lent.lend([news]),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+    expect(patches[0]).toContain("search");
+    const names = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? outcome.value : []));
+    expect(Object.keys(servers).sort()).toEqual(names.sort());
   });
 
   test("of many tasks at once take few writes, and no two have one name", async () => {

@@ -119,6 +119,13 @@ describe("MCP servers of a task", () => {
     await expect.poll(configured, { timeout: 30_000 }).toEqual([]);
   });
 
+  test("are taken at their word: no variable of the gateway's environment comes into them", async () => {
+    const { run } = await open();
+    const word = `$\{HOME} $$\{HOME} $HOME`;
+    const { tools } = await run({ ...lookUp("first"), mcpServers: [words(word)] });
+    expect(JSON.stringify(tools)).toContain(`${word} for first`);
+  });
+
   test("come and go while others begin: no task fails for the gateway's new configuration", async () => {
     const { run } = await open();
     const labels = ["gull", "tern", "auk", "eider", "skua", "knot"];
