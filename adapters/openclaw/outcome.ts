@@ -4,6 +4,7 @@ import { redact } from "../model/model-failure.ts";
 import type { Ending } from "../program/agent-program.ts";
 import type { Verdict } from "../program/run-program.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { withoutPaths } from "./manage/refusals.ts";
 
 const text = z.string();
 const count = z.number().nonnegative();
@@ -96,6 +97,8 @@ export function explainError(error: unknown, failoverReason: string | null): End
   // How it ends what was stopped before it had begun.
   if (/run authority is no longer active/.test(message)) return stoppedElsewhere;
   if (code === "DISCONNECTED") return failure("runtime_crashed", "The gateway went away and did not come back in time.");
+  if (error.isBusy) return failure("adapter_offline", `The gateway has no time for the task: ${said}`);
+  if (/^config\.patch\b/.test(message)) return failure("adapter_error", `OpenClaw cannot be given the MCP servers of the task: ${said}`);
   if (code === "UNAVAILABLE") return explainFailure(said, failoverReason);
   if (code === "FORBIDDEN") return failure("adapter_error", `Bridge's token has not the right that the gateway asks for: ${said}`);
   return failure("adapter_error", `The gateway refuses the task: ${said}`);
@@ -165,9 +168,9 @@ function factsOf({ status, result }: z.infer<typeof finalSchema>): Omit<Partial<
 const textOf = (result: z.infer<typeof finalSchema>["result"]): string =>
   (result?.payloads ?? []).flatMap((payload) => payload.text ?? []).join("\n\n");
 
-/** The first lines of what somebody upstream has said, without what looks like a secret. */
+/** The first lines of what somebody upstream has said, without what looks like a secret, and without the files of its machine. */
 function wordsOf(said: unknown): string {
   if (said === undefined || said === null) return "";
   const words = typeof said === "string" ? said : JSON.stringify(said);
-  return redact(words, []).split("\n").slice(0, 3).join(" ").slice(0, 500);
+  return withoutPaths(redact(words, [])).split("\n").slice(0, 3).join(" ").slice(0, 500);
 }

@@ -85,6 +85,22 @@ describe("a refusal", () => {
     });
   });
 
+  test("of a gateway without time, or of a change of its configuration, blames no model", () => {
+    const message = "agent unavailable during gateway restart";
+    const busy = explainError(new GatewayError({ code: "UNAVAILABLE", message, retryable: true, retryAfterMs: 1_000 }), null);
+    expect(busy).toMatchObject({ errorCode: "adapter_offline", error: expect.stringContaining(message) });
+    const unwritten = "config.patch persisted but was not applied to the active Gateway (failed); run config.get";
+    expect(explain(unwritten, "UNAVAILABLE")).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("MCP servers") });
+  });
+
+  test("names no file of the gateway's machine", () => {
+    const { error } = explain(
+      "prepared model runtime plugin generation was superseded for /srv/openclaw/state/agents/main/agent",
+      "UNAVAILABLE",
+    );
+    expect(error).toContain("superseded for <path>");
+  });
+
   test.each([
     ["billing", "user_action_required"],
     ["rate_limit", "rate_limited"],
