@@ -121,12 +121,18 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, clock
           const now = clock();
           const task = toTask(
             driver.get(
-              `WITH next AS MATERIALIZED (
-                 SELECT q.seq FROM task q WHERE q.provider = ? AND q.state = 'queued' AND (? = 0 OR q.parent_seq IS NOT NULL)
+              // Children first, because a running task waits for them; of these, who has waited longest for a turn, so that no parent with many
+              // children keeps the others waiting. Lazily: the second part is not looked at while the first has a row.
+              `WITH waiting AS (
+                 SELECT q.seq, q.parent_seq, q.provider FROM task q WHERE q.provider = ? AND q.state = 'queued'
                    AND (q.resume_token IS NULL OR NOT EXISTS (
                    SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
-                     AND r.tenant = q.tenant AND r.agent_id = q.agent_id))
-                 ORDER BY q.parent_seq IS NULL, q.seq LIMIT 1)
+                     AND r.tenant = q.tenant AND r.agent_id = q.agent_id))),
+               child AS (
+                 SELECT w.seq FROM waiting w WHERE (w.parent_seq IS NULL) = 0
+                 ORDER BY (SELECT max(c.started_at) FROM task c WHERE c.parent_seq = w.parent_seq AND c.provider = w.provider), w.seq LIMIT 1),
+               other AS (SELECT w.seq FROM waiting w WHERE (w.parent_seq IS NULL) = 1 AND ? = 0 ORDER BY w.seq LIMIT 1),
+               next AS MATERIALIZED (SELECT seq FROM child UNION ALL SELECT seq FROM other LIMIT 1)
                UPDATE task SET state = 'running', started_at = ? WHERE seq IN (SELECT seq FROM next) AND state = 'queued' RETURNING *`,
               provider,
               childrenOnly ? 1 : 0,

@@ -138,6 +138,26 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect([(await claim(store))?.taskId, (await claim(store))?.taskId]).toEqual(["child", "a"]);
       });
 
+      test("parents whose children wait for the same provider take turns, who has waited longest first", async () => {
+        let now = 0;
+        const { store } = await open(() => ++now);
+        const many = await started(store, { taskId: "many", provider: "composite" });
+        const few = await started(store, { taskId: "few", provider: "composite" });
+        const childrenOf = async (parent: Task, ids: readonly string[], provider = "command") => {
+          for (const taskId of ids) await store.insertTaskIfAbsent(newTask({ taskId, parent, provider }));
+        };
+        await childrenOf(many, ["m1", "m2", "m3", "m4"]);
+        await childrenOf(few, ["f1", "f2"]);
+        const order: (string | undefined)[] = [];
+        const claimNext = async (): Promise<void> => void order.push((await claim(store))?.taskId);
+        for (let turn = 0; turn < 3; turn += 1) await claimNext();
+        // What a parent is given elsewhere is no turn here.
+        await childrenOf(few, ["elsewhere"], "other");
+        await claim(store, "other");
+        for (let turn = 0; turn < 4; turn += 1) await claimNext();
+        expect(order).toEqual(["m1", "f1", "m2", "f2", "m3", "m4", undefined]);
+      });
+
       test("while draining only children start", async () => {
         const { store } = await open();
         const parent = await started(store);
