@@ -6,6 +6,7 @@ import { createLentServers } from "./lent-servers.ts";
 import { createManagers, type Managers } from "./manage/create-managers.ts";
 import type { ManageContext } from "./manage/manage-context.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";
+import { overBreaks } from "./over-breaks.ts";
 import { openSessionKeys } from "./session-keys.ts";
 import { openClawSettingsSchema } from "./settings.ts";
 import { watchStrays } from "./stray-runs.ts";
@@ -32,9 +33,9 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       const context = { ...manageContext({ config, settings, gateway }, closed), gateway, closed };
       const servers = createLentServers(context, keys.bridgeId, config.logger);
       const endSweep = gateway.onConnected(() => {
-        servers
-          .sweep()
-          .catch((error: unknown) => config.logger.debug({ reason: String(error) }, "could not look for MCP servers of ended tasks"));
+        overBreaks({ gateway, signal: closed }, servers.sweep).catch((error: unknown) =>
+          config.logger.debug({ reason: String(error) }, "could not look for MCP servers of ended tasks"),
+        );
       });
       const endBoth = (): void => {
         endWatch();

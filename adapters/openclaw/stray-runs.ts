@@ -3,6 +3,7 @@ import type { AdapterLogger } from "#contract";
 import type { Gateway } from "./gateway.ts";
 import type { GatewayEvent } from "./gateway-socket.ts";
 import { taskRowSchema } from "./outcome.ts";
+import { overBreaks } from "./over-breaks.ts";
 import { stopSession } from "./run-task.ts";
 
 const PAGE = 500;
@@ -48,9 +49,12 @@ export function watchStrays({ gateway, logger, isOurs, isFollowed }: StrayWatch)
       cursor = page.nextCursor === cursor ? null : page.nextCursor;
     } while (cursor);
   };
+  const ended = new AbortController();
   const onConnected = (): void => {
     // With the next connection it is tried again.
-    sweep().catch((error: unknown) => logger.warn({ reason: String(error) }, "could not look for runs in OpenClaw that no task waits for"));
+    overBreaks({ gateway, signal: ended.signal }, sweep).catch((error: unknown) => {
+      if (!ended.signal.aborted) logger.warn({ reason: String(error) }, "could not look for runs in OpenClaw that no task waits for");
+    });
   };
   const onEvent = ({ event, payload }: GatewayEvent): void => {
     const begun =
@@ -65,6 +69,7 @@ export function watchStrays({ gateway, logger, isOurs, isFollowed }: StrayWatch)
   const ends = [gateway.onConnected(onConnected), gateway.onEvent(onEvent)];
   if (gateway.state === "connected") onConnected();
   return () => {
+    ended.abort();
     for (const end of ends) end();
   };
 }

@@ -187,6 +187,30 @@ describe("a gateway that has no time", () => {
     expect(new Set(ids).size).toBe(1);
   });
 
+  test("when Bridge connects is asked again for what a killed Bridge has left: its runs are stopped, its servers taken out", async () => {
+    const root = await temporaryDirectory();
+    const keys = await openSessionKeys(root);
+    const left = `br${keys.bridgeId.slice(0, 6)}0a1b2c-files`;
+    const refused = new Set(["tasks.list", "config.get"]);
+    const fake = await startFakeGateway({
+      lie: ({ method }, answer) => {
+        if (refused.delete(method)) answer(busy("Wait a moment."));
+        else if (method === "config.get")
+          answer({ payload: { hash: "h", valid: true, issues: [], sourceConfig: { mcp: { servers: { [left]: {} } } } } });
+        else if (method === "config.patch") answer({ payload: { ok: true } });
+        else return false;
+        return true;
+      },
+    });
+    const lost = keys.create("main", "/h");
+    fake.begin(lost, "");
+    await open(fake, { dataDir: root });
+    await expect.poll(() => called(fake, "sessions.abort").map(({ params }) => params["key"]), { timeout: 5_000 }).toEqual([lost]);
+    await expect
+      .poll(() => called(fake, "config.patch").map(({ params }) => params["raw"]), { timeout: 5_000 })
+      .toEqual([JSON.stringify({ mcp: { servers: { [left]: null } } })]);
+  });
+
   test("keeps no task that is cancelled", async () => {
     const fake = await startFakeGateway({
       lie: ({ method }, answer) => {
