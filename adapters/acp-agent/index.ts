@@ -6,6 +6,7 @@ import { createAcpConnection } from "../acp/create-acp-connection.ts";
 import { waysToGoOn } from "../acp/open-session.ts";
 import { findProgram } from "../process/find-program.ts";
 import type { AgentProgram, Credentials, ProgramConnection, ProgramContext } from "../program/agent-program.ts";
+import { programCapabilities } from "../program/capabilities.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
 import { programEnvironment } from "../program/program-environment.ts";
 import { promptOf } from "../program/prompt.ts";
@@ -41,23 +42,15 @@ export function createAcpAgentAdapter(name: string, agent: AcpAgent): Required<E
 
 function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpAgent): AcpProfile {
   const capabilities: GatewayCapabilities = {
-    streaming: true,
-    // Until the agent has said otherwise.
-    sessionResume: true,
-    fileIo: true,
-    mcpServers: true,
-    tools: false,
+    ...programCapabilities,
     // What it does without asking nobody holds.
     sandboxing: false,
     // Told where the agent tells it, and nobody knows whether it will.
     costTracking: false,
-    management: false,
-    approvals: true,
-    cancellation: true,
-    outputStrategies: ["stream", "file", "structured"],
   };
   return {
     capabilities,
+    // Until then it is taken to go on with sessions.
     onAnswer({ agentCapabilities }) {
       capabilities.sessionResume = waysToGoOn(agentCapabilities, { loadsSessions: true }).length > 0;
     },

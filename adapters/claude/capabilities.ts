@@ -1,19 +1,8 @@
 import type { GatewayCapabilities } from "#contract";
+import { programCapabilities } from "../program/capabilities.ts";
 
 /** What Claude Code can do over ACP. */
-export const capabilities: GatewayCapabilities = {
-  streaming: true,
-  sessionResume: true,
-  fileIo: true,
-  mcpServers: true,
-  tools: false,
-  sandboxing: true,
-  costTracking: true,
-  management: false,
-  approvals: true,
-  cancellation: true,
-  outputStrategies: ["stream", "file", "structured"],
-};
+export const capabilities: GatewayCapabilities = programCapabilities;
 
 /** Over `cli` nobody can be asked while it runs. */
 export const cliCapabilities: GatewayCapabilities = { ...capabilities, approvals: false };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { GatewayCapabilities } from "#contract";
 import { findProgram } from "../process/find-program.ts";
 import type { Ending, Finding, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
+import { programCapabilities } from "../program/capabilities.ts";
 import { probeVersion } from "../program/probe-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import { runProgram } from "../program/run-program.ts";
@@ -19,21 +20,8 @@ export function findGemini({ settings, env }: ProgramContext): Finding {
   return { missing: `${command} is not on the PATH: npm install -g @google/gemini-cli, or set BRIDGE_GEMINI_COMMAND.` };
 }
 
-/** What the program can do over `cli`. */
-export const capabilities: GatewayCapabilities = {
-  streaming: true,
-  sessionResume: true,
-  fileIo: true,
-  mcpServers: true,
-  tools: false,
-  // The program itself refuses tools that the policy of the task does not allow.
-  sandboxing: true,
-  costTracking: false,
-  management: false,
-  approvals: false,
-  cancellation: true,
-  outputStrategies: ["stream", "file", "structured"],
-};
+/** What the program can do over `cli`. It refuses tools by itself that the policy of a task does not allow; it tells no cost. */
+export const capabilities: GatewayCapabilities = { ...programCapabilities, costTracking: false, approvals: false };
 
 /** One process a task, which reads the prompt from stdin and tells its story in JSON lines. */
 export const cliConnection: ProgramConnection = {

@@ -1,7 +1,7 @@
 import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
+import { programCapabilities } from "../program/capabilities.ts";
 import { promptOf } from "../program/prompt.ts";
 import { runProgram } from "../program/run-program.ts";
-import { capabilities } from "./capabilities.ts";
 import { createRunReader } from "./events.ts";
 import { failure } from "./failures.ts";
 import { startUntilAlone } from "./first-starts.ts";
@@ -13,7 +13,7 @@ import { type OpenCodeStart, prepareStart } from "./start.ts";
 export const cliConnection: ProgramConnection = {
   name: "cli",
   // Lines hold whole parts of the text, and a call that is asked about ends the program.
-  capabilities: { ...capabilities, streaming: false, approvals: false },
+  capabilities: { ...programCapabilities, streaming: false, approvals: false },
   find,
   probe,
   execute,

@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../process/run-process.ts";
 import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
+import { programCapabilities } from "../program/capabilities.ts";
 import { reportOrphans, type Verdict } from "../program/run-program.ts";
-import { capabilities } from "./capabilities.ts";
 import { converse, type Outcome } from "./converse.ts";
 import { startUntilAlone } from "./first-starts.ts";
 import { find, probe } from "./program.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
 
 /** One `opencode serve` a task, spoken to over HTTP. */
-export const httpApiConnection: ProgramConnection = { name: "http-api", capabilities, find, probe, execute };
+export const httpApiConnection: ProgramConnection = { name: "http-api", capabilities: programCapabilities, find, probe, execute };
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
   const start = await prepareStart(task, { instructionsInFile: false });

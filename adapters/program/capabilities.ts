@@ -1,7 +1,7 @@
 import type { GatewayCapabilities } from "#contract";
 
-/** What OpenCode can do over its server. */
-export const capabilities: GatewayCapabilities = {
+/** What the most capable agent program can do; each says in what its own falls short of it. */
+export const programCapabilities: GatewayCapabilities = {
   streaming: true,
   sessionResume: true,
   fileIo: true,
