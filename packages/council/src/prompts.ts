@@ -43,17 +43,16 @@ export function openingPrompt(role: Role, input: CouncilInput): string {
 const challengerOpening =
   "In this round nobody else has spoken yet: report what you find yourself. Your challenges come in the next round.";
 
+/** What a role is given that has spoken before; what it found itself, and the challenges to that, come under headings of their own. */
+interface Hearing {
+  packet: FittedPacket;
+  own: readonly Output[];
+  challenges: readonly Challenge[];
+  remembers: boolean;
+}
+
 /** The prompt of an expert that looks again at what it has found; without `remembers` it is told who it is, too. */
-export function expertPrompt(
-  role: Role,
-  input: CouncilInput,
-  {
-    packet,
-    own,
-    challenges,
-    remembers,
-  }: { packet: FittedPacket; own: readonly Output[]; challenges: readonly Challenge[]; remembers: boolean },
-): string {
+export function expertPrompt(role: Role, input: CouncilInput, { packet, own, challenges, remembers }: Hearing): string {
   const mine = takeOut(packet, { findings: own, challenges });
   return [
     ...(remembers ? [] : [introduceRole(role, input)]),
@@ -113,15 +112,7 @@ export function challengerPrompt(
 }
 
 /** The prompt of the Integration Checker, once there are findings of others. */
-export function integrationPrompt(
-  input: CouncilInput,
-  {
-    packet,
-    own,
-    challenges,
-    remembers,
-  }: { packet: FittedPacket; own: readonly Output[]; challenges: readonly Challenge[]; remembers: boolean },
-): string {
+export function integrationPrompt(input: CouncilInput, { packet, own, challenges, remembers }: Hearing): string {
   const mine = takeOut(packet, { findings: own, challenges });
   return [
     ...(remembers ? [] : [introduceRole(integrationRole, input)]),
