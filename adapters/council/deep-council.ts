@@ -11,6 +11,7 @@ import {
   renderCouncil,
   runDeepCouncil,
   type SkippedBridge,
+  shareEvenly,
 } from "bridge-council";
 import { chooseModels, DISABLED, memberOptions, settingsNotes } from "./bridge-council.ts";
 import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
@@ -36,8 +37,13 @@ async function run(task: CouncilTask): Promise<Ending> {
   const domains = chooseDomains(input);
   const choices = new Map(await Promise.all(members.map(async ({ provider }) => [provider, await chooseModels(provider, task)] as const)));
   const ofMembers = [...choices.values()].map(({ models }) => plannedRuns({ ...input, domains }) * Math.max(1, models.length));
-  const planned = ofMembers.reduce((sum, count) => sum + count, 0) + crossRounds[input.intensity] * CROSS_ROLES;
+  const ofDebate = crossRounds[input.intensity] * CROSS_ROLES;
+  const planned = ofMembers.reduce((sum, count) => sum + count, 0) + ofDebate;
   if (planned > spending.left) return tooManyRuns(planned, spending.left);
+  // What a runtime asks beyond its plan, for repairs and domains that were called for, no other one has to go without.
+  const debate = spending.share(ofDebate);
+  const shares = shareEvenly(spending, ofMembers);
+  const shareOf = new Map([...choices.keys()].map((provider, index) => [provider, shares[index]] as const));
 
   const now = () => new Date();
   const artifacts = await openArtifacts({
@@ -53,15 +59,20 @@ async function run(task: CouncilTask): Promise<Ending> {
       return { ...member, ...(model === undefined ? {} : { model }) };
     }),
     leftOut,
-    runMember: (member, own) =>
-      recordBridge({
+    async runMember(member, own) {
+      const share = shareOf.get(member.provider);
+      const report = await recordBridge({
         ...memberOptions(member.bridge, member.provider, task),
+        ...(share === undefined ? {} : { spending: share }),
         input: own,
         ...(choices.get(member.provider) ?? { models: [], warnings: [] }),
-      }),
+      });
+      share?.release();
+      return report;
+    },
     execute: task.execute,
     secondsLeft: task.secondsLeft,
-    spending,
+    spending: debate,
     now,
     log: artifacts.log,
     onProgress: task.onProgress,

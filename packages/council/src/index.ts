@@ -15,5 +15,5 @@ export { crossRounds } from "./run-cross-debate.ts";
 export { chooseDomains, type Member, runDeepCouncil } from "./run-deep-council.ts";
 export { type ModelsReport, runModels } from "./run-models.ts";
 export { type CouncilSettings, readSettings, SETTINGS_FILE } from "./settings.ts";
-export { createSpending, type Spending } from "./spending.ts";
+export { createSpending, type Spending, shareEvenly } from "./spending.ts";
 export type * from "./words.ts";

@@ -2,7 +2,8 @@ import type { BridgeOptions } from "./bridge-options.ts";
 import { createIds } from "./ids.ts";
 import { mergeSources } from "./merge-sources.ts";
 import type { BridgeReport } from "./report.ts";
-import { runBridge } from "./run-bridge.ts";
+import { plannedRuns, runBridge } from "./run-bridge.ts";
+import { shareEvenly } from "./spending.ts";
 import { judge } from "./verdict.ts";
 
 /** The report of a runtime that may run several models at once. */
@@ -36,11 +37,17 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
     };
   }
   const slugs = slugsOf(models);
+  const shares = shareEvenly(
+    options.spending,
+    models.map(() => plannedRuns(options.input)),
+  );
   const reports = await Promise.all(
-    models.map(async (model, index) => ({
-      model,
-      report: await runBridge({ ...options, model, idPrefix: `${initialOf(options.bridge)}-${slugs[index]}-` }),
-    })),
+    models.map(async (model, index) => {
+      const spending = shares[index] ?? options.spending;
+      const report = await runBridge({ ...options, spending, model, idPrefix: `${initialOf(options.bridge)}-${slugs[index]}-` });
+      shares[index]?.release();
+      return { model, report };
+    }),
   );
   const completed = reports.filter(({ report }) => report.status === "COMPLETED");
   const first = (completed[0] ?? reports[0])?.report;

@@ -10,37 +10,81 @@ export interface Spending {
   /** Absent when nobody told. */
   readonly usage: Usage | undefined;
   readonly costUsd: number | undefined;
+  /** Sets questions aside for one of those who ask at the same time; the others cannot use them up. */
+  share(runs: number): SpendingShare;
+}
+
+/** A part of what a council may ask for; what is beyond it comes out of what nobody has set aside. */
+export interface SpendingShare extends Spending {
+  /** Gives back what was not asked. */
+  release(): void;
+}
+
+/** What all parts of a council have used up together. */
+interface Total {
+  runs: number;
+  usage?: Usage;
+  costUsd?: number;
 }
 
 /** Counts questions up to a limit, and adds up what they cost. */
-export function createSpending(maxRuns: number): Spending {
-  let runs = 0;
-  let usage: Usage | undefined;
-  let costUsd: number | undefined;
-  return {
+export const createSpending = (maxRuns: number): Spending => createShare(maxRuns, { runs: 0 });
+
+/** Sets aside for each what it plans to ask, and an even part of what is left, for what nobody can plan. */
+export function shareEvenly(spending: Spending, planned: readonly number[]): SpendingShare[] {
+  const beyond = spending.left - planned.reduce((sum, runs) => sum + runs, 0);
+  const extra = Math.max(0, Math.floor(beyond / planned.length));
+  return planned.map((runs) => spending.share(runs + extra));
+}
+
+function createShare(runs: number, total: Total, rest?: Drawable): SpendingShare & Drawable {
+  let own = runs;
+  const share: SpendingShare & Drawable = {
+    draw(wanted) {
+      const drawn = Math.min(wanted, own);
+      own -= drawn;
+      return drawn === wanted ? drawn : drawn + (rest?.draw(wanted - drawn) ?? 0);
+    },
+    give(back) {
+      own += back;
+    },
     take() {
-      if (runs >= maxRuns) return false;
-      runs += 1;
+      if (share.draw(1) === 0) return false;
+      total.runs += 1;
       return true;
     },
-    add(result) {
-      costUsd = sum(costUsd, result.costUsd);
-      if (result.usage === undefined) return;
-      usage = addUsage(usage, result.usage);
+    share: (wanted) => createShare(share.draw(wanted), total, share),
+    release() {
+      rest?.give(own);
+      own = 0;
+    },
+    add({ usage, costUsd }) {
+      const cost = sum(total.costUsd, costUsd);
+      if (cost !== undefined) total.costUsd = cost;
+      if (usage !== undefined) total.usage = addUsage(total.usage, usage);
     },
     get runs() {
-      return runs;
+      return total.runs;
     },
     get left() {
-      return maxRuns - runs;
+      return own + (rest?.left ?? 0);
     },
     get usage() {
-      return usage;
+      return total.usage;
     },
     get costUsd() {
-      return costUsd;
+      return total.costUsd;
     },
   };
+  return share;
+}
+
+/** What questions are drawn from, and given back to. */
+interface Drawable {
+  /** Draws so many, or what there is. */
+  draw(wanted: number): number;
+  give(back: number): void;
+  readonly left: number;
 }
 
 const addUsage = (left: Usage | undefined, right: Usage): Usage => ({
