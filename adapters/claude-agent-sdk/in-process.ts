@@ -1,31 +1,23 @@
 import path from "node:path";
-import type { GatewayCapabilities } from "#contract";
 import { isSchemaRefused, nativeSchema } from "../claude-code/native-schema.ts";
 import { probeClaude } from "../claude-code/probe-claude.ts";
 import { refuseToken } from "../claude-code/session-id.ts";
 import { writeFiles } from "../claude-code/task-files.ts";
 import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
+import { programCapabilities } from "../program/capabilities.ts";
 import { unlessAborted } from "../program/unless-aborted.ts";
 import { cancelled, converse } from "./converse.ts";
 import { findSdk } from "./find-sdk.ts";
 import { findInstalledSdk, loadSdk, packageName } from "./sdk.ts";
 
-const capabilities: GatewayCapabilities = {
-  streaming: true,
-  sessionResume: true,
-  fileIo: true,
-  mcpServers: true,
-  tools: false,
-  sandboxing: true,
-  costTracking: true,
-  management: false,
-  approvals: true,
-  cancellation: true,
-  outputStrategies: ["stream", "file", "structured"],
-};
-
 /** The SDK in Bridge's own process, with one Claude Code a task; its `argv` is that program and the module of the SDK. */
-export const inProcessConnection: ProgramConnection = { name: "in-process", capabilities, find: findSdk, probe, execute };
+export const inProcessConnection: ProgramConnection = {
+  name: "in-process",
+  capabilities: programCapabilities,
+  find: findSdk,
+  probe,
+  execute,
+};
 
 const LOAD_LIMIT_MS = 10_000;
 /** Flags without which a task would not be what its dispatch asked for. */
