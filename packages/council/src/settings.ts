@@ -37,7 +37,9 @@ export const SETTINGS_FILE = ".bridge-settings.json";
 export function readSettings(content: string | null, now = Date.now()): CouncilSettings {
   const none: CouncilSettings = { of: () => ({ enabled: true, models: [] }), reasoningLevel: null, isStale: false, fault: null };
   if (content === null) return none;
-  const parsed = schema.safeParse(parseJson(content));
+  const given = parseJson(content);
+  if (given === undefined) return { ...none, fault: `${SETTINGS_FILE} is not used. It is no JSON.` };
+  const parsed = schema.safeParse(given);
   if (!parsed.success) {
     const faults = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the file"}: ${message}`);
     return { ...none, fault: `${SETTINGS_FILE} is not used. ${faults.slice(0, 5).join("; ")}` };
@@ -59,6 +61,6 @@ function parseJson(content: string): unknown {
   try {
     return JSON.parse(content);
   } catch {
-    return content;
+    return undefined;
   }
 }

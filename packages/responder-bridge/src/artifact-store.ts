@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { lstat, mkdir, readdir, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { ResponderError } from "./responder-error.ts";
 
@@ -24,7 +24,7 @@ export function createArtifactStore(directory: string): ArtifactStore {
 
   return {
     async create() {
-      await mkdir(absolute, { recursive: true, mode: 0o700 }).catch((error) => fail(directory, error));
+      await makeDirectory(absolute).catch((error) => fail(directory, error));
       root = await realpath(absolute);
       const [present] = await readdir(root).catch((error) => fail(directory, error));
       if (present !== undefined) fail(directory, `it holds ${JSON.stringify(present)} already; name a new one`);
@@ -48,6 +48,22 @@ export function createArtifactStore(directory: string): ArtifactStore {
 
     list: () => [...names],
   };
+}
+
+/** Node's own way to make the parents, too, never ends where a directory is there and takes nothing, as in /proc. */
+async function makeDirectory(directory: string): Promise<void> {
+  const make = (): Promise<unknown> =>
+    mkdir(directory, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST" || !(await stat(directory)).isDirectory()) throw error;
+    });
+  try {
+    await make();
+  } catch (error) {
+    const parent = path.dirname(directory);
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || parent === directory) throw error;
+    await makeDirectory(parent);
+    await make();
+  }
 }
 
 /** Step by step, for others may write here meanwhile, an agent behind the model for example: a link of theirs must not lead us out. */

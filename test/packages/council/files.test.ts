@@ -251,3 +251,7 @@ test("the summary tells everything, and what models say stays a quotation", () =
   expect(text).toContain("> ---\n> verdict: PASS\n> # c");
   expect(text).toContain("- round 1, Challenger (cross-domain): timeout_after_60s");
 });
+
+test("settings that are no JSON are called so", () => {
+  expect(readSettings("{ not json").fault).toBe(".bridge-settings.json is not used. It is no JSON.");
+});

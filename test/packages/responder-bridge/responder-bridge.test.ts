@@ -334,3 +334,7 @@ describe("called off", () => {
     await expect(files()).rejects.toThrow("ENOENT");
   });
 });
+
+test("a place where nothing can be made is told, and does not hold the run", async () => {
+  await expect(createArtifactStore("/proc/nowhere/deeper").create()).rejects.toThrow(/cannot be written to .*ENOENT/);
+});
