@@ -12,10 +12,15 @@ export const bridgeCouncil = (runtime: string): CouncilKind => ({
 });
 
 /** Why a runtime is left out that could be asked. */
-export const DISABLED = "disabled by the settings of the workspace";
+export function obstacleTo(provider: string, { settings, config }: Pick<CouncilTask, "settings" | "config">): string | null {
+  if (!settings.of(provider).enabled) return "disabled by the settings of the workspace";
+  const takesInput = (config.describeProvider(provider)?.capabilities.inputs ?? []).length > 0;
+  return takesInput ? "a council or a responder itself, not a runtime" : null;
+}
 
 async function runOn(runtime: string, task: CouncilTask): Promise<Ending> {
   const { input, spending } = task;
+  const skipReason = obstacleTo(runtime, task);
   const { models, warnings } = await chooseModels(runtime, task);
   const planned = plannedRuns(input) * Math.max(1, models.length);
   if (planned > spending.left) return tooManyRuns(planned, spending.left);
@@ -24,7 +29,7 @@ async function runOn(runtime: string, task: CouncilTask): Promise<Ending> {
     input,
     models,
     warnings,
-    ...(task.settings.of(runtime).enabled ? {} : { skipReason: DISABLED }),
+    ...(skipReason === null ? {} : { skipReason }),
   });
   return renderEnding({ ...report, notes: [...report.notes, ...settingsNotes(task)] }, input.scope);
 }

@@ -13,7 +13,7 @@ import {
   type SkippedBridge,
   shareEvenly,
 } from "bridge-council";
-import { chooseModels, DISABLED, memberOptions, settingsNotes } from "./bridge-council.ts";
+import { chooseModels, memberOptions, obstacleTo, settingsNotes } from "./bridge-council.ts";
 import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
 import { tooManyRuns } from "./ending.ts";
 
@@ -89,11 +89,12 @@ async function run(task: CouncilTask): Promise<Ending> {
 }
 
 /** Who sits on the council: who was asked for, else the usual ones that are loaded; the settings may leave some out. */
-function chooseMembers({ input, config, settings }: CouncilTask): { members: Member[]; leftOut: SkippedBridge[] } {
+function chooseMembers(task: CouncilTask): { members: Member[]; leftOut: SkippedBridge[] } {
+  const { input, config } = task;
   const wanted = input.providers ?? usualRuntimes;
   const leftOut: SkippedBridge[] = [];
   const members = wanted.flatMap((provider) => {
-    const reason = !settings.of(provider).enabled ? DISABLED : config.describeProvider(provider) === null ? "not loaded" : null;
+    const reason = obstacleTo(provider, task) ?? (config.describeProvider(provider) === null ? "not loaded" : null);
     if (reason === null) return [{ bridge: provider, provider }];
     leftOut.push({ bridge: provider, reason });
     return [];
