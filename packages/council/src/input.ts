@@ -1,41 +1,53 @@
 import { z } from "zod";
 import { CROSS_DOMAIN, intensities, taskTypes } from "./words.ts";
 
-const text = z.string().trim().min(1).max(200_000);
-
-/** Names of domains become parts of prompts and logs. */
-const domain = z
-  .string()
-  .trim()
-  .toLowerCase()
-  .regex(/^[a-z0-9][a-z0-9 _/+.-]{0,63}$/, "must be 1 to 64 letters, digits, spaces or - _ / + .")
-  .refine((name) => name !== CROSS_DOMAIN, "is what roles without a domain speak for; name a domain");
-
 /** A council has at most so many experts. */
 export const MAX_DOMAINS = 26;
 
+const textWords = "must be a text of 1 to 200000 characters";
+const summaryWords = "must be a text of at most 200000 characters";
+const domainWords = "must be 1 to 64 letters, digits, spaces or - _ / + .";
+const domainsWords = `must be an array of at most ${MAX_DOMAINS} domains`;
+const providerWords = "must be the name of an adapter: 1 to 64 letters, digits or - _ . : @";
+const providersWords = "must be an array of 1 to 10 names of adapters";
+const sessionWords = "must be 1 to 128 letters, digits, - or _";
+const oneOf = (words: readonly string[]): string => `must be one of ${words.join(", ")}`;
+
+const text = z.string(textWords).trim().min(1, textWords).max(200_000, textWords);
+
+/** Names of domains become parts of prompts and logs. */
+const domain = z
+  .string(domainWords)
+  .trim()
+  .toLowerCase()
+  .regex(/^[a-z0-9][a-z0-9 _/+.-]{0,63}$/, domainWords)
+  .refine((name) => name !== CROSS_DOMAIN, "is what roles without a domain speak for; name a domain");
+
 /** A provider becomes part of a file name, too. */
 const provider = z
-  .string()
+  .string(providerWords)
   .trim()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9@:_.-]{0,63}$/, "must be the name of an adapter: 1 to 64 letters, digits or - _ . : @");
+  .regex(/^[A-Za-z0-9][A-Za-z0-9@:_.-]{0,63}$/, providerWords);
 
 /** It becomes part of a file name. */
-const sessionId = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, - or _");
+const sessionId = z.string(sessionWords).regex(/^[A-Za-z0-9_-]{1,128}$/, sessionWords);
 
-const schema = z.strictObject({
-  session_id: sessionId.optional(),
-  review_id: sessionId.optional(),
-  scope: text.optional(),
-  review_scope: text.optional(),
-  task_description: text,
-  task_type: z.enum(taskTypes),
-  domains: z.array(domain).max(MAX_DOMAINS).default([]),
-  context_summary: z.string().trim().max(200_000).default(""),
-  intensity: z.enum(intensities).default("standard"),
-  provider: provider.optional(),
-  providers: z.array(provider).min(1).max(10).optional(),
-});
+const schema = z.strictObject(
+  {
+    session_id: sessionId.optional(),
+    review_id: sessionId.optional(),
+    scope: text.optional(),
+    review_scope: text.optional(),
+    task_description: text,
+    task_type: z.enum(taskTypes, oneOf(taskTypes)),
+    domains: z.array(domain, domainsWords).max(MAX_DOMAINS, domainsWords).default([]),
+    context_summary: z.string(summaryWords).trim().max(200_000, summaryWords).default(""),
+    intensity: z.enum(intensities, oneOf(intensities)).default("standard"),
+    provider: provider.optional(),
+    providers: z.array(provider, providersWords).min(1, providersWords).max(10, providersWords).optional(),
+  },
+  "must be an object with at least task_description, task_type and scope",
+);
 
 /** What a council is asked. */
 export interface CouncilInput {

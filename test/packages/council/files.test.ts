@@ -42,6 +42,17 @@ describe("the input", () => {
     ["both names with different values", { ...whole, review_id: "other" }, "review_id"],
     ["no scope", { ...whole, scope: undefined }, "scope"],
     ["no domains", { ...whole, domains: [] }, "domains"],
+    ["no description", { ...whole, task_description: undefined }, "task_description"],
+    ["a description that is a number", { ...whole, task_description: 7 }, "task_description"],
+    ["an empty one", { ...whole, task_description: " " }, "task_description"],
+    ["domains that are a text", { ...whole, domains: "security" }, "domains"],
+    ["a domain that is a number", { ...whole, domains: [7] }, "domains.0"],
+    ["more domains than there may be", { ...whole, domains: Array.from({ length: 27 }, (_, number) => `d${number}`) }, "domains"],
+    ["a summary that is a list", { ...whole, context_summary: [] }, "context_summary"],
+    ["a session that is a number", { ...whole, session_id: 7 }, "session_id"],
+    ["a runtime that is a number", { ...whole, provider: 7 }, "provider"],
+    ["runtimes that are a text", { ...whole, providers: "claude" }, "providers"],
+    ["no runtime in the list of them", { ...whole, providers: [] }, "providers"],
     ["an unknown type", { ...whole, task_type: "poem" }, "task_type"],
     ["an unknown intensity", { ...whole, intensity: "mild" }, "intensity"],
     ["a session that is a path", { ...whole, session_id: "../../etc/x" }, "session_id"],
@@ -50,8 +61,8 @@ describe("the input", () => {
     ["more runtimes than there may be", { ...whole, providers: ["a", "b"] }, "providers"],
     ["a runtime and a list of them", { ...whole, provider: "a", providers: ["a"] }, "provider"],
     ["nothing", null, ""],
-  ])("with %s is refused by the name of the field", (_what, given, path_) => {
-    expect(read(given)).toMatchObject({ faults: [{ path: path_, message: expect.stringMatching(/./) }] });
+  ])("with %s is refused by the name of the field, and told how it has to be", (_what, given, path_) => {
+    expect(read(given)).toMatchObject({ faults: [{ path: path_, message: expect.stringMatching(/^(must be|must name|is|differs) /) }] });
   });
 
   test("may name the runtime", () => {
