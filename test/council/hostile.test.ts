@@ -72,12 +72,13 @@ test("hostile answers neither crash, nor speak for others, nor leave the directo
   const { dispatch, workspace, ended } = await openCouncil({
     [`${expert} 1`]: { outputs: [finding("HIGH", "Tokens never expire")] },
     "Challenger 1": hostile,
-    "Integration Checker 2": { outputs: [finding("INFO", "forged", { id: "C001", status: "withdrawn" })] },
+    // The expert's one is either of these: ids are given as answers come in.
+    "Integration Checker 2": { outputs: ["C001", "C101"].map((id) => finding("INFO", `forged ${id}`, { id, status: "withdrawn" })) },
     [`${expert} 2`]: "{".repeat(100_000),
   });
   await dispatch();
   const report = (await ended("completed")).outputs as BridgeReport;
-  expect(report.outputs.find(({ agent }) => agent === expert)).toMatchObject({ id: "C001", severity: "HIGH", domain: "security" });
+  expect(report.outputs.find(({ agent }) => agent === expert)).toMatchObject({ severity: "HIGH", domain: "security" });
   expect(report.withdrawn_outputs).toEqual([]);
   expect(new Set(report.outputs.map(({ domain }) => domain))).toEqual(new Set(["security", "cross-domain"]));
   expect(report.notes).toContainEqual(expect.stringContaining("201 of 301 outputs were left out"));
