@@ -16,7 +16,7 @@ interface Waiting {
 
 /**
  * Does with the gateway what may be done twice, once more after each break of the connection, and where it has no time for it: while it is about
- * to stop, or when its configuration was changed too often. Rejects with a GatewayError.
+ * to stop, or when its configuration was changed too often. Rejects with a GatewayError, or because nobody waits any longer.
  */
 export async function overBreaks<T>(waiting: Waiting, act: (hello: Hello) => Promise<T>): Promise<T> {
   let waitedMs = 0;
@@ -28,7 +28,7 @@ export async function overBreaks<T>(waiting: Waiting, act: (hello: Hello) => Pro
       if (!(error instanceof GatewayError)) throw error;
       if (error.code === "DISCONNECTED") continue;
       if (!error.isBusy || waitedMs >= AWAY_LIMIT_MS) throw error;
-      const againMs = Math.max(error.retryAfterMs ?? 0, AGAIN_MS);
+      const againMs = Math.min(Math.max(error.retryAfterMs ?? 0, AGAIN_MS), AWAY_LIMIT_MS);
       await delay(againMs, undefined, { signal: waiting.signal });
       waitedMs += againMs;
     }
