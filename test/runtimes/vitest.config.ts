@@ -1,5 +1,4 @@
 import { defineConfig } from "vitest/config";
-import { createSecondTries } from "./second-tries.ts";
 
 /** The tests with the real agent programs; `install.ts` puts them there first. */
 export default defineConfig({
@@ -10,9 +9,6 @@ export default defineConfig({
     // Gemini CLI alone takes seconds to start, and some of its errors are retried for as long.
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    // The programs are other people's, and race: what failed once is tried once more, and told.
-    retry: 1,
-    reporters: ["default", createSecondTries()],
     restoreMocks: true,
     unstubEnvs: true,
   },
