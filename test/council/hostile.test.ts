@@ -78,7 +78,8 @@ test("hostile answers neither crash, nor speak for others, nor leave the directo
   });
   await dispatch();
   const report = (await ended("completed")).outputs as BridgeReport;
-  expect(report.outputs.find(({ agent }) => agent === expert)).toMatchObject({ severity: "HIGH", domain: "security" });
+  const ofExpert = { id: expect.stringMatching(/^C[01]01$/), severity: "HIGH", title: "Tokens never expire", domain: "security" };
+  expect(report.outputs.find(({ agent }) => agent === expert)).toMatchObject(ofExpert);
   expect(report.withdrawn_outputs).toEqual([]);
   expect(new Set(report.outputs.map(({ domain }) => domain))).toEqual(new Set(["security", "cross-domain"]));
   expect(report.notes).toContainEqual(expect.stringContaining("201 of 301 outputs were left out"));
