@@ -254,22 +254,23 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
 /** The sandbox that the configuration asks for; `noSandbox` says why there is none where one was wanted. */
 async function openSandbox(config: Config, env: Environment): Promise<{ sandbox: Sandbox | null; noSandbox: string | null }> {
   if (config.sandbox === "off") return { sandbox: null, noSandbox: null };
-  const directory = path.join(config.dataDir, "tmp");
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const { dataDir, workspacesDir, databaseFile, tokensFile, secretFiles } = config;
-  const databaseFiles = ["", "-wal", "-shm"].map((suffix) => `${databaseFile}${suffix}`);
-  const hidden = [
-    dataDir,
-    workspacesDir,
-    ...databaseFiles,
-    ...(tokensFile === null ? [] : [tokensFile]),
-    ...secretFiles,
-    path.resolve(".env"),
-  ];
-  const made = await createSandbox({ env, hidden, directory, installation: path.join(import.meta.dirname, "..") });
+  const { dataDir, workspacesDir, databaseFile, tokensFile, secretFiles, adapterSettings, acpAgents } = config;
+  const made = await createSandbox({
+    env,
+    hidden: [dataDir, workspacesDir],
+    secrets: [databaseFile, ...(tokensFile === null ? [] : [tokensFile]), ...secretFiles, path.resolve(".env")],
+    programs: [path.join(import.meta.dirname, ".."), ...pathsIn([adapterSettings, acpAgents])],
+    directory: path.join(dataDir, "sandbox"),
+  });
   if (!("missing" in made)) return { sandbox: made, noSandbox: null };
   if (config.sandbox === "required") throw new StartError(`Bridge cannot start, because BRIDGE_SANDBOX=required: ${made.missing}`);
   return { sandbox: null, noSandbox: made.missing };
+}
+
+/** All absolute paths that a setting holds, at whatever depth. */
+function pathsIn(setting: unknown): string[] {
+  if (typeof setting === "string") return path.isAbsolute(setting) ? [setting] : [];
+  return typeof setting === "object" && setting !== null ? Object.values(setting).flatMap(pathsIn) : [];
 }
 
 /** Where it really listens: Fastify itself names loopback for a host of all interfaces. */

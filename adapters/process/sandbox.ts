@@ -1,14 +1,20 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { execa } from "execa";
 import type { Sandbox } from "#contract";
 import { findProgram } from "./find-program.ts";
+import { keyringFilter } from "./keyring-filter.ts";
+import { mountsOf } from "./sandbox-view.ts";
 
 /** A machine under load may be slow to make a few namespaces. */
 const CHECK_LIMIT_MS = 10_000;
-const sharedTmp = "/tmp";
 /** `nobody`: known to every system, so that programs find their user. */
 const nobody = "65534";
+
+/** Opens the filter of system calls for bwrap, which takes it as a descriptor and cannot open it by name. */
+const openFilter = 'exec "$@" 9<"$0"';
+const FILTER_DESCRIPTOR = "9";
 
 /** Under this name the shell in a sandbox says why it cannot start a program. */
 export const waiterName = "bridge-sandbox";
@@ -22,14 +28,23 @@ turn=0
 while [ $turn -lt 50 ] && kill -s 0 -- -1; do command -p sleep 0.02; turn=$((turn + 1)); done
 exit $code`;
 
-/** What a sandbox needs to know of Bridge. */
+/** Prints the version of bwrap, and then each file of the kernel that may be written to. It opens none of them. */
+const printWritable = `
+"$0" --version
+command -v find >/dev/null || exit 1
+find /proc /proc/self/net/ -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null |
+  while IFS= read -r file; do if test -w "$file"; then echo "$file"; fi; done`;
+
+/** What a sandbox needs to know of Bridge. All paths are absolute. */
 export interface SandboxOptions {
   env: Readonly<Record<string, string | undefined>>;
-  /** Directories and files of Bridge's own: a task sees nothing of them but its own directories. */
+  /** Directories of Bridge's own: of them a task sees its own directories alone. */
   hidden: readonly string[];
-  /** Where Bridge itself is installed. */
-  installation: string;
-  /** A directory to try the sandbox in. */
+  /** Files of Bridge's own, which no task sees. One that does not exist yet is hidden from when it does. */
+  secrets: readonly string[];
+  /** Where Bridge itself is installed, and what its settings name: programs stay visible. */
+  programs: readonly string[];
+  /** A directory of the sandbox's own, which it tries itself in. */
   directory: string;
 }
 
@@ -39,26 +54,72 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox | 
   const bwrap = findProgram("bwrap", pathVariable);
   if (bwrap === null)
     return { missing: "bubblewrap, which only Linux has, is not on the PATH: install it, for example with apt-get install bubblewrap." };
-  const programs = [options.installation, process.execPath, ...pathVariable.split(path.delimiter).filter(path.isAbsolute)];
+  const programs = [...options.programs, process.execPath, ...pathVariable.split(path.delimiter).filter(path.isAbsolute)];
+  const { hidden, directory } = options;
+  const filter = writeFilter(directory);
+  const secrets = createSecrets(options.secrets);
 
   const wrap: Sandbox["wrap"] = ([program = "", ...programArguments], { cwd, tmp, writable }) => {
-    const view = viewOf({ hidden: options.hidden, programs: [...programs, program], writable: [...writable, tmp], tmp });
+    const view = mountsOf({ hidden, secrets: secrets(), programs: [...programs, program], writable: [...writable, tmp], tmp });
+    const launching = ["/bin/sh", "-c", openFilter, filter, bwrap, "--seccomp", FILTER_DESCRIPTOR];
     const waiting = ["/bin/sh", "-c", waitForTheRest, waiterName, program, ...programArguments];
-    return [bwrap, ...fixedArguments(), ...view, "--chdir", cwd, "--", ...waiting];
+    return [...launching, ...fixedArguments(), ...view, "--chdir", cwd, "--", ...waiting];
   };
 
-  const { directory } = options;
-  const argv = wrap([realpathSync(bwrap), "--version"], { cwd: directory, tmp: directory, writable: [] });
-  const { stdout, stderr, exitCode, shortMessage } = await execa(bwrap, argv.slice(1), {
+  let argv: string[];
+  try {
+    argv = wrap(["/bin/sh", "-c", printWritable, realpathSync(bwrap)], { cwd: directory, tmp: directory, writable: [] });
+  } catch (error) {
+    return { missing: (error as Error).message };
+  }
+  const [launcher = "", ...launcherArguments] = argv;
+  const { stdout, stderr, exitCode, shortMessage } = await execa(launcher, launcherArguments, {
     env: { PATH: pathVariable },
     extendEnv: false,
     stdin: "ignore",
     timeout: CHECK_LIMIT_MS,
     reject: false,
   });
-  if (exitCode === 0) return { detail: stdout.trim(), wrap };
-  const advice = "allow unprivileged user namespaces, by sysctl or, in a container, by its security options.";
-  return { missing: `bubblewrap does not work here: ${advice} ${(stderr || shortMessage || "").trim().slice(-500)}`.trim() };
+  if (exitCode !== 0) {
+    const advice = "allow unprivileged user namespaces, by sysctl or, in a container, by its security options.";
+    return { missing: `bubblewrap does not work here: ${advice} ${(stderr || shortMessage || "").trim().slice(-500)}`.trim() };
+  }
+  const [detail = "", ...writable] = stdout.trim().split("\n");
+  const leaks = writable.filter(isSettingOfTheMachine);
+  if (leaks.length === 0) return { detail, wrap };
+  const files = `${leaks.slice(0, 5).join(", ")}${leaks.length > 5 ? ` and ${leaks.length - 5} more` : ""}`;
+  return { missing: `a task in the sandbox could write to ${files}: run Bridge as a user other than root.` };
+}
+
+/** Bridge may run as root, to whom such a file belongs; it belongs to no namespace that a task has of its own. */
+function isSettingOfTheMachine(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK);
+    return (lstatSync(file).mode & EVERYBODY_WRITES) === 0;
+  } catch {
+    return process.getuid?.() === 0;
+  }
+}
+/** A file that every user of the machine may write to is no setting. */
+const EVERYBODY_WRITES = 0o002;
+
+/** The file for `openFilter`; a start of a task may read it at any time, so it is never seen half written. */
+function writeFilter(directory: string): string {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const file = path.join(directory, "keyring-filter.bpf");
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, keyringFilter());
+  renameSync(draft, file);
+  return file;
+}
+
+/** A secret stays one while it does not exist for a moment, as when it is replaced. */
+function createSecrets(files: readonly string[]): () => string[] {
+  const known = new Set<string>();
+  return () => {
+    for (const file of files) if (existsSync(file)) known.add(file);
+    return [...known];
+  };
 }
 
 /**
@@ -70,48 +131,19 @@ const fixedArguments = (): string[] => [
   // Without capabilities root may not nest user namespaces as root, which sandboxes of the programs' own need.
   ...(process.getuid?.() === 0 ? ["--uid", nobody, "--gid", nobody] : []),
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+  ...(process.getuid?.() === 0 ? readOnlyKernelFiles() : []),
 ];
 
-interface View {
-  hidden: readonly string[];
-  programs: readonly string[];
-  writable: readonly string[];
-  tmp: string;
+/**
+ * Root owns the files in /proc that change the machine, and writing to them takes no capability. Other users cannot write to them anyway;
+ * for them they stay as they are, because no sandbox within this one could mount a /proc of its own beneath a mount.
+ */
+function readOnlyKernelFiles(): string[] {
+  const places = readdirSync("/proc").filter((name) => !/^\d+$/.test(name)).map((name) => path.join("/proc", name));
+  return places.filter(isChangeable).flatMap((place) => ["--ro-bind-try", place, place]);
 }
 
-/** What is seen otherwise than read-only; of two places one of which holds the other, the inner decides. */
-function viewOf({ hidden, programs, writable, tmp }: View): string[] {
-  const masks = realPaths(hidden);
-  const outer = masks.filter((mask) => !masks.some((other) => other !== mask && isInside(other, mask)));
-  const directories = outer.filter((mask) => statSync(mask).isDirectory());
-  const layers = [
-    // The task's own, instead of everybody's: what programs leave there goes with the task.
-    { place: sharedTmp, mount: ["--bind", realpathSync(tmp), sharedTmp] },
-    ...unique(realPaths(programs).flatMap(topInSharedTmp)).map((place) => ({ place, mount: ["--ro-bind", place, place] })),
-    ...unique(writable).flatMap((place) =>
-      namesOf(place, hidden).map((name) => ({ place: name, mount: ["--bind", realpathSync(place), name] })),
-    ),
-    ...outer.map((place) => ({ place, mount: directories.includes(place) ? ["--tmpfs", place] : ["--ro-bind", "/dev/null", place] })),
-  ];
-  // The path of an outer place is the shorter one.
-  const mounts = layers.sort((a, b) => a.place.length - b.place.length).flatMap(({ mount }) => mount);
-  return [...mounts, ...directories.flatMap((place) => ["--remount-ro", place])];
+function isChangeable(place: string): boolean {
+  const found = lstatSync(place, { throwIfNoEntry: false });
+  return found !== undefined && (found.isDirectory() || (found.isFile() && (found.mode & 0o222) !== 0));
 }
-
-/** Where a directory really lies, and where Bridge has it: links to it are hidden with the directory in which they stand. */
-const namesOf = (place: string, hidden: readonly string[]): string[] =>
-  unique([
-    realpathSync(place),
-    ...hidden.filter((mask) => isInside(mask, place)).map((mask) => realpathSync(mask) + place.slice(mask.length)),
-  ]);
-
-/** Programs that are installed in the shared temporary directory stay there for the tasks. */
-function topInSharedTmp(place: string): string[] {
-  const [top] = path.relative(sharedTmp, place).split(path.sep);
-  return top === undefined || top === "" || top === ".." ? [] : [path.join(sharedTmp, top)];
-}
-
-const realPaths = (places: readonly string[]): string[] =>
-  unique(places.filter((place) => existsSync(place)).map((place) => realpathSync(place)));
-const unique = (places: readonly string[]): string[] => [...new Set(places)];
-const isInside = (outer: string, inner: string): boolean => inner.startsWith(outer + path.sep);

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import type { Sandbox } from "#contract";
-import { createSandbox } from "../../adapters/index.ts";
+import { createSandbox, type SandboxOptions } from "../../adapters/process/sandbox.ts";
 
 /** The sandbox of this machine; fails in words where there is none. */
-export async function openSandbox(hidden: readonly string[] = []): Promise<Sandbox> {
-  const installation = path.resolve(import.meta.dirname, "../..");
-  const made = await createSandbox({ env: process.env, hidden, installation, directory: tmpdir() });
+export async function openSandbox({ hidden = [], secrets = [] }: Partial<Pick<SandboxOptions, "hidden" | "secrets">> = {}): Promise<Sandbox> {
+  const programs = [path.resolve(import.meta.dirname, "../..")];
+  const made = await createSandbox({ env: process.env, hidden, secrets, programs, directory: path.join(tmpdir(), "bridge-test-sandbox") });
   if ("missing" in made) throw new Error(`These tests need a sandbox: ${made.missing}`);
   return made;
 }

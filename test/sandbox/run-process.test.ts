@@ -211,7 +211,10 @@ async function openBench() {
   for (const directory of [...Object.values(directories), at("bridge/workspaces/default/other"), at("elsewhere")])
     mkdirSync(directory, { recursive: true });
   for (const file of ["bridge/token", "bridge/workspaces/default/other/note", "elsewhere/tokens.json"]) writeFileSync(at(file), "secret\n");
-  const sandbox = await openSandbox([at("bridge"), at("bridge/workspaces"), at("elsewhere/tokens.json"), at("not-there")]);
+  const sandbox = await openSandbox({
+    hidden: [at("bridge"), at("bridge/workspaces"), at("not-there")],
+    secrets: [at("elsewhere/tokens.json"), at("not-there-either")],
+  });
 
   async function run(mode: string, { argument, ...options }: Partial<ProcessOptions> & { argument?: string } = {}) {
     const lines: string[] = [];

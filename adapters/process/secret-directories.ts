@@ -1,0 +1,61 @@
+import { lstatSync, readlinkSync } from "node:fs";
+import path from "node:path";
+
+/** As many links as the kernel follows. */
+const MAX_LINKS = 40;
+
+/** A directory whose entries decide which file a path names. */
+export interface SecretDirectory {
+  /** The path. */
+  file: string;
+  /** Without links. It may not exist. */
+  directory: string;
+  /** The name of the file, or of a link to it, in this directory; null when only a directory on the way is found there. */
+  name: string | null;
+}
+
+/**
+ * Finds the directories in which a replacement of a file can appear: those that hold the file or a link on the way to it, and those that
+ * hold what such a link leads to. The file need not exist, because it may be missing for a moment while it is being replaced.
+ */
+export function secretDirectories(file: string): SecretDirectory[] {
+  const found: SecretDirectory[] = [];
+  let directory = "/";
+  let links = 0;
+  const steps = stepsOf(file, { isFile: true, isLinked: false });
+  for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+    const place = path.join(directory, step.name);
+    const target = links < MAX_LINKS ? linkTarget(place) : null;
+    if (step.isFile) found.push({ file, directory, name: step.name });
+    else if (step.isLinked || target !== null) found.push({ file, directory, name: null });
+    if (target === null) {
+      directory = place;
+      continue;
+    }
+    links += 1;
+    if (path.isAbsolute(target)) directory = "/";
+    steps.unshift(...stepsOf(target, { isFile: step.isFile, isLinked: true }));
+  }
+  return found;
+}
+
+interface Step {
+  name: string;
+  isFile: boolean;
+  isLinked: boolean;
+}
+
+/** The names of a path, the last of which has this role. */
+function stepsOf(place: string, role: Omit<Step, "name">): Step[] {
+  const names = place.split(path.sep).filter((name) => name !== "" && name !== ".");
+  return names.map((name, index) => ({ name, ...(index === names.length - 1 ? role : { isFile: false, isLinked: false }) }));
+}
+
+/** Null for what is no link, or does not exist. */
+function linkTarget(place: string): string | null {
+  try {
+    return lstatSync(place).isSymbolicLink() ? readlinkSync(place) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,72 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { execa } from "execa";
+import { describe, expect, test } from "vitest";
+import { createSandbox } from "../../adapters/process/sandbox.ts";
+import { directoryOutsideTmp } from "./open-sandbox.ts";
+
+const program = path.join(import.meta.dirname, "../fixtures/run-in-sandbox.ts");
+const isRoot = process.getuid?.() === 0;
+/** Who may run Bridge here: root can become another user, another user cannot. */
+const users = isRoot ? [0, 65534] : [process.getuid?.() ?? 0];
+/** The number of add_key; request_key and keyctl follow it. */
+const addKey = { x64: 248, arm64: 217, riscv64: 217, loong64: 217, ppc64: 269 }[process.arch as string] ?? Number.NaN;
+const strings = 'my ($type, $name, $value) = ("user", "note", "x");';
+
+describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
+  test("cannot write to a file of the kernel", async () => {
+    const find = `find /proc /proc/self/net/ /sys -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null`;
+    const lines = await runAs(uid, `${find} | while read -r file; do test -w "$file" && echo "$file"; done; echo done`);
+    expect(lines.at(-1)).toBe("done");
+    // Settings of the namespaces that a sandbox has of its own, and files that everybody may write to.
+    const own = /^\/proc\/sys\/(kernel\/(auto_msgmni|msg\w+|sem|shm\w+|ns_last_pid|pid_max)|fs\/mqueue\/\w+)$|^\/proc\/pressure\/\w+$/;
+    expect(lines.slice(0, -1).filter((file) => uid === 0 || !own.test(file))).toEqual([]);
+  });
+
+  test("writes to its own files in /proc", async () => {
+    const script = "echo 500 > /proc/self/oom_score_adj && unshare --user --map-root-user cat /proc/self/oom_score_adj";
+    expect(await runAs(uid, script)).toEqual(["500"]);
+  });
+
+  test("has no kernel keyring", async () => {
+    const calls = [
+      `syscall(${addKey}, $type, $name, $value, 1, -3)`,
+      `syscall(${addKey + 1}, $type, $name, 0, -3)`,
+      // Join a new session keyring, and find the number of the one in use.
+      `syscall(${addKey + 2}, 1, 0)`,
+      `syscall(${addKey + 2}, 0, -3, 0)`,
+    ];
+    const script = calls.map((call) => `perl -e '${strings} $! = 0; ${call}; print $! + 0, "\\n"'`).join("; ");
+    expect(await runAs(uid, script)).toEqual(calls.map(() => "38"));
+  });
+});
+
+test("a task does not see the session keyring of the login that started Bridge", async () => {
+  const login = `${strings} syscall(${addKey + 2}, 1, 0); syscall(${addKey}, $type, $name, $value, 1, -3); exec @ARGV`;
+  const request = `perl -e '${strings} print syscall(${addKey + 1}, $type, $name, 0, 0), "\\n"'`;
+  expect(await runAs(users[0] ?? 0, request, ["perl", "-e", login])).toEqual(["-1"]);
+});
+
+test("where a task of root could write to a setting of the kernel there is no sandbox", async () => {
+  const root = directoryOutsideTmp();
+  const shim = `
+    left=$#
+    while [ $left -gt 0 ]; do
+      if [ "$1 $2" = "--ro-bind-try /proc/sys" ]; then shift 3; left=$((left - 3)); else set -- "$@" "$1"; shift; left=$((left - 1)); fi
+    done
+    PATH=/usr/bin:/bin exec bwrap "$@"`;
+  writeFileSync(path.join(root, "bwrap"), `#!/bin/sh\n${shim}\n`);
+  chmodSync(path.join(root, "bwrap"), 0o755);
+  const env = { PATH: `${root}:/usr/bin:/bin` };
+  const made = await createSandbox({ env, hidden: [], secrets: [], programs: [], directory: path.join(root, "own") });
+  const refusal = { missing: expect.stringMatching(/^a task in the sandbox could write to \/proc\/sys\/.* more: run Bridge as a user other than root\.$/) };
+  expect(made).toEqual(isRoot ? refusal : { detail: expect.stringMatching(/^bubblewrap/), wrap: expect.any(Function) });
+});
+
+async function runAs(uid: number, script: string, starter: readonly string[] = []): Promise<string[]> {
+  const root = directoryOutsideTmp();
+  chmodSync(root, 0o755);
+  const [command = "", ...rest] = [...starter, process.execPath, program, String(uid), root, script];
+  const { stdout } = await execa(command, rest);
+  return stdout.split("\n");
+}
