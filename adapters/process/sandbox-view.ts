@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { type SecretDirectory, secretDirectories } from "./secret-directories.ts";
+import type { SecretDirectory } from "./secret-directories.ts";
 
 const SHARED_TMP = "/tmp";
 /** Most entries that are mounted one by one. The time grows with the square of their number: 500 take 0.2 s of each start. */
@@ -9,13 +9,14 @@ const MAX_ENTRIES = 500;
 const CERTIFICATES = "/etc/ssl/certs";
 /** The sandbox has its own instances. */
 const REPLACED = ["/proc", "/dev"];
+const ADVICE = "Move the file to a directory of its own.";
 
 /** What a task may see. All paths are absolute. */
 export interface View {
   /** Directories of which a task sees the writable ones alone. */
   hidden: readonly string[];
-  /** Files whose content no task may see, also after they are replaced. */
-  secrets: readonly string[];
+  /** Where files are whose content no task may see, also after they are replaced. */
+  secrets: readonly SecretDirectory[];
   /** Places that programs are in; they stay visible. */
   programs: readonly string[];
   writable: readonly string[];
@@ -30,70 +31,66 @@ export function mountsOf(view: View): string[] {
   const opened = unique(view.writable).flatMap((place) => namesOf(place, view.hidden));
   const programs = realPaths(view.programs);
   const kept = unique(programs.flatMap(topInSharedTmp));
-  const plan = planSecrets(view.secrets, { covers: [...hidden, SHARED_TMP, ...REPLACED], opened, kept, programs });
-  const empty = [...hidden, ...plan.emptied];
-  const rebuilt = rebuild(plan.rebuilt);
+  const needed = [...opened, ...kept, ...programs, ...realPaths([CERTIFICATES])];
+  const isNeeded = (directory: string): boolean => needed.some((place) => place === directory || isInside(directory, place));
+  const covers = [...hidden, SHARED_TMP, ...REPLACED];
+  const visible = view.secrets.filter(({ directory }) => isVisible(directory, { covers, uncovered: [...opened, ...kept] }));
+  refuseImpossible(visible, opened);
+  const emptied = planEmptied(visible, isNeeded);
+  const empty = [...hidden, ...emptied];
+  const rest = visible.filter(({ directory }) => directory !== "/" && !emptied.some((place) => place === directory || isInside(place, directory)));
+  const rebuilt = Map.groupBy(rest, ({ directory }) => directory);
+  const madeAnew = [...empty, ...rebuilt.keys()];
 
   // The path of an outer place is the shorter one, so the inner one is mounted later. At the same place the last of these is mounted last.
   const layers = [
     // The task's own, instead of everybody's: what programs leave there goes with the task.
     { place: SHARED_TMP, mount: ["--bind", realpathSync(view.tmp), SHARED_TMP] },
-    ...pinned([...empty, ...plan.rebuilt.keys()], { opened, rebuilt: [...plan.rebuilt.keys()] }).map((place) => ({
-      place,
-      mount: ["--bind", place, place],
-    })),
-    ...rebuilt,
+    ...pinned(madeAnew, { opened, rebuilt: [...rebuilt.keys()] }).map((place) => ({ place, mount: ["--bind", place, place] })),
+    ...rebuild(rebuilt, isNeeded),
     ...kept.map((place) => ({ place, mount: ["--ro-bind", place, place] })),
     ...opened.map((place) => ({ place, mount: ["--bind", realpathSync(place), place] })),
     ...empty.map((place) => ({ place, mount: ["--tmpfs", place] })),
   ].sort((a, b) => a.place.length - b.place.length);
-  const madeAnew = [...empty, ...plan.rebuilt.keys()];
   return [...layers.flatMap(({ mount }) => mount), ...madeAnew.flatMap((place) => ["--remount-ro", place])];
 }
 
-interface SecretPlan {
-  emptied: string[];
-  /** Directories, and the secrets that are left out of them. */
-  rebuilt: Map<string, SecretDirectory[]>;
+/** Of the places around a directory the innermost decides. */
+function isVisible(directory: string, { covers, uncovered }: { covers: readonly string[]; uncovered: readonly string[] }): boolean {
+  const cover = innermost(covers, directory);
+  return isDirectory(directory) && (cover === -1 || innermost(uncovered, directory) > cover);
+}
+
+function refuseImpossible(secrets: readonly SecretDirectory[], opened: readonly string[]): void {
+  for (const { file, directory, name } of secrets) {
+    if (opened.includes(directory))
+      throw new Error(`${file} must stay hidden from tasks, but this task writes to ${directory}. ${ADVICE}`);
+    if (name !== null && directory === "/") throw new Error(`${file} cannot be hidden from tasks in the root directory. ${ADVICE}`);
+  }
 }
 
 /**
- * The kernel drops a mount over a file when the file is replaced by rename. So the directory is covered instead: it is empty where no
- * program needs anything in it, else it is rebuilt from the entries that are no secrets. A name that appears later is in neither.
+ * The directories of secrets that are empty for a task. The kernel drops a mount over a file when the file is replaced by rename, so the
+ * directory is covered. One that programs need something of is rebuilt from its other entries instead. A name that appears later is in neither.
  */
-function planSecrets(
-  secrets: readonly string[],
-  { covers, opened, kept, programs }: { covers: readonly string[]; opened: readonly string[]; kept: readonly string[]; programs: readonly string[] },
-): SecretPlan {
-  const needed = [...opened, ...kept, ...programs, ...realPaths([CERTIFICATES])];
-  const isVisible = ({ directory }: SecretDirectory): boolean => {
-    const cover = innermost(covers, directory);
-    return isDirectory(directory) && (cover === -1 || innermost([...opened, ...kept], directory) > cover);
-  };
-  const found = secrets.flatMap(secretDirectories).filter(isVisible);
-  for (const { file, directory, name } of found) {
-    const advice = "Move it to a directory of its own.";
-    if (opened.includes(directory)) throw new Error(`${file} must stay hidden from tasks, but this task writes to ${directory}. ${advice}`);
-    if (name !== null && directory === "/") throw new Error(`${file} cannot be hidden from tasks in the root directory. ${advice}`);
-  }
-  const isNeeded = (directory: string): boolean =>
-    path.dirname(directory) === "/" || needed.some((place) => place === directory || isInside(directory, place));
-  const emptied = unique(found.filter(({ directory, name }) => name !== null && !isNeeded(directory)).map(({ directory }) => directory));
-  const outer = emptied.filter((place) => !emptied.some((other) => isInside(other, place)));
-  const rest = found.filter(({ directory }) => directory !== "/" && !outer.some((place) => place === directory || isInside(place, directory)));
-  return { emptied: outer, rebuilt: Map.groupBy(rest, ({ directory }) => directory) };
+function planEmptied(secrets: readonly SecretDirectory[], isNeeded: (directory: string) => boolean): string[] {
+  const own = secrets.filter(({ directory, name }) => name !== null && path.dirname(directory) !== "/" && !isNeeded(directory));
+  const places = unique(own.map(({ directory }) => directory));
+  return places.filter((place) => !places.some((other) => isInside(other, place)));
 }
 
-/** The entries of each directory, mounted one by one. */
-function rebuild(directories: SecretPlan["rebuilt"]): { place: string; mount: string[] }[] {
+/** The entries of each directory, mounted one by one, without the secrets. */
+function rebuild(directories: Map<string, SecretDirectory[]>, isNeeded: (directory: string) => boolean): { place: string; mount: string[] }[] {
   let left = MAX_ENTRIES;
   return [...directories].map(([directory, secrets]) => {
     const file = secrets[0]?.file;
-    const entries = listEntries(directory, file).filter((entry) => !secrets.some(({ name }) => isCopyOf(name, entry)));
+    const isSecret = (entry: Dirent) =>
+      secrets.some((secret) => isCopyOf(secret, entry) || (isVersionOf(secret, entry) && !isNeeded(path.join(directory, entry.name))));
+    const entries = listEntries(directory, file).filter((entry) => !isSecret(entry));
     left -= entries.length;
     if (left < 0) {
       const limit = `the ${MAX_ENTRIES} entries that a sandbox can mount one by one`;
-      throw new Error(`${file} cannot be hidden from tasks: ${directory} exceeds ${limit}. Move the file to a directory of its own.`);
+      throw new Error(`${file} cannot be hidden from tasks: ${directory} exceeds ${limit}. ${ADVICE}`);
     }
     return { place: directory, mount: ["--tmpfs", directory, ...entries.flatMap((entry) => mountOf(path.join(directory, entry.name), entry))] };
   });
@@ -104,13 +101,17 @@ function listEntries(directory: string, file: string | undefined): Dirent[] {
     return readdirSync(directory, { withFileTypes: true });
   } catch (error) {
     const reason = (error as Error).message;
-    throw new Error(`${file} cannot be hidden from tasks: ${directory} cannot be listed (${reason}). Move the file to a directory of its own.`);
+    throw new Error(`${file} cannot be hidden from tasks: ${directory} cannot be listed (${reason}). ${ADVICE}`);
   }
 }
 
 /** The secret itself, or what an editor or a database keeps beside it: `tokens.json~`, `.tokens.json.swp`, `bridge.db-wal`. */
-const isCopyOf = (secret: string | null, entry: Dirent): boolean =>
-  secret !== null && (entry.name === secret || (entry.isFile() && entry.name.includes(secret)));
+const isCopyOf = ({ name }: SecretDirectory, entry: Dirent): boolean =>
+  name !== null && (entry.name === name || (entry.isFile() && entry.name.includes(name)));
+
+/** Beside a directory that a link leads to: an earlier or later version of it. */
+const isVersionOf = ({ directory, beneath }: SecretDirectory, entry: Dirent): boolean =>
+  beneath !== null && entry.isDirectory() && existsSync(path.join(directory, entry.name, beneath));
 
 function mountOf(place: string, entry: Dirent): string[] {
   try {

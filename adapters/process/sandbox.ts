@@ -6,6 +6,7 @@ import type { Sandbox } from "#contract";
 import { findProgram } from "./find-program.ts";
 import { keyringFilter } from "./keyring-filter.ts";
 import { mountsOf } from "./sandbox-view.ts";
+import { type SecretDirectory, secretDirectories } from "./secret-directories.ts";
 
 /** A machine under load may be slow to make a few namespaces. */
 const CHECK_LIMIT_MS = 10_000;
@@ -57,10 +58,10 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox | 
   const programs = [...options.programs, process.execPath, ...pathVariable.split(path.delimiter).filter(path.isAbsolute)];
   const { hidden, directory } = options;
   const filter = writeFilter(directory);
-  const secrets = createSecrets(options.secrets);
+  const findSecrets = createSecretFinder(options.secrets);
 
   const wrap: Sandbox["wrap"] = ([program = "", ...programArguments], { cwd, tmp, writable }) => {
-    const view = mountsOf({ hidden, secrets: secrets(), programs: [...programs, program], writable: [...writable, tmp], tmp });
+    const view = mountsOf({ hidden, secrets: findSecrets(), programs: [...programs, program], writable: [...writable, tmp], tmp });
     const launching = ["/bin/sh", "-c", openFilter, filter, bwrap, "--seccomp", FILTER_DESCRIPTOR];
     const waiting = ["/bin/sh", "-c", waitForTheRest, waiterName, program, ...programArguments];
     return [...launching, ...fixedArguments(), ...view, "--chdir", cwd, "--", ...waiting];
@@ -88,7 +89,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox | 
   const leaks = writable.filter(isSettingOfTheMachine);
   if (leaks.length === 0) return { detail, wrap };
   const files = `${leaks.slice(0, 5).join(", ")}${leaks.length > 5 ? ` and ${leaks.length - 5} more` : ""}`;
-  return { missing: `a task in the sandbox could write to ${files}: run Bridge as a user other than root.` };
+  return { missing: `a task in the sandbox could write to ${files}: run Bridge as a user who cannot.` };
 }
 
 /** Bridge may run as root, to whom such a file belongs; it belongs to no namespace that a task has of its own. */
@@ -113,12 +114,14 @@ function writeFilter(directory: string): string {
   return file;
 }
 
-/** A secret stays one while it does not exist for a moment, as when it is replaced. */
-function createSecrets(files: readonly string[]): () => string[] {
-  const known = new Set<string>();
+/** Finds where secrets are at the start of a task; where they were before there may be older versions, so those places stay known. */
+function createSecretFinder(files: readonly string[]): () => SecretDirectory[] {
+  const known = new Map<string, SecretDirectory>();
   return () => {
-    for (const file of files) if (existsSync(file)) known.add(file);
-    return [...known];
+    const found = files.filter((file) => existsSync(file)).flatMap(secretDirectories);
+    for (const one of found) known.set(JSON.stringify(one), one);
+    for (const [key, { directory }] of known) if (!existsSync(directory)) known.delete(key);
+    return [...known.values()];
   };
 }
 

@@ -12,6 +12,8 @@ export interface SecretDirectory {
   directory: string;
   /** The name of the file, or of a link to it, in this directory; null when only a directory on the way is found there. */
   name: string | null;
+  /** Of a directory that a link leads to: the path of the file beneath it, which is the same beneath its other versions. */
+  beneath: string | null;
 }
 
 /**
@@ -26,8 +28,9 @@ export function secretDirectories(file: string): SecretDirectory[] {
   for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
     const place = path.join(directory, step.name);
     const target = links < MAX_LINKS ? linkTarget(place) : null;
-    if (step.isFile) found.push({ file, directory, name: step.name });
-    else if (step.isLinked || target !== null) found.push({ file, directory, name: null });
+    if (step.isFile) found.push({ file, directory, name: step.name, beneath: null });
+    else if (step.isLinked) found.push({ file, directory, name: null, beneath: steps.map(({ name }) => name).join("/") });
+    else if (target !== null) found.push({ file, directory, name: null, beneath: null });
     if (target === null) {
       directory = place;
       continue;

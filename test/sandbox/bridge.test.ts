@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -33,7 +33,7 @@ test("a task sees neither Bridge's database and tokens nor what belongs to other
       if [ -s "$file" ]; then echo "sees $file"; fi
       if echo x 2>/dev/null >> "$file"; then echo "writes $file"; fi
     done
-    grep -sl BRIDGE_CALLBACK_SECRETS /proc/[0-9]*/environ
+    grep -sl BRIDGE_TOKENS_FILE /proc/[0-9]*/environ
     echo mine > mine.txt && echo done`);
   const file = (name: string) => readFileSync(path.join(root, name), "utf8");
   const others = ["data/workspaces/beta/agent/note", "data/homes/beta/agent/note"];
@@ -51,6 +51,23 @@ test("a task sees neither Bridge's database and tokens nor what belongs to other
   ]);
   expect(file("conf/tokens.json")).toContain("sha256");
   expect(readdirSync(dataDir)).toContain("bridge.db-wal");
+});
+
+test("a running task does not see tokens, secrets and settings that the operator replaces", async () => {
+  const { bridge, dataDir, root, start } = await openBench(`
+    echo ready > ready; until test -e go; do sleep 0.02; done
+    grep -rs -e sha256 -e whsec_ -e BRIDGE_LOG_LEVEL "$2"
+    echo done`);
+  const taskId = await start();
+  const workspace = path.join(dataDir, "workspaces/default/agent");
+  await expect.poll(() => existsSync(path.join(workspace, "ready")), { timeout: 10_000, interval: 20 }).toBe(true);
+  for (const name of ["tokens.json", ".env", "callback-secret"]) {
+    const file = path.join(root, "conf", name);
+    writeFileSync(`${file}.new`, readFileSync(file));
+    renameSync(`${file}.new`, file);
+  }
+  writeFileSync(path.join(workspace, "go"), "");
+  expect((await taskInState(bridge, taskId, "completed"))["result"]).toMatchObject({ output: "done\n" });
 });
 
 test("a cancel lets the program tidy up, and a timeout ends it", async () => {
@@ -89,6 +106,7 @@ async function openBench(script: string) {
   writeFileSync(path.join(dataDir, "token"), "of an earlier start\n");
   // With this one the test calls.
   writeFileSync(path.join(conf, "token"), "token-of-the-test");
+  writeFileSync(path.join(conf, "callback-secret"), `whsec_${Buffer.alloc(32, 7).toString("base64")}`);
   const sha256 = createHash("sha256").update("token-of-the-test").digest("hex");
   writeFileSync(
     path.join(conf, "tokens.json"),
@@ -99,7 +117,7 @@ async function openBench(script: string) {
     PATH: process.env["PATH"] ?? "",
     BRIDGE_SANDBOX: "required",
     BRIDGE_TOKENS_FILE: path.join(conf, "tokens.json"),
-    BRIDGE_CALLBACK_SECRETS: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
+    BRIDGE_CALLBACK_SECRETS_FILE: path.join(conf, "callback-secret"),
     BRIDGE_COMMAND: JSON.stringify(["/bin/sh", "-c", script, "agent", dataDir, conf]),
   });
   await expect.poll(async () => (await bridge.call("GET", "/readyz")).status).toBe(200);

@@ -59,7 +59,7 @@ test("where a task of root could write to a setting of the kernel there is no sa
   chmodSync(path.join(root, "bwrap"), 0o755);
   const env = { PATH: `${root}:/usr/bin:/bin` };
   const made = await createSandbox({ env, hidden: [], secrets: [], programs: [], directory: path.join(root, "own") });
-  const refusal = { missing: expect.stringMatching(/^a task in the sandbox could write to \/proc\/sys\/.* more: run Bridge as a user other than root\.$/) };
+  const refusal = { missing: expect.stringMatching(/^a task in the sandbox could write to \/proc\/sys\/.* more: run Bridge as a user who cannot\.$/) };
   expect(made).toEqual(isRoot ? refusal : { detail: expect.stringMatching(/^bubblewrap/), wrap: expect.any(Function) });
 });
 

@@ -20,14 +20,23 @@ test("tells what it is", async () => {
   expect(await create()).toMatchObject({ detail: "bubblewrap 0.8.0" });
 });
 
+test("where a task could write to a setting of the machine there is none, and it says so", async () => {
+  const { create, root } = await openBench('echo bubblewrap 0.8.0; echo "${0%/*}/setting"; echo /no/such/file-of-another-user');
+  writeFileSync(path.join(root, "bin/setting"), "");
+  const others = process.getuid?.() === 0 ? ", /no/such/file-of-another-user" : "";
+  expect(await create()).toEqual({
+    missing: `a task in the sandbox could write to ${root}/bin/setting${others}: run Bridge as a user who cannot.`,
+  });
+});
+
 test("of two places one of which holds the other, the inner decides", async () => {
   const { create, root } = await openBench("echo bubblewrap 0.8.0");
   const at = (name: string) => path.join(root, name);
   for (const name of ["home/data/workspaces/agent", "home/data/tmp/task", "secrets"]) mkdirSync(at(name), { recursive: true });
   writeFileSync(at("secrets/tokens.json"), "[]");
   symlinkSync(at("home/data"), at("data"));
-  const hidden = [at("data"), at("data/workspaces"), at("secrets/tokens.json"), at("not-there")];
-  const { wrap } = (await create(hidden)) as Sandbox;
+  const hidden = [at("data"), at("data/workspaces"), at("not-there")];
+  const { wrap } = (await create(hidden, [at("secrets/tokens.json"), at("data/token")])) as Sandbox;
   const tmp = at("data/tmp/task");
   const argv = wrap(["/bin/echo", "--bind"], {
     cwd: at("data/workspaces/agent"),
@@ -42,11 +51,12 @@ test("of two places one of which holds the other, the inner decides", async () =
   expect(mounts).toEqual([
     `--bind ${at("home/data/tmp/task")} /tmp`,
     `--bind ${at("home")} ${at("home")}`,
+    `--tmpfs ${at("secrets")}`,
     `--tmpfs ${at("home/data")}`,
     `--bind ${at("home/data/tmp/task")} ${at("home/data/tmp/task")}`,
-    `--ro-bind /dev/null ${at("secrets/tokens.json")}`,
     `--bind ${at("home/data/workspaces/agent")} ${at("home/data/workspaces/agent")}`,
     `--remount-ro ${at("home/data")}`,
+    `--remount-ro ${at("secrets")}`,
   ]);
   expect(argv.join("\0")).toContain(["--chdir", at("data/workspaces/agent"), "--", "/bin/sh", "-c"].join("\0"));
   expect(argv.slice(-2)).toEqual(["/bin/echo", "--bind"]);
@@ -65,7 +75,7 @@ async function openBench(script?: string) {
   const bin = path.join(root, "bin");
   mkdirSync(bin);
   if (script !== undefined) writeFileSync(path.join(bin, "bwrap"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  const create = (hidden: readonly string[] = []) =>
-    createSandbox({ env: { PATH: bin }, hidden, installation: "/nowhere", directory: root });
+  const create = (hidden: readonly string[] = [], secrets: readonly string[] = []) =>
+    createSandbox({ env: { PATH: bin }, hidden, secrets, programs: [], directory: path.join(root, "sandbox") });
   return { root, create };
 }
