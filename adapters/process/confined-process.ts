@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import type { Sandbox } from "#contract";
 import { findProgram } from "./find-program.ts";
 import { listPids, readProcess, signal } from "./process-table.ts";
-import { waiterName } from "./sandbox.ts";
+import { variablePrefix, waiterName } from "./sandbox.ts";
 
 /** What runs in a sandbox. */
 export interface ConfinedCall {
@@ -19,6 +19,20 @@ export function confine(sandbox: Sandbox, { argv: [name = "", ...rest], env, cwd
   const program = findProgram(name, env["PATH"] ?? "");
   if (program === null) throw new Error(`spawn ${name} ENOENT`);
   return sandbox.wrap([program, ...rest], { cwd, tmp, writable: [workspace, home] });
+}
+
+/** What is harmless to the programs that make a sandbox: they look nothing up on the PATH. */
+const keptVariables = ["PATH", "LANG"];
+
+/**
+ * The environment to start a sandbox with, so that its program gets this one. A dispatch may name variables for an MCP server, and some, such
+ * as LD_PRELOAD, would run code of the task's in the programs that make the sandbox, which are outside of it.
+ */
+export function confinedEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
+  const [kept, moved] = [true, false].map((isKept) => Object.entries(env).filter(([name]) => keptVariables.includes(name) === isKept));
+  // A shell does not hand on others either.
+  const named = moved?.filter(([name]) => /^[A-Za-z_]\w*$/.test(name)) ?? [];
+  return Object.fromEntries([...(kept ?? []), ...named.map(([name, value], index) => [`${variablePrefix}${index}`, `${name}=${value}`])]);
 }
 
 /**

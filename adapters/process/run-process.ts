@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { execa } from "execa";
 import type { Sandbox } from "#contract";
-import { confine, confinedExit, confinedSpawnError, terminateConfined } from "./confined-process.ts";
+import { confine, confinedEnvironment, confinedExit, confinedSpawnError, terminateConfined } from "./confined-process.ts";
 import { type GrowingFile, openGrowingFile } from "./growing-file.ts";
 import { createLineSplitter, type LineListener } from "./lines.ts";
 import { sweepGraceMs, sweepTask, taskMarker } from "./sweep-processes.ts";
@@ -150,7 +150,7 @@ function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe")
   const [program = "", ...programArguments] = sandbox === null ? options.argv : confine(sandbox, options);
   return execa(program, programArguments, {
     cwd,
-    env: { ...env, [taskMarker]: taskId, TMPDIR: tmp, HOME: home },
+    env: { ...(sandbox === null ? env : confinedEnvironment(env)), [taskMarker]: taskId, TMPDIR: tmp, HOME: home },
     extendEnv: false,
     // Any descriptor will do; its type names a few.
     stdout: stdout as 3 | "pipe",

@@ -38,7 +38,9 @@ export function mountsOf(view: View): string[] {
   refuseImpossible(visible, opened);
   const emptied = planEmptied(visible, isNeeded);
   const empty = [...hidden, ...emptied];
-  const rest = visible.filter(({ directory }) => directory !== "/" && !emptied.some((place) => place === directory || isInside(place, directory)));
+  const rest = visible.filter(
+    ({ directory }) => directory !== "/" && !emptied.some((place) => place === directory || isInside(place, directory)),
+  );
   const rebuilt = Map.groupBy(rest, ({ directory }) => directory);
   const madeAnew = [...empty, ...rebuilt.keys()];
 
@@ -47,8 +49,8 @@ export function mountsOf(view: View): string[] {
     // The task's own, instead of everybody's: what programs leave there goes with the task.
     { place: SHARED_TMP, mount: ["--bind", realpathSync(view.tmp), SHARED_TMP] },
     ...pinned(madeAnew, { opened, rebuilt: [...rebuilt.keys()] }).map((place) => ({ place, mount: ["--bind", place, place] })),
-    ...rebuild(rebuilt, isNeeded),
     ...kept.map((place) => ({ place, mount: ["--ro-bind", place, place] })),
+    ...rebuild(rebuilt, isNeeded),
     ...opened.map((place) => ({ place, mount: ["--bind", realpathSync(place), place] })),
     ...empty.map((place) => ({ place, mount: ["--tmpfs", place] })),
   ].sort((a, b) => a.place.length - b.place.length);
@@ -63,8 +65,7 @@ function isVisible(directory: string, { covers, uncovered }: { covers: readonly 
 
 function refuseImpossible(secrets: readonly SecretDirectory[], opened: readonly string[]): void {
   for (const { file, directory, name } of secrets) {
-    if (opened.includes(directory))
-      throw new Error(`${file} must stay hidden from tasks, but this task writes to ${directory}. ${ADVICE}`);
+    if (opened.includes(directory)) throw new Error(`${file} must stay hidden from tasks, but this task writes to ${directory}. ${ADVICE}`);
     if (name !== null && directory === "/") throw new Error(`${file} cannot be hidden from tasks in the root directory. ${ADVICE}`);
   }
 }
@@ -80,7 +81,10 @@ function planEmptied(secrets: readonly SecretDirectory[], isNeeded: (directory: 
 }
 
 /** The entries of each directory, mounted one by one, without the secrets. */
-function rebuild(directories: Map<string, SecretDirectory[]>, isNeeded: (directory: string) => boolean): { place: string; mount: string[] }[] {
+function rebuild(
+  directories: Map<string, SecretDirectory[]>,
+  isNeeded: (directory: string) => boolean,
+): { place: string; mount: string[] }[] {
   let left = MAX_ENTRIES;
   return [...directories].map(([directory, secrets]) => {
     const file = secrets[0]?.file;
@@ -92,7 +96,10 @@ function rebuild(directories: Map<string, SecretDirectory[]>, isNeeded: (directo
       const limit = `the ${MAX_ENTRIES} entries that a sandbox can mount one by one`;
       throw new Error(`${file} cannot be hidden from tasks: ${directory} exceeds ${limit}. ${ADVICE}`);
     }
-    return { place: directory, mount: ["--tmpfs", directory, ...entries.flatMap((entry) => mountOf(path.join(directory, entry.name), entry))] };
+    return {
+      place: directory,
+      mount: ["--tmpfs", directory, ...entries.flatMap((entry) => mountOf(path.join(directory, entry.name), entry))],
+    };
   });
 }
 
@@ -159,4 +166,5 @@ const realPaths = (places: readonly string[]): string[] =>
   unique(places.filter((place) => existsSync(place)).map((place) => realpathSync(place)));
 const isDirectory = (place: string): boolean => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 const unique = (places: readonly string[]): string[] => [...new Set(places)];
-const isInside = (outer: string, inner: string): boolean => inner !== outer && inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
+const isInside = (outer: string, inner: string): boolean =>
+  inner !== outer && inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);

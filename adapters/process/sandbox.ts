@@ -19,10 +19,20 @@ const FILTER_DESCRIPTOR = "9";
 
 /** Under this name the shell in a sandbox says why it cannot start a program. */
 export const waiterName = "bridge-sandbox";
+/** Numbered variables, `NAME=value` each, which become variables within the sandbox only. */
+export const variablePrefix = "BRIDGE_VARIABLE_";
 /** With its first program a sandbox is over. What that has started may tidy up before, for a second, as without a sandbox. */
 const waitForTheRest = `
 exec 3>&2 2>/dev/null
-(exec "$@" 2>&3 3>&-)
+(
+  bridge_next=0
+  while eval "bridge_variable=\\\${${variablePrefix}$bridge_next-}" && [ -n "$bridge_variable" ]; do
+    export "$bridge_variable"
+    unset "${variablePrefix}$bridge_next"
+    bridge_next=$((bridge_next + 1))
+  done
+  exec "$@" 2>&3 3>&-
+)
 code=$?
 kill -s TERM -- -1 || exit $code
 turn=0
@@ -142,7 +152,9 @@ const fixedArguments = (): string[] => [
  * for them they stay as they are, because no sandbox within this one could mount a /proc of its own beneath a mount.
  */
 function readOnlyKernelFiles(): string[] {
-  const places = readdirSync("/proc").filter((name) => !/^\d+$/.test(name)).map((name) => path.join("/proc", name));
+  const places = readdirSync("/proc")
+    .filter((name) => !/^\d+$/.test(name))
+    .map((name) => path.join("/proc", name));
   return places.filter(isChangeable).flatMap((place) => ["--ro-bind-try", place, place]);
 }
 

@@ -20,7 +20,12 @@ export async function createTool(
   if (found === null) return { missing: `The program of the tool ${name} is not on the PATH: install it, or mend BRIDGE_RESPONDER_TOOLS.` };
   await mkdir(tmp, { recursive: true, mode: 0o700 });
   const plain = [found, ...firstArguments];
-  const command = config.sandbox === null ? plain : config.sandbox.wrap(plain, { cwd: workspace, tmp, writable: [workspace, home] });
+  let command = plain;
+  try {
+    if (config.sandbox !== null) command = config.sandbox.wrap(plain, { cwd: workspace, tmp, writable: [workspace, home] });
+  } catch (error) {
+    return { missing: (error as Error).message };
+  }
   const env = programEnvironment({ env: config.env, settings: { env: [] } }, [], {
     HOME: home,
     TMPDIR: tmp,

@@ -51,7 +51,8 @@ export interface Sandbox {
   /**
    * The argument list that runs `argv` with nothing writable but these directories, all of which exist, and `tmp`, which stands in place of
    * /tmp, too. `argv` names its program by an absolute path. The process that it starts ends with an exit code over 128 where a signal ended the program;
-   * a signal to itself ends all at once.
+   * a signal to itself ends all at once. Throws, with what the operator can do, when a secret of Bridge's cannot be hidden from this program.
+   * The environment of that process also reaches what makes the sandbox: give it no variable that a dispatch has named.
    */
   wrap(argv: readonly string[], directories: { cwd: string; tmp: string; writable: readonly string[] }): string[];
 }

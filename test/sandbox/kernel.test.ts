@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../adapters/process/sandbox.ts";
 import { directoryOutsideTmp } from "./open-sandbox.ts";
 
-const program = path.join(import.meta.dirname, "../fixtures/run-in-sandbox.ts");
+const program = path.join(import.meta.dirname, "../fixtures/programs/run-in-sandbox.ts");
 const isRoot = process.getuid?.() === 0;
 /** Who may run Bridge here: root can become another user, another user cannot. */
 const users = isRoot ? [0, 65534] : [process.getuid?.() ?? 0];
@@ -26,6 +26,12 @@ describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
   test("writes to its own files in /proc", async () => {
     const script = "echo 500 > /proc/self/oom_score_adj && unshare --user --map-root-user cat /proc/self/oom_score_adj";
     expect(await runAs(uid, script)).toEqual(["500"]);
+  });
+
+  test("can make a sandbox of its own", async () => {
+    // The kernel refuses a new /proc below mounts, which root needs over the old one.
+    const proc = uid === 0 ? "" : "--unshare-pid --proc /proc";
+    expect(await runAs(uid, `bwrap --unshare-user --ro-bind / / ${proc} echo inner`)).toEqual(["inner"]);
   });
 
   test("has no kernel keyring", async () => {
@@ -59,7 +65,9 @@ test("where a task of root could write to a setting of the kernel there is no sa
   chmodSync(path.join(root, "bwrap"), 0o755);
   const env = { PATH: `${root}:/usr/bin:/bin` };
   const made = await createSandbox({ env, hidden: [], secrets: [], programs: [], directory: path.join(root, "own") });
-  const refusal = { missing: expect.stringMatching(/^a task in the sandbox could write to \/proc\/sys\/.* more: run Bridge as a user who cannot\.$/) };
+  const refusal = {
+    missing: expect.stringMatching(/^a task in the sandbox could write to \/proc\/sys\/.* more: run Bridge as a user who cannot\.$/),
+  };
   expect(made).toEqual(isRoot ? refusal : { detail: expect.stringMatching(/^bubblewrap/), wrap: expect.any(Function) });
 });
 

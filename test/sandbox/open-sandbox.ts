@@ -6,7 +6,10 @@ import type { Sandbox } from "#contract";
 import { createSandbox, type SandboxOptions } from "../../adapters/process/sandbox.ts";
 
 /** The sandbox of this machine; fails in words where there is none. */
-export async function openSandbox({ hidden = [], secrets = [] }: Partial<Pick<SandboxOptions, "hidden" | "secrets">> = {}): Promise<Sandbox> {
+export async function openSandbox({
+  hidden = [],
+  secrets = [],
+}: Partial<Pick<SandboxOptions, "hidden" | "secrets">> = {}): Promise<Sandbox> {
   const programs = [path.resolve(import.meta.dirname, "../..")];
   const made = await createSandbox({ env: process.env, hidden, secrets, programs, directory: path.join(tmpdir(), "bridge-test-sandbox") });
   if ("missing" in made) throw new Error(`These tests need a sandbox: ${made.missing}`);

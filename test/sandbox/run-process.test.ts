@@ -43,6 +43,17 @@ describe("a program in a sandbox", () => {
     expect(end.exitCode).toBe(0);
   });
 
+  test("hands its environment on to itself alone, not to what starts the sandbox", async () => {
+    const { run, root } = await openBench();
+    const outside = path.join(root, "loaded");
+    // The loader writes to such a file in every process that has these variables and may write there.
+    const env = { PATH: process.env["PATH"] ?? "", LD_DEBUG: "files", LD_DEBUG_OUTPUT: outside, QUOTED: `"a" 'b' $HOME\n\\ `, EMPTY: "" };
+    const script = 'printf "%s" "$LD_DEBUG,$LD_DEBUG_OUTPUT,$QUOTED,$EMPTY,$BRIDGE_VARIABLE_0"';
+    const { text } = await run("environment", { argv: ["/bin/sh", "-c", script], env });
+    expect(text.slice(text.lastIndexOf("files,"))).toBe(`files,${outside},${env.QUOTED},,`);
+    expect(readdirSync(root).filter((name) => name.startsWith("loaded"))).toEqual([]);
+  });
+
   test.each([
     ["does not exist", { argv: ["/no/such/program"] }, /ENOENT/],
     ["is not on the PATH", { argv: ["no-such-program"] }, /ENOENT/],

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Sandbox } from "#contract";
 import { runProcess } from "../../adapters/process/run-process.ts";
 import { createSandbox } from "../../adapters/process/sandbox.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
 import { directoryOutsideTmp } from "./open-sandbox.ts";
 
 /** What every secret of these tests contains. */
@@ -143,6 +144,15 @@ test("a task reads no secret that has come into being after the start of Bridge"
   expect(await task.lookAndEnd()).toEqual({ files: ["app/bin/tool"], secrets: [] });
 });
 
+test("a task never reads a secret beside programs in the shared temporary directory", async () => {
+  const { root, start, openSandbox } = openBench(await temporaryDirectory(), "");
+  write(root, "tool", "a program");
+  write(root, ".env");
+  const task = await start(await openSandbox([path.join(root, ".env")]));
+  replaceByRename(root, ".env");
+  expect(await task.lookAndEnd()).toEqual({ files: ["tool"], secrets: [] });
+});
+
 test("a task that starts while a secret is missing for a moment never reads it", async () => {
   const { root, start, openSandbox } = openBench();
   write(root, "app/bin/tool", "a program");
@@ -159,7 +169,10 @@ test("a task that writes to all of a home can neither read a secret in it nor pu
   write(root, "home/code/bridge/.env");
   write(root, "home/code/notes", "notes");
   const sandbox = await openSandbox([path.join(root, "home/code/bridge/.env")]);
-  const task = await start(sandbox, { home: path.join(root, "home"), script: `mv ${root}/home/code ${root}/home/elsewhere; echo x > ${root}/home/code/mine` });
+  const task = await start(sandbox, {
+    home: path.join(root, "home"),
+    script: `mv ${root}/home/code ${root}/home/elsewhere; echo x > ${root}/home/code/mine`,
+  });
   replaceByRename(root, "home/code/bridge/.env");
   expect(await task.lookAndEnd()).toEqual({ files: ["home/code/mine", "home/code/notes"], secrets: [] });
   expect(readdirSync(path.join(root, "home"))).toEqual(["code"]);
@@ -187,14 +200,13 @@ describe("a secret that cannot be hidden", () => {
   });
 });
 
-/** A root in which `app/bin` is on the PATH, and tasks that look at all that is in it. */
-function openBench() {
-  const root = directoryOutsideTmp();
+/** A root with a directory that is on the PATH, and tasks that look at all that is in the root. */
+function openBench(root = directoryOutsideTmp(), programs = "app/bin") {
   const at = (name: string) => path.join(root, name);
   mkdirSync(at("data/workspace"), { recursive: true });
   mkdirSync(at("data/home"));
   mkdirSync(at("data/tmp"));
-  const env = { PATH: `${at("app/bin")}:/usr/bin:/bin` };
+  const env = { PATH: `${at(programs)}:/usr/bin:/bin` };
 
   const create = (secrets: readonly string[]) =>
     createSandbox({ env, hidden: [at("data")], secrets, programs: [], directory: at("data/sandbox") });
@@ -204,17 +216,18 @@ function openBench() {
     return made;
   }
 
-  async function start(
-    sandbox: Sandbox,
-    { home = at("data/home"), script = "true" }: { home?: string; script?: string } = {},
-  ) {
+  async function start(sandbox: Sandbox, { home = at("data/home"), script = "true" }: { home?: string; script?: string } = {}) {
     const lines: string[] = [];
     let stdin: Writable | undefined;
     const ready = Promise.withResolvers<void>();
     let looked = Promise.withResolvers<void>();
     const find = `find ${root} -path ${at("data")} -prune -o '(' -type f -o -type l ')' -print`;
     const running = runProcess({
-      argv: ["/bin/sh", "-c", `${script}; echo ready; while read -r _; do ${find} | while read -r file; do echo "$file $(cat "$file")"; done; echo looked; done`],
+      argv: [
+        "/bin/sh",
+        "-c",
+        `${script}; echo ready; while read -r _; do ${find} | while read -r file; do echo "$file $(cat "$file")"; done; echo looked; done`,
+      ],
       cwd: at("data/workspace"),
       env,
       taskId: "task",

@@ -27,7 +27,12 @@ test("the filter of system calls refuses every call of an unknown architecture",
 function run(filter: Buffer, call: { architecture: number; number: number }): number {
   let accumulator = 0;
   for (let at = 0; at < filter.length; at += 8) {
-    const [code, ifTrue, ifFalse, constant] = [filter.readUInt16LE(at), filter.readUInt8(at + 2), filter.readUInt8(at + 3), filter.readUInt32LE(at + 4)];
+    const [code, ifTrue, ifFalse, constant] = [
+      filter.readUInt16LE(at),
+      filter.readUInt8(at + 2),
+      filter.readUInt8(at + 3),
+      filter.readUInt32LE(at + 4),
+    ];
     const jump = (isTrue: boolean): void => {
       at += 8 * (isTrue ? ifTrue : ifFalse);
     };
