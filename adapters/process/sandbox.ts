@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { execa } from "execa";
 import type { Sandbox } from "#contract";
+import { checkSandbox } from "./check-sandbox.ts";
 import { findProgram } from "./find-program.ts";
 import { keyringFilter } from "./keyring-filter.ts";
 import { mountsOf } from "./sandbox-view.ts";
-import { type SecretDirectory, secretDirectories } from "./secret-directories.ts";
+import { createSecretFinder } from "./secret-directories.ts";
 
-/** A machine under load may be slow to make a few namespaces. */
-const CHECK_LIMIT_MS = 10_000;
 /** `nobody`: known to every system, so that programs find their user. */
 const nobody = "65534";
 
@@ -38,13 +36,6 @@ kill -s TERM -- -1 || exit $code
 turn=0
 while [ $turn -lt 50 ] && kill -s 0 -- -1; do command -p sleep 0.02; turn=$((turn + 1)); done
 exit $code`;
-
-/** Prints the version of bwrap, and then each file of the kernel that may be written to. It opens none of them. */
-const printWritable = `
-"$0" --version
-command -v find >/dev/null || exit 1
-find /proc /proc/self/net/ -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null |
-  while IFS= read -r file; do if test -w "$file"; then echo "$file"; fi; done`;
 
 /** What a sandbox needs to know of Bridge. All paths are absolute. */
 export interface SandboxOptions {
@@ -77,42 +68,9 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox | 
     return [...launching, ...fixedArguments(), ...view, "--chdir", cwd, "--", ...waiting];
   };
 
-  let argv: string[];
-  try {
-    argv = wrap(["/bin/sh", "-c", printWritable, realpathSync(bwrap)], { cwd: directory, tmp: directory, writable: [] });
-  } catch (error) {
-    return { missing: (error as Error).message };
-  }
-  const [launcher = "", ...launcherArguments] = argv;
-  const { stdout, stderr, exitCode, shortMessage } = await execa(launcher, launcherArguments, {
-    env: { PATH: pathVariable },
-    extendEnv: false,
-    stdin: "ignore",
-    timeout: CHECK_LIMIT_MS,
-    reject: false,
-  });
-  if (exitCode !== 0) {
-    const advice = "allow unprivileged user namespaces, by sysctl or, in a container, by its security options.";
-    return { missing: `bubblewrap does not work here: ${advice} ${(stderr || shortMessage || "").trim().slice(-500)}`.trim() };
-  }
-  const [detail = "", ...writable] = stdout.trim().split("\n");
-  const leaks = writable.filter(isSettingOfTheMachine);
-  if (leaks.length === 0) return { detail, wrap };
-  const files = `${leaks.slice(0, 5).join(", ")}${leaks.length > 5 ? ` and ${leaks.length - 5} more` : ""}`;
-  return { missing: `a task in the sandbox could write to ${files}: run Bridge as a user who cannot.` };
+  const checked = await checkSandbox(wrap, { bwrap, directory, pathVariable });
+  return "missing" in checked ? checked : { ...checked, wrap };
 }
-
-/** Bridge may run as root, to whom such a file belongs; it belongs to no namespace that a task has of its own. */
-function isSettingOfTheMachine(file: string): boolean {
-  try {
-    accessSync(file, constants.W_OK);
-    return (lstatSync(file).mode & EVERYBODY_WRITES) === 0;
-  } catch {
-    return process.getuid?.() === 0;
-  }
-}
-/** A file that every user of the machine may write to is no setting. */
-const EVERYBODY_WRITES = 0o002;
 
 /** The file for `openFilter`; a start of a task may read it at any time, so it is never seen half written. */
 function writeFilter(directory: string): string {
@@ -122,17 +80,6 @@ function writeFilter(directory: string): string {
   writeFileSync(draft, keyringFilter());
   renameSync(draft, file);
   return file;
-}
-
-/** Finds where secrets are at the start of a task; where they were before there may be older versions, so those places stay known. */
-function createSecretFinder(files: readonly string[]): () => SecretDirectory[] {
-  const known = new Map<string, SecretDirectory>();
-  return () => {
-    const found = files.filter((file) => existsSync(file)).flatMap(secretDirectories);
-    for (const one of found) known.set(JSON.stringify(one), one);
-    for (const [key, { directory }] of known) if (!existsSync(directory)) known.delete(key);
-    return [...known.values()];
-  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import path from "node:path";
 
 /** As many links as the kernel follows. */
@@ -14,6 +14,17 @@ export interface SecretDirectory {
   name: string | null;
   /** Of a directory that a link leads to: the path of the file beneath it, which is the same beneath its other versions. */
   beneath: string | null;
+}
+
+/** Finds where secrets are at the start of a task; where they were before there may be older versions, so those places stay known. */
+export function createSecretFinder(files: readonly string[]): () => SecretDirectory[] {
+  const known = new Map<string, SecretDirectory>();
+  return () => {
+    const found = files.filter((file) => existsSync(file)).flatMap(secretDirectories);
+    for (const one of found) known.set(JSON.stringify(one), one);
+    for (const [key, { directory }] of known) if (!existsSync(directory)) known.delete(key);
+    return [...known.values()];
+  };
 }
 
 /**

@@ -21,11 +21,12 @@ test("tells what it is", async () => {
 });
 
 test("where a task could write to a setting of the machine there is none, and it says so", async () => {
-  const { create, root } = await openBench('echo bubblewrap 0.8.0; echo "${0%/*}/setting"; echo /no/such/file-of-another-user');
-  writeFileSync(path.join(root, "bin/setting"), "");
+  const setting = path.join(await temporaryDirectory(), "setting");
+  writeFileSync(setting, "");
+  const { create } = await openBench(`echo bubblewrap 0.8.0; echo ${setting}; echo /no/such/file-of-another-user`);
   const others = process.getuid?.() === 0 ? ", /no/such/file-of-another-user" : "";
   expect(await create()).toEqual({
-    missing: `a task in the sandbox could write to ${root}/bin/setting${others}: run Bridge as a user who cannot.`,
+    missing: `a task in the sandbox could write to ${setting}${others}: run Bridge as a user who cannot.`,
   });
 });
 

@@ -1,0 +1,62 @@
+import { accessSync, constants, lstatSync, realpathSync } from "node:fs";
+import { execa } from "execa";
+import type { Sandbox } from "#contract";
+
+/** A machine under load may be slow to make a few namespaces. */
+const CHECK_LIMIT_MS = 10_000;
+/** So many files are named in an error. */
+const MAX_NAMED = 5;
+
+/** Prints the version of bwrap, and then each file of the kernel that may be written to. It opens none of them. */
+const printWritable = `
+"$0" --version || exit 1
+command -v find >/dev/null || exit 1
+find /proc /proc/self/net/ -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null |
+  while IFS= read -r file; do if test -w "$file"; then echo "$file"; fi; done`;
+
+/** Runs bwrap in its own sandbox and looks for kernel settings that a task could write; `detail` is its version, `missing` the reason why it cannot be used. */
+export async function checkSandbox(
+  wrap: Sandbox["wrap"],
+  { bwrap, directory, pathVariable }: { bwrap: string; directory: string; pathVariable: string },
+): Promise<{ detail: string } | { missing: string }> {
+  let argv: string[];
+  try {
+    argv = wrap(["/bin/sh", "-c", printWritable, realpathSync(bwrap)], { cwd: directory, tmp: directory, writable: [] });
+  } catch (error) {
+    return { missing: (error as Error).message };
+  }
+  const [program = "", ...programArguments] = argv;
+  const { stdout, stderr, exitCode, shortMessage } = await execa(program, programArguments, {
+    env: { PATH: pathVariable },
+    extendEnv: false,
+    stdin: "ignore",
+    timeout: CHECK_LIMIT_MS,
+    reject: false,
+  });
+  if (exitCode !== 0) {
+    const advice = "allow unprivileged user namespaces, by sysctl or, in a container, by its security options.";
+    return { missing: `bubblewrap does not work here: ${advice} ${(stderr || shortMessage || "").trim().slice(-500)}`.trim() };
+  }
+  const [detail = "", ...writable] = stdout.trim().split("\n");
+  const settings = writable.filter(isSettingOfTheMachine);
+  if (settings.length === 0) return { detail };
+  const more = settings.length > MAX_NAMED ? ` and ${settings.length - MAX_NAMED} more` : "";
+  const named = `${settings.slice(0, MAX_NAMED).join(", ")}${more}`;
+  return { missing: `a task in the sandbox could write to ${named}: run Bridge as a user who cannot.` };
+}
+
+/**
+ * Bridge's user cannot write outside to a setting of a namespace that the task has of its own. For root every file counts, also one that
+ * is read-only outside, as in a container.
+ */
+function isSettingOfTheMachine(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK);
+    return (lstatSync(file).mode & EVERYBODY_WRITES) === 0;
+  } catch {
+    return process.getuid?.() === 0;
+  }
+}
+
+/** A file that every user of the machine may write to is no setting. */
+const EVERYBODY_WRITES = 0o002;
