@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import type { Sandbox } from "#contract";
 import { createSandbox, type SandboxOptions } from "../../adapters/process/sandbox.ts";
+
+const own = mkdtempSync(path.join(tmpdir(), "bridge-test-sandbox-"));
+afterAll(() => rmSync(own, { recursive: true, force: true }));
 
 /** The sandbox of this machine; fails in words where there is none. */
 export async function openSandbox({
@@ -11,7 +14,7 @@ export async function openSandbox({
   secrets = [],
 }: Partial<Pick<SandboxOptions, "hidden" | "secrets">> = {}): Promise<Sandbox> {
   const programs = [path.resolve(import.meta.dirname, "../..")];
-  const made = await createSandbox({ env: process.env, hidden, secrets, programs, directory: path.join(tmpdir(), "bridge-test-sandbox") });
+  const made = await createSandbox({ env: process.env, hidden, secrets, programs, directory: own });
   if ("missing" in made) throw new Error(`These tests need a sandbox: ${made.missing}`);
   return made;
 }
