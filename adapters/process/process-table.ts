@@ -30,8 +30,11 @@ export function readProcess(pid: number): FoundProcess | null {
 /** The pid may have passed to a stranger since it was found: the start time tells. A zombie only waits to be collected. */
 export function isAlive({ pid, startTime }: FoundProcess): boolean {
   const now = readProcess(pid);
-  return now?.startTime === startTime && now.state !== "Z" && now.state !== "X";
+  return now?.startTime === startTime && !isOver(now);
 }
+
+/** It runs no more, and only waits to be collected. */
+export const isOver = ({ state }: FoundProcess): boolean => state === "Z" || state === "X";
 
 /** Sends a signal, unless the process has ended meanwhile or is not ours. */
 export function signal(process: FoundProcess, name: NodeJS.Signals): void {

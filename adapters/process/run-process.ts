@@ -6,6 +6,7 @@ import type { Sandbox } from "#contract";
 import { confine, confinedEnvironment, confinedExit, confinedSpawnError, terminateConfined } from "./confined-process.ts";
 import { type GrowingFile, openGrowingFile } from "./growing-file.ts";
 import { createLineSplitter, type LineListener } from "./lines.ts";
+import { labelCommand, labeledSpawnError } from "./process-labels.ts";
 import { sweepGraceMs, sweepTask, taskMarker } from "./sweep-processes.ts";
 
 /** What a process may use before it is stopped, and how long stopping it may take. */
@@ -85,7 +86,8 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
 async function runInto(file: GrowingFile | null, options: ProcessOptions): Promise<ProcessEnd> {
   const { taskId, tmp, home, signal } = options;
   const limits: ProcessLimits = { ...processLimits, ...options.limits };
-  const { subprocess, spawnError } = await start(options, file?.fd ?? "pipe");
+  const { argv, label } = await labelCommand(options);
+  const { subprocess, spawnError } = await start({ ...options, argv }, file?.fd ?? "pipe");
   if (subprocess === null) return { ...notStarted, spawnError };
 
   const isConfined = options.sandbox !== null;
@@ -110,14 +112,14 @@ async function runInto(file: GrowingFile | null, options: ProcessOptions): Promi
   // Pipes may be held by descendants that escaped, so the end of the output waits for the sweep and no longer.
   const [swept] = await Promise.all([
     // With the process of a sandbox all others are dying.
-    sweepTask({ taskId, tmp, home, graceMs: isConfined ? 0 : stopper.graceLeftMs() }),
+    sweepTask({ taskId, tmp, home, label, graceMs: isConfined ? 0 : stopper.graceLeftMs() }),
     Promise.race([output.pipesEnded, delay(limits.drainMs, undefined, { ref: false })]),
   ]);
   stopper.finish();
   const { limit, stderr } = await output.close();
   const [exitCode, exitSignal] = isConfined ? confinedExit(...exit) : exit;
   return {
-    spawnError: isConfined ? confinedSpawnError(exitCode, stderr) : null,
+    spawnError: (isConfined ? confinedSpawnError : labeledSpawnError)(exitCode, stderr),
     exitCode,
     exitSignal,
     aborted,

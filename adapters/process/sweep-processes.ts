@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type FoundProcess, isAlive, listPids, readProc, readProcess, signal } from "./process-table.ts";
+import { familyOf, type LabelFamily, type ProcessLabel, processLabels, readLabel } from "./process-labels.ts";
+import { type FoundProcess, isAlive, isOver, listPids, readProc, readProcess, signal } from "./process-table.ts";
 
 /** The environment variable that marks every process of a task, its descendants included. */
 export const taskMarker = "BRIDGE_TASK_ID";
@@ -20,32 +21,69 @@ export interface Sweep {
   left: number;
 }
 
-/** Kills what is left of one task: processes that left its process group or session are found by their marker. */
-export function sweepTask(task: { taskId: string; tmp: string; home: string; graceMs?: number }): Promise<Sweep> {
+/** The file in the data directory that names the family of the labels in use. */
+const FAMILY_FILE = "process-labels";
+
+/** What a sweep looks for. */
+export interface SweptTask {
+  taskId: string;
+  tmp: string;
+  home: string;
+  /** Null: its processes have none. */
+  label: ProcessLabel | null;
+  graceMs?: number;
+}
+
+/** Kills what is left of one task: processes that left its process group or session are found by their label or their marker. */
+export function sweepTask(task: SweptTask): Promise<Sweep> {
   // The directories tell our task from one of the same name on another Bridge of this machine.
-  return sweep(({ marker, tmp, home }) => marker === task.taskId && (tmp === task.tmp || home === task.home), task.graceMs);
+  const hasMarks = ({ marker, tmp, home }: Marks) => marker === task.taskId && (tmp === task.tmp || home === task.home);
+  return sweep({ hasMarks, hasLabel: (label) => label === task.label }, task.graceMs);
 }
 
-/** Kills what tasks of an earlier Bridge on this data directory have left behind. For the start, when nothing runs yet. */
-export function sweepLeftovers(options: { dataDir: string }): Promise<Sweep> {
-  const root = path.resolve(options.dataDir) + path.sep;
-  return sweep(({ marker, tmp, home }) => marker !== undefined && (tmp?.startsWith(root) === true || home?.startsWith(root) === true));
+/**
+ * Kills what tasks of an earlier Bridge on this data directory have left behind, and records how the tasks of this one are labeled. For the
+ * start, when nothing runs yet.
+ */
+export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<Sweep> {
+  const root = path.resolve(dataDir) + path.sep;
+  const isOurs = (directory: string | undefined) => directory?.startsWith(root) === true;
+  const hasMarks = ({ marker, tmp, home }: Marks) => marker !== undefined && (isOurs(tmp) || isOurs(home));
+  const file = path.join(dataDir, FAMILY_FILE);
+  const [labels, earlier] = [await processLabels(), readFamily(file)];
+  const family = "missing" in labels ? null : labels.family;
+  // Our own family: another Bridge of this very process has been here, and may have others beside it.
+  const hasLabel = (label: ProcessLabel) => earlier !== null && earlier !== family && familyOf(label) === earlier;
+  const swept = await sweep({ hasMarks, hasLabel });
+  if (family !== null && family !== earlier) writeFileSync(file, `${family}\n`, { mode: 0o600 });
+  return swept;
 }
 
+function readFamily(file: string): LabelFamily | null {
+  const text = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+  return /^\d+$/.test(text) ? BigInt(text) : null;
+}
+
+/** What the environment of a process says. */
 interface Marks {
   marker: string | undefined;
   tmp: string | undefined;
   home: string | undefined;
 }
 
-async function sweep(isOurs: (marks: Marks) => boolean, graceMs = sweepGraceMs): Promise<Sweep> {
+interface Criteria {
+  hasMarks(marks: Marks): boolean;
+  hasLabel(label: ProcessLabel): boolean;
+}
+
+async function sweep(criteria: Criteria, graceMs = sweepGraceMs): Promise<Sweep> {
   const met = new Map<string, FoundProcess>();
   const startedAt = performance.now();
   let emptyLooks = 0;
   for (;;) {
     // Who was met once is followed to the end: a process loses its marks while it dies, or takes them off.
     const followed = [...met].filter(([, process]) => isAlive(process));
-    const living = new Map([...followed, ...(await findProcesses(isOurs)).map((process) => [nameOf(process), process] as const)]);
+    const living = new Map([...followed, ...(await findProcesses(criteria)).map((process) => [nameOf(process), process] as const)]);
     const elapsedMs = performance.now() - startedAt;
     // A process that is just turning into another program shows no marks for a moment, so one look is not enough.
     emptyLooks = living.size === 0 ? emptyLooks + 1 : 0;
@@ -63,23 +101,29 @@ async function sweep(isOurs: (marks: Marks) => boolean, graceMs = sweepGraceMs):
 
 const nameOf = ({ pid, startTime }: FoundProcess): string => `${pid} ${startTime}`;
 
-async function findProcesses(isOurs: (marks: Marks) => boolean): Promise<FoundProcess[]> {
+async function findProcesses(criteria: Criteria): Promise<FoundProcess[]> {
   const found: FoundProcess[] = [];
   for (const [index, pid] of listPids().entries()) {
     if (index % sliceSize === sliceSize - 1) await new Promise(setImmediate);
-    const marks = readMarks(pid);
-    if (marks === null || !isOurs(marks)) continue;
+    if (!isWanted(pid, criteria)) continue;
     const process = readProcess(pid);
-    if (process !== null) found.push(process);
+    // A zombie has lost its environment, and keeps its limits.
+    if (process !== null && !isOver(process)) found.push(process);
   }
   return found;
 }
 
+function isWanted(pid: number, { hasMarks, hasLabel }: Criteria): boolean {
+  const label = readLabel(pid);
+  if (label !== null && hasLabel(label)) return true;
+  const marks = readMarks(pid);
+  return marks !== null && hasMarks(marks);
+}
+
 function readMarks(pid: number): Marks | null {
-  const environment = readProc(() => readFileSync(`/proc/${pid}/environ`, "latin1"));
-  // Latin-1 finds the marker fast; the values are UTF-8.
+  const environment = readProc(() => readFileSync(`/proc/${pid}/environ`, "utf8"));
   if (environment === null || !environment.includes(taskMarker)) return null;
-  const entries = Buffer.from(environment, "latin1").toString("utf8").split("\0");
+  const entries = environment.split("\0");
   const read = (name: string) => entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1);
   return { marker: read(taskMarker), tmp: read("TMPDIR"), home: read("HOME") };
 }

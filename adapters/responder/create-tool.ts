@@ -2,18 +2,26 @@ import { mkdir } from "node:fs/promises";
 import { createCommandTool, createFlowmarkTool, type ToolAdapter, type ToolTopic } from "@hak2i/responder-bridge";
 import type { AdapterConfig, ExecutionRequest } from "#contract";
 import { findProgram } from "../process/find-program.ts";
-import { taskMarker } from "../process/sweep-processes.ts";
+import { labelCommand } from "../process/process-labels.ts";
+import { sweepTask, taskMarker } from "../process/sweep-processes.ts";
 import { programEnvironment } from "../program/program-environment.ts";
 
 /** The operator's name for FlowMark, whose verdict is in its report and not in its exit code. */
 const FLOWMARK = "flowmark";
+
+/** The tool of one task. */
+export interface TaskTool {
+  tool: ToolAdapter;
+  /** Ends the processes that the runs of the tool have left behind. */
+  sweep(): Promise<void>;
+}
 
 /** Makes the tool of one task: its programs see what runtimes see, carry the marker of the task, and run in the sandbox where there is one. */
 export async function createTool(
   name: string,
   argv: readonly string[],
   { config, request }: { config: AdapterConfig; request: ExecutionRequest },
-): Promise<ToolAdapter | { missing: string }> {
+): Promise<TaskTool | { missing: string }> {
   const { workspace, home, tmp } = request.directories;
   const [program = "", ...firstArguments] = argv;
   const found = findProgram(program, config.env["PATH"] ?? "");
@@ -31,8 +39,17 @@ export async function createTool(
     TMPDIR: tmp,
     [taskMarker]: request.taskId,
   });
-  const options = { command, name, cwd: workspace, env };
-  return name === FLOWMARK ? createFlowmarkTool(options) : createCommandTool(options);
+  const labeled = await labelCommand({ argv: command, cwd: workspace, env, sandbox: config.sandbox });
+  const options = { command: labeled.argv, name, cwd: workspace, env };
+  return {
+    tool: name === FLOWMARK ? createFlowmarkTool(options) : createCommandTool(options),
+    async sweep() {
+      const { taskId } = request;
+      const { killed, left } = await sweepTask({ taskId, tmp, home, label: labeled.label });
+      if (killed > 0) config.onOrphansKilled(killed);
+      if (left > 0) config.logger.warn({ taskId, processes: left }, "processes of the task could not be killed");
+    },
+  };
 }
 
 /** `ai --lang en`: a topic, and what stands after it. */

@@ -107,8 +107,8 @@ async function runTask(
     return end({ status: "error", errorCode: "adapter_error", error: words });
   }
   const { input } = read;
-  const tool = await createTool(input.tool, settings.tools[input.tool] ?? [], { config, request });
-  if ("missing" in tool) return end({ status: "error", errorCode: "adapter_error", error: tool.missing });
+  const made = await createTool(input.tool, settings.tools[input.tool] ?? [], { config, request });
+  if ("missing" in made) return end({ status: "error", errorCode: "adapter_error", error: made.missing });
   const { workspace } = request.directories;
   const obstacle = await makeOutputs(workspace, OUTPUTS);
   if (obstacle !== null) return end({ status: "error", errorCode: "adapter_error", error: obstacle });
@@ -120,7 +120,7 @@ async function runTask(
     const provider = name === OPENAI ? openAiProvider(config) : adapterProvider(name, { config, request, spent, children });
     const bridge = createResponderBridge({
       provider,
-      tool,
+      tool: made.tool,
       artifacts,
       materials: createMaterialsLoader({ cwd: workspace, root: workspace }),
     });
@@ -151,6 +151,7 @@ async function runTask(
   } finally {
     // A run that is stopped waits for nobody: its last draft may still be on its way.
     await Promise.allSettled(children);
+    await made.sweep();
   }
 }
 

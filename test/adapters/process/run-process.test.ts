@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Writable } from "node:stream";
@@ -132,6 +132,13 @@ describe("start", () => {
     const { end } = await run("linger", options);
     expect(end).toMatchObject({ exitCode: null, exitSignal: null });
     expect(end.spawnError).toMatch(reason);
+  });
+
+  test("tells of a program whose interpreter does not exist", async () => {
+    const script = path.join(directory, "no-interpreter");
+    await writeFile(script, "#!/no/such/interpreter\n", { mode: 0o755 });
+    const { end } = await run("linger", { argv: [script] });
+    expect(end.spawnError).toMatch(/ENOENT|No such file/);
   });
 
   test("gives the program its environment, no more, and none of our files", async () => {

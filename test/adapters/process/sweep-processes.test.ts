@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { familyOf, labelCommand } from "../../../adapters/process/process-labels.ts";
 import { sweepLeftovers, sweepTask } from "../../../adapters/process/sweep-processes.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 
 const children: ChildProcess[] = [];
 afterEach(() => {
@@ -11,7 +15,7 @@ afterEach(() => {
 const ours = { BRIDGE_TASK_ID: "sweep-test", TMPDIR: "/nowhere/data/tmp/1", HOME: "/nowhere/data/homes/1" };
 
 describe("the sweep of one task", () => {
-  const task = { taskId: "sweep-test", tmp: "/nowhere/data/tmp/1", home: "/nowhere/data/homes/1" };
+  const task = { taskId: "sweep-test", tmp: "/nowhere/data/tmp/1", home: "/nowhere/data/homes/1", label: null };
 
   test("finds processes by the marker and one of their directories", async () => {
     const all = await Promise.all([start(ours), start({ ...ours, TMPDIR: "/elsewhere" }), start({ ...ours, HOME: "/elsewhere" })]);
@@ -56,16 +60,39 @@ describe("the sweep of one task", () => {
 
 describe("the sweep at the start", () => {
   test("finds every task of this data directory and of no other", async () => {
-    const leftovers = [await start(ours), await start({ ...ours, BRIDGE_TASK_ID: "tenant/x", HOME: "/elsewhere" })];
+    const dataDir = await temporaryDirectory();
+    const mine = { BRIDGE_TASK_ID: "sweep-test", TMPDIR: `${dataDir}/tmp/1`, HOME: `${dataDir}/homes/1` };
+    const leftovers = [await start(mine), await start({ ...mine, BRIDGE_TASK_ID: "tenant/x", HOME: "/elsewhere" })];
     const strangers = [
-      await start({ ...ours, TMPDIR: "/nowhere/data-2/tmp/1", HOME: "/nowhere/data-2/homes/1" }),
-      await start({ TMPDIR: ours.TMPDIR, HOME: ours.HOME }),
+      await start({ ...mine, TMPDIR: `${dataDir}-2/tmp/1`, HOME: `${dataDir}-2/homes/1` }),
+      await start({ TMPDIR: mine.TMPDIR, HOME: mine.HOME }),
     ];
-    expect(await sweepLeftovers({ dataDir: "/nowhere/data" })).toEqual({ killed: 2, left: 0 });
+    expect(await sweepLeftovers({ dataDir })).toEqual({ killed: 2, left: 0 });
     expect(await Promise.all(leftovers.map(endOf))).toEqual(["SIGTERM", "SIGTERM"]);
     expect(strangers.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null]);
   });
+
+  test("finds the labels of the Bridge that used the data directory before, and of no other, and records its own", async () => {
+    const dataDir = await temporaryDirectory();
+    const file = path.join(dataDir, "process-labels");
+    writeFileSync(file, "12345\n");
+    const labels = [12345n << 24n, (12345n << 24n) + 7n, 12346n << 24n];
+    const [first, second, stranger] = await Promise.all(labels.map((label) => start({}, labelOf(label))));
+    expect(await sweepLeftovers({ dataDir })).toEqual({ killed: 2, left: 0 });
+    expect(await Promise.all([first, second].map((child) => child && endOf(child)))).toEqual(["SIGTERM", "SIGTERM"]);
+    expect(stranger?.exitCode ?? stranger?.signalCode).toBeNull();
+
+    const recorded = BigInt(readFileSync(file, "utf8"));
+    const labeled = await labelCommand({ argv: ["sleep"], cwd: "/", env: { PATH: "/usr/bin:/bin" }, sandbox: null });
+    expect(familyOf(labeled.label ?? 0n)).toBe(recorded);
+    // Several Bridges of one process share the family: the start of one spares the tasks of the others.
+    const neighbor = await start({}, labelOf(labeled.label ?? 0n));
+    expect(await sweepLeftovers({ dataDir })).toEqual({ killed: 0, left: 0 });
+    expect(neighbor.exitCode ?? neighbor.signalCode).toBeNull();
+  });
 });
+
+const labelOf = (label: bigint) => `ulimit -w ${label} 2>/dev/null || ulimit -x ${label}; echo ready; exec env -i sleep 60`;
 
 /** A process with exactly this environment (and a PATH), in a session of its own. */
 async function start(environment: Record<string, string>, script = "echo ready; exec sleep 60"): Promise<ChildProcess> {

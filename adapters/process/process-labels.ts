@@ -1,0 +1,106 @@
+import { randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { execa } from "execa";
+import { findProgram } from "./find-program.ts";
+import { readProc } from "./process-table.ts";
+
+/**
+ * A number that a process and all its descendants carry, whatever they do to their environment, session or parent. It is their hard
+ * RLIMIT_LOCKS: Linux has not enforced that limit since 2.4.25, every child inherits it, `/proc/<pid>/limits` shows it, and an ordinary
+ * process cannot raise it again.
+ */
+export type ProcessLabel = bigint;
+
+/** The labels of one Bridge process share their upper bits: this random number. */
+export type LabelFamily = bigint;
+
+/** How this Bridge labels processes. */
+export interface ProcessLabels {
+  family: LabelFamily;
+  /** A label that no other process has, and the argument list that starts a program with it. */
+  next(argv: readonly string[]): { label: ProcessLabel; argv: string[] };
+}
+
+/** At 100 processes per second the labels of one family last for two days; a task lasts for one at most. */
+const COUNTER_BITS = 24n;
+const MAX_FAMILY = 2 ** 38;
+/** A machine under load may be slow to start a process. */
+const CHECK_LIMIT_MS = 10_000;
+
+const family: LabelFamily = BigInt(randomInt(1, MAX_FAMILY));
+let count = 0n;
+let opened: Promise<ProcessLabels | { missing: string }> | undefined;
+
+/** How this process labels what it starts, once that has been seen to work here; else says why it does not. */
+export function processLabels(): Promise<ProcessLabels | { missing: string }> {
+  opened ??= openLabels();
+  return opened;
+}
+
+/** What to start, and where. */
+export interface LabeledCommand {
+  argv: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  sandbox: object | null;
+}
+
+/** Gives a program a label of its own, by which a sweep finds its descendants. A sandbox holds them by itself. */
+export async function labelCommand({
+  argv,
+  cwd,
+  env,
+  sandbox,
+}: LabeledCommand): Promise<{ argv: readonly string[]; label: ProcessLabel | null }> {
+  if (sandbox !== null) return { argv, label: null };
+  const [name = ""] = argv;
+  const program = findProgram(name.includes(path.sep) ? path.resolve(cwd, name) : name, env["PATH"] ?? "");
+  const labels = await processLabels();
+  // A program that is not there is started as it is, so that it fails with the error of the operating system.
+  return program === null || "missing" in labels ? { argv, label: null } : labels.next(argv);
+}
+
+/** The label of a process; null when it has none or has ended. */
+export function readLabel(pid: number): ProcessLabel | null {
+  const limits = readProc(() => readFileSync(`/proc/${pid}/limits`, "utf8"));
+  return limits === null ? null : parseLabel(limits);
+}
+
+/** The family of a label. */
+export const familyOf = (label: ProcessLabel): LabelFamily => label >> COUNTER_BITS;
+
+/** Reports why a labeled program could not be executed; null when it was. */
+export const labeledSpawnError = (exitCode: number | null, stderr: string): string | null =>
+  (exitCode === 126 || exitCode === 127) && stderr.startsWith("prlimit: ") ? stderr.trim() : null;
+
+async function openLabels(): Promise<ProcessLabels | { missing: string }> {
+  const own = readProc(() => readFileSync("/proc/self/limits", "utf8"));
+  if (own === null) return { missing: "there is no /proc, so processes that a task leaves behind cannot be found" };
+  // Set by the operator, or by a Bridge that this one is a task of: replacing it would hide our processes from that Bridge.
+  if (parseLabel(own) !== null) return { missing: "the limit on file locks (ulimit -x) is in use; it must be unlimited" };
+  const pathVariable = process.env["PATH"] ?? "";
+  const prlimit = findProgram("prlimit", pathVariable);
+  if (prlimit === null) return { missing: "prlimit is not on the PATH; install util-linux" };
+
+  const next: ProcessLabels["next"] = (argv) => {
+    const label = (family << COUNTER_BITS) + (count++ % (1n << COUNTER_BITS));
+    return { label, argv: [prlimit, `--locks=${label}:${label}`, "--", ...argv] };
+  };
+  const { label, argv } = next(["cat", "/proc/self/limits"]);
+  const [program = "", ...programArguments] = argv;
+  const check = await execa(program, programArguments, {
+    env: { PATH: pathVariable },
+    extendEnv: false,
+    stdin: "ignore",
+    timeout: CHECK_LIMIT_MS,
+    reject: false,
+  });
+  if (check.exitCode === 0 && parseLabel(check.stdout) === label) return { family, next };
+  return { missing: `prlimit cannot set the limit on file locks here: ${(check.stderr || check.shortMessage || "").trim().slice(-500)}` };
+}
+
+function parseLabel(limits: string): ProcessLabel | null {
+  const hard = /^Max file locks +\S+ +(\d+)/m.exec(limits)?.[1];
+  return hard === undefined ? null : BigInt(hard);
+}

@@ -1,0 +1,69 @@
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
+import { isAlive } from "../is-alive.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+const escapes = {
+  "ignores SIGHUP": "nohup",
+  "in a session of its own": "setsid",
+  "in a session of its own, with its parent gone": "setsid --fork",
+  "with an empty environment": "env -i setsid",
+  "without the marker, with its parent gone": "env -u BRIDGE_TASK_ID setsid --fork",
+  "with other directories": "env HOME=/ TMPDIR=/ setsid",
+};
+
+const start = Object.values(escapes).map(
+  (prefix, index) => `${prefix} sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"; exec sleep 300' PIDS/${index} > /dev/null 2>&1 &`,
+);
+
+/** Starts a Bridge whose tasks leave one process behind for each way to escape, and then do what comes last. */
+async function startWithEscapes(last: string) {
+  const dataDir = await temporaryDirectory();
+  const directory = path.join(dataDir, "pids");
+  mkdirSync(directory);
+  const isComplete = () => readdirSync(directory).filter((name) => !name.endsWith(".new")).length === start.length;
+  const script = [...start, `while [ "$(ls PIDS | grep -vc new)" -lt ${start.length} ]; do sleep 0.02; done`, last].join("\n");
+  const bridge = await startBridgeProgram(dataDir, shellCommand(script.replaceAll("PIDS", directory)));
+  const pidOf = (index: number): number => Number(readFileSync(path.join(directory, String(index)), "utf8"));
+  const living = () => Object.keys(escapes).filter((_, index) => isAlive(pidOf(index)));
+  onTestFinished(() => {
+    for (const name of readdirSync(directory)) {
+      const pid = Number(readFileSync(path.join(directory, name), "utf8"));
+      if (pid > 0 && isAlive(pid)) process.kill(pid, "SIGKILL");
+    }
+  });
+  expect((await dispatchTask(bridge, { taskId: "t1", agentId: "a", message: "x" })).status).toBe(202);
+  return { dataDir, bridge, isComplete, living };
+}
+
+test("no process outlives a task that completes, whatever it did to its environment, session and parent", async () => {
+  const { bridge, isComplete, living } = await startWithEscapes("echo done");
+  await taskInState(bridge, "t1", "completed");
+  expect(isComplete()).toBe(true);
+  expect(living()).toEqual([]);
+});
+
+test("no process outlives a task that is cancelled, whatever it did to its environment, session and parent", async () => {
+  const { bridge, isComplete, living } = await startWithEscapes("sleep 300");
+  await expect.poll(isComplete, { timeout: 15_000 }).toBe(true);
+  expect(living()).toEqual(Object.keys(escapes));
+  await bridge.call("POST", "/api/v2/tasks/t1/cancel");
+  await taskInState(bridge, "t1", "cancelled");
+  expect(living()).toEqual([]);
+});
+
+test("no process outlives kill -9 of Bridge and its next start, and those of another Bridge are spared", async () => {
+  const { dataDir, bridge, isComplete, living } = await startWithEscapes("sleep 300");
+  const other = await startWithEscapes("sleep 300");
+  await expect.poll(() => isComplete() && other.isComplete(), { timeout: 15_000 }).toBe(true);
+  bridge.signal("SIGKILL");
+  expect(await bridge.exited).toBe("SIGKILL");
+  expect(living()).toEqual(Object.keys(escapes));
+
+  const next = await startBridgeProgram(dataDir, shellCommand("echo done"));
+  await taskInState(next, "t1", "failed");
+  expect(living()).toEqual([]);
+  expect(other.living()).toEqual(Object.keys(escapes));
+});
