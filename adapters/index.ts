@@ -3,6 +3,7 @@ import type { AcpAgent } from "./acp-agent/index.ts";
 import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./program/find-installed-programs.ts";
 
 export { createSandbox } from "./process/sandbox.ts";
+export { processLabels } from "./process/process-labels.ts";
 export { sweepLeftovers } from "./process/sweep-processes.ts";
 export { takeForeignFault } from "./program/foreign-code.ts";
 

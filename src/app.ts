@@ -5,7 +5,7 @@ import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Sandbox } from "#contract";
-import { acpAgents, catalogue, createSandbox, findUnusedPrograms, sweepLeftovers, takeForeignFault } from "../adapters/index.ts";
+import { acpAgents, catalogue, createSandbox, findUnusedPrograms, processLabels, sweepLeftovers, takeForeignFault } from "../adapters/index.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { createApprovals } from "./approvals/approvals.ts";
 import { createCallbackGuard } from "./callbacks/callback-guard.ts";
@@ -197,6 +197,11 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
     const address = addressOf(server);
     logger.info({ address, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir }, "listening");
     if (noSandbox !== null) logger.warn(`BRIDGE_SANDBOX=auto: runtimes are in no sandbox. ${noSandbox}`);
+    const labels = await processLabels();
+    if (sandbox === null && "missing" in labels) {
+      const why = labels.missing;
+      logger.warn({ why }, `processes that leave their session and clear their environment may outlive their task: ${why}`);
+    }
     metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
     for (const error of await workspaces.sweep())
       logger.error({ err: error }, "a temporary directory of an earlier task cannot be removed");

@@ -38,7 +38,8 @@ export interface SweptTask {
 export function sweepTask(task: SweptTask): Promise<Sweep> {
   // The directories tell our task from one of the same name on another Bridge of this machine.
   const hasMarks = ({ marker, tmp, home }: Marks) => marker === task.taskId && (tmp === task.tmp || home === task.home);
-  return sweep({ hasMarks, hasLabel: (label) => label === task.label }, task.graceMs);
+  const hasLabel = (label: ProcessLabel) => label === task.label;
+  return sweep({ hasMarks, hasLabel }, { graceMs: task.graceMs, recheckMarks: task.label === null });
 }
 
 /**
@@ -72,18 +73,26 @@ interface Marks {
 }
 
 interface Criteria {
-  hasMarks(marks: Marks): boolean;
+  /** Null: the environment does not matter. */
+  hasMarks: ((marks: Marks) => boolean) | null;
   hasLabel(label: ProcessLabel): boolean;
 }
 
-async function sweep(criteria: Criteria, graceMs = sweepGraceMs): Promise<Sweep> {
+interface SweepOptions {
+  graceMs?: number | undefined;
+  /** False: after a look that found nothing, only labels are read. They do not vanish for a moment as environments do. */
+  recheckMarks?: boolean;
+}
+
+async function sweep(criteria: Criteria, { graceMs = sweepGraceMs, recheckMarks = true }: SweepOptions = {}): Promise<Sweep> {
   const met = new Map<string, FoundProcess>();
   const startedAt = performance.now();
   let emptyLooks = 0;
   for (;;) {
     // Who was met once is followed to the end: a process loses its marks while it dies, or takes them off.
     const followed = [...met].filter(([, process]) => isAlive(process));
-    const living = new Map([...followed, ...(await findProcesses(criteria)).map((process) => [nameOf(process), process] as const)]);
+    const found = await findProcesses(emptyLooks > 0 && !recheckMarks ? { ...criteria, hasMarks: null } : criteria);
+    const living = new Map([...followed, ...found.map((process) => [nameOf(process), process] as const)]);
     const elapsedMs = performance.now() - startedAt;
     // A process that is just turning into another program shows no marks for a moment, so one look is not enough.
     emptyLooks = living.size === 0 ? emptyLooks + 1 : 0;
@@ -116,6 +125,7 @@ async function findProcesses(criteria: Criteria): Promise<FoundProcess[]> {
 function isWanted(pid: number, { hasMarks, hasLabel }: Criteria): boolean {
   const label = readLabel(pid);
   if (label !== null && hasLabel(label)) return true;
+  if (hasMarks === null) return false;
   const marks = readMarks(pid);
   return marks !== null && hasMarks(marks);
 }

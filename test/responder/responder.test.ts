@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { dispatchTask, startBridgeProgram, taskInState } from "../bridge-program.ts";
+import { isAlive } from "../is-alive.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -249,4 +250,21 @@ test("a cancel stops it, its child and its tool", async () => {
   expect((await bridge.call("POST", "/api/v2/tasks/r1/cancel")).status).toBe(202);
   expect(await ended("cancelled")).toMatchObject({ errorCode: "cancelled" });
   expect(await children()).toEqual(["cancelled"]);
+});
+
+test("no process outlives the task that its tool has started it in, whatever it did to its environment", async () => {
+  const tool = `env -i setsid sleep 300 > /dev/null 2>&1 & echo $! >> "$HOME/pids"; exec "$@"`;
+  const { dataDir, dispatch, ended } = await openResponder({
+    BRIDGE_RESPONDER_TOOLS: JSON.stringify({
+      words: ["/bin/sh", "-c", tool, "sh", process.execPath, path.join(programs, "word-tool.js")],
+    }),
+  });
+  const pids = () => readFileSync(path.join(dataDir, "homes/default/writer/pids"), "utf8").trim().split("\n").map(Number);
+  onTestFinished(() => {
+    for (const pid of pids().filter(isAlive)) process.kill(pid, "SIGKILL");
+  });
+  await dispatch({});
+  await ended("completed");
+  expect(pids().length).toBeGreaterThanOrEqual(2);
+  expect(pids().filter(isAlive)).toEqual([]);
 });
