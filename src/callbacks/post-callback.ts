@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import packageJson from "../../package.json" with { type: "json" };
 import type { DueCallback } from "../store/store.ts";
 import { isOwnFault, nameFailure } from "./callback-failure.ts";
+import { startDeadline } from "./deadline.ts";
 import { signCallback } from "./sign-callback.ts";
 
 /** What one POST needs besides the callback. */
@@ -33,7 +34,7 @@ const RESPONSE_LIMIT_BYTES = 64 * 1024;
 /** Makes one attempt: one POST, no redirect followed. Never rejects; resolves as soon as the answer's status is known. */
 export async function postCallback(callback: DueCallback, options: PostOptions): Promise<PostResult> {
   const { dispatcher, shutdown, timeoutMs, clock } = options;
-  const deadline = startDeadline(timeoutMs, shutdown);
+  const deadline = limitAttempt(timeoutMs, shutdown);
   try {
     const url = new URL(callback.url);
     const body = Buffer.from(callback.body);
@@ -99,7 +100,7 @@ function readRetryAfter(header: string | string[] | undefined, now: number): num
 }
 
 /** Reads on so that the connection can serve again, within the limit and the deadline. */
-async function drain(body: Dispatcher.ResponseData["body"], deadline: ReturnType<typeof startDeadline>): Promise<void> {
+async function drain(body: Dispatcher.ResponseData["body"], deadline: ReturnType<typeof limitAttempt>): Promise<void> {
   try {
     await body.dump({ limit: RESPONSE_LIMIT_BYTES, signal: deadline.signal });
   } catch {
@@ -109,11 +110,11 @@ async function drain(body: Dispatcher.ResponseData["body"], deadline: ReturnType
   }
 }
 
-function startDeadline(timeoutMs: number, shutdown: AbortSignal) {
+function limitAttempt(timeoutMs: number, shutdown: AbortSignal) {
   const controller = new AbortController();
   const { signal } = controller;
   const abort = () => controller.abort();
-  const timer = setTimeout(abort, timeoutMs);
+  const deadline = startDeadline(abort, timeoutMs);
   shutdown.addEventListener("abort", abort);
   if (shutdown.aborted) abort();
   const passed = new Promise<never>((_, reject) => {
@@ -126,7 +127,7 @@ function startDeadline(timeoutMs: number, shutdown: AbortSignal) {
     signal,
     passed,
     end() {
-      clearTimeout(timer);
+      deadline.cancel();
       shutdown.removeEventListener("abort", abort);
     },
   };

@@ -1,3 +1,5 @@
+import { type Deadline, isLate, startDeadline } from "../callbacks/deadline.ts";
+
 /** The two clocks of a running task: how long it takes in all, and how long it has been silent. */
 export interface TaskClocks {
   /** Begins, or changes, the limits; 0 seconds of silence are no limit. */
@@ -11,6 +13,9 @@ export interface TaskClocks {
   close(): void;
 }
 
+/** A pause of Bridge that begins between two looks at the silence counts as silence until the second one: at most this part of the limit. */
+const LOOKS_PER_LIMIT = 8;
+
 /** Creates clocks that stand at zero and begin with `start`. */
 export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: number): void; onIdle(seconds: number): void }): TaskClocks {
   const startedAt = performance.now();
@@ -19,8 +24,11 @@ export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: num
   let heldSince = 0;
   let heldMs = 0;
   let isClosed = false;
-  let wallTimer: NodeJS.Timeout | undefined;
+  let deadline: Deadline | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
+  let lastLook: NodeJS.Immediate | undefined;
+  /** Since when the task has been silent; later by the time in which Bridge itself did not run. */
+  let silentSince = startedAt;
 
   function remainingMs(): number {
     const now = holders.size > 0 ? heldSince : performance.now();
@@ -31,15 +39,38 @@ export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: num
     stop();
     if (isClosed || holders.size > 0) return;
     const { timeoutSeconds, idleSeconds } = limits;
-    if (Number.isFinite(timeoutSeconds)) wallTimer = setTimeout(onTimeout, remainingMs(), timeoutSeconds);
-    if (idleSeconds > 0) idleTimer = setTimeout(onIdle, idleSeconds * 1000, idleSeconds);
+    if (Number.isFinite(timeoutSeconds)) deadline = startDeadline(() => onTimeout(timeoutSeconds), remainingMs());
+    silentSince = performance.now();
+    if (idleSeconds > 0) listen(idleSeconds * 1000);
+  }
+
+  /** Looks at the silence after a part of the limit, or when it is over. */
+  function listen(limitMs: number): void {
+    const partMs = limitMs / LOOKS_PER_LIMIT;
+    const leftMs = silentSince + limitMs - performance.now();
+    // After a pause nothing is left, and what the runtime has said meanwhile is still to be read.
+    const waitMs = leftMs <= 0 ? partMs : Math.min(partMs, leftMs);
+    idleTimer = setTimeout(look, waitMs, limitMs, performance.now() + waitMs);
+  }
+
+  function look(limitMs: number, dueAt: number): void {
+    const now = performance.now();
+    if (isLate(dueAt)) silentSince = Math.min(silentSince + now - dueAt, now);
+    else if (now - silentSince >= limitMs) {
+      // A timer runs before the reads of its turn: what waits in the pipes comes first.
+      lastLook = setImmediate(() => {
+        if (performance.now() - silentSince >= limitMs) onIdle(limitMs / 1000);
+        else listen(limitMs);
+      });
+      return;
+    }
+    listen(limitMs);
   }
 
   function stop(): void {
-    clearTimeout(wallTimer);
+    deadline?.cancel();
     clearTimeout(idleTimer);
-    // A timer that is refreshed would come back.
-    idleTimer = undefined;
+    clearImmediate(lastLook);
   }
 
   return {
@@ -47,7 +78,9 @@ export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: num
       limits = wanted;
       run();
     },
-    touch: () => void idleTimer?.refresh(),
+    touch() {
+      silentSince = performance.now();
+    },
     hold() {
       if (holders.size === 0) heldSince = performance.now();
       const holder = {};

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "@fastify/websocket";
+import { isLate } from "../callbacks/deadline.ts";
 import type { Frame } from "./envelope.ts";
 
 /** Frames of one socket that are in work at once; the others wait, and so does who sends them. */
@@ -43,6 +44,7 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   let taking: object | null = null;
   let takingBefore: object | null = null;
 
+  let dueAt = performance.now() + heartbeatMs;
   const heartbeat = setInterval(beat, heartbeatMs).unref();
   void closed.then(() => clearInterval(heartbeat));
   socket.on("message", (bytes: Buffer, isBinary) => {
@@ -83,10 +85,13 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
 
   /** A client of which nothing was heard since the last ping, not even a pong, is gone; one that takes the same answer still does not read. */
   function beat(): void {
+    // Bridge itself did not run, so neither the pong nor the room for the answer has been seen: a late beat proves nothing.
+    if (isLate(dueAt)) isPinged = false;
+    dueAt = performance.now() + heartbeatMs;
     const isSilent = isPinged && stream.bytesRead === bytesHeard;
     // Where as much as may be is in work, it is Bridge that did not listen.
     const isGone = isSilent && !wasPaused;
-    const isStuck = taking !== null && taking === takingBefore;
+    const isStuck = isPinged && taking !== null && taking === takingBefore;
     wasPaused = socket.isPaused;
     if (isGone || isStuck) {
       cutOff();

@@ -11,6 +11,7 @@ import { createCallbackGuard, type Lookup } from "../../src/callbacks/callback-g
 import { callbackId, type PostOptions, postCallback } from "../../src/callbacks/post-callback.ts";
 import { readSigningKeys } from "../../src/callbacks/sign-callback.ts";
 import type { DueCallback } from "../../src/store/store.ts";
+import { blockEventLoop } from "../block-event-loop.ts";
 import { type Answer, findClosedPort, startReceiver, startTcpServer } from "./receiver.ts";
 
 const body = '{"taskId":"t1","output":"ü 😀 \\u0000"}';
@@ -167,6 +168,16 @@ describe("what an answer means", () => {
     expect(performance.now() - startedAt).toBeGreaterThan(250);
     expect(performance.now() - startedAt).toBeLessThan(2000);
     await expect.poll(receiver.underWay).toBe(0);
+  });
+
+  test("an answer that came in time counts, although Bridge itself stood still until after the deadline", async () => {
+    const server = await serve((socket) =>
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+        blockEventLoop(2_000);
+      }),
+    );
+    expect(await post(`http://127.0.0.1:${server.port}`, { timeoutMs: 500 })).toMatchObject({ outcome: "delivered", status: 200 });
   });
 
   test("an endless body is cut after 64 KiB, long before the deadline", async () => {

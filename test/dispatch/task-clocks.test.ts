@@ -1,8 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createTaskClocks } from "../../src/dispatch/task-clocks.ts";
 
-beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setImmediate", "clearImmediate", "performance"] });
+  const running = performance.now.bind(performance);
+  pausedMs = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => running() + pausedMs);
+});
 afterEach(() => vi.useRealTimers());
+
+/** How long Bridge has stood still: time that has passed and in which no timer ran. */
+let pausedMs = 0;
 
 function start(timeoutSeconds = 10, idleSeconds = 3) {
   const told: string[] = [];
@@ -15,6 +23,8 @@ function start(timeoutSeconds = 10, idleSeconds = 3) {
 }
 
 const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1000);
+/** What is due in this turn of the event loop has its reads behind it. */
+const read = () => pass(0.001);
 
 test("tell the end of the whole time, and silence", () => {
   const { clocks, told } = start();
@@ -23,6 +33,7 @@ test("tell the end of the whole time, and silence", () => {
   pass(2);
   expect(told).toEqual([]);
   pass(1);
+  read();
   expect(told).toEqual(["idle 3"]);
   pass(5);
   expect(told).toEqual(["idle 3", "timeout 10"]);
@@ -44,6 +55,7 @@ test("stand still while somebody holds them, until the last one lets go", () => 
   pass(2.9);
   expect(told).toEqual([]);
   pass(0.1);
+  read();
   expect(told).toEqual(["idle 3"]);
   pass(5);
   expect(told).toEqual(["idle 3", "timeout 10"]);
@@ -61,6 +73,69 @@ test("closed, they tell nothing, whoever lets them go", () => {
 test("without a limit of silence only the whole time counts", () => {
   const { told } = start(10, 0);
   pass(9.9);
+  expect(told).toEqual([]);
+  pass(0.1);
+  expect(told).toEqual(["timeout 10"]);
+});
+
+test("a pause of Bridge is no silence of the task, and what came in meanwhile is read before the limit counts", () => {
+  const { clocks, told } = start(100, 4);
+  pass(1);
+  pausedMs += 6_000;
+  pass(0.5);
+  clocks.touch();
+  pass(3.9);
+  expect(told).toEqual([]);
+  pass(0.1);
+  read();
+  expect(told).toEqual(["idle 4"]);
+});
+
+test("a pause in which the limit of silence passes leaves time to read before the task is stopped", () => {
+  const { told, clocks } = start(100, 4);
+  pass(3.9);
+  pausedMs += 6_000;
+  pass(0.2);
+  expect(told).toEqual([]);
+  clocks.touch();
+  pass(3.9);
+  pausedMs += 6_000;
+  pass(0.1);
+  expect(told).toEqual([]);
+  pass(1);
+  read();
+  expect(told).toEqual(["idle 4"]);
+});
+
+test("a pause of a second more or less than an eighth of the limit counts only in part", () => {
+  const { told } = start(1_000, 80);
+  pass(5);
+  // The next look is due in five seconds: so much of the pause counts.
+  pausedMs += 60_000;
+  pass(5);
+  pass(64);
+  expect(told).toEqual([]);
+  pass(7);
+  read();
+  expect(told).toEqual(["idle 80"]);
+});
+
+test("a sign of life that waits in a pipe when the limit of silence is over counts", () => {
+  const { clocks, told } = start(100, 4);
+  // Timers run before the reads of their turn, immediates after them.
+  setTimeout(() => setImmediate(clocks.touch), 3_999);
+  pass(4);
+  expect(told).toEqual([]);
+  pass(4);
+  read();
+  expect(told).toEqual(["idle 4"]);
+});
+
+test("a task that may have ended while Bridge stood still has a second more than its timeout", () => {
+  const { told } = start(10, 0);
+  pass(9);
+  pausedMs += 5_000;
+  pass(1.9);
   expect(told).toEqual([]);
   pass(0.1);
   expect(told).toEqual(["timeout 10"]);

@@ -7,6 +7,7 @@ import { WebSocket } from "ws";
 import { MAX_IN_FLIGHT } from "../../src/websocket/bridge-connection.ts";
 import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
 import { MAX_SOCKETS_PER_TENANT } from "../../src/websocket/bridge-server.ts";
+import { blockEventLoop } from "../block-event-loop.ts";
 import { expectProblem } from "../http/start-bridge.ts";
 import { eventually } from "./eventually.ts";
 import { openRefused, openSocket } from "./socket-client.ts";
@@ -431,6 +432,17 @@ describe("a client that does not keep up", () => {
     await eventually(() => pings).toBeGreaterThan(2);
     expect((await alive.ask("test.echo")).status).toBe(200);
     expect((await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
+  });
+
+  test("is kept when Bridge itself stood still: a pong that waits in the socket counts", async () => {
+    const server = await startSocketServer(undefined, { heartbeatMs: 500 });
+    const client = await server.connect();
+    await once(client.socket, "ping");
+    // The pong is on its way; by the time that it is read, the next ping is long due.
+    blockEventLoop(2_000);
+    await once(client.socket, "ping");
+    expect((await client.ask("test.echo")).status).toBe(200);
+    expect((await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(0);
   });
 
   test("because Bridge does not listen to it is kept, and what it sends waits on its side", async () => {

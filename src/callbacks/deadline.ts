@@ -1,0 +1,25 @@
+/** From this lateness on, a timer proves that Bridge itself did not run: it was stopped, or its event loop was blocked. */
+const LATE_MS = 1_000;
+/** Enough to read what has come in meanwhile, also from files that are polled. */
+const CATCH_UP_MS = 1_000;
+
+/** Returns whether a timer fires so late that what others have sent meanwhile may still be unread. */
+export const isLate = (dueAt: number): boolean => performance.now() - dueAt > LATE_MS;
+
+/** A deadline for others; times are of `performance.now()`. */
+export interface Deadline {
+  cancel(): void;
+}
+
+/**
+ * Calls back when the time is over. Timers run before the reads of their turn: after a pause of Bridge the answer that came in time is read
+ * first, for one more second.
+ */
+export function startDeadline(onPassed: () => void, timeoutMs: number): Deadline {
+  const dueAt = performance.now() + timeoutMs;
+  let timer = setTimeout(() => {
+    if (isLate(dueAt)) timer = setTimeout(onPassed, CATCH_UP_MS);
+    else onPassed();
+  }, timeoutMs);
+  return { cancel: () => clearTimeout(timer) };
+}
