@@ -2,8 +2,8 @@ import type { AdapterModule } from "#contract";
 import type { AcpAgent } from "./acp-agent/index.ts";
 import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./program/find-installed-programs.ts";
 
-export { createSandbox } from "./process/sandbox.ts";
 export { processLabels } from "./process/process-labels.ts";
+export { createSandbox } from "./process/sandbox.ts";
 export { sweepLeftovers } from "./process/sweep-processes.ts";
 export { takeForeignFault } from "./program/foreign-code.ts";
 

@@ -5,7 +5,15 @@ import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Sandbox } from "#contract";
-import { acpAgents, catalogue, createSandbox, findUnusedPrograms, processLabels, sweepLeftovers, takeForeignFault } from "../adapters/index.ts";
+import {
+  acpAgents,
+  catalogue,
+  createSandbox,
+  findUnusedPrograms,
+  processLabels,
+  sweepLeftovers,
+  takeForeignFault,
+} from "../adapters/index.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { createApprovals } from "./approvals/approvals.ts";
 import { createCallbackGuard } from "./callbacks/callback-guard.ts";
