@@ -1,8 +1,10 @@
 import type { ExecutionAdapter } from "#contract";
 import { capabilitiesOf } from "./capabilities.ts";
+import { createCommandSweep } from "./command-sweep.ts";
 import { createGateway } from "./gateway.ts";
 import { checkGateway } from "./health.ts";
 import { createLentServers } from "./lent-servers.ts";
+import { readAgents } from "./manage/agent-records.ts";
 import { createManagers, type Managers } from "./manage/create-managers.ts";
 import type { ManageContext } from "./manage/manage-context.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";
@@ -32,16 +34,19 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       const closed = closing.signal;
       const context = { ...manageContext({ config, settings, gateway }, closed), gateway, closed };
       const servers = createLentServers(context, keys.bridgeId, config.logger);
+      const readWorkspaces = async () => (await readAgents(context)).agents.flatMap(({ workspace }) => workspace ?? []);
+      const commands = settings.workspace === "bridge" ? createCommandSweep({ ...config, readWorkspaces }) : null;
       const endSweep = gateway.onConnected(() => {
         overBreaks({ gateway, signal: closed }, servers.sweep).catch((error: unknown) =>
           config.logger.debug({ reason: String(error) }, "could not look for MCP servers of ended tasks"),
         );
+        void commands?.sweepEarlier();
       });
       const endBoth = (): void => {
         endWatch();
         endSweep();
       };
-      opened = { config, settings, keys, gateway, servers, endWatch: endBoth };
+      opened = { config, settings, keys, gateway, servers, commands, endWatch: endBoth };
     },
 
     async shutdown() {

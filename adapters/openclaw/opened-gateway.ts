@@ -1,4 +1,5 @@
 import type { AdapterConfig } from "#contract";
+import type { CommandSweep } from "./command-sweep.ts";
 import type { Gateway } from "./gateway.ts";
 import type { LentServers } from "./lent-servers.ts";
 import type { SessionKeys } from "./session-keys.ts";
@@ -11,4 +12,6 @@ export interface OpenedGateway {
   gateway: Gateway;
   keys: SessionKeys;
   servers: LentServers;
+  /** Null: tasks do not work in Bridge's workspaces. */
+  commands: CommandSweep | null;
 }

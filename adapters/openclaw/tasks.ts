@@ -41,7 +41,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
 
   const run = async (
     request: ExecutionRequest,
-    { config, settings, gateway, keys, servers }: OpenedGateway,
+    { config, settings, gateway, keys, servers, commands }: OpenedGateway,
     signal: AbortSignal,
   ): Promise<ExecutionResult> => {
     const { agentId, taskId, resumeToken, directories } = request;
@@ -59,9 +59,14 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     const stop = AbortSignal.any([signal, tooLong.signal]);
     const { logger, requestApproval } = config;
     try {
-      const ending = await inTurn(key, signal, () =>
-        runTask({ request, key, gateway, settings, servers, story, signal: stop, logger, requestApproval }),
-      );
+      const ending = await inTurn(key, signal, async () => {
+        const sweepCommands = await commands?.begin(directories.workspace);
+        try {
+          return await runTask({ request, key, gateway, settings, servers, story, signal: stop, logger, requestApproval });
+        } finally {
+          await sweepCommands?.();
+        }
+      });
       story.close();
       const { answer } = story;
       const output = ending.status === "ok" ? wholeOf(answer, ending.output) : ending.errorCode === "cancelled" ? answer : "";

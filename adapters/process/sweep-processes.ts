@@ -38,8 +38,13 @@ export interface SweptTask {
 export function sweepTask(task: SweptTask): Promise<Sweep> {
   // The directories tell our task from one of the same name on another Bridge of this machine.
   const hasMarks = ({ marker, tmp, home }: Marks) => marker === task.taskId && (tmp === task.tmp || home === task.home);
-  const hasLabel = (label: ProcessLabel) => label === task.label;
-  return sweep({ hasMarks, hasLabel }, { graceMs: task.graceMs, recheckMarks: task.label === null });
+  const isLabeled = (pid: number) => task.label !== null && readLabel(pid) === task.label;
+  const isMarked = (pid: number) => matches(readMarks(pid), hasMarks);
+  // A label does not vanish for a moment, as an environment does: the second look needs no other.
+  return sweep((pid) => isLabeled(pid) || isMarked(pid), {
+    graceMs: task.graceMs,
+    ...(task.label === null ? {} : { confirm: isLabeled }),
+  });
 }
 
 /**
@@ -54,8 +59,8 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   const [labels, earlier] = [await processLabels(), readFamily(file)];
   const family = "missing" in labels ? null : labels.family;
   // Our own family: another Bridge of this very process has been here, and may have others beside it.
-  const hasLabel = (label: ProcessLabel) => earlier !== null && earlier !== family && familyOf(label) === earlier;
-  const swept = await sweep({ hasMarks, hasLabel });
+  const isEarlier = (label: ProcessLabel) => earlier !== null && earlier !== family && familyOf(label) === earlier;
+  const swept = await sweep((pid) => matches(readLabel(pid), isEarlier) || matches(readMarks(pid), hasMarks));
   if (family !== null && family !== earlier) writeFileSync(file, `${family}\n`, { mode: 0o600 });
   return swept;
 }
@@ -72,26 +77,25 @@ interface Marks {
   home: string | undefined;
 }
 
-interface Criteria {
-  /** Null: the environment does not matter. */
-  hasMarks: ((marks: Marks) => boolean) | null;
-  hasLabel(label: ProcessLabel): boolean;
-}
+const matches = <T>(read: T | null, isWanted: (value: T) => boolean): boolean => read !== null && isWanted(read);
 
-interface SweepOptions {
+/** How to sweep. */
+export interface SweepOptions {
   graceMs?: number | undefined;
-  /** False: after a look that found nothing, only labels are read. They do not vanish for a moment as environments do. */
-  recheckMarks?: boolean;
+  /** What is looked for after a look that found nothing. Default: the same. */
+  confirm?(pid: number): boolean;
 }
 
-async function sweep(criteria: Criteria, { graceMs = sweepGraceMs, recheckMarks = true }: SweepOptions = {}): Promise<Sweep> {
+/** Kills all processes that are wanted, and those that come up meanwhile: SIGTERM, some time to tidy up, SIGKILL. */
+export async function sweep(isWanted: (pid: number) => boolean, options: SweepOptions = {}): Promise<Sweep> {
+  const { graceMs = sweepGraceMs, confirm = isWanted } = options;
   const met = new Map<string, FoundProcess>();
   const startedAt = performance.now();
   let emptyLooks = 0;
   for (;;) {
     // Who was met once is followed to the end: a process loses its marks while it dies, or takes them off.
     const followed = [...met].filter(([, process]) => isAlive(process));
-    const found = await findProcesses(emptyLooks > 0 && !recheckMarks ? { ...criteria, hasMarks: null } : criteria);
+    const found = await findProcesses(emptyLooks > 0 ? confirm : isWanted);
     const living = new Map([...followed, ...found.map((process) => [nameOf(process), process] as const)]);
     const elapsedMs = performance.now() - startedAt;
     // A process that is just turning into another program shows no marks for a moment, so one look is not enough.
@@ -110,24 +114,17 @@ async function sweep(criteria: Criteria, { graceMs = sweepGraceMs, recheckMarks 
 
 const nameOf = ({ pid, startTime }: FoundProcess): string => `${pid} ${startTime}`;
 
-async function findProcesses(criteria: Criteria): Promise<FoundProcess[]> {
+/** The processes that are wanted, at one moment. */
+export async function findProcesses(isWanted: (pid: number) => boolean): Promise<FoundProcess[]> {
   const found: FoundProcess[] = [];
   for (const [index, pid] of listPids().entries()) {
     if (index % sliceSize === sliceSize - 1) await new Promise(setImmediate);
-    if (!isWanted(pid, criteria)) continue;
+    if (!isWanted(pid)) continue;
     const process = readProcess(pid);
     // A zombie has lost its environment, and keeps its limits.
     if (process !== null && !isOver(process)) found.push(process);
   }
   return found;
-}
-
-function isWanted(pid: number, { hasMarks, hasLabel }: Criteria): boolean {
-  const label = readLabel(pid);
-  if (label !== null && hasLabel(label)) return true;
-  if (hasMarks === null) return false;
-  const marks = readMarks(pid);
-  return marks !== null && hasMarks(marks);
 }
 
 function readMarks(pid: number): Marks | null {

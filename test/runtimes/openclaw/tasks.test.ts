@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
@@ -10,6 +10,7 @@ import { promptOpening } from "../../../adapters/program/prompt.ts";
 import { startBridgeProgram, taskInState } from "../../bridge-program.ts";
 import { adapterConformance } from "../../conformance/adapter.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { isAlive } from "../../is-alive.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 import { until } from "../../until.ts";
 import { createModelServer } from "../model-server/server.ts";
@@ -83,6 +84,40 @@ async function keysAtWork(): Promise<string[]> {
   return tasks.map(({ sessionKey }) => sessionKey);
 }
 const isAtWork = async (key: string) => (await workOf(key)).some(({ status }) => status === "running" || status === "queued");
+
+describe("processes that a command leaves behind", () => {
+  /** Four ways to detach; each notes its process id. */
+  const detach = `for how in "setsid" "setsid --fork" "nohup" "env HOME=/ TMPDIR=/ setsid"; do
+  ($how sh -c 'echo $$ >> pids; exec sleep 300' > /dev/null 2>&1 &)
+done; sleep 1; echo started`;
+  const pidsIn = (workspace: string): number[] => {
+    const file = path.join(workspace, "pids");
+    return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(Number) : [];
+  };
+  const endAfterTest = (workspace: string): void =>
+    onTestFinished(() => {
+      for (const pid of pidsIn(workspace).filter(isAlive)) process.kill(pid, "SIGKILL");
+    });
+
+  test("end with a task that completes", async () => {
+    const { run, directories } = await open();
+    endAfterTest(directories.workspace);
+    const { result } = await run(play({ tools: [exec(detach)] }, { text: "Well." }));
+    expect(result).toMatchObject({ status: "ok", output: "Well." });
+    expect(pidsIn(directories.workspace)).toHaveLength(4);
+    expect(pidsIn(directories.workspace).filter(isAlive)).toEqual([]);
+  });
+
+  test("end with a task that is cancelled", async () => {
+    const { adapter, start, directories } = await open();
+    endAfterTest(directories.workspace);
+    const task = start(play({ tools: [exec(`${detach}; sleep 60`)] }, { text: "Well." }));
+    expect(await until(() => pidsIn(directories.workspace).length === 4, 30_000)).toBe(true);
+    await adapter.cancel(task.request.taskId);
+    expect((await task.done).result).toMatchObject({ errorCode: "cancelled" });
+    expect(pidsIn(directories.workspace).filter(isAlive)).toEqual([]);
+  });
+});
 
 describe("MCP servers of a task", () => {
   const server = path.resolve(import.meta.dirname, "../table/mcp-server.js");

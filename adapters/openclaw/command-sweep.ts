@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { z } from "zod";
+import type { AdapterConfig } from "#contract";
+import { readProc, readProcess } from "../process/process-table.ts";
+import { findProcesses, sweep } from "../process/sweep-processes.ts";
+
+/** Kernel clock ticks per second, in which Linux reports start times to every program. */
+const TICKS_PER_SECOND = 100;
+/** OpenClaw gives it to every command that it runs, and commands pass it on to what they start. */
+const COMMAND_MARK = "OPENCLAW_SHELL=exec";
+
+/**
+ * Ends the commands that tasks have left behind in a gateway on this host. They are children of the gateway, so they carry no mark of Bridge's: a
+ * process counts as a task's when OpenClaw's own mark is in its environment, it works in the task's workspace, and it has started since the task
+ * did. Tasks of one workspace cannot be told apart, so the last of them to end sweeps.
+ */
+export interface CommandSweep {
+  /** A task begins to work in its workspace; answers what to call at its end. */
+  begin(workspace: string): Promise<() => Promise<void>>;
+  /** Sweeps the workspaces whose tasks were cut off, by a crash of Bridge or an absence of the gateway. */
+  sweepEarlier(): Promise<void>;
+}
+
+/** What it needs; `readWorkspaces` answers where the gateway's own agents work. */
+export interface CommandSweepOptions extends Pick<AdapterConfig, "dataDir" | "logger" | "onOrphansKilled"> {
+  readWorkspaces(): Promise<string[]>;
+}
+
+const useSchema = z.object({ workspace: z.string(), since: z.number(), boot: z.string() });
+type Use = z.infer<typeof useSchema>;
+
+/** Opens the records of the workspaces in use, which outlive a crash. */
+export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorkspaces }: CommandSweepOptions): CommandSweep {
+  const directory = path.join(dataDir, "workspaces-in-use");
+  const fileOf = (workspace: string) => path.join(directory, createHash("sha256").update(workspace).digest("hex"));
+  /** By workspace: how many tasks work there, and the sweep after the last of them. */
+  const uses = new Map<string, { count: number; swept: Promise<void> | null }>();
+
+  async function sweepUse({ workspace, since }: Use): Promise<void> {
+    const file = fileOf(workspace);
+    const isCommand = commandsIn(workspace, since);
+    if ((await findProcesses(isCommand)).length > 0) {
+      const shared = (await readWorkspaces()).find((other) => overlaps(resolveLinks(other), resolveLinks(workspace)));
+      if (shared !== undefined) {
+        logger.warn({ workspace, shared }, "commands were left running: an OpenClaw agent shares the workspace, so they may be its own");
+      } else {
+        const { killed, left } = await sweep(isCommand);
+        if (killed > 0) onOrphansKilled(killed);
+        if (left > 0) logger.warn({ workspace, processes: left }, "commands of a task could not be killed");
+      }
+    }
+    rmSync(file, { force: true });
+  }
+
+  /** The gateway is away: its commands are swept when it is back. */
+  const trySweep = (use: Use): Promise<void> =>
+    sweepUse(use).catch((error: unknown) => {
+      logger.warn({ workspace: use.workspace, reason: String(error) }, "commands in a workspace could not be swept yet");
+    });
+
+  async function begin(workspace: string): Promise<() => Promise<void>> {
+    for (let earlier = uses.get(workspace); earlier?.swept; earlier = uses.get(workspace)) await earlier.swept;
+    const use = uses.get(workspace) ?? { count: 0, swept: null };
+    uses.set(workspace, use);
+    const record = readUse(fileOf(workspace)) ?? { workspace, since: nowTicks(), boot: readBoot() };
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (use.count === 0) writeFileSync(fileOf(workspace), JSON.stringify(record), { mode: 0o600 });
+    use.count += 1;
+    return async () => {
+      use.count -= 1;
+      if (use.count > 0) return;
+      use.swept = trySweep(record).then(() => void uses.delete(workspace));
+      await use.swept;
+    };
+  }
+
+  return {
+    begin,
+    async sweepEarlier() {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      for (const name of readdirSync(directory)) {
+        const use = readUse(path.join(directory, name));
+        if (use === null) rmSync(path.join(directory, name), { force: true });
+        else if (!uses.has(use.workspace)) await (await begin(use.workspace))();
+      }
+    },
+  };
+}
+
+/** Recognizes what OpenClaw has run in a workspace since then. */
+function commandsIn(workspace: string, since: number): (pid: number) => boolean {
+  const place = resolveLinks(workspace);
+  return (pid) => {
+    const environment = readProc(() => readFileSync(`/proc/${pid}/environ`, "utf8"))?.split("\0");
+    if (environment?.includes(COMMAND_MARK) !== true) return false;
+    // Shells keep in PWD where they were started or have gone; a daemon that changes its directory alone leaves it as it is.
+    const places = [readProc(() => readlinkSync(`/proc/${pid}/cwd`)), environment.find((entry) => entry.startsWith("PWD="))?.slice(4)];
+    return places.some((at) => at != null && isInside(place, at)) && Number(readProcess(pid)?.startTime ?? -1) >= since;
+  };
+}
+
+function readUse(file: string): Use | null {
+  const text = readProc(() => readFileSync(file, "utf8"));
+  try {
+    const use = text === null ? null : useSchema.parse(JSON.parse(text));
+    // Start times count from the boot, which nothing has survived.
+    return use?.boot === readBoot() ? use : null;
+  } catch {
+    // It was half written when Bridge was killed: its task had not begun.
+    return null;
+  }
+}
+
+const readBoot = (): string => readProc(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()) ?? "";
+const nowTicks = (): number =>
+  Math.floor(Number.parseFloat(readProc(() => readFileSync("/proc/uptime", "utf8")) ?? "0") * TICKS_PER_SECOND);
+const resolveLinks = (place: string): string => readProc(() => realpathSync(place)) ?? path.resolve(place);
+const isInside = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(outer + path.sep);
+const overlaps = (one: string, other: string): boolean => isInside(one, other) || isInside(other, one);

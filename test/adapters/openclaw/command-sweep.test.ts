@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createCommandSweep } from "../../../adapters/openclaw/command-sweep.ts";
+import { readProcess } from "../../../adapters/process/process-table.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { until } from "../../until.ts";
+import { doing, startFakeGateway } from "./fake-gateway.ts";
+import { open, runOf } from "./task-bench.ts";
+
+/** A process that a gateway has started for a command, and that has left its session. */
+async function leave(cwd: string, environment: Record<string, string> = { OPENCLAW_SHELL: "exec" }): Promise<ChildProcess> {
+  const child = spawn("sh", ["-c", "echo ready; exec sleep 300"], {
+    cwd,
+    env: { PATH: "/usr/bin:/bin", ...environment },
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  return child;
+}
+
+const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
+async function endOf(child: ChildProcess): Promise<string | null> {
+  if (isRunning(child)) await once(child, "exit");
+  return child.signalCode;
+}
+
+async function prepare(readWorkspaces: () => Promise<string[]> = async () => ["/elsewhere"]) {
+  const root = await temporaryDirectory();
+  const [workspace, other] = ["workspace", "workspace-2"].map((name) => path.join(root, name)) as [string, string];
+  for (const directory of [workspace, other]) mkdirSync(directory);
+  const warnings: string[] = [];
+  let killed = 0;
+  const ignore = () => {};
+  const logger = { debug: ignore, info: ignore, error: ignore, warn: (_: object, message: string) => void warnings.push(message) };
+  const make = () =>
+    createCommandSweep({
+      dataDir: path.join(root, "data"),
+      logger: logger as never,
+      onOrphansKilled: (count) => {
+        killed += count;
+      },
+      readWorkspaces,
+    });
+  return { workspace, other, warnings, make, sweep: make(), killed: () => killed };
+}
+
+test("ends what a command has left in the workspace of its task, and nothing else", async () => {
+  const { workspace, other, sweep, killed } = await prepare();
+  const earlier = await leave(workspace);
+  const ticks = () => Number.parseFloat(readFileSync("/proc/uptime", "utf8")) * 100;
+  const startedAt = Number(readProcess(earlier.pid as number)?.startTime);
+  expect(await until(() => ticks() > startedAt + 2, 5_000)).toBe(true);
+
+  const end = await sweep.begin(workspace);
+  mkdirSync(path.join(workspace, "below"));
+  const left = await Promise.all([leave(workspace), leave(path.join(workspace, "below"))]);
+  const strangers = [earlier, await leave(other), await leave(workspace, { OPENCLAW_SHELL: "repl" }), await leave(workspace, {})];
+  await end();
+  expect(await Promise.all(left.map(endOf))).toEqual(["SIGTERM", "SIGTERM"]);
+  expect(strangers.map(isRunning)).toEqual([true, true, true, true]);
+  expect(killed()).toBeGreaterThanOrEqual(2);
+});
+
+test("waits for the last task of a workspace, because their commands cannot be told apart", async () => {
+  const { workspace, sweep } = await prepare();
+  const first = await sweep.begin(workspace);
+  const left = await leave(workspace);
+  const second = await sweep.begin(workspace);
+  await first();
+  expect(isRunning(left)).toBe(true);
+  await second();
+  expect(await endOf(left)).toBe("SIGTERM");
+});
+
+test("ends what the tasks of a Bridge that was killed have left, once", async () => {
+  const { workspace, make, killed } = await prepare();
+  await make().begin(workspace);
+  const left = await leave(workspace);
+  const next = make();
+  await next.sweepEarlier();
+  expect(await endOf(left)).toBe("SIGTERM");
+  expect(killed()).toBe(1);
+  const later = await leave(workspace);
+  await make().sweepEarlier();
+  expect(isRunning(later)).toBe(true);
+});
+
+test("leaves all alone in a workspace that an agent of the gateway has for itself, and logs it", async () => {
+  const { workspace, sweep, warnings } = await prepare(async () => [path.join(workspace, "agent")]);
+  const end = await sweep.begin(workspace);
+  const left = await leave(workspace);
+  await end();
+  expect(isRunning(left)).toBe(true);
+  expect(warnings).toEqual([expect.stringContaining("an OpenClaw agent shares the workspace")]);
+});
+
+test("is made up for when the gateway was away at the end of the task", async () => {
+  let isAway = true;
+  const { workspace, sweep, warnings } = await prepare(async () => {
+    if (isAway) throw new Error("away");
+    return [];
+  });
+  const end = await sweep.begin(workspace);
+  const left = await leave(workspace);
+  await end();
+  expect(isRunning(left)).toBe(true);
+  expect(warnings).toEqual([expect.stringContaining("could not be swept yet")]);
+  isAway = false;
+  await sweep.sweepEarlier();
+  expect(await endOf(left)).toBe("SIGTERM");
+});
+
+test("belongs to the end of a task: cancelled, it is over when its commands are gone", async () => {
+  const fake = await startFakeGateway();
+  const { adapter, start, root } = await open(fake);
+  const task = start(doing({ hang: true }));
+  await runOf(fake, task);
+  const left = await leave(path.join(root, "workspace"));
+  await adapter.cancel(task.request.taskId);
+  expect((await task.done).result).toMatchObject({ errorCode: "cancelled" });
+  expect(await endOf(left)).toBe("SIGTERM");
+});
