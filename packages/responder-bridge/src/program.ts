@@ -29,7 +29,7 @@ export interface ProgramRun {
 /** Runs a program. */
 export interface Program {
   readonly name: string;
-  /** Rejects when it does not start, is ended by a signal, takes too long or writes too much. Nothing that it started outlives it. */
+  /** Rejects when it does not start, is ended by a signal, takes too long or writes too much. Its process group ends with it. */
   run(args: readonly string[], options?: { signal?: AbortSignal | undefined; timeoutMs?: number | undefined }): Promise<ProgramRun>;
   /** A path as it is shown to the program, which may repeat it: below its directory without the rest of the machine's. */
   pathFor(file: string): string;
