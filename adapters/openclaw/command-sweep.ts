@@ -60,13 +60,22 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
       logger.warn({ workspace: use.workspace, reason: String(error) }, "commands in a workspace could not be swept yet");
     });
 
+  /** Without the record only a crash of Bridge leaves commands behind: no reason to refuse the task. */
+  function keep(record: Use): void {
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      writeFileSync(fileOf(record.workspace), JSON.stringify(record), { mode: 0o600 });
+    } catch (error) {
+      logger.warn({ workspace: record.workspace, reason: String(error) }, "the workspace in use could not be recorded");
+    }
+  }
+
   async function begin(workspace: string): Promise<() => Promise<void>> {
     for (let earlier = uses.get(workspace); earlier?.swept; earlier = uses.get(workspace)) await earlier.swept;
     const use = uses.get(workspace) ?? { count: 0, swept: null };
     uses.set(workspace, use);
     const record = readUse(fileOf(workspace)) ?? { workspace, since: nowTicks(), boot: readBoot() };
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    if (use.count === 0) writeFileSync(fileOf(workspace), JSON.stringify(record), { mode: 0o600 });
+    if (use.count === 0) keep(record);
     use.count += 1;
     return async () => {
       use.count -= 1;
@@ -79,8 +88,7 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
   return {
     begin,
     async sweepEarlier() {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-      for (const name of readdirSync(directory)) {
+      for (const name of readProc(() => readdirSync(directory)) ?? []) {
         const use = readUse(path.join(directory, name));
         if (use === null) rmSync(path.join(directory, name), { force: true });
         else if (!uses.has(use.workspace)) await (await begin(use.workspace))();

@@ -40,7 +40,9 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
         overBreaks({ gateway, signal: closed }, servers.sweep).catch((error: unknown) =>
           config.logger.debug({ reason: String(error) }, "could not look for MCP servers of ended tasks"),
         );
-        void commands?.sweepEarlier();
+        commands?.sweepEarlier().catch((error: unknown) => {
+          config.logger.warn({ reason: String(error) }, "could not look for commands that OpenClaw has left behind");
+        });
       });
       const endBoth = (): void => {
         endWatch();
