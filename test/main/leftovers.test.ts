@@ -70,3 +70,15 @@ test("no process outlives kill -9 of Bridge and its next start, and those of ano
   expect(living()).toEqual([]);
   expect(other.living()).toEqual(Object.keys(escapes));
 });
+
+test("without prlimit Bridge logs a warning, and tasks run and are swept by their environment", async () => {
+  const dataDir = await temporaryDirectory();
+  const file = path.join(dataDir, "pid");
+  const script = `export PATH=/usr/bin:/bin; setsid sleep 300 > /dev/null 2>&1 & echo $! > ${file}; echo done`;
+  const bridge = await startBridgeProgram(dataDir, { ...shellCommand(script), PATH: await temporaryDirectory() });
+  const isWarning = ({ level, msg }: Record<string, unknown>) => level === 40 && /may outlive their task: prlimit is not/.test(String(msg));
+  await expect.poll(() => bridge.log.some(isWarning)).toBe(true);
+  await dispatchTask(bridge, { taskId: "t1", agentId: "a", message: "x" });
+  expect(await taskInState(bridge, "t1", "completed")).toMatchObject({ result: { output: "done\n" } });
+  expect(isAlive(Number(readFileSync(file, "utf8")))).toBe(false);
+});
