@@ -25,6 +25,9 @@ export interface ProcessLabels {
 /** At 100 processes per second the labels of one family last for two days; a task lasts for one at most. */
 const COUNTER_BITS = 24n;
 const MAX_FAMILY = 2 ** 38;
+/** How prlimit exits when it cannot execute a program: there is none, or its interpreter is missing; or it may not be executed. */
+const EXIT_NOT_FOUND = 127;
+const EXIT_NOT_EXECUTABLE = 126;
 /** A machine under load may be slow to start a process. */
 const CHECK_LIMIT_MS = 10_000;
 
@@ -70,9 +73,12 @@ export function readLabel(pid: number): ProcessLabel | null {
 /** The family of a label. */
 export const familyOf = (label: ProcessLabel): LabelFamily => label >> COUNTER_BITS;
 
-/** Reports why a labeled program could not be executed; null when it was. */
-export const labeledSpawnError = (exitCode: number | null, stderr: string): string | null =>
-  (exitCode === 126 || exitCode === 127) && stderr.startsWith("prlimit: ") ? stderr.trim() : null;
+/** Reports why a labeled program could not be executed, in the words of a start without a label; null when it was. */
+export function labeledSpawnError(name: string, exitCode: number | null, stderr: string): string | null {
+  if (!stderr.startsWith("prlimit: ")) return null;
+  if (exitCode === EXIT_NOT_FOUND) return `spawn ${name} ENOENT`;
+  return exitCode === EXIT_NOT_EXECUTABLE ? `spawn ${name}: ${stderr.slice(stderr.lastIndexOf(": ") + 2).trim()}` : null;
+}
 
 async function openLabels(): Promise<ProcessLabels | { missing: string }> {
   const own = readProc(() => readFileSync("/proc/self/limits", "utf8"));

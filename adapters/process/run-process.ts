@@ -119,7 +119,7 @@ async function runInto(file: GrowingFile | null, options: ProcessOptions): Promi
   const { limit, stderr } = await output.close();
   const [exitCode, exitSignal] = isConfined ? confinedExit(...exit) : exit;
   return {
-    spawnError: (isConfined ? confinedSpawnError : labeledSpawnError)(exitCode, stderr),
+    spawnError: isConfined ? confinedSpawnError(exitCode, stderr) : labeledSpawnError(options.argv[0] ?? "", exitCode, stderr),
     exitCode,
     exitSignal,
     aborted,

@@ -52,11 +52,11 @@ test("a relative program is looked up from its own working directory", async () 
 });
 
 test.each([
-  [127, "prlimit: failed to execute /x: No such file or directory\n", "prlimit: failed to execute /x: No such file or directory"],
-  [126, "prlimit: failed to execute /x: Text file busy\n", "prlimit: failed to execute /x: Text file busy"],
+  [127, "prlimit: failed to execute /x: No such file or directory\n", "spawn /x ENOENT"],
+  [126, "prlimit: failed to execute /x: Text file busy\n", "spawn /x: Text file busy"],
   [1, "prlimit: something\n", null],
   [127, "sh: 1: x: not found\n", null],
   [null, "prlimit: ", null],
 ])("exit code %s with stderr %j means the start error %j", (exitCode, stderr, error) => {
-  expect(labeledSpawnError(exitCode, stderr)).toBe(error);
+  expect(labeledSpawnError("/x", exitCode, stderr)).toBe(error);
 });
