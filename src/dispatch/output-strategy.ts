@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
+import { readFileInside } from "@hak2i/nofollow-fs";
 import type { ExecutionResult, NormalizedTool, OutputStrategy } from "#contract";
 import { checkAgainstSchema } from "./json-schema.ts";
-import { readFileInside } from "./read-file-inside.ts";
 
 /** The most that a file output may hold, in bytes: it travels in the result and in the callback. */
 const FILE_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import path from "node:path";
+import { readFileInside } from "@hak2i/nofollow-fs";
 import { z } from "zod";
 import { normaliseTools } from "./normalise-tools.ts";
-import { readFileInside } from "./read-file-inside.ts";
 
 /** The files of a workspace that speak for the agent, in the order in which they are put together. */
 const promptFileNames = ["SOUL.md", "AGENTS.md", "TOOLS.md"] as const;

@@ -1,10 +1,10 @@
 import type { BigIntStats } from "node:fs";
 import { type FileHandle, realpath } from "node:fs/promises";
 import { sep } from "node:path";
+import { holdDirectory, nullIfAbsent, openFileInside } from "@hak2i/nofollow-fs";
 import { BridgeError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { ListedTask } from "../task.ts";
-import { holdDirectory, nullIfAbsent, openFileInside } from "./open-inside.ts";
 import { createTurns } from "./take-turns.ts";
 import { type WalkedFiles, walkFiles, walkLimits } from "./walk-files.ts";
 import type { Workspaces } from "./workspace.ts";

@@ -1,7 +1,7 @@
 import type { Dirent, Stats } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import path from "node:path";
-import { type HeldDirectory, holdDirectory, nullIfAbsent } from "./open-inside.ts";
+import { type HeldDirectory, holdDirectory, nullIfAbsent } from "@hak2i/nofollow-fs";
 
 /**
  * How much of a workspace one walk looks at, so that a million files neither hold up others nor fill the memory. The names of one

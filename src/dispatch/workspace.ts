@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
+import { isInside, makePrivateDirectory, removeInside } from "@hak2i/nofollow-fs";
 import type { ExecutionRequest } from "#contract";
 import { BridgeError } from "../errors.ts";
 import { type TaskIdentity, taskHandle } from "../task.ts";
-import { removeTree } from "./remove-tree.ts";
 
 /** Where tasks live on disk. Names of tenants and agents are single path segments by their schemas. */
 export interface Workspaces {
@@ -17,8 +17,6 @@ export interface Workspaces {
   /** Removes the temporary directories that a crash left behind; answers why those that stay cannot be removed. */
   sweep(): Promise<unknown[]>;
 }
-
-const PRIVATE = 0o700;
 
 /** Lays out workspaces, homes and temporary directories under the two roots of the configuration. */
 export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; workspacesDir: string }): Workspaces {
@@ -33,34 +31,22 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
     prepare(task, cwd) {
       const workspace = workspaceOf(task.tenant, task.agentId);
       const directories = { workspace, home: homeOf(task), tmp: tmpOf(task) };
-      for (const directory of [workspace, directories.home]) makePrivate(directory);
+      for (const directory of [workspace, directories.home]) makePrivateDirectory(directory);
       return { ...directories, cwd: cwd === undefined ? workspace : resolveDirectoryInside(workspace, cwd) };
     },
     async release(task) {
       const directory = tmpOf(task);
-      if (existsSync(directory)) await removeTree(directory);
+      if (existsSync(directory)) await removeInside(tmpRoot, path.basename(directory));
     },
     async sweep() {
       const faults: unknown[] = [];
       for (const name of existsSync(tmpRoot) ? await readdir(tmpRoot) : []) {
-        await removeTree(path.join(tmpRoot, name)).catch((error: unknown) => faults.push(error));
+        await removeInside(tmpRoot, name).catch((error: unknown) => faults.push(error));
       }
       return faults;
     },
   };
 }
-
-/** Makes a directory and those above it, each with its mode: a umask can take bits away that the next one needs. */
-function makePrivate(directory: string): void {
-  if (existsSync(directory)) return;
-  makePrivate(path.dirname(directory));
-  mkdirSync(directory, PRIVATE);
-  chmodSync(directory, PRIVATE);
-}
-
-/** Is `inner` the directory itself or something below it? Both absolute, links resolved. */
-export const isInside = (outer: string, inner: string): boolean =>
-  inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 
 /** `metadata.cwd`: an existing directory inside the workspace, links followed. */
 export function resolveDirectoryInside(workspace: string, relative: string): string {

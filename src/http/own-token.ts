@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ConfigError } from "../errors.ts";
 
@@ -9,7 +9,6 @@ export function loadOwnToken(dataDir: string, announce: (text: string) => void):
   const kept = readKept(file);
   if (kept !== null) return kept;
   const token = `bridge_${randomBytes(32).toString("base64url")}`;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(file, `${token}\n`, { mode: 0o600, flag: "wx" });
   announce(`No token is configured, so Bridge has made one. It is kept in ${file} and shown only now:\n\n  ${token}\n\n`);
   return token;

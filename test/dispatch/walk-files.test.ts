@@ -1,7 +1,7 @@
 import { chmod, link, mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { type HeldDirectory, holdDirectory } from "../../src/dispatch/open-inside.ts";
+import { type HeldDirectory, holdDirectory } from "@hak2i/nofollow-fs";
 import { type FoundFile, type WalkOptions, walkFiles } from "../../src/dispatch/walk-files.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 

@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { link, mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
+import { type HeldDirectory, holdDirectory, openFileInside } from "@hak2i/nofollow-fs";
 import { expect, onTestFinished, test } from "vitest";
-import { type HeldDirectory, holdDirectory, openFileInside } from "../../src/dispatch/open-inside.ts";
-import { walkFiles } from "../../src/dispatch/walk-files.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { walkFiles } from "../../../src/dispatch/walk-files.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 
 /** What can be read there; null when nothing can. */
 async function read(root: string, ...names: string[]): Promise<string | null> {

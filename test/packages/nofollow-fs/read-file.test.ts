@@ -3,9 +3,9 @@ import fs from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
+import { readFileInside } from "@hak2i/nofollow-fs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { readFileInside } from "../../src/dispatch/read-file-inside.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 
 async function makeWorkspace() {
   const root = await temporaryDirectory();

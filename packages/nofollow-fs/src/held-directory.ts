@@ -1,0 +1,61 @@
+import { constants, existsSync } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import path from "node:path";
+
+/** An open directory. `path` leads to this directory, even after it was renamed or another one has taken its name. */
+export interface HeldDirectory extends AsyncDisposable {
+  path: string;
+  close(): Promise<void>;
+}
+
+/** On Linux a path may begin at an open directory. Other systems have no such path, so there a directory is checked by its real path. */
+export const hasDescriptorPaths = existsSync("/proc/self/fd");
+
+/** Linux: opens a name without opening what it names. It needs no permission to read, has no effect on a device and does not wait for a pipe. */
+export const O_PATH = hasDescriptorPaths ? 0o10000000 : 0;
+
+/** Errors that mean there is nothing to open. Any other error is a fault of the process or of the disk. */
+const absences: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "EPERM", "ENAMETOOLONG", "ENXIO", "ENODEV"]);
+
+/** Resolves with null when the error means that there is nothing to open. */
+export async function nullIfAbsent<T>(opening: Promise<T>): Promise<T | null> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (absences.has(codeOf(error))) return null;
+    throw error;
+  }
+}
+
+/** Opens a directory; null when there is none, or a link in its place. The path of its parent must be trusted, or that of a held directory. */
+export async function holdDirectory(directory: string | Buffer): Promise<HeldDirectory | null> {
+  if (hasDescriptorPaths) return await nullIfAbsent(openDirectory(directory, constants.O_NOFOLLOW));
+  const real = await nullIfAbsent(realpath(directory));
+  return real !== null && real === directory.toString() ? heldByPath(real) : null;
+}
+
+/** Opens a trusted directory, links followed; rejects when there is none. A held directory is returned as it is, and not closed with the result. */
+export async function holdRoot(root: string | HeldDirectory): Promise<HeldDirectory> {
+  if (typeof root !== "string") return heldByPath(root.path);
+  return hasDescriptorPaths ? await openDirectory(root, 0) : heldByPath(await realpath(root));
+}
+
+/** The path of one entry of a held directory. */
+export function entryPath(directory: HeldDirectory, name: string): string {
+  if (name === "" || name === "." || name === ".." || name.includes("/") || name.includes(path.sep) || name.includes("\0"))
+    throw new TypeError(`${JSON.stringify(name)} is not a file name.`);
+  return `${directory.path}/${name}`;
+}
+
+export const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);
+
+async function openDirectory(directory: string | Buffer, flag: number): Promise<HeldDirectory> {
+  const handle = await open(directory, O_PATH | constants.O_RDONLY | constants.O_DIRECTORY | flag);
+  const close = () => handle.close();
+  return { path: `/proc/self/fd/${handle.fd}`, close, [Symbol.asyncDispose]: close };
+}
+
+function heldByPath(directory: string): HeldDirectory {
+  const close = async () => {};
+  return { path: directory, close, [Symbol.asyncDispose]: close };
+}

@@ -1,0 +1,58 @@
+import { mkdir, unlink } from "node:fs/promises";
+import { codeOf, entryPath, type HeldDirectory, holdDirectory, holdRoot } from "./held-directory.ts";
+
+/** A program that changes a name all the time can win this many times. */
+const MAX_TRIES = 100;
+
+/** What happens to a file or a link that has the name of a directory, or to a directory that has the name of a file. */
+export type Replacement = "refuse" | "remove";
+
+/** Something other than a directory has the name of a directory. */
+export class NotADirectory extends Error {
+  override readonly name = "NotADirectory";
+  readonly code = "ENOTDIR";
+  /** The name, without the path. */
+  readonly entry: string;
+
+  constructor(entry: string) {
+    super(`${entry} is not a directory: a file or a link has its name.`);
+    this.entry = entry;
+  }
+}
+
+/**
+ * Makes a directory below a trusted root, name by name, and opens it. A name that is taken by a link or a file is refused with
+ * `NotADirectory`, or with "remove" the link or the file itself is removed; what a link leads to is never touched.
+ */
+export async function makeDirectoryInside(
+  root: string | HeldDirectory,
+  names: readonly string[],
+  { mode = 0o700, obstacles = "refuse" }: { mode?: number; obstacles?: Replacement } = {},
+): Promise<HeldDirectory> {
+  let directory = await holdRoot(root);
+  for (const name of names) {
+    const parent = directory;
+    directory = await makeEntry(parent, name, mode, obstacles).finally(parent.close);
+  }
+  return directory;
+}
+
+async function makeEntry(parent: HeldDirectory, name: string, mode: number, obstacles: Replacement): Promise<HeldDirectory> {
+  const place = entryPath(parent, name);
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    await mkdir(place, { mode }).catch(unlessCode("EEXIST"));
+    const directory = await holdDirectory(place);
+    if (directory !== null) return directory;
+    if (obstacles === "refuse") break;
+    // Of a directory that has taken its place by now the removal fails, and the next try opens it.
+    await unlink(place).catch(unlessCode("ENOENT", "EISDIR", "EPERM"));
+  }
+  throw new NotADirectory(name);
+}
+
+/** Ignores errors of these codes. */
+export const unlessCode =
+  (...codes: readonly string[]) =>
+  (error: unknown): void => {
+    if (!codes.includes(String(codeOf(error)))) throw error;
+  };
