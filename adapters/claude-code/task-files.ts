@@ -1,5 +1,5 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ExecutionRequest } from "#contract";
 import { mcpConfig } from "./mcp-config.ts";
 
@@ -11,17 +11,20 @@ export interface TaskFiles {
 
 /** Where a task's files lie. */
 export const filesIn = (tmp: string): TaskFiles => ({
-  systemPrompt: path.join(tmp, "system-prompt.md"),
-  mcpConfig: path.join(tmp, "mcp.json"),
+  systemPrompt: path.join(tmp, SYSTEM_PROMPT),
+  mcpConfig: path.join(tmp, MCP_CONFIG),
 });
+
+const SYSTEM_PROMPT = "system-prompt.md";
+const MCP_CONFIG = "mcp.json";
 
 /** Writes the files of a task, for nobody else to read. */
 export async function writeFiles({ systemPrompt, mcpServers = [], directories }: ExecutionRequest): Promise<TaskFiles> {
-  const files = filesIn(directories.tmp);
-  await mkdir(directories.tmp, { recursive: true, mode: 0o700 });
-  if (systemPrompt !== undefined) await writeFile(files.systemPrompt, systemPrompt, { mode: 0o600 });
-  if (mcpServers.length > 0) await writeFile(files.mcpConfig, mcpConfig(mcpServers), { mode: 0o600 });
-  return files;
+  const { tmp } = directories;
+  makePrivateDirectory(tmp);
+  if (systemPrompt !== undefined) await writeFileInside(tmp, SYSTEM_PROMPT, systemPrompt, { obstacles: "remove" });
+  if (mcpServers.length > 0) await writeFileInside(tmp, MCP_CONFIG, mcpConfig(mcpServers), { obstacles: "remove" });
+  return filesIn(tmp);
 }
 
 /** Flags that any start of the program needs, over whatever connection: a key without a value is a switch. */

@@ -12,7 +12,7 @@ import { refuseOldAgent } from "./agent-version.ts";
 import { capabilities } from "./capabilities.ts";
 import { codexEnvironment, providerId, taskConfiguration } from "./configuration.ts";
 import { findCodexAcp } from "./find-codex.ts";
-import { makeHome, modes, writeSettings } from "./home.ts";
+import { makeHomeWithSettings, modes } from "./home.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import { obstacleTo } from "./obstacles.ts";
 import { probeSandbox } from "./probe-codex.ts";
@@ -23,9 +23,7 @@ const agent = createAcpConnection({
   find: findCodexAcp,
   async launch(argv, task) {
     const { request, context } = task;
-    const home = await makeHome(task);
-    if (home["CODEX_HOME"] !== undefined) await writeSettings(home["CODEX_HOME"]);
-    const own = { ...home, ...mcpServersOf(request).env, MODEL_PROVIDER: providerId };
+    const own = { ...(await makeHomeWithSettings(task)), ...mcpServersOf(request).env, MODEL_PROVIDER: providerId };
     return start(argv, context, { ...own, CODEX_CONFIG: JSON.stringify(taskConfiguration(request, context)) });
   },
   launchProbe: (argv, context) => start(argv, context),

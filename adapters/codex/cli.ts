@@ -1,5 +1,5 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ProcessEnd } from "../process/run-process.ts";
 import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
 import { promptOf } from "../program/prompt.ts";
@@ -39,13 +39,14 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
   return { ...ending, ...(request.model !== undefined && { model: request.model }), ...(usage !== undefined && { usage }) };
 }
 
+const SCHEMA_FILE = "bridge-output-schema.json";
+
 /** The schema as a file, if Codex can take it; else Bridge reads the object from the text. */
 async function writeSchema({ request: { outputStrategy, directories } }: ProgramTask): Promise<string | null> {
   if (outputStrategy.type !== "structured" || !isStrictSchema(outputStrategy.schema)) return null;
-  await mkdir(directories.tmp, { recursive: true, mode: 0o700 });
-  const file = path.join(directories.tmp, "bridge-output-schema.json");
-  await writeFile(file, JSON.stringify(outputStrategy.schema), { mode: 0o600 });
-  return file;
+  makePrivateDirectory(directories.tmp);
+  await writeFileInside(directories.tmp, SCHEMA_FILE, JSON.stringify(outputStrategy.schema));
+  return path.join(directories.tmp, SCHEMA_FILE);
 }
 
 /** What Codex cannot even begin it tells in no line. */

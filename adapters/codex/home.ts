@@ -1,6 +1,5 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { type HeldDirectory, makeDirectoryInside, removeInside, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ProgramTask } from "../program/agent-program.ts";
 import { fixedConfiguration } from "./configuration.ts";
 import { toToml } from "./toml.ts";
@@ -17,21 +16,31 @@ const acpConfiguration = {
   },
 };
 
+/** The directory of Codex in an agent's home. A task may write there, and leave a link to anywhere in its place: the link is removed. */
+const CODEX_DIRECTORY = ".codex";
+
 /** Makes the home of Codex, which does not start without one. The operator's own is left as it is. */
-export async function makeHome({ request, context }: Pick<ProgramTask, "request" | "context">): Promise<Record<string, string>> {
-  if (context.settings.home === "user") return {};
-  const home = path.join(request.directories.home, ".codex");
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  return { CODEX_HOME: home };
+export async function makeHome(task: Pick<ProgramTask, "request" | "context">): Promise<Record<string, string>> {
+  await using home = await openHome(task);
+  return home === null ? {} : environmentOf(task);
 }
 
-/** Writes the settings that Codex takes from its home alone; tasks of one home may do so at the same time. */
-export async function writeSettings(home: string): Promise<void> {
+/** Makes the home of Codex with the settings that Codex reads from its home alone. Tasks of one home may do so at the same time. */
+export async function makeHomeWithSettings(task: Pick<ProgramTask, "request" | "context">): Promise<Record<string, string>> {
+  await using home = await openHome(task);
+  if (home === null) return {};
   // Rules let commands out of the sandbox, and here no flag leaves them aside.
-  await rm(path.join(home, "rules"), { recursive: true, force: true });
-  const file = path.join(home, "config.toml");
-  const draft = `${file}.${randomUUID()}`;
+  await removeInside(home, "rules");
   const lines = Object.entries(acpConfiguration).map(([key, value]) => `${key} = ${toToml(value)}\n`);
-  await writeFile(draft, lines.join(""), { mode: 0o600 });
-  await rename(draft, file);
+  await writeFileInside(home, "config.toml", lines.join(""), { obstacles: "remove" });
+  return environmentOf(task);
 }
+
+async function openHome({ request, context }: Pick<ProgramTask, "request" | "context">): Promise<HeldDirectory | null> {
+  if (context.settings.home === "user") return null;
+  return await makeDirectoryInside(request.directories.home, [CODEX_DIRECTORY], { obstacles: "remove" });
+}
+
+const environmentOf = ({ request }: Pick<ProgramTask, "request">): Record<string, string> => ({
+  CODEX_HOME: path.join(request.directories.home, CODEX_DIRECTORY),
+});

@@ -1,5 +1,6 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { symlink } from "node:fs/promises";
 import path from "node:path";
+import { makeDirectoryInside, makePrivateDirectory, removeInside, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import { programEnvironment } from "../program/program-environment.ts";
 import { policyOf } from "./policy.ts";
@@ -49,20 +50,24 @@ export interface GeminiStart {
 /** Writes what the program reads when it starts. Its configuration is made anew for each task, so that no task leaves one to the next. */
 export async function prepareStart({ request, context }: Pick<ProgramTask, "request" | "context">): Promise<GeminiStart> {
   const { tmp, home } = request.directories;
+  makePrivateDirectory(tmp);
+  // What an earlier process of the task may have left there is removed.
+  const own = { obstacles: "remove" } as const;
+  await using directory = await makeDirectoryInside(tmp, ["gemini"], own);
+  await using files = await makeDirectoryInside(directory, [".gemini"], own);
   const configuration = path.join(tmp, "gemini");
-  const files = path.join(configuration, ".gemini");
-  await mkdir(files, { recursive: true, mode: 0o700 });
   const policyFile = path.join(configuration, "policy.toml");
-  await writeFile(policyFile, policyOf(request), { mode: 0o600 });
+  await writeFileInside(directory, "policy.toml", policyOf(request), own);
   if (context.settings.home === "user") return { env: geminiEnvironment(context), policyFile };
 
   const settings = JSON.stringify(geminiSettings(context, request.mcpServers ?? []));
-  await writeFile(path.join(files, "settings.json"), settings, { mode: 0o600 });
+  await writeFileInside(files, "settings.json", settings, own);
   // Sessions are what a task leaves to the next.
   for (const kept of ["tmp", "history"]) {
-    const directory = path.join(home, ".gemini", kept);
-    await mkdir(directory, { recursive: true });
-    await symlink(directory, path.join(files, kept));
+    // A task may have left a link to anywhere in the home.
+    await using _ = await makeDirectoryInside(home, [".gemini", kept], own);
+    await removeInside(files, kept);
+    await symlink(path.join(home, ".gemini", kept), path.join(files.path, kept));
   }
   return { env: geminiEnvironment(context, configuration), policyFile };
 }

@@ -1,5 +1,5 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { makeDirectoryInside, makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { Ending, ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import { programEnvironment } from "../program/program-environment.ts";
 import { configText } from "./config.ts";
@@ -16,6 +16,9 @@ export interface OpenCodeStart {
   permissions: Permissions;
   tally: Tally;
 }
+
+/** The file with the system prompt, in the task's TMPDIR. */
+const INSTRUCTIONS = "instructions.md";
 
 /** Sessions have ids of this form; anything else is no session of OpenCode. */
 const sessionId = /^ses_\w+$/;
@@ -35,9 +38,9 @@ export async function prepareStart(
 
   await prepareConfigDirectory(directories.tmp);
   const permissions = permissionsOf(request, findRepository(directories.workspace));
-  const instructions = path.join(directories.tmp, "instructions.md");
+  const instructions = path.join(directories.tmp, INSTRUCTIONS);
   const inFile = instructionsInFile && systemPrompt !== undefined;
-  if (inFile) await writeFile(instructions, systemPrompt, { mode: 0o600 });
+  if (inFile) await writeFileInside(directories.tmp, INSTRUCTIONS, systemPrompt, { obstacles: "remove" });
   const config = configText(request, context, { permissions, ...(inFile ? { instructions } : {}) });
   return {
     env: { ...openCodeEnvironment(context, directories.tmp), OPENCODE_CONFIG_CONTENT: config },
@@ -84,10 +87,11 @@ const ownHome = (tmp: string) => ({
  * from the network, and does not stop when it is told to meanwhile.
  */
 async function prepareConfigDirectory(tmp: string): Promise<void> {
-  const directory = path.join(tmp, "config", "opencode");
-  await mkdir(path.join(directory, "node_modules"), { recursive: true, mode: 0o700 });
+  makePrivateDirectory(tmp);
+  await using directory = await makeDirectoryInside(tmp, ["config", "opencode"], { obstacles: "remove" });
+  await using _ = await makeDirectoryInside(directory, ["node_modules"], { obstacles: "remove" });
   const lockfile = { lockfileVersion: 3, packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };
-  await writeFile(path.join(directory, "package-lock.json"), JSON.stringify(lockfile));
+  await writeFileInside(directory, "package-lock.json", JSON.stringify(lockfile), { obstacles: "remove" });
 }
 
 function findObstacle(cwd: string, context: ProgramContext): Ending | null {

@@ -1,6 +1,6 @@
-import { mkdirSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import { execa } from "execa";
 import type { Sandbox } from "#contract";
 import { confine, confinedEnvironment, confinedExit, confinedSpawnError, terminateConfined } from "./confined-process.ts";
@@ -71,7 +71,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   if (options.signal.aborted) return { ...notStarted, aborted: true };
   let file: GrowingFile | null;
   try {
-    mkdirSync(options.tmp, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(options.tmp);
     file = options.stdout === "file" ? await openGrowingFile(options.tmp) : null;
   } catch (error) {
     return { ...notStarted, spawnError: (error as Error).message };

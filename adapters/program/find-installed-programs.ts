@@ -1,4 +1,5 @@
-import { mkdir, rm } from "node:fs/promises";
+import path from "node:path";
+import { makePrivateDirectory, removeInside } from "@hak2i/nofollow-fs";
 import type { Sandbox } from "#contract";
 import { findProgram } from "../process/find-program.ts";
 import { probeVersion } from "./probe-program.ts";
@@ -38,11 +39,11 @@ export async function findInstalledPrograms(
   for (const name of names) {
     const file = findProgram(name, pathVariable);
     if (file === null || signal.aborted) continue;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    makePrivateDirectory(directory);
     const own = programEnvironment({ env, settings: { env: [] } }, []);
     const version = await probeVersion(context, [...gently, file], own, { limitMs: LIMIT_MS, signal }).catch(() => null);
     if (version !== null) found.push({ name, file, version });
   }
-  await rm(directory, { recursive: true, force: true });
+  await removeInside(path.dirname(directory), path.basename(directory));
   return found;
 }

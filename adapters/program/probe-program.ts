@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
+import { makePrivateDirectory, removeInside } from "@hak2i/nofollow-fs";
 import { stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, type ProcessOptions, runProcess } from "../process/run-process.ts";
 import type { ProgramContext } from "./agent-program.ts";
@@ -37,10 +37,11 @@ export async function probeProgram(
   { limitMs = PROBE_LIMIT_MS, signal, ...call }: ProbeCall,
 ): Promise<ProbeAnswer> {
   const id = randomUUID();
-  const ownHome = path.join(dataDir, "probes", "home");
-  const tmp = path.join(dataDir, "probes", id);
+  const probes = path.join(dataDir, "probes");
+  const ownHome = path.join(probes, "home");
+  const tmp = path.join(probes, id);
   const lines: string[] = [];
-  await mkdir(ownHome, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(ownHome);
   try {
     const end = await runProcess({
       argv: call.argv,
@@ -66,7 +67,7 @@ export async function probeProgram(
     if (end.aborted) throw new Error(`The program did not answer within ${limitMs / 1000} s.`);
     return { end, stdout: lines.join("\n") };
   } finally {
-    await rm(tmp, { recursive: true, force: true });
+    await removeInside(probes, id);
   }
 }
 

@@ -1,11 +1,11 @@
-import { readdir, rm, stat } from "node:fs/promises";
+import { lstat, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 
 /** Removes the files of a directory, which need not exist, that have not been written for so long. */
 export async function removeOldFiles(directory: string, keptMs: number, now = Date.now()): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     const file = path.join(directory, name);
-    const { mtimeMs = now } = (await stat(file).catch(() => null)) ?? {};
+    const { mtimeMs = now } = (await lstat(file).catch(() => null)) ?? {};
     if (now - mtimeMs > keptMs) await rm(file, { force: true });
   }
 }

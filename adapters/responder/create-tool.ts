@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import { createCommandTool, createFlowmarkTool, type ToolAdapter, type ToolTopic } from "@hak2i/responder-bridge";
 import type { AdapterConfig, ExecutionRequest } from "#contract";
 import { findProgram } from "../process/find-program.ts";
@@ -26,7 +26,7 @@ export async function createTool(
   const [program = "", ...firstArguments] = argv;
   const found = findProgram(program, config.env["PATH"] ?? "");
   if (found === null) return { missing: `The program of the tool ${name} is not on the PATH: install it, or mend BRIDGE_RESPONDER_TOOLS.` };
-  await mkdir(tmp, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(tmp);
   const plain = [found, ...firstArguments];
   let command = plain;
   try {

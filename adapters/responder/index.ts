@@ -1,4 +1,3 @@
-import path from "node:path";
 import { createArtifactStore, createMaterialsLoader, createResponderBridge, ResponderError } from "@hak2i/responder-bridge";
 import { OpenAiError } from "@hak2i/responder-bridge-openai";
 import type {
@@ -113,7 +112,7 @@ async function runTask(
   const obstacle = await makeOutputs(workspace, OUTPUTS);
   if (obstacle !== null) return end({ status: "error", errorCode: "adapter_error", error: obstacle });
   const directory = `${OUTPUTS}/${nameOf(request.taskId)}`;
-  const artifacts = createArtifactStore(path.join(workspace, directory));
+  const artifacts = createArtifactStore(directory, { root: workspace });
   const written = () => artifacts.list().map((name) => `${directory}/${name}`);
   try {
     const name = input.provider ?? OPENAI;

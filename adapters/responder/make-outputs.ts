@@ -1,19 +1,12 @@
-import { lstat, mkdir } from "node:fs/promises";
-import path from "node:path";
+import { makeDirectoryInside, NotADirectory } from "@hak2i/nofollow-fs";
 
-/** Makes a directory of a workspace, step by step, for a task may have put a link in its place; answers what stands in the way, or null. */
+/** Makes a directory of a workspace, where a task may have put a link in its place; returns what stands in the way, or null. */
 export async function makeOutputs(workspace: string, directory: string): Promise<string | null> {
-  let at = workspace;
-  for (const part of directory.split("/")) {
-    at = path.join(at, part);
-    try {
-      await mkdir(at).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== "EEXIST") throw error;
-      });
-      if (!(await lstat(at)).isDirectory()) return `Nothing can be written to ${directory}: ${part} is no directory.`;
-    } catch (error) {
-      return `Nothing can be written to ${directory}: ${(error as NodeJS.ErrnoException).code}.`;
-    }
+  try {
+    await using _ = await makeDirectoryInside(workspace, directory.split("/"), { mode: 0o777 });
+    return null;
+  } catch (error) {
+    if (error instanceof NotADirectory) return `Nothing can be written to ${directory}: ${error.entry} is no directory.`;
+    return `Nothing can be written to ${directory}: ${(error as NodeJS.ErrnoException).code}.`;
   }
-  return null;
 }

@@ -1,6 +1,5 @@
-import { constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, realpath } from "node:fs/promises";
-import path from "node:path";
+import type { FileHandle } from "node:fs/promises";
+import { createFileInside, makeDirectoryInside, NotADirectory } from "@hak2i/nofollow-fs";
 
 /** Where a council leaves its traces, relative to the workspace. */
 export const BRIDGE_OUTPUTS = ".outputs/bridges";
@@ -44,36 +43,40 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
   let writing: Promise<void> = Promise.resolve();
   let eventLog: FileHandle | null = null;
   let stem = name;
-  const parent = await openDirectory(workspace, directory).catch((error: Error) => {
-    fault = `Nothing can be written to ${directory}: ${error.message}`;
-    return null;
-  });
+  // Opened anew for each file: what ran meanwhile may have moved it away, and `paths` names where the files are.
+  const openDirectory = () => makeDirectoryInside(workspace, directory.split("/"), { mode: 0o777 });
+  try {
+    await using _ = await openDirectory();
+  } catch (error) {
+    const reason = error instanceof NotADirectory ? `${error.entry} is no directory` : (error as NodeJS.ErrnoException).code;
+    fault = `Nothing can be written to ${directory}: ${reason}`;
+  }
+  const isUsable = fault === null;
 
-  const inOrder = (work: (parent: string) => Promise<void>): Promise<void> => {
+  const inOrder = (work: () => Promise<void>): Promise<void> => {
     writing = writing.then(async () => {
-      if (parent === null) return;
+      if (!isUsable) return;
       try {
-        await work(parent);
+        await work();
       } catch (error) {
         fault ??= `Not everything could be written to ${directory}: ${(error as NodeJS.ErrnoException).code ?? "failure"}`;
       }
     });
     return writing;
   };
-  const create = async (at: string, file: string): Promise<FileHandle> => {
-    // What ran meanwhile may have put a link in the place of a directory.
-    if ((await realpath(at)) !== at) throw Object.assign(new Error("moved"), { code: "ELOOP" });
-    const handle = await open(path.join(at, file), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o644);
+  const create = async (file: string): Promise<FileHandle> => {
+    await using at = await openDirectory();
+    const handle = await createFileInside(at, file, 0o644);
     paths.push(`${directory}/${file}`);
     return handle;
   };
 
   if (hasLog)
-    await inOrder(async (at) => {
+    await inOrder(async () => {
       // Another council of the same session may have begun in the same second.
       for (let copy = 1; eventLog === null; copy += 1) {
         stem = copy === 1 ? name : `${name}-${copy}`;
-        eventLog = await create(at, `${stem}.jsonl`).catch((error: NodeJS.ErrnoException) => {
+        eventLog = await create(`${stem}.jsonl`).catch((error: NodeJS.ErrnoException) => {
           if (error.code === "EEXIST" && copy < MOST_COPIES) return null;
           throw error;
         });
@@ -85,8 +88,8 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
       void inOrder(async () => void (await eventLog?.writeFile(line)));
     },
     write: (ending, content) =>
-      inOrder(async (at) => {
-        await using handle = await create(at, `${stem}.${ending}`);
+      inOrder(async () => {
+        await using handle = await create(`${stem}.${ending}`);
         await handle.writeFile(content);
       }),
     async close() {
@@ -98,19 +101,6 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
       return fault;
     },
   };
-}
-
-/** Makes the directory, step by step; one that is a link, or no directory, is refused. */
-async function openDirectory(workspace: string, directory: string): Promise<string> {
-  let at = await realpath(workspace);
-  for (const part of directory.split("/")) {
-    at = path.join(at, part);
-    await mkdir(at).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw new Error(error.code);
-    });
-    if (!(await lstat(at)).isDirectory()) throw new Error(`${part} is no directory`);
-  }
-  return at;
 }
 
 /** `20261121-193905`, in UTC: part of a file name. */

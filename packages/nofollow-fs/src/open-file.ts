@@ -22,14 +22,16 @@ export async function openFileInside(root: string, names: readonly string[]): Pr
   }
 }
 
-/** Opens a file to read it; null where its last name is a link, or anything else than a regular file. No device is opened, no pipe waited for. */
+/**
+ * Opens a file to read it; null where its last name is a link, or anything else than a regular file. Rejects when there is nothing, or no
+ * permission. No device is opened, and no pipe is waited for.
+ */
 export async function openRegularFile(file: string): Promise<FileHandle | null> {
-  const named = await nullIfAbsent(open(file, O_PATH | constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
-  if (named === null) return null;
+  const named = await open(file, O_PATH | constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   let opened: FileHandle | null = null;
   try {
     if (!(await named.stat()).isFile()) return null;
-    opened = hasDescriptorPaths ? await nullIfAbsent(open(`/proc/self/fd/${named.fd}`, constants.O_RDONLY)) : named;
+    opened = hasDescriptorPaths ? await open(`/proc/self/fd/${named.fd}`, constants.O_RDONLY) : named;
     return opened;
   } finally {
     if (opened !== named) await named.close();
@@ -37,7 +39,7 @@ export async function openRegularFile(file: string): Promise<FileHandle | null> 
 }
 
 async function openSingleFile(file: string): Promise<FileHandle | null> {
-  const handle = await openRegularFile(file);
+  const handle = await nullIfAbsent(openRegularFile(file));
   if (handle === null) return null;
   const opened = await handle.stat();
   if (opened.nlink === 1 && (hasDescriptorPaths || (await isStillThere(file, opened)))) return handle;

@@ -1,6 +1,6 @@
 /** A model writes a document, a tool validates it, and the model mends it until it is valid. */
 
-export { type ArtifactStore, createArtifactStore } from "./artifact-store.ts";
+export { type ArtifactStore, type ArtifactStoreOptions, createArtifactStore } from "./artifact-store.ts";
 export { type CommandToolOptions, createCommandTool, exitCodeVerdict, type Verdict } from "./command-tool.ts";
 export { createFlowmarkTool, flowmarkTopics } from "./flowmark-tool.ts";
 export { createMaterialsLoader, type MaterialsLoader, type MaterialsLoaderOptions } from "./materials-loader.ts";

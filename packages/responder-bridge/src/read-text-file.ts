@@ -1,12 +1,13 @@
-import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { openRegularFile, pathOfOpenFile } from "@hak2i/nofollow-fs";
 
 /** The text of a file, verbatim; throws with the reason in words where it has none, or more than the limit. `file` is a real path. */
 export async function readTextFile(file: string, maxBytes: number): Promise<{ text: string; bytes: number }> {
-  // A pipe would keep us waiting for whoever writes to it; a link was put there since the path was looked up.
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  const handle = (await openRegularFile(file)) ?? fail("it is no file");
   try {
-    const { size } = await handle.stat().then((found) => (found.isFile() ? found : fail("it is no file")));
+    // A link may have been put in the place of one of its directories since the path was looked up.
+    if (pathOfOpenFile(handle.fd, file) !== file) fail("it was moved while it was read");
+    const { size } = await handle.stat();
     if (size > maxBytes) fail(`it has ${size} bytes, and ${maxBytes} are allowed`);
     // Files in memory, those of /proc for example, have no size before they are read.
     const bytes = await readUpTo(handle, maxBytes + 1);

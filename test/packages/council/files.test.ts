@@ -195,7 +195,7 @@ describe("artifacts", () => {
     await artifacts.close();
     expect(readdirSync(elsewhere)).toEqual([]);
     expect(readFileSync(path.join(workspace, "moved", `${name}.jsonl`), "utf8")).toBe('{"event":"x"}\n');
-    expect(artifacts.fault).toContain("ELOOP");
+    expect(artifacts.fault).toContain("ENOTDIR");
   });
 
   test("that cannot be written are told, and stop nothing", async () => {
