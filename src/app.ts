@@ -48,7 +48,9 @@ import { registerTaskRoutes } from "./http/tasks.ts";
 import { createTickets } from "./http/tickets.ts";
 import { loadTokens } from "./http/tokens.ts";
 import { createMetrics } from "./metrics.ts";
+import { lockFile } from "./store/lock-file.ts";
 import { openStore } from "./store/open-store.ts";
+import { locateDatabase, makeOwnDirectory } from "./store/own-directory.ts";
 import { createRetention } from "./store/retention.ts";
 import { createBridgeHandler } from "./websocket/bridge-handler.ts";
 import { createWebSocketBridgeServer, type WebSocketBridgeServer } from "./websocket/bridge-server.ts";
@@ -80,10 +82,24 @@ export interface AppOptions {
 
 const { version } = packageJson;
 
-/** Puts the parts together; nothing runs before `start`. */
+/** Puts the parts together; nothing runs before `start`. Locks the data directory first: nothing in it is touched while another Bridge has it. */
 export async function createApp(config: Config, logger: Logger, options: AppOptions = {}): Promise<App> {
+  const setting = "BRIDGE_DATA_DIR";
+  makeOwnDirectory(setting, config.dataDir);
+  const releaseLock = lockFile(path.join(config.dataDir, DATA_DIRECTORY_LOCK), { name: "data directory", setting });
+  try {
+    return await composeApp(config, logger, options, releaseLock);
+  } catch (error) {
+    releaseLock();
+    throw error;
+  }
+}
+
+/** The name is unlike that of any database, which has a lock of its own beside it. */
+const DATA_DIRECTORY_LOCK = "data-directory.lock";
+
+async function composeApp(config: Config, logger: Logger, options: AppOptions, releaseLock: () => void): Promise<App> {
   const { adapters, environment = process.env, ...serverOptions } = options;
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const { sandbox, noSandbox } = await openSandbox(config, environment);
   const loaded = adapters ?? (await loadAdapters(config.adapters, { ...catalogue, ...acpAgents(config.acpAgents) }));
   const tokens = loadTokens({ config, logger });
@@ -260,6 +276,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
       await eventLog.close();
       await store.close();
       await suggested;
+      releaseLock();
     },
   };
 }

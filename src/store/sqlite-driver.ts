@@ -1,8 +1,9 @@
-import { mkdirSync } from "node:fs";
-import path from "node:path";
+import { statSync } from "node:fs";
 import SqliteDatabase, { type Database, type Statement } from "better-sqlite3";
 import { BridgeError, StartError } from "../errors.ts";
+import { lockFile } from "./lock-file.ts";
 import { migrate } from "./migrate.ts";
+import { locateDatabase } from "./own-directory.ts";
 
 type Parameter = string | number | null;
 /** A row as SQLite gives it. */
@@ -53,11 +54,12 @@ interface Entry {
 }
 
 /** Opens the database file, alone: a second process on it is refused. Everything written in one event-loop turn shares one commit. */
-export function openSqlite(file: string, hooks: DriverHooks): SqliteDriver {
-  mkdirSync(path.dirname(file), { recursive: true });
-  const releaseLock = lockAlone(`${file}.lock`);
+export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
+  const file = locateDatabase(name);
+  const releaseLock = lockFile(`${file}.lock`, { name: "database", setting: "BRIDGE_DATABASE_URL" });
   let database: Database;
   try {
+    refuseHardLinks(file);
     database = openDatabase(file);
   } catch (error) {
     releaseLock();
@@ -201,20 +203,13 @@ function openDatabase(file: string): Database {
   }
 }
 
-/** Holds an exclusive transaction on a file beside the database: the kernel lets go of it even after kill -9. */
-function lockAlone(file: string): () => void {
-  const lock = new SqliteDatabase(file, { timeout: 2000 });
-  try {
-    lock.exec("BEGIN EXCLUSIVE");
-  } catch (error) {
-    lock.close();
-    if (!(error instanceof Error && "code" in error && error.code === "SQLITE_BUSY")) throw error;
-    throw new StartError(
-      `Another process owns the database: ${file} is locked. Stop the other Bridge, or give this one its own BRIDGE_DATA_DIR.`,
-      { cause: error },
-    );
-  }
-  return () => lock.close();
+/** SQLite names its log after the file: opened under two names, a database is damaged, and each name has a lock of its own. */
+function refuseHardLinks(file: string): void {
+  const names = statSync(file, { throwIfNoEntry: false })?.nlink ?? 1;
+  if (names === 1) return;
+  throw new StartError(
+    `Bridge cannot start: the database ${file} has ${names} names (hard links), and a second Bridge could open it by another one. Remove the other names, or copy the file.`,
+  );
 }
 
 const faultCodes = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|READONLY|NOMEM|CANTOPEN|CORRUPT|NOTADB|PROTOCOL)/;

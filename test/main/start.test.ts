@@ -52,7 +52,7 @@ describe("the start", () => {
     await expect(startBridgeProgram(await temporaryDirectory(), { BRIDGE_HOST: "0.0.0.0" })).rejects.toThrow(/exit 1.*token/is);
     const dataDir = await temporaryDirectory();
     const first = await startBridgeProgram(dataDir);
-    await expect(startBridgeProgram(dataDir)).rejects.toThrow(/exit 1.*Another process owns the database(?!.*^ +at )/ms);
+    await expect(startBridgeProgram(dataDir)).rejects.toThrow(/exit 1.*Another process owns the data directory(?!.*^ +at )/ms);
     expect((await first.call("GET", "/api/v2/tasks")).status).toBe(200);
   });
 
@@ -64,7 +64,7 @@ describe("the start", () => {
     onTestFinished(close);
     const cases: [Record<string, string>, string][] = [
       [{ BRIDGE_PORT: String(port) }, `address already in use 127.0.0.1:${port}. Another program listens there`],
-      [{ BRIDGE_DATA_DIR: file }, `'${file}'. A file stands where a directory is needed`],
+      [{ BRIDGE_DATA_DIR: file }, `BRIDGE_DATA_DIR cannot be "${file}": a file stands where a directory is needed`],
       [{ BRIDGE_DATABASE_URL: `sqlite:${file}` }, "file is not a database"],
     ];
     for (const [setting, words] of cases) {

@@ -1,0 +1,72 @@
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import path from "node:path";
+import SqliteDatabase from "better-sqlite3";
+import { StartError } from "../errors.ts";
+
+/** How long a start waits for a Bridge that is still shutting down. */
+const WAIT_MS = 2000;
+
+/** What a lock protects, in words for the operator. */
+export interface Locked {
+  name: "data directory" | "database";
+  /** The setting that names it. */
+  setting: "BRIDGE_DATA_DIR" | "BRIDGE_DATABASE_URL";
+}
+
+/**
+ * Locks a file for this process alone and returns the release; throws StartError when another process has it. The lock is an exclusive
+ * SQLite transaction, so it is the kernel's: it ends with the process, and a file that a dead Bridge left behind is no lock.
+ */
+export function lockFile(file: string, locked: Locked): () => void {
+  refuseOtherKinds(file);
+  const place = path.join(realpathSync(path.dirname(file)), path.basename(file));
+  const owner = lstatSync(place, { throwIfNoEntry: false }) === undefined ? findOwnerOfDeleted(place) : null;
+  if (owner !== null) throw refusal(`process ${owner} holds ${file}, which was deleted`, locked);
+  let lock: SqliteDatabase.Database | undefined;
+  try {
+    lock = new SqliteDatabase(place, { timeout: WAIT_MS });
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock?.close();
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "SQLITE_BUSY") throw refusal(`${file} is locked`, locked, error);
+    throw new StartError(
+      `Bridge cannot start: the lock file ${file} cannot be used (${message}). Check ${locked.setting} and its permissions.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  const held = lock;
+  return () => held.close();
+}
+
+const refusal = (reason: string, { name, setting }: Locked, cause?: unknown): StartError =>
+  new StartError(`Another process owns the ${name}: ${reason}. Stop the other Bridge, or give this one its own ${setting}.`, { cause });
+
+/** A link could lead two locks to one file, and what is no file cannot be locked. */
+function refuseOtherKinds(file: string): void {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return;
+  throw new StartError(`Bridge cannot start: ${file} must be a regular file, because it is Bridge's lock. Remove it.`);
+}
+
+/** Linux: which process still holds this file open after its name was deleted? A new file of that name would be another lock. */
+function findOwnerOfDeleted(file: string): string | null {
+  const isHolder = (pid: string): boolean => {
+    const descriptors = `/proc/${pid}/fd`;
+    return orEmpty(() => readdirSync(descriptors)).some((descriptor) =>
+      orEmpty(() => [readlinkSync(`${descriptors}/${descriptor}`)]).includes(`${file} (deleted)`),
+    );
+  };
+  return orEmpty(() => readdirSync("/proc")).find((name) => /^\d+$/.test(name) && isHolder(name)) ?? null;
+}
+
+/** Processes end, belong to others, and exist in /proc on Linux alone. */
+function orEmpty(read: () => string[]): string[] {
+  try {
+    return read();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,67 @@
+import { readlinkSync, realpathSync } from "node:fs";
+import path from "node:path";
+import { makePrivateDirectory } from "@hak2i/nofollow-fs";
+import { StartError } from "../errors.ts";
+
+/** Links of a database file that are followed; Linux follows as many. */
+const MAX_LINKS = 40;
+/** Characters of a path that an error message shows. */
+const MAX_SHOWN = 300;
+
+/** Makes the directory that a setting names; throws StartError with the reason. */
+export function makeOwnDirectory(setting: string, directory: string): void {
+  try {
+    makePrivateDirectory(directory);
+  } catch (error) {
+    throw unusable(setting, directory, error);
+  }
+}
+
+/** Where the database file really lies or will lie, links followed. Makes its directory. */
+export function locateDatabase(file: string): string {
+  const setting = "BRIDGE_DATABASE_URL";
+  makeOwnDirectory(setting, path.dirname(file));
+  try {
+    return followLinks(file);
+  } catch (error) {
+    throw unusable(setting, file, error);
+  }
+}
+
+function followLinks(file: string, links = 0): string {
+  const place = path.join(realpathSync(path.dirname(file)), path.basename(file));
+  const target = readLink(place);
+  if (target === null) return place;
+  if (links === MAX_LINKS) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
+  return followLinks(path.resolve(path.dirname(place), target), links + 1);
+}
+
+function readLink(file: string): string | null {
+  try {
+    return readlinkSync(file);
+  } catch (error) {
+    if (["EINVAL", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
+    throw error;
+  }
+}
+
+function unusable(setting: string, place: string, cause: unknown): StartError {
+  const { code = "", message } = cause as NodeJS.ErrnoException;
+  const shown = place.length > MAX_SHOWN ? `${place.slice(0, MAX_SHOWN)}…` : place;
+  return new StartError(`Bridge cannot start: ${setting} cannot be ${JSON.stringify(shown)}: ${reasons[code] ?? message}.`, { cause });
+}
+
+const file = "a file stands where a directory is needed; choose another directory";
+const permission = "the user that Bridge runs as has no permission to make it; grant it, or choose another directory";
+
+const reasons: Readonly<Record<string, string>> = {
+  EEXIST: file,
+  ENOTDIR: file,
+  EACCES: permission,
+  EPERM: permission,
+  EROFS: "the file system is read-only; choose another directory",
+  ENOENT: "no directory can be made there; choose another one",
+  ENAMETOOLONG: "the path is too long; choose a shorter one",
+  ELOOP: "links lead in a circle; choose another path",
+  ERR_INVALID_ARG_VALUE: "a path must not contain NUL",
+};

@@ -1,0 +1,91 @@
+import { link, rm, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+/** The words of a start that was refused, which must be words and not a stack. */
+async function refusalOf(dataDir: string, environment: Record<string, string> = {}): Promise<string> {
+  const words = await startBridgeProgram(dataDir, environment).then(
+    () => "it started",
+    (error: Error) => error.message,
+  );
+  expect(words).not.toContain("    at ");
+  return words;
+}
+
+/** A Bridge with a task that runs until `finish`. */
+async function startBusyBridge() {
+  const dataDir = await temporaryDirectory();
+  const signal = path.join(await temporaryDirectory(), "finish");
+  const bridge = await startBridgeProgram(
+    dataDir,
+    shellCommand(`while ! [ -e ${signal} ]; do sleep 0.05; done; echo "$TMPDIR"; ls "$TMPDIR"`),
+  );
+  const { taskId } = (await (await dispatchTask(bridge, { agentId: "a", message: "m" })).json()) as { taskId: string };
+  await taskInState(bridge, taskId, "running");
+  return { dataDir, bridge, taskId, finish: () => writeFile(signal, "") };
+}
+
+describe("a second Bridge", () => {
+  test("is refused on the data directory or the database of another one, under whatever name, and the task there runs to its end", async () => {
+    const { dataDir, bridge, taskId, finish } = await startBusyBridge();
+    const elsewhere = await temporaryDirectory();
+    const ownsDirectory = /exit 1.*Another process owns the data directory/s;
+    expect(await refusalOf(dataDir, { BRIDGE_DATABASE_URL: `sqlite:${elsewhere}/other.db` })).toMatch(ownsDirectory);
+    await symlink(dataDir, path.join(elsewhere, "link"));
+    expect(await refusalOf(path.join(elsewhere, "link"), { BRIDGE_DATABASE_URL: `sqlite:${elsewhere}/other.db` })).toMatch(ownsDirectory);
+
+    const ownsDatabase = /exit 1.*Another process owns the database/s;
+    const database = path.join(dataDir, "bridge.db");
+    expect(await refusalOf(await temporaryDirectory(), { BRIDGE_DATABASE_URL: `sqlite:${database}` })).toMatch(ownsDatabase);
+    const linked = await temporaryDirectory();
+    await symlink(database, path.join(elsewhere, "between.db"));
+    await symlink(path.join(elsewhere, "between.db"), path.join(linked, "bridge.db"));
+    expect(await refusalOf(linked)).toMatch(ownsDatabase);
+    const hard = await temporaryDirectory();
+    await link(database, path.join(hard, "bridge.db"));
+    expect(await refusalOf(hard)).toMatch(/exit 1.*2 names \(hard links\)/s);
+
+    await finish();
+    const { result } = await taskInState(bridge, taskId, "completed");
+    expect(result).toMatchObject({ output: expect.stringContaining(path.join(dataDir, "tmp")) });
+  }, 60_000);
+
+  test.runIf(process.platform === "linux")(
+    "is refused although somebody has deleted the lock file, however often it tries",
+    async () => {
+      const { dataDir, bridge, taskId, finish } = await startBusyBridge();
+      await rm(path.join(dataDir, "data-directory.lock"));
+      const other = { BRIDGE_DATABASE_URL: `sqlite:${await temporaryDirectory()}/other.db` };
+      for (let tries = 0; tries < 2; tries += 1)
+        expect(await refusalOf(dataDir, other)).toMatch(new RegExp(`exit 1.*process ${bridge.pid} holds .*was deleted`, "s"));
+      await finish();
+      await taskInState(bridge, taskId, "completed");
+    },
+    30_000,
+  );
+
+  test("starts on what a killed one has left", async () => {
+    const { dataDir, bridge, taskId } = await startBusyBridge();
+    bridge.signal("SIGKILL");
+    await bridge.exited;
+    const next = await startBridgeProgram(dataDir);
+    expect(await taskInState(next, taskId, "failed")).toMatchObject({ result: { errorCode: "bridge_restarted" } });
+  }, 30_000);
+});
+
+test("two databases that are links to one file that does not exist yet are one database", async () => {
+  const shared = path.join(await temporaryDirectory(), "shared.db");
+  const [first, second] = [await temporaryDirectory(), await temporaryDirectory()];
+  for (const dataDir of [first, second]) await symlink(shared, path.join(dataDir, "bridge.db"));
+  await startBridgeProgram(first);
+  expect(await refusalOf(second)).toMatch(/exit 1.*Another process owns the database/s);
+});
+
+test.each([
+  ["BRIDGE_DATA_DIR", "/proc/bridge"],
+  ["BRIDGE_DATABASE_URL", "sqlite:/proc/bridge/bridge.db"],
+])("%s=%s ends the start in words", async (name, value) => {
+  expect(await refusalOf(await temporaryDirectory(), { [name]: value })).toMatch(new RegExp(`exit 1.*${name} cannot be`, "s"));
+});

@@ -1,0 +1,41 @@
+import { link, mkdir, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { StartError } from "../../src/errors.ts";
+import { lockFile } from "../../src/store/lock-file.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+const locked = { name: "data directory", setting: "BRIDGE_DATA_DIR" } as const;
+
+test("a lock is held until it is released, and is the same lock by any path of its directory", async () => {
+  const directory = await temporaryDirectory();
+  const alias = path.join(await temporaryDirectory(), "alias");
+  await symlink(directory, alias);
+  const release = lockFile(path.join(directory, "lock"), locked);
+  expect(() => lockFile(path.join(alias, "lock"), locked)).toThrow(/Another process owns the data directory.*BRIDGE_DATA_DIR/);
+  release();
+  lockFile(path.join(alias, "lock"), locked)();
+});
+
+test.each([
+  ["a link", (file: string) => symlink("elsewhere", file), /must be a regular file/],
+  ["a directory", (file: string) => mkdir(file), /must be a regular file/],
+  ["no database", (file: string) => writeFile(file, "something else ".repeat(100)), /cannot be used \(file is not a database\)/],
+])("a lock file that is %s is refused in words", async (_, plant, words) => {
+  const file = path.join(await temporaryDirectory(), "lock");
+  await plant(file);
+  expect(() => lockFile(file, locked)).toThrow(StartError);
+  expect(() => lockFile(file, locked)).toThrow(words);
+});
+
+test("a directory that takes no lock file is refused in words", () => {
+  expect(() => lockFile("/proc/self/lock", locked)).toThrow(/\/proc\/self\/lock cannot be used .*BRIDGE_DATA_DIR/);
+});
+
+test("a hard link to the lock file of another is the same lock", async () => {
+  const [one, other] = [await temporaryDirectory(), await temporaryDirectory()];
+  const release = lockFile(path.join(one, "lock"), locked);
+  await link(path.join(one, "lock"), path.join(other, "lock"));
+  expect(() => lockFile(path.join(other, "lock"), locked)).toThrow(/Another process owns/);
+  release();
+});
