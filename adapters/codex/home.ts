@@ -21,13 +21,13 @@ const CODEX_DIRECTORY = ".codex";
 
 /** Makes the home of Codex, which does not start without one. The operator's own is left as it is. */
 export async function makeHome(task: Pick<ProgramTask, "request" | "context">): Promise<Record<string, string>> {
-  await using home = await openHome(task);
+  using home = await openHome(task);
   return home === null ? {} : environmentOf(task);
 }
 
 /** Makes the home of Codex with the settings that Codex reads from its home alone. Tasks of one home may do so at the same time. */
 export async function makeHomeWithSettings(task: Pick<ProgramTask, "request" | "context">): Promise<Record<string, string>> {
-  await using home = await openHome(task);
+  using home = await openHome(task);
   if (home === null) return {};
   // Rules let commands out of the sandbox, and here no flag leaves them aside.
   await removeInside(home, "rules");

@@ -53,8 +53,8 @@ export async function prepareStart({ request, context }: Pick<ProgramTask, "requ
   makePrivateDirectory(tmp);
   // What an earlier process of the task may have left there is removed.
   const own = { obstacles: "remove" } as const;
-  await using directory = await makeDirectoryInside(tmp, ["gemini"], own);
-  await using files = await makeDirectoryInside(directory, [".gemini"], own);
+  using directory = await makeDirectoryInside(tmp, ["gemini"], own);
+  using files = await makeDirectoryInside(directory, [".gemini"], own);
   const configuration = path.join(tmp, "gemini");
   const policyFile = path.join(configuration, "policy.toml");
   await writeFileInside(directory, "policy.toml", policyOf(request), own);
@@ -65,7 +65,7 @@ export async function prepareStart({ request, context }: Pick<ProgramTask, "requ
   // Sessions are what a task leaves to the next.
   for (const kept of ["tmp", "history"]) {
     // A task may have left a link to anywhere in the home.
-    await using _ = await makeDirectoryInside(home, [".gemini", kept], own);
+    using _ = await makeDirectoryInside(home, [".gemini", kept], own);
     await removeInside(files, kept);
     await symlink(path.join(home, ".gemini", kept), path.join(files.path, kept));
   }

@@ -88,8 +88,8 @@ const ownHome = (tmp: string) => ({
  */
 async function prepareConfigDirectory(tmp: string): Promise<void> {
   makePrivateDirectory(tmp);
-  await using directory = await makeDirectoryInside(tmp, ["config", "opencode"], { obstacles: "remove" });
-  await using _ = await makeDirectoryInside(directory, ["node_modules"], { obstacles: "remove" });
+  using directory = await makeDirectoryInside(tmp, ["config", "opencode"], { obstacles: "remove" });
+  using _ = await makeDirectoryInside(directory, ["node_modules"], { obstacles: "remove" });
   const lockfile = { lockfileVersion: 3, packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };
   await writeFileInside(directory, "package-lock.json", JSON.stringify(lockfile), { obstacles: "remove" });
 }

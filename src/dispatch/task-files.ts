@@ -60,7 +60,7 @@ export function createTaskFiles({
       const task = await find(tenant, taskId);
       return takeTurns(tenant, async () => {
         const workspace = task.startedAt === null ? null : await nullIfAbsent(realpath(workspaces.workspaceOf(tenant, task.agentId)));
-        const root = workspace === null ? null : await holdDirectory(workspace);
+        const root = workspace === null ? null : holdDirectory(workspace);
         if (root === null) return { files: [], next: null, truncated: false };
         const wanted = ({ changedAt }: { changedAt: number }) => placeInTime(task, changedAt) === "during";
         return walkFiles(root, { after, limit, skip: skippedDirectories, wanted }).finally(root.close);

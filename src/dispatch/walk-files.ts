@@ -91,7 +91,7 @@ export async function walkFiles(root: HeldDirectory, { after, limit, skip, wante
   }
 
   async function descend(parent: HeldDirectory, entry: string, name: string, from: readonly string[] | null): Promise<void> {
-    const directory = name.split("/").length < limits.depth ? await holdDirectory(path.join(parent.path, entry)) : null;
+    const directory = name.split("/").length < limits.depth ? holdDirectory(path.join(parent.path, entry)) : null;
     if (directory === null) {
       truncated = true;
       return;

@@ -1,7 +1,7 @@
 import { chmod, link, mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { expect, test } from "vitest";
 import { type HeldDirectory, holdDirectory } from "@hak2i/nofollow-fs";
+import { expect, test } from "vitest";
 import { type FoundFile, type WalkOptions, walkFiles } from "../../src/dispatch/walk-files.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
@@ -20,7 +20,7 @@ async function plant(files: readonly string[]): Promise<string> {
 
 /** All stretches of a walk, one after the other. */
 async function walkAll(root: string, options: Partial<WalkOptions> = {}) {
-  const held = (await holdDirectory(root)) as HeldDirectory;
+  const held = holdDirectory(root) as HeldDirectory;
   const files: FoundFile[] = [];
   let after: string | null = null;
   let truncated = false;
@@ -32,7 +32,7 @@ async function walkAll(root: string, options: Partial<WalkOptions> = {}) {
     after = walked.next;
     stretches += 1;
   } while (after !== null);
-  await held.close();
+  held.close();
   return { paths: files.map((file) => file.path), truncated, stretches };
 }
 
@@ -59,7 +59,7 @@ test.each([
 
 test("a place that is gone or has become something else by the next stretch costs nothing else", async () => {
   const root = await plant(names);
-  const held = (await holdDirectory(root)) as HeldDirectory;
+  const held = holdDirectory(root) as HeldDirectory;
   const from = async (after: string) =>
     (await walkFiles(held, { after, limit: 100, skip: new Set(), wanted: () => true })).files.map((file) => file.path).slice(0, 2);
   expect(await from("a/11")).toEqual(["a/2/x", "a/2/y"]);
@@ -67,7 +67,7 @@ test("a place that is gone or has become something else by the next stretch cost
   expect(await from("a/")).toEqual(["a/1", "a/10"]);
   expect(await from("a")).toEqual(["a-", "a.txt"]);
   expect(await from("../..")).toEqual(["B", "a/1"]);
-  await held.close();
+  held.close();
 });
 
 test("links are not followed and not shown, nor a file of two names", async () => {

@@ -46,7 +46,7 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
   // Opened anew for each file: what ran meanwhile may have moved it away, and `paths` names where the files are.
   const openDirectory = () => makeDirectoryInside(workspace, directory.split("/"), { mode: 0o777 });
   try {
-    await using _ = await openDirectory();
+    using _ = await openDirectory();
   } catch (error) {
     const reason = error instanceof NotADirectory ? `${error.entry} is no directory` : (error as NodeJS.ErrnoException).code;
     fault = `Nothing can be written to ${directory}: ${reason}`;
@@ -65,7 +65,7 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
     return writing;
   };
   const create = async (file: string): Promise<FileHandle> => {
-    await using at = await openDirectory();
+    using at = await openDirectory();
     const handle = await createFileInside(at, file, 0o644);
     paths.push(`${directory}/${file}`);
     return handle;

@@ -1,11 +1,10 @@
-import { constants, existsSync } from "node:fs";
-import { open, realpath } from "node:fs/promises";
+import { closeSync, constants, existsSync, openSync, realpathSync } from "node:fs";
 import path from "node:path";
 
 /** An open directory. `path` leads to this directory, even after it was renamed or another one has taken its name. */
-export interface HeldDirectory extends AsyncDisposable {
+export interface HeldDirectory extends Disposable {
   path: string;
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** On Linux a path may begin at an open directory. Other systems have no such path, so there a directory is checked by its real path. */
@@ -27,21 +26,29 @@ export async function nullIfAbsent<T>(opening: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Opens a directory; null when there is none, or a link in its place. The path of its parent must be trusted, or that of a held directory. */
-export async function holdDirectory(directory: string | Buffer): Promise<HeldDirectory | null> {
-  if (hasDescriptorPaths) return await nullIfAbsent(openDirectory(directory, constants.O_NOFOLLOW));
-  const real = await nullIfAbsent(realpath(directory));
-  return real !== null && real === directory.toString() ? heldByPath(real) : null;
+/**
+ * Opens a directory; null when there is none, or a link in its place. The path of its parent must be trusted, or that of a held directory.
+ * Synchronous: to open a directory by O_PATH takes less time than a turn through the thread pool.
+ */
+export function holdDirectory(directory: string | Buffer): HeldDirectory | null {
+  try {
+    if (hasDescriptorPaths) return openDirectory(directory, constants.O_NOFOLLOW);
+    const real = realpathSync(directory);
+    return real === directory.toString() ? heldByPath(real) : null;
+  } catch (error) {
+    if (absences.has(codeOf(error))) return null;
+    throw error;
+  }
 }
 
-/** Opens a trusted directory, links followed; rejects when there is none. A held directory is returned as it is, and not closed with the result. */
-export async function holdRoot(root: string | HeldDirectory): Promise<HeldDirectory> {
+/** Opens a trusted directory, links followed; throws when there is none. A held directory stays open after the result is closed. */
+export function holdRoot(root: string | HeldDirectory): HeldDirectory {
   if (typeof root !== "string") return heldByPath(root.path);
-  return hasDescriptorPaths ? await openDirectory(root, 0) : heldByPath(await realpath(root));
+  return hasDescriptorPaths ? openDirectory(root, 0) : heldByPath(realpathSync(root));
 }
 
-/** The path of one entry of a held directory. */
-export function entryPath(directory: HeldDirectory, name: string): string {
+/** The path of one entry of a directory. */
+export function entryPath(directory: Pick<HeldDirectory, "path">, name: string): string {
   if (name === "" || name === "." || name === ".." || name.includes("/") || name.includes(path.sep) || name.includes("\0"))
     throw new TypeError(`${JSON.stringify(name)} is not a file name.`);
   return `${directory.path}/${name}`;
@@ -49,13 +56,13 @@ export function entryPath(directory: HeldDirectory, name: string): string {
 
 export const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);
 
-async function openDirectory(directory: string | Buffer, flag: number): Promise<HeldDirectory> {
-  const handle = await open(directory, O_PATH | constants.O_RDONLY | constants.O_DIRECTORY | flag);
-  const close = () => handle.close();
-  return { path: `/proc/self/fd/${handle.fd}`, close, [Symbol.asyncDispose]: close };
+function openDirectory(directory: string | Buffer, flag: number): HeldDirectory {
+  const descriptor = openSync(directory, O_PATH | constants.O_RDONLY | constants.O_DIRECTORY | flag);
+  const close = () => closeSync(descriptor);
+  return { path: `/proc/self/fd/${descriptor}`, close, [Symbol.dispose]: close };
 }
 
 function heldByPath(directory: string): HeldDirectory {
-  const close = async () => {};
-  return { path: directory, close, [Symbol.asyncDispose]: close };
+  const close = () => {};
+  return { path: directory, close, [Symbol.dispose]: close };
 }

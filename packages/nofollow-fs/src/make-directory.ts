@@ -29,10 +29,10 @@ export async function makeDirectoryInside(
   names: readonly string[],
   { mode = 0o700, obstacles = "refuse" }: { mode?: number; obstacles?: Replacement } = {},
 ): Promise<HeldDirectory> {
-  let directory = await holdRoot(root);
+  let directory = holdRoot(root);
   for (const name of names) {
-    const parent = directory;
-    directory = await makeEntry(parent, name, mode, obstacles).finally(parent.close);
+    using parent = directory;
+    directory = await makeEntry(parent, name, mode, obstacles);
   }
   return directory;
 }
@@ -41,7 +41,7 @@ async function makeEntry(parent: HeldDirectory, name: string, mode: number, obst
   const place = entryPath(parent, name);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     await mkdir(place, { mode }).catch(unlessCode("EEXIST"));
-    const directory = await holdDirectory(place);
+    const directory = holdDirectory(place);
     if (directory !== null) return directory;
     if (obstacles === "refuse") break;
     // Of a directory that has taken its place by now the removal fails, and the next try opens it.

@@ -8,18 +8,15 @@ import { entryPath, type HeldDirectory, hasDescriptorPaths, holdDirectory, nullI
  */
 export async function openFileInside(root: string, names: readonly string[]): Promise<FileHandle | null> {
   const real = await nullIfAbsent(realpath(root));
-  let directory = real === null ? null : await holdDirectory(real);
+  let directory = real === null ? null : holdDirectory(real);
   for (const name of names.slice(0, -1)) {
     if (directory === null) return null;
-    const parent: HeldDirectory = directory;
-    directory = await holdDirectory(entryPath(parent, name)).finally(parent.close);
+    using parent: HeldDirectory = directory;
+    directory = holdDirectory(entryPath(parent, name));
   }
   if (directory === null) return null;
-  try {
-    return await openSingleFile(entryPath(directory, names.at(-1) ?? ""));
-  } finally {
-    await directory.close();
-  }
+  using last = directory;
+  return await openSingleFile(entryPath(last, names.at(-1) ?? ""));
 }
 
 /**

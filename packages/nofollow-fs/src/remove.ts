@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { chmod, opendir, rename, rmdir, unlink } from "node:fs/promises";
-import { codeOf, entryPath, type HeldDirectory, holdDirectory, holdRoot } from "./held-directory.ts";
+import { chmodSync, opendirSync, renameSync, rmdirSync } from "node:fs";
+import { unlink } from "node:fs/promises";
+import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { codeOf, entryPath, type HeldDirectory, holdDirectory } from "./held-directory.ts";
 
 /** How often a tree is emptied again because a program that still runs adds to it. */
 const MAX_PASSES = 5;
@@ -8,17 +11,19 @@ const MAX_PASSES = 5;
 /** Directory entries that are read at once. */
 const READ_ENTRIES = 256;
 
+/** How long other work of the process waits, in ms. Steps on directories take microseconds, and a turn of the event loop each would cost more. */
+const SLICE_MS = 2;
+
 /**
  * Removes an entry of a directory with everything below it; does nothing when there is none. Links are removed and never followed, and
  * permissions that forbid it are changed. Rejects with the first error when something cannot be removed; the rest is removed all the same.
  */
 export async function removeInside(parent: string | HeldDirectory, name: string): Promise<void> {
-  await using directory = await holdRoot(parent);
-  const place = Buffer.from(entryPath(directory, name));
+  const place = Buffer.from(entryPath(typeof parent === "string" ? { path: path.resolve(parent) } : parent, name));
   let fault: unknown = null;
   for (let passes = 0; passes < MAX_PASSES; passes += 1) {
     if (await removeEmpty(place)) return;
-    await using tree = await holdDirectory(place);
+    using tree = holdDirectory(place);
     if (tree !== null) fault = await emptyTree(tree);
   }
   if (!(await removeEmpty(place))) throw fault ?? new Error(`${name} cannot be removed: a program adds to it all the time.`);
@@ -27,16 +32,22 @@ export async function removeInside(parent: string | HeldDirectory, name: string)
 /** Removes a file, a link or an empty directory; false when it is a directory that holds something. */
 async function removeEmpty(place: Buffer): Promise<boolean> {
   try {
-    await rmdir(place).catch(async (error: unknown) => {
-      if (codeOf(error) !== "ENOTDIR") throw error;
-      await unlink(place);
-    });
-    return true;
+    return removeEmptyDirectory(place);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return true;
-    if (filledCodes.has(codeOf(error))) return false;
-    throw error;
+    if (codeOf(error) !== "ENOTDIR") throw error;
+    await unlink(place);
+    return true;
   }
+}
+
+function removeEmptyDirectory(place: Buffer): boolean {
+  try {
+    rmdirSync(place);
+  } catch (error) {
+    if (filledCodes.has(codeOf(error))) return false;
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  return true;
 }
 
 /** What `rmdir` reports about a directory that holds something. */
@@ -51,43 +62,53 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
   const nameOf = (number: number) => Buffer.from(entryPath(tree, prefix + number));
   let found = 0;
   let fault: unknown = null;
+  let sliceStart = performance.now();
 
-  async function attempt(work: () => Promise<void>): Promise<void> {
+  async function attempt(work: () => void | Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (codeOf(error) !== "ENOENT") fault ??= error;
     }
+    if (performance.now() - sliceStart < SLICE_MS) return;
+    await nextTurn();
+    sliceStart = performance.now();
   }
 
   async function removeEntry(place: Buffer, isDirectory: boolean): Promise<void> {
+    // A large file takes long, and so does not hold up the event loop.
     if (!isDirectory) return await unlink(place);
-    if (await removeEmpty(place)) return;
-    await permitChanges(place);
-    await rename(place, nameOf(found));
+    if (removeEmptyDirectory(place)) return;
+    permitChanges(place);
+    renameSync(place, nameOf(found));
     found += 1;
   }
 
   async function removeEntries(directory: HeldDirectory): Promise<void> {
-    for await (const entry of await opendir(directory.path, { encoding: "latin1", bufferSize: READ_ENTRIES })) {
-      if (entry.name.startsWith(prefix)) continue;
-      // In latin1 every byte is a character, so a name that is not UTF-8 is found again.
-      const place = Buffer.concat([Buffer.from(`${directory.path}/`), Buffer.from(entry.name, "latin1")]);
-      await attempt(() => removeEntry(place, entry.isDirectory()));
+    // In latin1 every byte is a character, so a name that is not UTF-8 is found again.
+    const entries = opendirSync(directory.path, { encoding: "latin1", bufferSize: READ_ENTRIES });
+    try {
+      for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
+        const { name } = entry;
+        if (name.startsWith(prefix)) continue;
+        const isDirectory = entry.isDirectory();
+        const place = Buffer.concat([Buffer.from(`${directory.path}/`), Buffer.from(name, "latin1")]);
+        await attempt(() => removeEntry(place, isDirectory));
+      }
+    } finally {
+      entries.closeSync();
     }
   }
 
-  await attempt(async () => {
-    await chmod(tree.path, CHANGEABLE);
-    await removeEntries(tree);
-  });
+  await attempt(() => chmodSync(tree.path, CHANGEABLE));
+  await attempt(() => removeEntries(tree));
   for (let number = 0; number < found; number += 1) {
     await attempt(async () => {
       {
-        await using directory = await holdDirectory(nameOf(number));
+        using directory = holdDirectory(nameOf(number));
         if (directory !== null) await removeEntries(directory);
       }
-      if (!(await removeEmpty(nameOf(number)))) throw new Error("A directory could not be emptied.");
+      await removeEmpty(nameOf(number));
     });
   }
   return fault;
@@ -96,7 +117,7 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
 const CHANGEABLE = 0o700;
 
 /** Whoever may write to a directory can empty it, and move it elsewhere. */
-async function permitChanges(place: Buffer): Promise<void> {
-  await using directory = await holdDirectory(place);
-  if (directory !== null) await chmod(directory.path, CHANGEABLE);
+function permitChanges(place: Buffer): void {
+  using directory = holdDirectory(place);
+  if (directory !== null) chmodSync(directory.path, CHANGEABLE);
 }

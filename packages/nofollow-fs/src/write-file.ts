@@ -15,7 +15,7 @@ export async function writeFileInside(
   content: string,
   { mode = 0o600, obstacles = "refuse" }: { mode?: number; obstacles?: Replacement } = {},
 ): Promise<void> {
-  await using held = await holdRoot(directory);
+  using held = holdRoot(directory);
   const draft = `.${randomUUID()}`;
   try {
     {

@@ -38,7 +38,7 @@ export function createArtifactStore(directory: string, { root }: ArtifactStoreOp
     async create() {
       try {
         if (root === undefined) makePrivateDirectory(absolute);
-        await using made = await openDirectory();
+        using made = await openDirectory();
         const [present] = await readdir(made.path);
         if (present !== undefined) fail(directory, `it holds ${JSON.stringify(present)} already; name a new one`);
         // Of two runs that come at once only one can make it.
@@ -55,7 +55,7 @@ export function createArtifactStore(directory: string, { root }: ArtifactStoreOp
       if (!namePattern.test(name)) throw new TypeError(`${JSON.stringify(name)} is no name of an artifact`);
       const parts = name.split("/");
       try {
-        await using parent = await openDirectory(parts.slice(0, -1));
+        using parent = await openDirectory(parts.slice(0, -1));
         await writeFileInside(parent, parts.at(-1) ?? "", text);
       } catch (error) {
         fail(name, error);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
@@ -43,6 +43,12 @@ function requestIn(root: string, changes: Partial<ExecutionRequest> = {}): Execu
     directories: { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") },
     ...changes,
   };
+}
+
+async function requestWithHome(changes: Partial<ExecutionRequest> = {}): Promise<ExecutionRequest> {
+  const request = requestIn(await temporaryDirectory(), changes);
+  mkdirSync(request.directories.home);
+  return request;
 }
 
 describe("arguments", () => {
@@ -142,7 +148,7 @@ describe("settings", () => {
 
 describe("a start", () => {
   test("has a configuration of its own, for nobody else to read, and keeps the sessions in the agent's home", async () => {
-    const request = requestIn(await temporaryDirectory(), { mcpServers: [server] });
+    const request = await requestWithHome({ mcpServers: [server] });
     const { env, policyFile } = await prepareStart({ request, context: contextOf() });
     const home = env["GEMINI_CLI_HOME"] ?? "";
     expect(home.startsWith(request.directories.tmp)).toBe(true);
@@ -153,13 +159,37 @@ describe("a start", () => {
   });
 
   test("gets the documented variables, no trust in the workspace, and no second process of itself", async () => {
-    const request = requestIn(await temporaryDirectory());
+    const request = await requestWithHome();
     const { env } = await prepareStart({ request, context: contextOf({}, { GEMINI_API_KEY: "k", OPENAI_API_KEY: "no", HOME: "/root" }) });
     expect(env).toMatchObject({ GEMINI_API_KEY: "k", GEMINI_CLI_TRUST_WORKSPACE: "false", GEMINI_CLI_NO_RELAUNCH: "true" });
     expect(env).not.toHaveProperty("OPENAI_API_KEY");
     // Trap: it exits while what it has written is still on its way. Its own children do not inherit the remedy.
     expect(env["NODE_OPTIONS"]).toMatch(/setBlocking\?\.\(true\);delete%20process\.env\.NODE_OPTIONS$/);
     expect(env).not.toHaveProperty("HOME");
+  });
+
+  test.each(["link", "nested link", "file"])("never writes through a %s that an earlier task has left in the home", async (kind) => {
+    const [request, outside] = [await requestWithHome(), await temporaryDirectory()];
+    const own = path.join(request.directories.home, ".gemini");
+    if (kind === "nested link") mkdirSync(own);
+    if (kind === "file") writeFileSync(own, "");
+    else symlinkSync(outside, kind === "link" ? own : path.join(own, "tmp"));
+    await prepareStart({ request, context: contextOf() });
+    expect(readdirSync(outside)).toEqual([]);
+    for (const kept of ["", "tmp", "history"]) expect(lstatSync(path.join(own, kept)).isDirectory()).toBe(true);
+  });
+
+  test("never writes through links that lie in its TMPDIR already", async () => {
+    const [request, outside] = [await requestWithHome(), await temporaryDirectory()];
+    const own = path.join(request.directories.tmp, "gemini");
+    mkdirSync(path.join(own, ".gemini"), { recursive: true });
+    for (const name of ["policy.toml", ".gemini/settings.json", ".gemini/tmp"]) {
+      writeFileSync(path.join(outside, path.basename(name)), "kept");
+      symlinkSync(path.join(outside, path.basename(name)), path.join(own, name));
+    }
+    await prepareStart({ request, context: contextOf() });
+    for (const name of readdirSync(outside)) expect(readFileSync(path.join(outside, name), "utf8")).toBe("kept");
+    expect(readFileSync(path.join(own, "policy.toml"), "utf8")).toBe(policyOf(request));
   });
 
   test("in the operator's home uses the operator's configuration, under the policy of the task", async () => {

@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { removeInside } from "@hak2i/nofollow-fs";
 import { expect, onTestFinished, test } from "vitest";
@@ -55,4 +56,72 @@ test("what cannot be removed at the start is told, and what can is", async () =>
   await chmod(path.join(root, "tmp"), 0o500);
   expect(await workspaces.sweep()).toEqual([expect.objectContaining({ code: "EACCES" })]);
   await chmod(path.join(root, "tmp"), 0o700);
+});
+
+/** Makes directories in each other, deeper than any path may be long. */
+function nest(directory: string, depth: number): void {
+  const name = "d".repeat(50);
+  const script = `const fs = require("node:fs");
+    for (let depth = 0; depth < ${depth}; depth += 1) { fs.mkdirSync("${name}"); fs.mkdirSync("e"); process.chdir("${name}"); }
+    fs.writeFileSync("deepest", "");`;
+  execFileSync(process.execPath, ["-e", script], { cwd: directory });
+}
+
+test("a tree is removed however deep it is", async () => {
+  const root = await temporaryDirectory();
+  await mkdir(path.join(root, "tree"));
+  nest(path.join(root, "tree"), 1500);
+  await removeInside(root, "tree");
+  expect(await readdir(root)).toEqual([]);
+});
+
+test("the temporary directory of a task is removed however deep it is, at its end and by the sweep of a start", async () => {
+  const root = await temporaryDirectory();
+  const workspaces = createWorkspaces({ dataDir: root, workspacesDir: path.join(root, "workspaces") });
+  const task = { seq: 1, tenant: "default", taskId: "deep", agentId: "a", parentTaskId: null, provider: "command" };
+  const { tmp } = workspaces.prepare(task, undefined);
+  for (const remove of [() => workspaces.release(task), async () => expect(await workspaces.sweep()).toEqual([])]) {
+    await mkdir(tmp, { recursive: true });
+    nest(tmp, 100);
+    await remove();
+    expect(await readdir(path.join(root, "tmp"))).toEqual([]);
+  }
+});
+
+test("names that are not UTF-8, pipes, links and nothing at all are removed", async () => {
+  const [root, outside] = [await temporaryDirectory(), await temporaryDirectory()];
+  await writeFile(path.join(outside, "kept"), "");
+  const tree = path.join(root, "tree");
+  await mkdir(tree);
+  await writeFile(Buffer.concat([Buffer.from(`${tree}/`), Buffer.from([0xff, 0xfe, 0x41])]), "");
+  await mkdir(Buffer.concat([Buffer.from(`${tree}/`), Buffer.from([0xc3, 0x28])]));
+  await writeFile(Buffer.concat([Buffer.from(`${tree}/`), Buffer.from([0xc3, 0x28]), Buffer.from("/inner")]), "");
+  execFileSync("mkfifo", [path.join(tree, "pipe")]);
+  await symlink(outside, path.join(tree, "link"));
+  await symlink("nothing", path.join(tree, "dangling"));
+  await removeInside(root, "tree");
+  await removeInside(root, "tree");
+  await symlink(outside, path.join(root, "link"));
+  await removeInside(root, "link");
+  await writeFile(path.join(root, "file"), "");
+  await removeInside(root, "file");
+  expect(await readdir(root)).toEqual([]);
+  expect(await readdir(outside)).toEqual(["kept"]);
+});
+
+test("a large tree is removed in small steps, between which other work gets its turns", async () => {
+  const root = await temporaryDirectory();
+  for (let index = 0; index < 20; index += 1) await mkdir(path.join(root, `tree/${index}/inner`), { recursive: true });
+  for (let index = 0; index < 2000; index += 1) writeFileSync(path.join(root, `tree/${index % 20}/inner/${index}`), "");
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await removeInside(root, "tree");
+  isOver = true;
+  expect(turns).toBeGreaterThan(2000);
+  expect(await readdir(root)).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { flowmarkProgram, installProgram } from "../responder-bridge/tools.ts";
 import { document } from "./start-rb.ts";
 
 const repository = path.resolve(import.meta.dirname, "../../..");
-const workspaces = ["bridge-client", "responder-bridge", "responder-bridge-openai", "responder-bridge-cli"];
+const workspaces = ["bridge-client", "nofollow-fs", "responder-bridge", "responder-bridge-openai", "responder-bridge-cli"];
 
 /** A project outside of this repository that has installed the packed packages. */
 let project: string;
@@ -43,7 +43,8 @@ async function dependenciesOf(names: readonly string[]): Promise<string[]> {
 }
 
 test.each([
-  ["@hak2i/responder-bridge", ["execa"]],
+  ["@hak2i/nofollow-fs", []],
+  ["@hak2i/responder-bridge", ["@hak2i/nofollow-fs", "execa"]],
   ["@hak2i/responder-bridge-openai", ["@hak2i/responder-bridge", "undici"]],
   ["@hak2i/responder-bridge-cli", ["@hak2i/responder-bridge", "@hak2i/responder-bridge-openai", "bridge-client", "commander", "execa"]],
 ])("%s holds JavaScript with types, a licence and its page, and asks for little", async (name, dependencies) => {
