@@ -1,10 +1,22 @@
-import { randomUUID } from "node:crypto";
-import { lstat, mkdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, realpath } from "node:fs/promises";
 import path from "node:path";
+import {
+  holdInside,
+  makeDirectoryInside,
+  makePrivateDirectory,
+  NotADirectory,
+  openFileInside,
+  readFileInside,
+  removeInside,
+  writeFileInside,
+} from "@hak2i/nofollow-fs";
 import { ManagementError } from "#contract";
 import { textEtag } from "./etag.ts";
 
 // What the gateway has no call for, done on its own host: in workspaces and directories of skills, never in its state.
+
+/** The most that a file of a skill may hold, in bytes. */
+const MAX_FILE_BYTES = 16 * 1024 ** 2;
 
 /** Is a path inside a directory, and not the directory itself? Both as they are written. */
 export function isInside(directory: string, file: string): boolean {
@@ -14,43 +26,52 @@ export function isInside(directory: string, file: string): boolean {
 
 /** Removes a file of a directory, if it is the one that the gateway has read. */
 export async function removeFile(directory: string, name: string, etag: string): Promise<void> {
-  const file = path.join(directory, name);
-  const here = path.dirname(file) === path.resolve(directory) ? await readPlainFile(file) : null;
-  if (here === null || textEtag(here) !== etag) throw otherHost();
-  await rm(file);
+  const isEntry = path.dirname(path.join(directory, name)) === path.resolve(directory);
+  await using file = isEntry ? await openFileInside(directory, [name]) : null;
+  if (file === null || textEtag(await file.readFile()) !== etag) throw otherHost();
+  await removeInside(directory, name);
 }
 
 /** Reads a file that is, links resolved, inside the directory; null: there is none. */
-export async function readInside(directory: string, file: string): Promise<string | null> {
-  try {
-    if (!isInside(await realpath(directory), await realpath(file))) throw leadsOut();
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+export function readInside(directory: string, file: string): string | null {
+  const reading = readFileInside(directory, file, MAX_FILE_BYTES);
+  if ("content" in reading) return reading.content.toString("utf8");
+  if (reading.fault === "missing") return null;
+  if (reading.fault === "too_large")
+    throw new ManagementError(
+      "conflict",
+      `${path.basename(file)} has more than ${MAX_FILE_BYTES / 1024 ** 2} MiB; Bridge does not read it.`,
+    );
+  if (reading.fault === "no_file") throw Object.assign(new Error("Something else has the name of a file."), { code: "EISDIR" });
+  throw leadsOut();
 }
 
-/** Writes a file whole or not at all, in a directory that is, links resolved, inside the root. */
+/** Writes a file whole or not at all, in a directory below the root. No link below the root is followed. */
 export async function writeInside(root: string, directory: string, name: string, content: string): Promise<void> {
-  await mkdir(directory, { recursive: true });
-  await expectInside(root, directory);
-  const file = path.join(directory, name);
-  const there = await lstat(file).catch(() => null);
+  makePrivateDirectory(root);
+  const opening = makeDirectoryInside(root, namesBelow(root, directory), { mode: 0o777 });
+  using parent = await opening.catch((error: unknown) => {
+    throw error instanceof NotADirectory ? leadsOut() : error;
+  });
+  const there = await lstat(path.join(parent.path, name)).catch(() => null);
   if (there?.isFile() === false) throw leadsOut();
-  const written = `${file}.${randomUUID()}`;
-  try {
-    await writeFile(written, content, { flag: "wx" });
-    await rename(written, file);
-  } finally {
-    await rm(written, { force: true });
-  }
+  await writeFileInside(parent, name, content, { mode: 0o644 });
 }
 
-/** Removes a directory that is, links resolved, inside the root; links in it are removed, not followed. */
-export async function removeInside(root: string, directory: string): Promise<void> {
-  await expectInside(root, directory);
-  await rm(directory, { recursive: true });
+/** Removes a directory below the root. No link below the root is followed. */
+export async function removeDirectory(root: string, directory: string): Promise<void> {
+  const names = namesBelow(root, directory);
+  const last = names.at(-1) ?? "";
+  if ((await lstat(directory).catch(() => null)) === null) throw otherHost();
+  using parent = holdInside(root, names.slice(0, -1));
+  if (parent === null || !(await lstat(path.join(parent.path, last))).isDirectory()) throw leadsOut();
+  await removeInside(parent, last);
+}
+
+/** Both as they are written: the gateway names what belongs to the root. */
+function namesBelow(root: string, directory: string): string[] {
+  if (!isInside(root, directory)) throw leadsOut();
+  return path.relative(root, directory).split(path.sep);
 }
 
 /** Is it the same directory on this host, whatever links lead there? One that does not exist yet goes by its name. */
@@ -58,19 +79,6 @@ export async function isSameDirectory(one: string, other: string): Promise<boole
   const [first, second] = await Promise.all([one, other].map((directory) => realpath(directory).catch(() => path.resolve(directory))));
   return first === second;
 }
-
-async function expectInside(root: string, directory: string): Promise<void> {
-  if ((await lstat(directory).catch(() => null)) === null) throw otherHost();
-  if ((await lstat(directory)).isSymbolicLink()) throw leadsOut();
-  if (!isInside(await realpath(root), await realpath(directory))) throw leadsOut();
-}
-
-async function readPlainFile(file: string): Promise<Buffer | null> {
-  const there = await lstat(file).catch(() => null);
-  return there?.isFile() === true && there.nlink === 1 ? await readFile(file) : null;
-}
-
-const isMissing = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "ENOENT";
 
 const leadsOut = () =>
   new ManagementError("conflict", "A link leads out of the directory that this belongs to; Bridge does not follow it.");

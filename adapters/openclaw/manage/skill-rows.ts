@@ -66,7 +66,7 @@ export async function readContent(context: ManageContext, rows: SkillRows, row: 
     }
   }
   await expectHost(context, rows, `The skill ${row.name} lies outside of the agent's workspace, where OpenClaw lets nobody read`);
-  return await readInside(row.baseDir, row.filePath);
+  return readInside(row.baseDir, row.filePath);
 }
 
 /** Goes on only on the gateway's own host; `why` says what the gateway has no call for. */

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { ManagementError, type SkillEntry, type SkillRecord } from "#contract";
 import { textEtag } from "./etag.ts";
-import { removeInside, writeInside } from "./host-files.ts";
+import { removeDirectory, writeInside } from "./host-files.ts";
 import { expectMatch, type ManageContext, untilShown } from "./manage-context.ts";
 import { checkSkillDocument } from "./skill-document.ts";
 import { expectHost, homeOf, readContent, readSkillRows, type SkillRow, type SkillRows } from "./skill-rows.ts";
@@ -54,7 +54,7 @@ export async function deleteSkill(context: ManageContext, name: string, ifMatch?
     );
   await expectHost(context, rows, "OpenClaw has no call that deletes a skill");
   if (ifMatch !== undefined) expectMatch(ifMatch, textEtag((await readContent(context, rows, row)) ?? ""), `The skill ${name}`);
-  await removeInside(root, row.baseDir);
+  await removeDirectory(root, row.baseDir);
   const isGone = async (): Promise<boolean> => rowOf(await readSkillRows(context), name)?.baseDir !== row.baseDir;
   await untilShown(isGone, `The skill ${name} is deleted`);
   return true;

@@ -47,6 +47,17 @@ export function holdRoot(root: string | HeldDirectory): HeldDirectory {
   return hasDescriptorPaths ? openDirectory(root, 0) : heldByPath(realpathSync(root));
 }
 
+/** Opens a directory below a trusted root, name by name; null when there is none, or a link on the way. */
+export function holdInside(root: string | HeldDirectory, names: readonly string[]): HeldDirectory | null {
+  let directory: HeldDirectory | null = holdRoot(root);
+  for (const name of names) {
+    using parent: HeldDirectory = directory;
+    directory = holdDirectory(entryPath(parent, name));
+    if (directory === null) return null;
+  }
+  return directory;
+}
+
 /** The path of one entry of a directory. */
 export function entryPath(directory: Pick<HeldDirectory, "path">, name: string): string {
   if (name === "" || name === "." || name === ".." || name.includes("/") || name.includes(path.sep) || name.includes("\0"))

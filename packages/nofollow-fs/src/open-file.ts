@@ -1,22 +1,15 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
-import { entryPath, type HeldDirectory, hasDescriptorPaths, holdDirectory, nullIfAbsent, O_PATH } from "./held-directory.ts";
+import { entryPath, hasDescriptorPaths, holdInside, nullIfAbsent, O_PATH } from "./held-directory.ts";
 
 /**
  * Opens a regular file beneath a directory, name by name, so that no link is followed at all, not even one that a running task puts
  * in the place of a directory at that moment. A file that has other names too is not opened: they may lie outside.
  */
 export async function openFileInside(root: string, names: readonly string[]): Promise<FileHandle | null> {
-  const real = await nullIfAbsent(realpath(root));
-  let directory = real === null ? null : holdDirectory(real);
-  for (const name of names.slice(0, -1)) {
-    if (directory === null) return null;
-    using parent: HeldDirectory = directory;
-    directory = holdDirectory(entryPath(parent, name));
-  }
-  if (directory === null) return null;
-  using last = directory;
-  return await openSingleFile(entryPath(last, names.at(-1) ?? ""));
+  const opening = async () => holdInside(root, names.slice(0, -1));
+  using directory = await nullIfAbsent(opening());
+  return directory === null ? null : await openSingleFile(entryPath(directory, names.at(-1) ?? ""));
 }
 
 /**
