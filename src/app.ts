@@ -1,7 +1,7 @@
-import { mkdirSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { fastifySSE } from "@fastify/sse";
+import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Sandbox } from "#contract";
@@ -311,6 +311,6 @@ function addressOf(server: FastifyInstance): string {
 
 function adapterDirectory(dataDir: string, provider: string): string {
   const directory = path.join(dataDir, "adapters", provider);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(directory);
   return directory;
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import path from "node:path";
+import { readFileInside } from "@hak2i/nofollow-fs";
 import type { Credentials, ProgramContext } from "../program/agent-program.ts";
 
 const unset =
@@ -30,10 +30,22 @@ function vertexCredentials(env: ProgramContext["env"]): Credentials {
 
 /** A login is a file that the program wrote when somebody signed in. */
 function hasLogin(home: string): boolean {
+  return readOwnFile(home, "oauth_creds.json").includes("refresh_token");
+}
+
+/** No file that the program writes there is larger. */
+const MAX_OWN_FILE_BYTES = 1024 ** 2;
+
+/**
+ * The text of a file that the program keeps in the operator's home; empty when it cannot be read. Tasks that use that home may have put a
+ * pipe in its place.
+ */
+export function readOwnFile(home: string, name: string): string {
   try {
-    return readFileSync(path.join(home, ".gemini", "oauth_creds.json"), "utf8").includes("refresh_token");
+    const reading = readFileInside("/", path.join(home, ".gemini", name), MAX_OWN_FILE_BYTES);
+    return "content" in reading ? reading.content.toString("utf8") : "";
   } catch {
-    return false;
+    return "";
   }
 }
 

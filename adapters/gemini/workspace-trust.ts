@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../program/agent-program.ts";
+import { readOwnFile } from "./credentials.ts";
 
 /**
  * Must the program trust the workspace? It starts without: then no settings, hooks, MCP servers, agents or `.env` files that lie there
@@ -35,9 +36,5 @@ function findAbove(directory: string, names: readonly string[], operatorHome: st
 
 /** Do the operator's settings keep the program from every `.env` but their own? */
 function ignoresPlainFiles(home = "/"): boolean {
-  try {
-    return /"ignoreLocalEnv"\s*:\s*true/.test(readFileSync(path.join(home, ".gemini", "settings.json"), "utf8"));
-  } catch {
-    return false;
-  }
+  return /"ignoreLocalEnv"\s*:\s*true/.test(readOwnFile(home, "settings.json"));
 }

@@ -1,5 +1,6 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
+import { readFileInside } from "@hak2i/nofollow-fs";
 
 /**
  * A file of the workspace, or of a directory above it, from which OpenCode would load code of its own accord; null when there is none.
@@ -47,19 +48,13 @@ function list(directory: string): string[] {
   }
 }
 
-/** What cannot be looked through counts, too; waiting for the other end of a pipe would stop all of Bridge. */
+/** What cannot be looked through counts, too. A device is not opened, and the other end of a pipe not waited for. */
 function mayNameCode(file: string): boolean {
-  let opened: number;
   try {
-    opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const reading = readFileInside("/", file, MAX_CONFIGURATION_BYTES);
+    if ("fault" in reading) return reading.fault !== "missing";
+    return /plugin|reference|\\u/i.test(reading.content.toString("utf8"));
   } catch {
     return false;
-  }
-  try {
-    const status = fstatSync(opened);
-    if (!status.isFile() || status.size > MAX_CONFIGURATION_BYTES) return true;
-    return /plugin|reference|\\u/i.test(readFileSync(opened, "utf8"));
-  } finally {
-    closeSync(opened);
   }
 }

@@ -42,7 +42,8 @@ export function readInside(directory: string, file: string): string | null {
       "conflict",
       `${path.basename(file)} has more than ${MAX_FILE_BYTES / 1024 ** 2} MiB; Bridge does not read it.`,
     );
-  if (reading.fault === "no_file") throw Object.assign(new Error("Something else has the name of a file."), { code: "EISDIR" });
+  if (reading.fault === "no_file")
+    throw Object.assign(new Error("Something else has the name of a file."), { code: "EISDIR", syscall: "read" });
   throw leadsOut();
 }
 

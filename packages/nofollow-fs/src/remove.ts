@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, opendirSync, renameSync, rmdirSync } from "node:fs";
+import { chmodSync, opendirSync, renameSync, rmdirSync, statSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -79,7 +79,8 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
     // A large file takes long, and so does not hold up the event loop.
     if (!isDirectory) return await unlink(place);
     if (removeEmptyDirectory(place)) return;
-    permitChanges(place);
+    using directory = holdDirectory(place);
+    if (directory !== null) permitChanges(directory);
     renameSync(place, nameOf(found));
     found += 1;
   }
@@ -100,7 +101,7 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
     }
   }
 
-  await attempt(() => chmodSync(tree.path, CHANGEABLE));
+  await attempt(() => permitChanges(tree));
   await attempt(() => removeEntries(tree));
   for (let number = 0; number < found; number += 1) {
     await attempt(async () => {
@@ -117,7 +118,7 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
 const CHANGEABLE = 0o700;
 
 /** Whoever may write to a directory can empty it, and move it elsewhere. */
-function permitChanges(place: Buffer): void {
-  using directory = holdDirectory(place);
-  if (directory !== null) chmodSync(directory.path, CHANGEABLE);
+function permitChanges(directory: HeldDirectory): void {
+  // Most directories permit it, and to look costs less than to write.
+  if ((statSync(directory.path).mode & CHANGEABLE) !== CHANGEABLE) chmodSync(directory.path, CHANGEABLE);
 }

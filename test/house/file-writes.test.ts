@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+
+const repository = path.resolve(import.meta.dirname, "../..");
+
+const ownData = "in the data directory, where no task may write";
+
+/**
+ * Who may call functions of node:fs that change files, or open them, and why that is safe. Below a home, a workspace, an output directory or a
+ * TMPDIR a task may have put a link anywhere, and may do so between a check and its use: what is written there goes through nofollow-fs.
+ */
+const allowed: Readonly<Record<string, { calls: readonly string[]; because: string }>> = {
+  "src/http/own-token.ts": { calls: ["writeFileSync"], because: ownData },
+  "adapters/model/conversations.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },
+  "adapters/program/session-totals.ts": { calls: ["mkdir", "rename", "writeFile"], because: ownData },
+  "adapters/program/remove-old-files.ts": { calls: ["rm"], because: `not recursive, and ${ownData}` },
+  "adapters/openclaw/session-keys.ts": { calls: ["link", "mkdir", "rm", "writeFile"], because: ownData },
+  "adapters/process/growing-file.ts": {
+    calls: ["open", "unlink"],
+    because: "one new name right in TMPDIR: with O_EXCL, which follows no link; TMPDIR itself cannot be replaced by its task",
+  },
+  "adapters/gemini/start.ts": { calls: ["symlink"], because: "by the path of a held directory; making a link follows none" },
+  "adapters/council/council-task.ts": {
+    calls: ["open"],
+    because: "to read one name right in the workspace, with O_NOFOLLOW and O_NONBLOCK",
+  },
+  "packages/responder-bridge/src/artifact-store.ts": { calls: ["mkdir"], because: "one name, by the path of a held directory" },
+};
+
+/** Functions of node:fs that change something, or open a file: their names, with and without Sync. */
+const changing =
+  /^(appendFile|chmod|chown|copyFile|cp|createWriteStream|fchmod|fchown|ftruncate|futimes|lchmod|lchown|link|lutimes|mkdir|mkdtemp|mkdtempDisposable|open|openAsBlob|rename|rm|rmdir|symlink|truncate|unlink|utimes|write|writeFile|writev)(Sync)?$/;
+
+const sources = ["src", "adapters", "packages"].flatMap((directory) =>
+  readdirSync(path.join(repository, directory), { recursive: true, encoding: "utf8" })
+    .map((name) => path.join(directory, name))
+    .filter((name) => name.endsWith(".ts") && !/\/(node_modules|dist)\//.test(name) && !name.startsWith("packages/nofollow-fs/")),
+);
+
+/** What a text takes from node:fs: names, and `*` for anything from which all of it can be reached. */
+function takenFrom(text: string): string[] {
+  const named = [...text.matchAll(/import\s+(type\s+)?([^;"']*?)\s+from\s+["'](?:node:)?fs(?:\/promises)?["']/g)];
+  const names = named
+    .filter(([, type]) => type === undefined)
+    .flatMap(([, , clause = ""]) => (/^\{[^{}]*\}$/.test(clause) ? clause.slice(1, -1).split(",") : ["*"]))
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && !name.startsWith("type "))
+    .map((name) => (/^(promises|default)\b/.test(name) ? "*" : (name.split(" as ")[0] ?? "").trim()));
+  const others = /(?:import|require|getBuiltinModule)\(\s*["'](?:node:)?fs(?:\/promises)?["']|export\b[^;]*from\s+["'](?:node:)?fs/.test(
+    text,
+  );
+  return [...names, ...(others ? ["*"] : [])];
+}
+
+test.each([
+  ['import { mkdir, readFile as read } from "node:fs/promises";', ["mkdir", "readFile"]],
+  ['import { type Stats, rmSync as remove } from "node:fs";', ["rmSync"]],
+  ['import type { Stats } from "node:fs";', []],
+  ['import * as fs from "node:fs";', ["*"]],
+  ['import fs from "fs";', ["*"]],
+  ['import { promises } from "node:fs";', ["*"]],
+  ['const fs = await import("node:fs");', ["*"]],
+  ['const fs = process.getBuiltinModule("fs");', ["*"]],
+  ['export { rm } from "node:fs/promises";', ["*"]],
+])("the check sees through %s", (text, names) => {
+  expect(takenFrom(text)).toEqual(names);
+});
+
+test("files that a task could have replaced are changed through nofollow-fs alone", () => {
+  expect(sources.length).toBeGreaterThan(200);
+  const found = sources.flatMap((name) => {
+    const calls = takenFrom(readFileSync(path.join(repository, name), "utf8")).filter((call) => call === "*" || changing.test(call));
+    return calls.length === 0 ? [] : [[name, calls.toSorted()] as const];
+  });
+  const expected = Object.entries(allowed).map(([name, { calls }]) => [name, calls]);
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
+});
