@@ -50,7 +50,7 @@ import { loadTokens } from "./http/tokens.ts";
 import { createMetrics } from "./metrics.ts";
 import { lockFile } from "./store/lock-file.ts";
 import { openStore } from "./store/open-store.ts";
-import { locateDatabase, makeOwnDirectory } from "./store/own-directory.ts";
+import { makeOwnDirectory } from "./store/own-directory.ts";
 import { createRetention } from "./store/retention.ts";
 import { createBridgeHandler } from "./websocket/bridge-handler.ts";
 import { createWebSocketBridgeServer, type WebSocketBridgeServer } from "./websocket/bridge-server.ts";

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
@@ -109,6 +109,21 @@ describe("a start", () => {
     const request = requestIn(await temporaryDirectory(), changes);
     return await prepareStart({ request, context }, { instructionsInFile: false });
   };
+
+  test("never writes through links that lie in its TMPDIR already", async () => {
+    const request = requestIn(await temporaryDirectory(), { systemPrompt: "Be brief." });
+    const outside = await temporaryDirectory();
+    const { tmp } = request.directories;
+    mkdirSync(tmp, { recursive: true });
+    writeFileSync(path.join(outside, "kept"), "kept");
+    symlinkSync(outside, path.join(tmp, "config"));
+    symlinkSync(path.join(outside, "kept"), path.join(tmp, "instructions.md"));
+    await prepareStart({ request, context: withKey }, { instructionsInFile: true });
+    expect(readdirSync(outside)).toEqual(["kept"]);
+    expect(readFileSync(path.join(outside, "kept"), "utf8")).toBe("kept");
+    expect(readFileSync(path.join(tmp, "instructions.md"), "utf8")).toBe("Be brief.");
+    expect(existsSync(path.join(tmp, "config/opencode/package-lock.json"))).toBe(true);
+  });
 
   test("has an environment of its own: the provider's keys, no other secret, nothing that a workspace or a home configures", async () => {
     const { started, request } = await prepare();

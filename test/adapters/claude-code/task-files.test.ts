@@ -1,0 +1,30 @@
+import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+import type { ExecutionRequest, McpServerSpec } from "#contract";
+import { writeFiles } from "../../../adapters/claude-code/task-files.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+
+const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", args: [] };
+const requestIn = (tmp: string) =>
+  ({ systemPrompt: "Be brief.", mcpServers: [server], directories: { tmp } }) as unknown as ExecutionRequest;
+
+test("the files of a task are written for nobody else to read", async () => {
+  const tmp = path.join(await temporaryDirectory(), "tmp");
+  const files = await writeFiles(requestIn(tmp));
+  expect(await readFile(files.systemPrompt, "utf8")).toBe("Be brief.");
+  expect(await readFile(files.mcpConfig, "utf8")).toContain("/bin/words");
+  for (const file of Object.values(files)) expect((await lstat(file)).mode & 0o777).toBe(0o600);
+  expect((await readdir(tmp)).toSorted()).toEqual(["mcp.json", "system-prompt.md"]);
+});
+
+test("the files of a task replace what lies in its TMPDIR already, and never what a link there leads to", async () => {
+  const [tmp, outside] = [await temporaryDirectory(), await temporaryDirectory()];
+  await writeFile(path.join(outside, "kept"), "kept");
+  await symlink(path.join(outside, "kept"), path.join(tmp, "system-prompt.md"));
+  await mkdir(path.join(tmp, "mcp.json/deep"), { recursive: true });
+  const files = await writeFiles(requestIn(tmp));
+  expect(await readFile(path.join(outside, "kept"), "utf8")).toBe("kept");
+  expect(await readFile(files.systemPrompt, "utf8")).toBe("Be brief.");
+  expect(await readFile(files.mcpConfig, "utf8")).toContain("/bin/words");
+});
