@@ -15,7 +15,10 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "adapters/model/conversations.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },
   "adapters/program/session-totals.ts": { calls: ["mkdir", "rename", "writeFile"], because: ownData },
   "adapters/program/remove-old-files.ts": { calls: ["rm"], because: `not recursive, and ${ownData}` },
+  "adapters/openclaw/command-sweep.ts": { calls: ["mkdirSync", "rmSync", "writeFileSync"], because: ownData },
   "adapters/openclaw/session-keys.ts": { calls: ["link", "mkdir", "rm", "writeFile"], because: ownData },
+  "adapters/process/sandbox.ts": { calls: ["mkdirSync", "renameSync", "writeFileSync"], because: ownData },
+  "adapters/process/sweep-processes.ts": { calls: ["writeFileSync"], because: ownData },
   "adapters/process/growing-file.ts": {
     calls: ["open", "unlink"],
     because: "one new name right in TMPDIR: with O_EXCL, which follows no link; TMPDIR itself cannot be replaced by its task",
