@@ -154,6 +154,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     onCallbackDue: callbackWorker.notify,
     maxConcurrent: config.maxConcurrent,
     queueLimit: config.queueLimit,
+    quotaOf: (tenant) => ({ ...config.quota, ...tokens.quotaOf(tenant) }),
     idleSeconds: config.idleSeconds,
     drainSeconds: config.drainSeconds,
     mcpCommands: config.mcpCommands,
@@ -170,7 +171,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const eventStreams = createEventStreams({ store, eventLog, metrics, logger });
   server.addHook("preClose", () => eventStreams.closeAll("shutdown"));
   await server.register(fastifySSE);
-  const tasks = createTaskReader(store);
+  const tasks = createTaskReader(store, dispatcher);
   const acceptDispatch = createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
   registerDispatchRoute(server, { acceptDispatch, dispatcher, tasks });
   registerTaskRoutes(server, { dispatcher, tasks });
@@ -211,6 +212,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     eventStreams.withdraw(principal);
     bridgeServer.withdraw(principal);
   });
+  tokens.onQuotasChanged(dispatcher.onQuotasChanged);
   await server.ready();
 
   let retention: ReturnType<typeof createRetention> | undefined;

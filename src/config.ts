@@ -4,6 +4,7 @@ import path from "node:path";
 import { z } from "zod";
 import { ConfigError } from "./errors.ts";
 import { settings } from "./settings.ts";
+import type { TenantQuota } from "./task.ts";
 
 /** Settings whose value may come from a file named by `<NAME>_FILE` instead. */
 export const secretSettings = [
@@ -28,6 +29,8 @@ export interface Config {
   adapters: readonly string[];
   maxConcurrent: (provider: string) => number;
   queueLimit: number;
+  /** What a tenant may take where the tokens file sets nothing else for it. */
+  quota: TenantQuota;
   bodyLimitBytes: number;
   defaultProfile: "inspect" | "modify";
   tokenHashes: readonly string[];
@@ -94,6 +97,13 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     adapters,
     maxConcurrent: (provider) => values.BRIDGE_MAX_CONCURRENT.limits.get(provider) ?? values.BRIDGE_MAX_CONCURRENT.fallback,
     queueLimit: values.BRIDGE_QUEUE_LIMIT,
+    quota: {
+      weight: 1,
+      queueLimit: values.BRIDGE_TENANT_QUEUE_LIMIT,
+      maxRunning: values.BRIDGE_TENANT_MAX_RUNNING,
+      agentQueueLimit: values.BRIDGE_AGENT_QUEUE_LIMIT,
+      agentMaxRunning: values.BRIDGE_AGENT_MAX_RUNNING,
+    },
     bodyLimitBytes: values.BRIDGE_BODY_LIMIT,
     defaultProfile: values.BRIDGE_DEFAULT_PROFILE,
     tokenHashes: values.BRIDGE_GATEWAY_TOKEN_HASH ?? [],

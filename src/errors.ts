@@ -43,6 +43,10 @@ export interface FieldError {
 /** So many field errors are told; a body of 8 MiB could have hundreds of thousands. */
 export const MAX_FIELD_ERRORS = 100;
 
+/** Whose limit of queued tasks may be reached: that of all tasks, of one tenant or of one agent. */
+export const queueOwners = ["bridge", "tenant", "agent"] as const;
+export type QueueOwner = (typeof queueOwners)[number];
+
 /** A refusal that a client may see, word for word. Never carries a path, a stack or SQL. */
 export class BridgeError extends Error {
   override readonly name = "BridgeError";
@@ -50,15 +54,18 @@ export class BridgeError extends Error {
   readonly errors: readonly FieldError[];
   /** Whole seconds after which another try makes sense; every 503 has it. */
   readonly retryAfterSeconds: number | null;
+  /** Of `queue_full`: whose queue it is. */
+  readonly queue: QueueOwner | null;
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { errors?: readonly FieldError[]; retryAfterSeconds?: number; cause?: unknown } = {},
+    options: { errors?: readonly FieldError[]; retryAfterSeconds?: number; queue?: QueueOwner | null; cause?: unknown } = {},
   ) {
     super(detail, { cause: options.cause });
     this.code = code;
     this.errors = (options.errors ?? []).slice(0, MAX_FIELD_ERRORS);
+    this.queue = options.queue ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? (errorCodes[code].httpStatus === 503 ? 5 : null);
   }
 

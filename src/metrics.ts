@@ -26,6 +26,12 @@ export function createMetrics(version: string) {
       registers,
     }),
     queued: new Gauge({ name: "bridge_tasks_queued", help: "Tasks waiting for a slot.", labelNames: ["provider"], registers }),
+    queueFull: new Counter({
+      name: "bridge_queue_full_total",
+      help: "Dispatches refused with queue_full, by whose queue was full: bridge, tenant, agent.",
+      labelNames: ["queue"],
+      registers,
+    }),
     lateResults: new Counter({
       name: "bridge_late_results_total",
       help: "Results that came after the task had ended; never delivered.",

@@ -14,6 +14,11 @@ const integer = (min: number, max: number) =>
     .regex(/^\d+$/, "must be a whole number")
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
+/** A limit that can be turned off; null means no limit. */
+const limit = (max: number) =>
+  z
+    .union([z.literal("off").transform(() => null), integer(1, max)], { error: `must be off, or a whole number from 1 to ${max}` })
+    .default(null);
 const flag = z.enum(["true", "false", "1", "0"], "must be true or false").transform((text) => text === "true" || text === "1");
 
 const units = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -165,7 +170,15 @@ export const settings = {
   BRIDGE_MAX_CONCURRENT: perAdapter
     .default({ fallback: 4, limits: new Map() })
     .describe("Running tasks per adapter; name=n,name=n for single ones. Default: 4"),
-  BRIDGE_QUEUE_LIMIT: integer(1, 10_000_000).default(10_000).describe("Queued tasks in all; one more is answered 503 queue_full."),
+  BRIDGE_QUEUE_LIMIT: integer(1, 10_000_000)
+    .default(10_000)
+    .describe("Maximum queued tasks of all tenants; one more gets 503 queue_full, unless its tenant holds less than its fair share."),
+  BRIDGE_TENANT_QUEUE_LIMIT: limit(10_000_000).describe("Maximum queued tasks of one tenant, or off. Default: off"),
+  BRIDGE_TENANT_MAX_RUNNING: limit(1_000_000).describe("Maximum running tasks of one tenant on all adapters, or off. Default: off"),
+  BRIDGE_AGENT_QUEUE_LIMIT: limit(10_000_000).describe("Maximum queued tasks of one agent of a tenant, or off. Default: off"),
+  BRIDGE_AGENT_MAX_RUNNING: limit(1_000_000).describe(
+    "Maximum running tasks of one agent of a tenant on all adapters, or off. Default: off",
+  ),
   BRIDGE_BODY_LIMIT: bytes.default(8 * 1024 ** 2).describe("Largest request body. Default: 8 MiB"),
   BRIDGE_DEFAULT_PROFILE: z
     .enum(["inspect", "modify"])
@@ -186,7 +199,7 @@ export const settings = {
     .string()
     .min(1)
     .optional()
-    .describe("JSON file of tokens: [{name, tenant, sha256, scopes, expiresAt?}]. Re-read on change."),
+    .describe("JSON file of tokens: [{name, tenant, sha256, scopes, expiresAt?, weight?, …}]. Re-read on change."),
   BRIDGE_RATE_LIMIT: z
     .union([z.literal("off"), integer(1, 1_000_000)], { error: "must be off, or a whole number from 1 to 1000000" })
     .default("off")

@@ -20,6 +20,17 @@ export const legalMoves: Readonly<Record<TaskState, readonly TaskState[]>> = {
 /** Has the task ended? */
 export const isFinal = (state: TaskState): state is FinalState => legalMoves[state].length === 0;
 
+/** What one tenant may take. Null means no limit. Only dispatched tasks count: a child runs on behalf of a task that was counted. */
+export interface TenantQuota {
+  /** The tenant's part of the slots and of a full queue, relative to other tenants. */
+  weight: number;
+  queueLimit: number | null;
+  maxRunning: number | null;
+  /** The limits of each single agent of the tenant. */
+  agentQueueLimit: number | null;
+  agentMaxRunning: number | null;
+}
+
 /** Who a task is, without what it does: enough to name it in an event. */
 export interface TaskIdentity {
   /** The row's own number: internal, never on the wire, unique over all tenants. */

@@ -35,6 +35,7 @@ test("nothing set is the documented default", () => {
     workspacesDir: path.resolve("data/workspaces"),
     adapters: ["command"],
     queueLimit: 10_000,
+    quota: { weight: 1, queueLimit: null, maxRunning: null, agentQueueLimit: null, agentMaxRunning: null },
     bodyLimitBytes: 8 * 1024 * 1024,
     defaultProfile: "inspect",
     tokenHashes: [],
@@ -87,6 +88,14 @@ test("nothing set is the documented default", () => {
 
 type Row = { good: readonly [value: string, read: (config: Config) => unknown, expected: unknown][]; bad: readonly string[] };
 
+const quotaRow = (field: keyof Config["quota"]): Row => ({
+  good: [
+    ["3", ({ quota }) => quota[field], 3],
+    ["off", ({ quota }) => quota[field], null],
+  ],
+  bad: ["0", "-1", "1.5", "many"],
+});
+
 /** Every setting: values that are read, and values that are refused. */
 const table: Record<keyof typeof settings, Row> = {
   BRIDGE_HOST: {
@@ -137,6 +146,10 @@ const table: Record<keyof typeof settings, Row> = {
     bad: ["0", "a=0", "10001", "a", "a=", "=2", "1,2", "a=1,a=2", "1.5"],
   },
   BRIDGE_QUEUE_LIMIT: { good: [["1", ({ queueLimit }) => queueLimit, 1]], bad: ["0", "many"] },
+  BRIDGE_TENANT_QUEUE_LIMIT: quotaRow("queueLimit"),
+  BRIDGE_TENANT_MAX_RUNNING: quotaRow("maxRunning"),
+  BRIDGE_AGENT_QUEUE_LIMIT: quotaRow("agentQueueLimit"),
+  BRIDGE_AGENT_MAX_RUNNING: quotaRow("agentMaxRunning"),
   BRIDGE_BODY_LIMIT: {
     good: [
       ["2 MiB", ({ bodyLimitBytes }) => bodyLimitBytes, 2_097_152],

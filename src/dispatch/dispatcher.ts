@@ -4,18 +4,18 @@ import { v7 as uuidv7 } from "uuid";
 import type { ChildRequest, ExecutionResult } from "#contract";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { CallbackGuard } from "../callbacks/callback-guard.ts";
-import { BridgeError } from "../errors.ts";
+import { BridgeError, type QueueOwner } from "../errors.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { NewTask, Store } from "../store/store.ts";
-import { isFinal, type Task, taskHandle } from "../task.ts";
+import { isFinal, type Task, type TenantQuota, taskHandle } from "../task.ts";
 import { type AdapterCalls, createAdapterCalls } from "./adapter-calls.ts";
 import type { AdapterRegistry } from "./adapter-registry.ts";
 import { createAdmission, offlineText } from "./admission.ts";
 import { createChildTasks } from "./child-tasks.ts";
 import type { ParsedDispatch } from "./dispatch-request.ts";
 import { failedResult } from "./failed-result.ts";
-import { createLanes, type Lane } from "./lanes.ts";
+import { type Claim, createLanes, type LaneTask } from "./lanes.ts";
 import { describeEnd, type Run, runTask, type StopCode } from "./run-task.ts";
 import { logTaskEnd } from "./task-end.ts";
 import { createTaskEnds } from "./task-ends.ts";
@@ -35,6 +35,7 @@ export interface DispatcherOptions {
   onCallbackDue(origin: string): void;
   maxConcurrent(provider: string): number;
   queueLimit: number;
+  quotaOf(tenant: string): TenantQuota;
   idleSeconds: number;
   drainSeconds: number;
   mcpCommands: readonly string[];
@@ -74,6 +75,10 @@ export interface Dispatcher extends AdapterCalls {
   /** The adapter's health is known: what waits for it starts, or ends when it is offline. */
   onAdapterChecked(provider: string): void;
   load(provider: string): Load;
+  /** A queued task is held back by a limit on the running tasks of its tenant or agent. */
+  isHeldByQuota(task: LaneTask): boolean;
+  /** The quotas of tenants have changed: tasks that they held back start. */
+  onQuotasChanged(): void;
   readonly draining: boolean;
   /** Accepts nothing new, lets running tasks end in their time, then stops them. */
   drain(): Promise<void>;
@@ -84,9 +89,15 @@ const LAST_WRITES_MS = 3_000;
 /** Failures that may mean that the runtime itself is in trouble. */
 const suspicious = new Set(["adapter_offline", "adapter_error", "authentication_required", "runtime_crashed", "spawn_failed"]);
 
+const queueFullText: Readonly<Record<QueueOwner, string>> = {
+  bridge: "Bridge's queue is full, and this tenant already has its fair share of it. Try again later.",
+  tenant: "The tenant's queue is full: its limit of queued tasks is reached. Try again later.",
+  agent: "The agent's queue is full: its limit of queued tasks is reached. Try again later.",
+};
+
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, eventLog, registry, workspaces, metrics, logger, stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
-  const lanes = createLanes(options.maxConcurrent);
+  const lanes = createLanes(options);
   const runs = new Map<string, Run>();
   /** From the claim to the free slot; a claim under way is not a run yet. */
   const stories = new Set<Promise<void>>();
@@ -106,7 +117,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     await admission.check(request, { tenant, agentId, provider });
     // Admission may have looked up a name.
     refuseWhileDraining();
-    if (lanes.queuedInAll() >= options.queueLimit) throw new BridgeError("queue_full", "The queue is full; try again later.");
+    refuseWhileFull({ tenant, agentId });
     const taskId = dispatch.taskId ?? uuidv7();
     const { task, inserted } = await enqueue({ tenant, taskId, parent: null, agentId, provider, request, fingerprint, traceparent });
     return inserted ? { task, replayed: false } : replay(task, dispatch);
@@ -114,6 +125,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function refuseWhileDraining(): void {
     if (draining) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
+  }
+
+  function refuseWhileFull(task: Pick<LaneTask, "tenant" | "agentId">): void {
+    const queue = lanes.findFullQueue(task);
+    if (queue === null) return;
+    metrics.queueFull.inc({ queue });
+    throw new BridgeError("queue_full", queueFullText[queue], { queue });
   }
 
   function replay(task: Task, dispatch: ParsedDispatch): { task: Task; replayed: boolean } {
@@ -125,49 +143,44 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** Stores a task in the queue of its lane; where a slot is free, its start rides the same commit. */
   async function enqueue(task: NewTask): Promise<{ task: Task; inserted: boolean }> {
-    const lane = lanes.of(task.provider);
-    lane.queued += 1;
+    const waiting = { ...task, parentTaskId: task.parent?.taskId ?? null };
+    lanes.enqueued(waiting);
     const inserting = store.insertTaskIfAbsent(task);
-    fill(lane);
+    fill(task.provider);
     let inserted = false;
     try {
       const answer = await inserting;
       inserted = answer.inserted;
       return answer;
     } finally {
-      if (!inserted) lane.queued -= 1;
+      if (!inserted) lanes.dequeued(waiting);
     }
   }
 
   // --- run ------------------------------------------------------------------------------------------------------------
 
-  /** Claims as many tasks as there are free slots; none before the adapter has answered for the first time. */
-  function fill(lane: Lane): void {
-    if ((registry.get(lane.provider)?.health.checkedAt ?? null) === null) return;
-    const claims = Math.min(lane.maxConcurrent - lane.running, lane.queued - lane.claiming);
-    for (let claim = 0; claim < claims; claim += 1) {
+  /** Makes a claim for each free slot and task that may start; none before the adapter has answered for the first time. */
+  function fill(provider: string): void {
+    if ((registry.get(provider)?.health.checkedAt ?? null) === null) return;
+    for (let claim = lanes.claim(provider); claim !== null; claim = lanes.claim(provider)) {
       // Only a closed store ends here: what is cut off now is dealt with at the next start.
-      const story = startNext(lane)
-        .catch((error: unknown) => logger.error({ err: error, provider: lane.provider }, "a task's story broke off"))
+      const story = startNext(claim)
+        .catch((error: unknown) => logger.error({ err: error, provider }, "a task's story broke off"))
         .finally(() => stories.delete(story));
       stories.add(story);
     }
   }
 
-  async function startNext(lane: Lane): Promise<void> {
-    lane.running += 1;
-    lane.claiming += 1;
-    const task = await store.startNextTaskIfQueued(lane.provider, { childrenOnly: draining });
-    lane.claiming -= 1;
-    if (task === null) {
-      // What waits in this lane waits for a resume token; the end of its holder fills the lane again.
-      lane.running -= 1;
-      return;
-    }
-    lane.queued -= 1;
+  function fillAll(providers: Iterable<string>): void {
+    for (const provider of providers) fill(provider);
+  }
+
+  async function startNext(claim: Claim): Promise<void> {
+    const task = await store.startNextTaskIfQueued(claim.filter);
+    if (task === null) return fillAll(lanes.missed(claim));
+    fillAll(lanes.started(claim, task));
     await tellStory(task);
-    lane.running -= 1;
-    fill(lane);
+    fillAll(lanes.released(task));
   }
 
   /** From the claim to the free slot. */
@@ -192,7 +205,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     runs.set(handle, run);
     metrics.executionsInFlight.inc({ provider: task.provider });
     const ended = await run.ended;
-    if (ended === null) lanes.of(task.provider).queued += 1;
+    if (ended === null) lanes.enqueued(task);
     await settle(ended);
     await run.gone;
     runs.delete(handle);
@@ -243,7 +256,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function endQueued(task: Task, result: ExecutionResult, options?: { patient: boolean }): Promise<Task | null> {
     const ended = await store.finishTaskIfQueued(task, describeEnd(task, result), options);
-    if (ended !== null) lanes.of(task.provider).queued -= 1;
+    if (ended !== null) lanes.dequeued(task);
     await settle(ended);
     return ended;
   }
@@ -260,6 +273,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function drain(): Promise<void> {
     draining = true;
+    lanes.startChildrenOnly();
     await atMost(options.drainSeconds * 1000, endOfStories());
     for (const run of runs.values()) run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
     const ended = Promise.all([...runs.values()].map((run) => run.ended));
@@ -275,14 +289,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   // --- start ----------------------------------------------------------------------------------------------------------
 
   async function recover(): Promise<void> {
-    for (const [provider, count] of await store.countQueuedTasks()) lanes.of(provider).queued = count;
     for (const task of await store.listInterruptedTasks()) {
       const result = failedResult("bridge_restarted", "Bridge was restarted while the task ran.");
-      if (task.state === "queued") await endQueued(task, result);
-      else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task)))
-        lanes.of(task.provider).queued += 1;
-      else await settle(await store.finishTaskIfRunning(task, describeEnd(task, result)));
+      if (task.state === "queued") await settle(await store.finishTaskIfQueued(task, describeEnd(task, result)));
+      else if (task.parentSeq !== null || task.request.onInterrupt === "fail" || !(await store.requeueTaskIfRunning(task)))
+        await settle(await store.finishTaskIfRunning(task, describeEnd(task, result)));
     }
+    for (const { count, ...waiting } of await store.countQueuedTasks()) lanes.enqueued({ ...waiting, parentTaskId: null }, count);
     for (const { provider } of lanes.all()) if (registry.get(provider) === undefined) await endAllQueued(provider);
   }
 
@@ -297,12 +310,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     runChild: children.run,
     ...createAdapterCalls({ runs, children, approvals: options.approvals, metrics }),
     onAdapterChecked(provider) {
-      if (registry.get(provider)?.health.status !== "offline") fill(lanes.of(provider));
+      if (registry.get(provider)?.health.status !== "offline") fill(provider);
       else void endAllQueued(provider).catch((error: unknown) => logger.error({ err: error, provider }, "queued tasks could not be ended"));
     },
     load: (provider) => {
       const { running, queued, maxConcurrent } = lanes.of(provider);
       return { running, queued, maxConcurrent };
+    },
+    isHeldByQuota: lanes.isHeldByQuota,
+    onQuotasChanged() {
+      lanes.quotasChanged();
+      for (const { provider } of lanes.all()) fill(provider);
     },
     get draining() {
       return draining;

@@ -1,5 +1,6 @@
 import type { Callback, Page, Store, TaskFilter } from "../store/store.ts";
 import type { ListedTask, Task } from "../task.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 
 export type { Callback, Page } from "../store/store.ts";
 
@@ -11,6 +12,8 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
   lastProgressAt: number | null;
   /** A tool call waits for an answer. */
   isApprovalPending: boolean;
+  /** It is queued, and a limit on the running tasks of its tenant or agent is reached. */
+  isHeldByQuota: boolean;
 }
 
 /** Reads tasks for those outside, within one tenant: what belongs to another does not exist. */
@@ -21,6 +24,7 @@ export interface TaskReader {
 
 export function createTaskReader(
   store: Pick<Store, "findTask" | "listTasks" | "findCallback" | "lastProgressAt" | "hasPendingApproval">,
+  dispatcher: Pick<Dispatcher, "isHeldByQuota">,
 ): TaskReader {
   const look = async <Shown extends ListedTask | Task>(task: Shown): Promise<TaskSnapshot<Shown>> => {
     const [callback, lastProgressAt, isApprovalPending] = await Promise.all([
@@ -28,7 +32,8 @@ export function createTaskReader(
       store.lastProgressAt(task.seq),
       store.hasPendingApproval(task.seq),
     ]);
-    return { task, callback, lastProgressAt, isApprovalPending };
+    const isHeldByQuota = task.state === "queued" && dispatcher.isHeldByQuota(task);
+    return { task, callback, lastProgressAt, isApprovalPending, isHeldByQuota };
   };
   return {
     async find(tenant, taskId) {

@@ -15,9 +15,11 @@ const listedTask = {
   agentId: z.string(),
   state: z.enum(taskStates),
   waitingOn: z
-    .enum(["queue", "approval", "runtime"])
+    .enum(["queue", "quota", "approval", "runtime"])
     .nullable()
-    .describe("queue while queued, approval while one waits, runtime after 30 s without an event."),
+    .describe(
+      "queue while queued; quota while queued and a limit on the running tasks of the tenant or the agent is reached; approval while one waits; runtime after 30 s without an event.",
+    ),
   createdAt: time,
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
@@ -44,7 +46,7 @@ export const taskSchema = z
 
 /** A task on the wire, without its result. */
 export function describeListedTask(
-  { task, callback, lastProgressAt, isApprovalPending }: TaskSnapshot<ListedTask>,
+  { task, callback, lastProgressAt, isApprovalPending, isHeldByQuota }: TaskSnapshot<ListedTask>,
   now: number,
 ): z.infer<typeof listedTaskSchema> {
   return {
@@ -53,7 +55,7 @@ export function describeListedTask(
     provider: task.provider,
     agentId: task.agentId,
     state: task.state,
-    waitingOn: waitingOn({ task, lastProgressAt, isApprovalPending }, now),
+    waitingOn: waitingOn({ task, lastProgressAt, isApprovalPending, isHeldByQuota }, now),
     createdAt: toIso(task.createdAt),
     startedAt: toIsoOrNull(task.startedAt),
     finishedAt: toIsoOrNull(task.finishedAt),
@@ -71,10 +73,10 @@ export function describeTask(snapshot: TaskSnapshot, now: number): z.infer<typeo
 }
 
 function waitingOn(
-  { task, lastProgressAt, isApprovalPending }: Omit<TaskSnapshot<ListedTask>, "callback">,
+  { task, lastProgressAt, isApprovalPending, isHeldByQuota }: Omit<TaskSnapshot<ListedTask>, "callback">,
   now: number,
-): "queue" | "approval" | "runtime" | null {
-  if (task.state === "queued") return "queue";
+): z.infer<typeof listedTask.waitingOn> {
+  if (task.state === "queued") return isHeldByQuota ? "quota" : "queue";
   if (task.state !== "running") return null;
   if (isApprovalPending) return "approval";
   const quietSince = Math.max(lastProgressAt ?? 0, task.startedAt ?? 0);

@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
-import { type BridgeError, type ErrorCode, errorCodes } from "../errors.ts";
+import { type BridgeError, type ErrorCode, errorCodes, queueOwners } from "../errors.ts";
 
 export const PROBLEM_TYPE = "application/problem+json";
 
@@ -14,13 +14,17 @@ export const problemSchema = z
     code: z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]),
     requestId: z.string(),
     errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+    queue: z
+      .enum(queueOwners)
+      .optional()
+      .describe("With the code queue_full: whose queue is full, that of Bridge as a whole, of the tenant or of the agent."),
   })
   .meta({ id: "Problem" });
 export type Problem = z.infer<typeof problemSchema>;
 
 /** A refusal as a client sees it. */
 export function toProblem(error: BridgeError, requestId: string): Problem {
-  const { code, httpStatus, message, errors } = error;
+  const { code, httpStatus, message, errors, queue } = error;
   const problem: Problem = {
     type: `urn:bridge:error:${code}`,
     title: errorCodes[code].title,
@@ -29,7 +33,7 @@ export function toProblem(error: BridgeError, requestId: string): Problem {
     code,
     requestId,
   };
-  return errors.length === 0 ? problem : { ...problem, errors: [...errors] };
+  return { ...problem, ...(errors.length > 0 && { errors: [...errors] }), ...(queue !== null && { queue }) };
 }
 
 /** Answers a request with a refusal and the headers that go with it. */

@@ -4,12 +4,15 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { toFieldErrors } from "../dispatch/field-errors.ts";
 import { ConfigError } from "../errors.ts";
+import type { TenantQuota } from "../task.ts";
 import { type KnownToken, type Principal, scopes } from "./principal.ts";
 
 /** The tokens of a file that may be edited while Bridge runs. */
 export interface TokensFile {
   /** The last set that was valid. */
   tokens(): readonly KnownToken[];
+  /** What that set says of the quotas of tenants. */
+  quotas(): ReadonlyMap<string, Partial<TenantQuota>>;
   close(): void;
 }
 
@@ -21,6 +24,14 @@ export interface TokensFileOptions {
   pollMs: number;
   /** Told of each token that is gone from the file, or that is no longer what it was. */
   onWithdrawn(principal: Principal): void;
+  /** Called when the quota of a tenant has changed. */
+  onQuotasChanged(): void;
+}
+
+/** The content of a valid file. */
+interface TokensFileContent {
+  tokens: readonly KnownToken[];
+  quotas: ReadonlyMap<string, Partial<TenantQuota>>;
 }
 
 /**
@@ -28,17 +39,19 @@ export interface TokensFileOptions {
  * keeps the old set. Watching is a look at the file's state every second: it sees links that are swapped and network disks,
  * which change notices do not.
  */
-export function openTokensFile({ file, taken, logger, pollMs, onWithdrawn }: TokensFileOptions): TokensFile {
+export function openTokensFile({ file, taken, logger, pollMs, onWithdrawn, onQuotasChanged }: TokensFileOptions): TokensFile {
   // The state is taken first: what is written in between is seen as a change.
   let seen = stateOf(file);
-  let tokens = readTokens(file, taken);
+  let { tokens, quotas } = readTokens(file, taken);
   const timer = setInterval(() => {
     const state = stateOf(file);
     if (state === seen) return;
     seen = state;
-    const before = tokens;
+    const [before, quotasBefore] = [tokens, quotas];
     try {
-      tokens = keepUnchanged(before, readTokens(file, taken));
+      const content = readTokens(file, taken);
+      tokens = keepUnchanged(before, content.tokens);
+      quotas = content.quotas;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       logger.error({ faults: error.faults }, "tokens file not valid: the tokens from before stay in force");
@@ -46,9 +59,10 @@ export function openTokensFile({ file, taken, logger, pollMs, onWithdrawn }: Tok
     }
     logger.info({ tokens: tokens.length }, "tokens file re-read");
     for (const token of before) if (!tokens.includes(token)) onWithdrawn(token.principal);
+    if (!isDeepStrictEqual(quotasBefore, quotas)) onQuotasChanged();
   }, pollMs);
   timer.unref();
-  return { tokens: () => tokens, close: () => clearInterval(timer) };
+  return { tokens: () => tokens, quotas: () => quotas, close: () => clearInterval(timer) };
 }
 
 /** What is said again as it was stays the same object: by that, who came with a token can be told to be welcome still. */
@@ -69,6 +83,21 @@ function stateOf(file: string): string {
   }
 }
 
+const limit = (max: number) => {
+  const message = `must be "off" or a whole number from 1 to ${max}`;
+  return z.union([z.literal("off").transform(() => null), z.number().int().min(1).max(max)], { error: message }).optional();
+};
+
+/** The quota of the token's tenant. Several tokens of one tenant may repeat it, but must not contradict each other. */
+const quota = {
+  weight: z.number("must be a number").min(0.01).max(1000).optional(),
+  queueLimit: limit(10_000_000),
+  maxRunning: limit(1_000_000),
+  agentQueueLimit: limit(10_000_000),
+  agentMaxRunning: limit(1_000_000),
+};
+const quotaFields = Object.keys(quota) as (keyof typeof quota)[];
+
 const schema = z.array(
   z.strictObject({
     name: z
@@ -80,10 +109,11 @@ const schema = z.array(
     sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, "must be SHA-256 in hex (64 characters)"),
     scopes: z.array(z.enum(scopes)).min(1),
     expiresAt: z.iso.datetime({ offset: true, error: "must be a time such as 2030-01-31T00:00:00Z" }).optional(),
+    ...quota,
   }),
 );
 
-function readTokens(file: string, taken: readonly KnownToken[]): KnownToken[] {
+function readTokens(file: string, taken: readonly KnownToken[]): TokensFileContent {
   const entries = parse(read(file));
   const faults: string[] = [];
   const names = new Set<string>(taken.map((token) => token.principal.name));
@@ -97,8 +127,32 @@ function readTokens(file: string, taken: readonly KnownToken[]): KnownToken[] {
     const principal = { name, tenant, scopes: new Set(granted), expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) };
     return { digest: Buffer.from(hash, "hex"), principal };
   });
+  const quotas = readQuotas(entries, faults);
   if (faults.length > 0) throw new ConfigError(faults);
-  return tokens;
+  return { tokens, quotas };
+}
+
+function readQuotas(entries: z.infer<typeof schema>, faults: string[]): Map<string, Partial<TenantQuota>> {
+  const quotas = new Map<string, Partial<TenantQuota>>();
+  for (const [index, entry] of entries.entries()) {
+    const known: Partial<Record<keyof TenantQuota, number | null>> = quotas.get(entry.tenant) ?? {};
+    for (const field of quotaFields) {
+      const value = entry[field];
+      if (value === undefined) continue;
+      if (known[field] !== undefined && known[field] !== value) {
+        const other = known[field] ?? "off";
+        faults.push(
+          fault(
+            `${index}.${field}`,
+            `is ${value ?? "off"}, but another token of the tenant ${entry.tenant} says ${other}; make them equal`,
+          ),
+        );
+      }
+      known[field] = value;
+    }
+    quotas.set(entry.tenant, known as Partial<TenantQuota>);
+  }
+  return quotas;
 }
 
 function read(file: string): string {

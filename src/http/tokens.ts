@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
+import type { TenantQuota } from "../task.ts";
 import { loadOwnToken } from "./own-token.ts";
 import { type KnownToken, type Principal, scopes } from "./principal.ts";
 import { openTokensFile, type TokensFile } from "./tokens-file.ts";
@@ -11,6 +12,10 @@ export interface Tokens {
   find(token: string): Principal | null;
   /** Tells, while Bridge runs, of each token that is taken back or changed, by the principal that it spoke for. One listener only. */
   onWithdrawn(listener: (principal: Principal) => void): void;
+  /** The quota that the tokens file sets for a tenant; what it leaves out is for the settings. */
+  quotaOf(tenant: string): Partial<TenantQuota>;
+  /** Called after each change of a quota. One listener only. */
+  onQuotasChanged(listener: () => void): void;
   close(): void;
 }
 
@@ -29,8 +34,10 @@ export function loadTokens({ config, logger, announce = writeError, clock = Date
   const configured = config.tokenHashes.map((hash, index) => toKnownToken(Buffer.from(hash, "hex"), `gateway-token-${index + 1}`));
   let tell: (principal: Principal) => void = () => {};
   const onWithdrawn = (principal: Principal): void => tell(principal);
+  let onQuotasChanged: () => void = () => {};
+  const changes = { onWithdrawn, onQuotasChanged: () => onQuotasChanged() };
   const file: TokensFile | null =
-    config.tokensFile === null ? null : openTokensFile({ file: config.tokensFile, taken: configured, logger, pollMs, onWithdrawn });
+    config.tokensFile === null ? null : openTokensFile({ file: config.tokensFile, taken: configured, logger, pollMs, ...changes });
   if (configured.length === 0 && file === null)
     configured.push(toKnownToken(digestOf(loadOwnToken(config.dataDir, announce)), "own-token"));
 
@@ -46,6 +53,10 @@ export function loadTokens({ config, logger, announce = writeError, clock = Date
     },
     onWithdrawn(listener) {
       tell = listener;
+    },
+    quotaOf: (tenant) => file?.quotas().get(tenant) ?? {},
+    onQuotasChanged(listener) {
+      onQuotasChanged = listener;
     },
     close: () => file?.close(),
   };

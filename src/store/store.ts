@@ -127,6 +127,21 @@ export interface Page {
   limit: number;
 }
 
+/** Which queued task a claim takes: the oldest of these. */
+export interface ClaimFilter {
+  provider: string;
+  tenant: string;
+  /** Tasks that a running task waits for, or tasks that were dispatched. */
+  kind: "child" | "dispatched";
+  /** Agents whose tasks stay in the queue. */
+  exceptAgents: readonly string[];
+}
+
+/** How many dispatched tasks of one agent wait for one provider. */
+export interface QueuedCount extends Pick<TaskIdentity, "provider" | "tenant" | "agentId"> {
+  count: number;
+}
+
 /** Which tasks a list shows; undefined means any. */
 export interface TaskFilter {
   tenant: string;
@@ -167,12 +182,15 @@ export interface Store {
   listAgents(tenant: string, limit: number): Promise<{ agentId: string; tasks: number; updatedAt: number }[]>;
   /** What a stop of Bridge cut off, newest first, and so children before their parents: running tasks, and queued ones whose parent was running. */
   listInterruptedTasks(): Promise<Task[]>;
-  /** The queued task of a provider that is next. */
+  /** Any queued task of a provider. */
   findQueuedTask(provider: string): Promise<Task | null>;
   /** Children of a task that have not ended. */
   listUnfinishedChildren(parentSeq: number): Promise<Task[]>;
-  /** Starts the oldest queued task of the provider whose resume token is not in use, children first; appends its first event. */
-  startNextTaskIfQueued(provider: string, options: { childrenOnly: boolean }): Promise<Task | null>;
+  /**
+   * Starts the oldest queued task that the filter allows and whose resume token is not in use; appends its first event. Parents whose children
+   * wait for the same provider take turns.
+   */
+  startNextTaskIfQueued(filter: ClaimFilter): Promise<Task | null>;
   /** Once per task: false when it is not running or went back before. */
   requeueTaskIfRunning(task: TaskIdentity): Promise<boolean>;
   /** On a faulty disk it waits for the disk, like all of Bridge's own writes; one that is not patient is refused at once. */
@@ -227,8 +245,8 @@ export interface Store {
   prune(olderThanMs: number, limit: number): Promise<number>;
   /** Proves that a write reaches the disk. */
   checkWritable(): Promise<void>;
-  /** Counts of queued tasks by provider, for counters kept in memory. */
-  countQueuedTasks(): Promise<Map<string, number>>;
+  /** Counts of queued tasks that were dispatched, for counters kept in memory; those with the oldest task first. */
+  countQueuedTasks(): Promise<QueuedCount[]>;
   /** Writes what is waiting and lets go of the file. */
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { createApprovalVerbs } from "./approval-verbs.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
-import type { Finish, NewTask, Store, TaskFilter } from "./store.ts";
+import type { ClaimFilter, Finish, NewTask, Store, TaskFilter } from "./store.ts";
 
 /** What the verbs of tasks write beside the task. */
 interface Companions {
@@ -109,36 +109,17 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, clock
            ORDER BY seq DESC`,
         )
         .map((row) => toTask(row) as Task),
-    findQueuedTask: async (provider) =>
-      toTask(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' ORDER BY parent_seq IS NULL, seq LIMIT 1", provider)),
+    findQueuedTask: async (provider) => toTask(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' LIMIT 1", provider)),
     listUnfinishedChildren: async (parentSeq) =>
       driver
         .all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq)
         .map((row) => toTask(row) as Task),
-    startNextTaskIfQueued: (provider, { childrenOnly }) =>
+    startNextTaskIfQueued: (filter) =>
       driver.write(
         () => {
           const now = clock();
-          const task = toTask(
-            driver.get(
-              // Children first, because a running task waits for them; of these, who has waited longest for a turn, so that no parent with many
-              // children keeps the others waiting. Lazily: the second part is not looked at while the first has a row.
-              `WITH waiting AS (
-                 SELECT q.seq, q.parent_seq, q.provider FROM task q WHERE q.provider = ? AND q.state = 'queued'
-                   AND (q.resume_token IS NULL OR NOT EXISTS (
-                   SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
-                     AND r.tenant = q.tenant AND r.agent_id = q.agent_id))),
-               child AS (
-                 SELECT w.seq FROM waiting w WHERE (w.parent_seq IS NULL) = 0
-                 ORDER BY (SELECT max(c.started_at) FROM task c WHERE c.parent_seq = w.parent_seq AND c.provider = w.provider), w.seq LIMIT 1),
-               other AS (SELECT w.seq FROM waiting w WHERE (w.parent_seq IS NULL) = 1 AND ? = 0 ORDER BY w.seq LIMIT 1),
-               next AS MATERIALIZED (SELECT seq FROM child UNION ALL SELECT seq FROM other LIMIT 1)
-               UPDATE task SET state = 'running', started_at = ? WHERE seq IN (SELECT seq FROM next) AND state = 'queued' RETURNING *`,
-              provider,
-              childrenOnly ? 1 : 0,
-              now,
-            ),
-          );
+          const { sql, parameters } = claimSql(filter);
+          const task = toTask(driver.get(sql, ...parameters, now));
           if (task !== null) appendStart(task, now);
           return task;
         },
@@ -167,10 +148,38 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, clock
         token,
       ) !== undefined,
     async countQueuedTasks() {
-      const rows = driver.all("SELECT provider, count(*) AS count FROM task WHERE state = 'queued' GROUP BY provider");
-      return new Map(rows.map((row) => [String(row["provider"]), Number(row["count"])]));
+      const rows = driver.all(
+        `SELECT provider, tenant, agent_id, count(*) AS count FROM task WHERE state = 'queued' AND parent_seq IS NULL
+         GROUP BY provider, tenant, agent_id ORDER BY min(seq)`,
+      );
+      return rows.map((row) => ({
+        provider: String(row["provider"]),
+        tenant: String(row["tenant"]),
+        agentId: String(row["agent_id"]),
+        count: Number(row["count"]),
+      }));
     },
   } satisfies Partial<Store>;
+}
+
+/** The claim as SQL; its last parameter is the time. */
+function claimSql({ provider, tenant, kind, exceptAgents }: ClaimFilter): { sql: string; parameters: string[] } {
+  // Of children, those whose parent has waited longest for a turn, so that no parent with many children keeps the others waiting.
+  const order =
+    kind === "child"
+      ? "(SELECT max(c.started_at) FROM task c WHERE c.parent_seq = q.parent_seq AND c.provider = q.provider), q.seq"
+      : "q.seq";
+  const agents = exceptAgents.length === 0 ? "" : `AND q.agent_id NOT IN (${exceptAgents.map(() => "?").join(", ")})`;
+  return {
+    sql: `WITH next AS MATERIALIZED (
+       SELECT q.seq FROM task q WHERE q.provider = ? AND q.tenant = ? AND q.state = 'queued' AND (q.parent_seq IS NULL) = ${kind === "child" ? 0 : 1} ${agents}
+         AND (q.resume_token IS NULL OR NOT EXISTS (
+         SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
+           AND r.tenant = q.tenant AND r.agent_id = q.agent_id))
+       ORDER BY ${order} LIMIT 1)
+     UPDATE task SET state = 'running', started_at = ? WHERE seq IN (SELECT seq FROM next) AND state = 'queued' RETURNING *`,
+    parameters: [provider, tenant, ...exceptAgents],
+  };
 }
 
 function filterSql({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): { sql: string; parameters: string[] } {

@@ -79,11 +79,11 @@ function toDispatch(payload: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** The refusal with its fields named as the client has written them. */
-function inOwnNames({ code, message, errors, retryAfterSeconds, cause }: BridgeError): BridgeError {
+function inOwnNames({ code, message, errors, retryAfterSeconds, queue, cause }: BridgeError): BridgeError {
   const own = new Map<string | undefined, string>(Object.entries(names).map(([name, dispatched]) => [dispatched, name]));
   const renamed = errors.map(({ path, message }) => {
     const [field, ...rest] = path.split(".");
     return { path: [own.get(field) ?? field, ...rest].join("."), message };
   });
-  return new BridgeError(code, message, { errors: renamed, cause, ...(retryAfterSeconds !== null && { retryAfterSeconds }) });
+  return new BridgeError(code, message, { errors: renamed, queue, cause, ...(retryAfterSeconds !== null && { retryAfterSeconds }) });
 }

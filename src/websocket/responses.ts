@@ -12,11 +12,12 @@ export const invalidRequest = (errors: readonly FieldError[]): BridgeResponse =>
   refused(new BridgeError("invalid_request", "The payload is not valid.", { errors }));
 
 /** A refusal as it would be over HTTP: the same status, its code, and the rest as detail. */
-export function refused({ code, httpStatus, message, errors, retryAfterSeconds }: BridgeError): BridgeResponse {
+export function refused({ code, httpStatus, message, errors, retryAfterSeconds, queue }: BridgeError): BridgeResponse {
   const detail = {
     message,
     ...(errors.length > 0 && { errors }),
     ...(retryAfterSeconds !== null && { retryAfterSeconds }),
+    ...(queue !== null && { queue }),
   };
   // The protocol has its own word for this one.
   return { status: httpStatus, payload: { error: code === "invalid_request" ? "invalid-request" : code, detail } };

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventType } from "#contract";
-import type { CallbackSettlement, Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
+import type { CallbackSettlement, ClaimFilter, Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 
 /** What an engine brings to the kit: a fresh, empty store each time, and the same data opened again. */
@@ -38,11 +38,18 @@ export function newFinish(fields: Partial<Finish> = {}, callbackUrl?: string): F
   };
 }
 
-const claim = (store: Store, provider = "command") => store.startNextTaskIfQueued(provider, { childrenOnly: false });
+const claim = (store: Store, filter: Partial<ClaimFilter> = {}) =>
+  store.startNextTaskIfQueued({ provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [], ...filter });
+
+const claimOf = ({ provider = "command", tenant = "default", parent }: Partial<NewTask>): Partial<ClaimFilter> => ({
+  provider,
+  tenant,
+  kind: parent == null ? "dispatched" : "child",
+});
 
 async function started(store: Store, fields: Partial<NewTask> = {}): Promise<Task> {
   await store.insertTaskIfAbsent(newTask(fields));
-  return (await claim(store, fields.provider)) as Task;
+  return (await claim(store, claimOf(fields))) as Task;
 }
 
 /** The promises that every engine of the store keeps. */
@@ -130,12 +137,24 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect((await claim(store))?.taskId).toBe("two");
       });
 
-      test("children start before tasks that nobody running waits for", async () => {
+      test("starts tasks of the one tenant and kind that it names, and of no agent that it excludes", async () => {
         const { store } = await open();
         const parent = await started(store);
-        for (const taskId of ["a", "b"]) await store.insertTaskIfAbsent(newTask({ taskId }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "busy", agentId: "busy" }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "idle", agentId: "idle" }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "foreign", tenant: "other" }));
         await store.insertTaskIfAbsent(newTask({ taskId: "child", parent }));
-        expect([(await claim(store))?.taskId, (await claim(store))?.taskId]).toEqual(["child", "a"]);
+        const exceptAgents = ["busy", "absent"];
+        expect((await claim(store, { exceptAgents }))?.taskId).toBe("idle");
+        expect(await claim(store, { exceptAgents })).toBeNull();
+        expect(await claim(store, { kind: "child" })).toMatchObject({
+          taskId: "child",
+          parentTaskId: "task-1",
+          parentSeq: parent.seq,
+        });
+        expect(await claim(store, { kind: "child" })).toBeNull();
+        expect((await claim(store, { tenant: "other" }))?.taskId).toBe("foreign");
+        expect((await claim(store))?.taskId).toBe("busy");
       });
 
       test("parents whose children wait for the same provider take turns, who has waited longest first", async () => {
@@ -149,23 +168,13 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         await childrenOf(many, ["m1", "m2", "m3", "m4"]);
         await childrenOf(few, ["f1", "f2"]);
         const order: (string | undefined)[] = [];
-        const claimNext = async (): Promise<void> => void order.push((await claim(store))?.taskId);
+        const claimNext = async (): Promise<void> => void order.push((await claim(store, { kind: "child" }))?.taskId);
         for (let turn = 0; turn < 3; turn += 1) await claimNext();
         // What a parent is given elsewhere is no turn here.
         await childrenOf(few, ["elsewhere"], "other");
-        await claim(store, "other");
+        await claim(store, { kind: "child", provider: "other" });
         for (let turn = 0; turn < 4; turn += 1) await claimNext();
         expect(order).toEqual(["m1", "f1", "m2", "f2", "m3", "m4", undefined]);
-      });
-
-      test("while draining only children start", async () => {
-        const { store } = await open();
-        const parent = await started(store);
-        await store.insertTaskIfAbsent(newTask({ taskId: "later" }));
-        await store.insertTaskIfAbsent(newTask({ taskId: "child", parent }));
-        const child = await store.startNextTaskIfQueued("command", { childrenOnly: true });
-        expect(child).toMatchObject({ taskId: "child", parentTaskId: "task-1", parentSeq: parent.seq });
-        expect(await store.startNextTaskIfQueued("command", { childrenOnly: true })).toBeNull();
       });
     });
 
@@ -239,8 +248,21 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       const again = await reopen();
       expect((await again.listInterruptedTasks()).map(({ taskId }) => taskId)).toEqual(["child", "task-1"]);
       expect((await again.listUnfinishedChildren(parent.seq)).map(({ taskId }) => taskId)).toEqual(["child"]);
-      expect(await again.countQueuedTasks()).toEqual(new Map([["command", 2]]));
-      expect((await again.findQueuedTask("command"))?.taskId).toBe("child");
+      for (const [tenant, agentId] of [
+        ["other", "x"],
+        ["default", "x"],
+        ["other", "x"],
+      ] as const) {
+        await again.insertTaskIfAbsent(newTask({ taskId: `${tenant}-${agentId}`, tenant, agentId, provider: "codex" }));
+      }
+      await again.insertTaskIfAbsent(newTask({ taskId: "more" }));
+      expect(await again.countQueuedTasks()).toEqual([
+        { provider: "command", tenant: "default", agentId: "agent", count: 2 },
+        { provider: "codex", tenant: "other", agentId: "x", count: 1 },
+        { provider: "codex", tenant: "default", agentId: "x", count: 1 },
+      ]);
+      expect(await again.findQueuedTask("command")).toMatchObject({ state: "queued", provider: "command" });
+      expect(await again.findQueuedTask("absent")).toBeNull();
     });
 
     describe("events", () => {

@@ -12,7 +12,7 @@ import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import type { StoredEvent } from "../../src/store/store.ts";
-import type { TaskRequest } from "../../src/task.ts";
+import type { TaskRequest, TenantQuota } from "../../src/task.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
@@ -58,6 +58,7 @@ export async function startEngine(
     onCallbackDue: (origin) => callbacksDue.push(origin),
     maxConcurrent: () => 2,
     queueLimit: 100,
+    quotaOf: () => unlimitedQuota,
     idleSeconds: 0,
     drainSeconds: 0,
     mcpCommands: ["allowed-mcp"],
@@ -82,6 +83,15 @@ export async function startEngine(
       .map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
   return { dispatcher, approvals, registry, store, metrics, dataDir, events, storyOf, callbacksDue, stop };
 }
+
+/** The quota of a tenant without limits. */
+export const unlimitedQuota: TenantQuota = {
+  weight: 1,
+  queueLimit: null,
+  maxRunning: null,
+  agentQueueLimit: null,
+  agentMaxRunning: null,
+};
 
 /** A well-formed dispatch; every field of its request may be set. */
 export function newDispatch(fields: Partial<Omit<ParsedDispatch, "request">> & { request?: Partial<TaskRequest> } = {}): ParsedDispatch {

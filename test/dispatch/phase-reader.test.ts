@@ -26,7 +26,7 @@ test("a running task is in a tool call from the last call that was heard of to t
   };
 
   expect(await phase()).toBe("queued");
-  await store.startNextTaskIfQueued(task.provider, { childrenOnly: false });
+  await store.startNextTaskIfQueued({ ...task, kind: "dispatched", exceptAgents: [] });
   expect(await phase()).toBe("running");
   expect(await after("tool.invoked", { toolCallId: "a" })).toBe("tool-call");
   expect(await after("assistant.text", { content: "Meanwhile." })).toBe("tool-call");

@@ -12,6 +12,7 @@ const snapshot = (task: Task, lastProgressAt: number | null): TaskSnapshot => ({
   lastProgressAt,
   callback: null,
   isApprovalPending: false,
+  isHeldByQuota: false,
 });
 
 test.each<[string, TaskSnapshot, string | null]>([
@@ -59,7 +60,7 @@ test("the whole task fits its schema; the request and its owner stay inside", ()
     lastError: "http_500",
     updatedAt: now,
   } as const;
-  const described = describeTask({ task, callback, lastProgressAt: now, isApprovalPending: false }, now);
+  const described = describeTask({ task, callback, lastProgressAt: now, isApprovalPending: false, isHeldByQuota: false }, now);
   expect(taskSchema.parse(described)).toEqual({
     taskId: "t1",
     parentTaskId: "p1",

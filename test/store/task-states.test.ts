@@ -52,7 +52,7 @@ const accept = (id: string): Command =>
 const claim = (): Command =>
   command("claim", async (model, { store }) => {
     const waiting = [...model.tasks].filter(([, task]) => task.state === "queued").sort(([, a], [, b]) => a.seq - b.seq);
-    const claimed = await store.startNextTaskIfQueued("command", { childrenOnly: false });
+    const claimed = await store.startNextTaskIfQueued({ provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [] });
     expect(claimed?.taskId).toBe(waiting[0]?.[0]);
     if (waiting[0] !== undefined) {
       move(waiting[0][1], "running");

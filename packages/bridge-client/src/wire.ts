@@ -118,7 +118,7 @@ export interface ListedTask {
   provider: string;
   agentId: string;
   state: TaskState;
-  waitingOn: "queue" | "approval" | "runtime" | null;
+  waitingOn: "queue" | "quota" | "approval" | "runtime" | null;
   createdAt: string;
   startedAt: string | null;
   finishedAt: string | null;
