@@ -190,7 +190,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const ops = createOps({
     acceptDispatch,
     dispatcher,
-    phases: createPhaseReader({ store, eventLog }),
+    phases: createPhaseReader({ store, eventLog, dispatcher }),
     approvals,
     workspaces: createWorkspaceList({ store, workspacesDir: config.workspacesDir }),
     checkOpen() {

@@ -60,8 +60,9 @@ export function createAgentOps({ acceptDispatch, dispatcher, phases, checkOpen }
       scope: "read",
       payload: runPayload,
       async handle({ runId }, { tenant }) {
-        const phase = await phases.find(tenant, runId);
-        return phase === null ? runNotFound(runId) : ok({ runId, phase });
+        const found = await phases.find(tenant, runId);
+        if (found === null) return runNotFound(runId);
+        return ok({ runId, phase: found.phase, ...(found.isHeldByQuota && { waitingOn: "quota" }) });
       },
     }),
   ];

@@ -16,9 +16,9 @@ test("a running task is in a tool call from the last call that was heard of to t
     await eventLog.close();
     await store.close();
   });
-  const phases = createPhaseReader({ store, eventLog });
+  const phases = createPhaseReader({ store, eventLog, dispatcher: { isHeldByQuota: () => false } });
   const { task } = await store.insertTaskIfAbsent(newTask({ taskId: "t" }));
-  const phase = () => phases.find(task.tenant, "t");
+  const phase = async () => (await phases.find(task.tenant, "t"))?.phase;
   const after = async (type: AdapterEventType, data: Record<string, unknown> = {}) => {
     eventLog.append(task, { type, data });
     await eventLog.settle(task);

@@ -10,6 +10,7 @@ interface Problem {
   detail: string;
   requestId: string;
   errors?: FieldError[];
+  queue?: "bridge" | "tenant" | "agent";
 }
 
 /**
@@ -26,6 +27,8 @@ export class BridgeClientError extends Error {
   readonly errors: readonly FieldError[];
   /** How long Bridge asks to wait before another try. */
   readonly retryAfterMs: number | null;
+  /** With the code `queue_full`: whose queue is full, that of Bridge as a whole, of the tenant or of the agent. */
+  readonly queue: "bridge" | "tenant" | "agent" | null;
 
   constructor(
     code: string,
@@ -35,6 +38,7 @@ export class BridgeClientError extends Error {
       requestId?: string | null;
       errors?: readonly FieldError[] | undefined;
       retryAfterMs?: number | null;
+      queue?: "bridge" | "tenant" | "agent" | undefined;
       cause?: unknown;
     } = {},
   ) {
@@ -44,6 +48,7 @@ export class BridgeClientError extends Error {
     this.requestId = options.requestId ?? null;
     this.errors = options.errors ?? [];
     this.retryAfterMs = options.retryAfterMs ?? null;
+    this.queue = options.queue ?? null;
   }
 }
 
@@ -57,6 +62,7 @@ export async function readRefusal(response: Response): Promise<BridgeClientError
     status,
     requestId: problem?.requestId ?? headers.get("x-request-id"),
     errors: problem?.errors,
+    queue: problem?.queue,
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : null,
   });
 }
