@@ -6,6 +6,7 @@ import { toFieldErrors } from "../dispatch/field-errors.ts";
 import { ConfigError } from "../errors.ts";
 import type { TenantQuota } from "../task.ts";
 import { type KnownToken, type Principal, scopes } from "./principal.ts";
+import { collectQuotas, quotaFields } from "./quota-fields.ts";
 
 /** The tokens of a file that may be edited while Bridge runs. */
 export interface TokensFile {
@@ -83,21 +84,6 @@ function stateOf(file: string): string {
   }
 }
 
-const limit = (max: number) => {
-  const message = `must be "off" or a whole number from 1 to ${max}`;
-  return z.union([z.literal("off").transform(() => null), z.number().int().min(1).max(max)], { error: message }).optional();
-};
-
-/** The quota of the token's tenant. Several tokens of one tenant may repeat it, but must not contradict each other. */
-const quota = {
-  weight: z.number("must be a number").min(0.01).max(1000).optional(),
-  queueLimit: limit(10_000_000),
-  maxRunning: limit(1_000_000),
-  agentQueueLimit: limit(10_000_000),
-  agentMaxRunning: limit(1_000_000),
-};
-const quotaFields = Object.keys(quota) as (keyof typeof quota)[];
-
 const schema = z.array(
   z.strictObject({
     name: z
@@ -109,7 +95,7 @@ const schema = z.array(
     sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, "must be SHA-256 in hex (64 characters)"),
     scopes: z.array(z.enum(scopes)).min(1),
     expiresAt: z.iso.datetime({ offset: true, error: "must be a time such as 2030-01-31T00:00:00Z" }).optional(),
-    ...quota,
+    ...quotaFields,
   }),
 );
 
@@ -127,32 +113,9 @@ function readTokens(file: string, taken: readonly KnownToken[]): TokensFileConte
     const principal = { name, tenant, scopes: new Set(granted), expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) };
     return { digest: Buffer.from(hash, "hex"), principal };
   });
-  const quotas = readQuotas(entries, faults);
+  const quotas = collectQuotas(entries, (index, name, message) => void faults.push(fault(`${index}.${name}`, message)));
   if (faults.length > 0) throw new ConfigError(faults);
   return { tokens, quotas };
-}
-
-function readQuotas(entries: z.infer<typeof schema>, faults: string[]): Map<string, Partial<TenantQuota>> {
-  const quotas = new Map<string, Partial<TenantQuota>>();
-  for (const [index, entry] of entries.entries()) {
-    const known: Partial<Record<keyof TenantQuota, number | null>> = quotas.get(entry.tenant) ?? {};
-    for (const field of quotaFields) {
-      const value = entry[field];
-      if (value === undefined) continue;
-      if (known[field] !== undefined && known[field] !== value) {
-        const other = known[field] ?? "off";
-        faults.push(
-          fault(
-            `${index}.${field}`,
-            `is ${value ?? "off"}, but another token of the tenant ${entry.tenant} says ${other}; make them equal`,
-          ),
-        );
-      }
-      known[field] = value;
-    }
-    quotas.set(entry.tenant, known as Partial<TenantQuota>);
-  }
-  return quotas;
 }
 
 function read(file: string): string {

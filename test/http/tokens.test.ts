@@ -161,6 +161,26 @@ describe("the tokens file", () => {
     expect(tokens.find("narrowed")?.scopes).toEqual(new Set(["read"]));
   });
 
+  test("sets the quota of a tenant, which changes with it and leaves the tokens as they are", async () => {
+    const tokensFile = await write([entry("one", { weight: 2, maxRunning: 3 }), entry("two", { maxRunning: 3, queueLimit: "off" })]);
+    const { tokens, log } = await load({ tokensFile });
+    expect(tokens.quotaOf("team")).toEqual({ weight: 2, maxRunning: 3, queueLimit: null });
+    expect(tokens.quotaOf("unknown")).toEqual({});
+    const withdrawn: string[] = [];
+    let changes = 0;
+    tokens.onWithdrawn(({ name }) => void withdrawn.push(name));
+    tokens.onQuotasChanged(() => {
+      changes += 1;
+    });
+    await write([entry("one", { weight: 0.5, agentMaxRunning: 1, agentQueueLimit: 9 }), entry("two")], tokensFile);
+    await eventually(() => changes === 1);
+    expect(tokens.quotaOf("team")).toEqual({ weight: 0.5, agentMaxRunning: 1, agentQueueLimit: 9 });
+    await write([entry("one", { maxRunning: 1 }), entry("two", { maxRunning: 2 })], tokensFile);
+    await eventually(() => log.join("").includes("1.maxRunning"));
+    expect(tokens.quotaOf("team").weight).toBe(0.5);
+    expect([withdrawn, changes]).toEqual([[], 1]);
+  });
+
   test("is seen to change when it is replaced, or its link is turned, as orchestrators do", async () => {
     const directory = await temporaryDirectory();
     const [first, second, link] = ["first", "second", "link"].map((name) => path.join(directory, name)) as [string, string, string];
@@ -188,6 +208,18 @@ describe("the tokens file", () => {
     ["Bridge's own name", [entry("bridge")], [/0\.name must be another than bridge/]],
     ["a name twice", [entry("a"), entry("a", { sha256: hash("b") })], [/1\.name a is the name of another token/]],
     ["a hash twice", [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })], [/1\.sha256 is the hash of another token/]],
+    ["a weight of nothing", [entry("a", { weight: 0 })], [/0\.weight must be from 0\.01 to 1000/]],
+    ["a weight in words", [entry("a", { weight: "heavy" })], [/0\.weight must be from 0\.01 to 1000/]],
+    ["a limit of nothing", [entry("a", { maxRunning: 0 })], [/0\.maxRunning must be "off" or a whole number from 1 to 1000000/]],
+    ["a limit in words", [entry("a", { queueLimit: "none" })], [/0\.queueLimit must be "off" or a whole number from 1 to 10000000/]],
+    [
+      "tokens that contradict each other about their tenant",
+      [entry("a", { weight: 2, maxRunning: "off" }), entry("b", { weight: 3, maxRunning: 1 }), entry("c", { weight: 2 })],
+      [
+        /1\.weight is 3, but an earlier token of the tenant team has 2; make them equal/,
+        /1\.maxRunning is 1, but an earlier token of the tenant team has off; make them equal/,
+      ],
+    ],
     ["a hash of the configuration", [entry("a", { sha256: hash("root") })], [/0\.sha256 is the hash of another token/]],
   ])("is refused at start with %s", async (_, content, expected) => {
     const tokensFile = await write(content);
