@@ -1,10 +1,11 @@
 import type { ExecutionResult } from "#contract";
 import { isFinal, type ListedTask, type Task, type TaskState } from "../task.ts";
 import type { createApprovalVerbs } from "./approval-verbs.ts";
+import { claimSql } from "./claim-sql.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
-import type { ClaimFilter, Finish, NewTask, Store, TaskFilter } from "./store.ts";
+import type { Finish, NewTask, Store, TaskFilter } from "./store.ts";
 
 /** What the verbs of tasks write beside the task. */
 interface Companions {
@@ -119,7 +120,7 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, clock
         () => {
           const now = clock();
           const { sql, parameters } = claimSql(filter);
-          const task = toTask(driver.get(sql, ...parameters, now));
+          const task = toTask(driver.get(sql, now, ...parameters));
           if (task !== null) appendStart(task, now);
           return task;
         },
@@ -160,26 +161,6 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, clock
       }));
     },
   } satisfies Partial<Store>;
-}
-
-/** The claim as SQL; its last parameter is the time. */
-function claimSql({ provider, tenant, kind, exceptAgents }: ClaimFilter): { sql: string; parameters: string[] } {
-  // Of children, those whose parent has waited longest for a turn, so that no parent with many children keeps the others waiting.
-  const order =
-    kind === "child"
-      ? "(SELECT max(c.started_at) FROM task c WHERE c.parent_seq = q.parent_seq AND c.provider = q.provider), q.seq"
-      : "q.seq";
-  const agents = exceptAgents.length === 0 ? "" : `AND q.agent_id NOT IN (${exceptAgents.map(() => "?").join(", ")})`;
-  return {
-    sql: `WITH next AS MATERIALIZED (
-       SELECT q.seq FROM task q WHERE q.provider = ? AND q.tenant = ? AND q.state = 'queued' AND (q.parent_seq IS NULL) = ${kind === "child" ? 0 : 1} ${agents}
-         AND (q.resume_token IS NULL OR NOT EXISTS (
-         SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
-           AND r.tenant = q.tenant AND r.agent_id = q.agent_id))
-       ORDER BY ${order} LIMIT 1)
-     UPDATE task SET state = 'running', started_at = ? WHERE seq IN (SELECT seq FROM next) AND state = 'queued' RETURNING *`,
-    parameters: [provider, tenant, ...exceptAgents],
-  };
 }
 
 function filterSql({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): { sql: string; parameters: string[] } {

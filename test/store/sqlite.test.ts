@@ -91,8 +91,10 @@ test("no list and no look-up sorts or walks a whole table, whatever its filter",
   await store.lastProgressAt(1);
   await store.listDueCallbacks("http://a.test", 8);
 
-  const statements = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /^(SELECT|WITH)/.test(sql));
+  const statements = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /^(SELECT|WITH|UPDATE task SET state = 'running')/.test(sql));
   expect(statements.length).toBeGreaterThan(30);
+  // Claims of children and of dispatched tasks, with up to two agents excluded.
+  expect(statements.filter((sql) => sql.startsWith("UPDATE"))).toHaveLength(6);
   const database = new SqliteDatabase(file, { readonly: true });
   onTestFinished(() => void database.close());
   for (const sql of statements) {
