@@ -8,10 +8,12 @@ import type {
   ExecutionResult,
   GatewayCapabilities,
 } from "#contract";
+import { encodedSize } from "../process/encoded-size.ts";
 import { findProgram } from "../process/find-program.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../process/run-process.ts";
 import { sandboxStep } from "../process/sandbox-step.ts";
+import { createTextLimit, textLimitFailure } from "../process/text-limit.ts";
 import { notStarted } from "../program/not-started.ts";
 import { createRunningTasks } from "../program/running-tasks.ts";
 import { type CommandResult, readLine } from "./events.ts";
@@ -73,10 +75,24 @@ async function runProgram(
   const startedAt = performance.now();
   let exitTimer: NodeJS.Timeout | undefined;
   let said = "";
+  /** Text of the lines at hand: a million short lines are not a million events. */
+  let unsaid = "";
+  const isWithinLimit = createTextLimit();
+  let isTooLong = false;
   let reported: CommandResult | null = null;
   let dropped = 0;
 
-  const say = (content: string): void => {
+  const count = (bytes: number): void => {
+    if (isWithinLimit(bytes)) return;
+    isTooLong = true;
+    controller.abort();
+  };
+  const say = (): void => {
+    const content = unsaid;
+    unsaid = "";
+    if (content === "") return;
+    count(encodedSize(content));
+    if (isTooLong) return;
     said += content;
     emit({ type: "assistant.text", taskId, data: { content } });
   };
@@ -85,13 +101,19 @@ async function runProgram(
     exitTimer = setTimeout(() => controller.abort(), exitAfterResultMs);
   };
   const onLine = (line: string, ended: boolean): void => {
+    if (isTooLong) return;
     const meaning = readLine(line);
-    if (meaning.kind === "text") say(ended ? `${line}\n` : line);
-    else if (meaning.kind === "event" && meaning.event.type === "assistant.text") say(meaning.event.data.content);
-    else if (meaning.kind === "event") emit({ ...meaning.event, taskId } as AdapterEvent);
-    // The first result decides, unless the task was cancelled before.
-    else if (meaning.kind === "result" && reported === null && !controller.signal.aborted) report(meaning.result);
-    else dropped += 1;
+    if (meaning.kind === "text") unsaid += ended ? `${line}\n` : line;
+    else if (meaning.kind === "event" && meaning.event.type === "assistant.text") unsaid += meaning.event.data.content;
+    else {
+      say();
+      // An event is stored about as it was written; invalid bytes have become longer.
+      count(Buffer.byteLength(line));
+      if (meaning.kind === "event") emit({ ...meaning.event, taskId } as AdapterEvent);
+      // The first result decides, unless the task was cancelled before.
+      else if (meaning.kind === "result" && reported === null && !controller.signal.aborted) report(meaning.result);
+      else dropped += 1;
+    }
   };
 
   const end = await runProcess({
@@ -104,6 +126,7 @@ async function runProgram(
     sandbox: config.sandbox,
     input: programInput(request),
     onLine,
+    onChunkEnd: say,
     signal: controller.signal,
   }).finally(() => clearTimeout(exitTimer));
 
@@ -111,7 +134,8 @@ async function runProgram(
     config.logger.warn({ taskId, dropped }, "dropped lines of the program: Bridge's own events, or a result that came too late");
   if (end.orphansLeft > 0) config.logger.warn({ taskId, processes: end.orphansLeft }, "processes of the task could not be killed");
   if (end.orphansKilled > 0) config.onOrphansKilled(end.orphansKilled);
-  return { output: said, ...resultOf(end, reported), durationMs: performance.now() - startedAt, connection: "cli" };
+  const result = isTooLong ? (stopFailure(end) ?? textLimitFailure) : resultOf(end, reported);
+  return { output: said, ...result, durationMs: performance.now() - startedAt, connection: "cli" };
 }
 
 /** What decides, in this order: that it never ran, that it went too far, what it reported, how it ended. */

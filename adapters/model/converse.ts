@@ -10,6 +10,7 @@ import {
   wrapLanguageModel,
 } from "ai";
 import type { ExecutionRequest, GatewayCapabilities, NormalizedTool } from "#contract";
+import { encodedSize } from "../process/encoded-size.ts";
 import { processLimits } from "../process/run-process.ts";
 import type { Ending, ProgramTask } from "../program/agent-program.ts";
 import { tellStep, type Verdict } from "../program/run-program.ts";
@@ -40,7 +41,7 @@ export interface ModelCall extends ModelState {
 /** One more try of a call that has not begun to answer: a kept connection may have been closed at the other end meanwhile. */
 const RETRIES = 1;
 /** What a model thinks, and what tools give it, may be so long in one task; its text has a bound of its own. */
-const MAX_UNTOLD_LENGTH = processLimits.stdoutBytes;
+const MAX_UNTOLD_BYTES = processLimits.stdoutBytes;
 
 // It would write to stdout, which is Bridge's log.
 globalThis.AI_SDK_LOG_WARNINGS = false;
@@ -131,8 +132,8 @@ async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessa
       onError: () => {},
     });
     for await (const part of result.stream) {
-      untold += untoldLength(part);
-      if (untold > MAX_UNTOLD_LENGTH) tooMuch.abort();
+      untold += untoldSize(part);
+      if (untold > MAX_UNTOLD_BYTES) tooMuch.abort();
       for (const step of reader.read(part)) {
         if (step.kind === "known") facts = { ...facts, ...step.facts };
         else if (step.kind === "ended") told ??= step.ending;
@@ -162,11 +163,11 @@ function outputOf({ outputStrategy }: ExecutionRequest, { structuredOutput = fal
   return { output: Output.object({ schema: jsonSchema(outputStrategy.schema) }) };
 }
 
-function untoldLength(part: TextStreamPart<ToolSet>): number {
-  if (part.type === "reasoning-delta") return part.text.length;
-  if (part.type === "tool-input-delta") return part.delta.length;
-  if (part.type === "tool-error") return String(part.error).length;
-  return part.type === "tool-result" ? (JSON.stringify(part.output)?.length ?? 0) : 0;
+function untoldSize(part: TextStreamPart<ToolSet>): number {
+  if (part.type === "reasoning-delta") return encodedSize(part.text);
+  if (part.type === "tool-input-delta") return Buffer.byteLength(part.delta);
+  if (part.type === "tool-error") return encodedSize(String(part.error));
+  return part.type === "tool-result" ? Buffer.byteLength(JSON.stringify(part.output) ?? "") : 0;
 }
 
 function taskCost({ context }: ProgramTask, { modelId }: ModelCall, { model, usage }: Ending): number | undefined {
@@ -179,5 +180,5 @@ const cancelled = failure("cancelled", "The task was cancelled.");
 const unfinished = failure("model_error", "The model's answer ended before its end.");
 const endless = failure(
   "output_limit",
-  `The model has thought, or its tools have told it, more than ${MAX_UNTOLD_LENGTH / 1024 ** 2} MiB in one task.`,
+  `The model has thought, or its tools have told it, more than ${MAX_UNTOLD_BYTES / 1024 ** 2} MiB in one task.`,
 );

@@ -1,5 +1,5 @@
 import type { ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
-import { processLimits } from "../process/run-process.ts";
+import { MAX_TEXT_BYTES, textLimitFailure } from "../process/text-limit.ts";
 import type { Ending } from "../program/agent-program.ts";
 import { createRunningTasks } from "../program/running-tasks.ts";
 import { createTaskStory } from "../program/task-story.ts";
@@ -9,8 +9,6 @@ import { cancelled, runTask } from "./run-task.ts";
 
 /** How long a task waits for a gateway that was there before: it may be restarting. */
 const AWAY_LIMIT_MS = 30_000;
-/** A result is kept and sent as a whole, so its text is bounded like the output of any program. */
-const MAX_TEXT_LENGTH = processLimits.stdoutBytes;
 
 /** The part of the adapter that runs tasks. */
 export interface Tasks extends Required<Pick<ExecutionAdapter, "execute" | "cancel" | "onEvent" | "offEvent">> {
@@ -55,7 +53,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     const startedAt = performance.now();
     const key = resumeToken ?? keys.create(agentId, directories.home);
     const tooLong = new AbortController();
-    const story = createTaskStory(taskId, running.emit, { streaming: true, maxLength: MAX_TEXT_LENGTH, onTooLong: () => tooLong.abort() });
+    const story = createTaskStory(taskId, running.emit, { streaming: true, maxBytes: MAX_TEXT_BYTES, onTooLong: () => tooLong.abort() });
     const stop = AbortSignal.any([signal, tooLong.signal]);
     const { logger, requestApproval } = config;
     try {
@@ -73,7 +71,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
       return {
         ...ending,
         ...(ending.status === "ok" || output !== "" ? { output } : {}),
-        ...(tooLong.signal.aborted ? endlessText : {}),
+        ...(tooLong.signal.aborted ? textLimitFailure : {}),
         durationMs: performance.now() - startedAt,
         connection: "http-api",
       };
@@ -96,12 +94,6 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     cancelAll: running.stopAll,
   };
 }
-
-const endlessText = {
-  status: "error",
-  errorCode: "output_limit",
-  error: `The runtime said more than ${MAX_TEXT_LENGTH} characters.`,
-} as const;
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -5,7 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** How soon what was written is seen. */
 const pollMs = 50;
-const chunkBytes = 256 * 1024;
+/** As much as a pipe brings at once: other work gets its turn between two chunks. */
+const chunkBytes = 64 * 1024;
 
 /** A file that is read while others write to it. */
 export interface GrowingFile {

@@ -11,8 +11,9 @@ export interface LineSplitter {
 }
 
 /**
- * Cuts a stream of bytes into lines of text, whatever its chunks are.
- * It cuts bytes and decodes whole lines, so no character is ever torn; invalid UTF-8 becomes U+FFFD.
+ * Splits a stream of bytes into lines of text, wherever its chunks are cut.
+ * It decodes whole lines only, so no character is split; invalid UTF-8 becomes U+FFFD. Lines that end in one chunk are decoded together:
+ * a chunk of very short lines costs about as much as one long line.
  */
 export function createLineSplitter(maxLineBytes: number, onLine: LineListener): LineSplitter {
   let parts: Uint8Array[] = [];
@@ -37,6 +38,16 @@ export function createLineSplitter(maxLineBytes: number, onLine: LineListener): 
     onLine(line, ended);
   };
 
+  /** Lines that begin and end in one piece of bytes, which ends with a newline and holds no line over the limit. */
+  const flushAll = (lines: Uint8Array): void => {
+    const text = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString("utf8");
+    for (let start = 0; start < text.length; ) {
+      const end = text.indexOf("\n", start);
+      onLine(text.slice(start, end), true);
+      start = end + 1;
+    }
+  };
+
   return {
     push(chunk) {
       let start = 0;
@@ -46,6 +57,10 @@ export function createLineSplitter(maxLineBytes: number, onLine: LineListener): 
         if (end === -1) break;
         flush(true);
         start = end + 1;
+        const rest = chunk.lastIndexOf(newline) + 1;
+        if (rest - start > maxLineBytes) continue;
+        flushAll(chunk.subarray(start, rest));
+        start = rest;
       }
       return !tooLong;
     },

@@ -20,6 +20,10 @@ export const processLimits = {
   /** How long after the exit its output may still come in. */
   drainMs: 1_000,
 } as const;
+/** A chunk of output from this size on is the last one of its event-loop turn. Libuv would read 32 of them in a row. */
+const FULL_CHUNK_BYTES = 16 * 1024;
+/** Turns that read what is left in the pipes at the end: more than a pipe of 1 MiB, the largest that an ordinary user can make, needs. */
+const LAST_TURNS = 32;
 type ProcessLimits = { readonly [Name in keyof typeof processLimits]: number };
 
 /** What to run, as which task. */
@@ -38,6 +42,8 @@ export interface ProcessOptions {
   /** What it reads from stdin, which then is closed; or who holds a conversation with it there and closes it in the end. */
   input: string | ((stdin: Writable) => void);
   onLine: LineListener;
+  /** Called after the lines of each chunk, so that they can be passed on together. */
+  onChunkEnd?: (() => void) | undefined;
   /**
    * What its stdout is; "pipe" by default. A program that exits without waiting for the reader of a pipe loses nothing in a file. That may grow
    * over its limit by as much as the program writes before it is looked at again.
@@ -92,7 +98,8 @@ async function runInto(file: GrowingFile | null, options: ProcessOptions): Promi
 
   const isConfined = options.sandbox !== null;
   const stopper = createStopper(subprocess, { killAfterMs: limits.killAfterMs, isConfined });
-  const output = collectOutput(subprocess, file, { onLine: options.onLine, limits, stop: stopper.stop });
+  const { onLine, onChunkEnd } = options;
+  const output = collectOutput(subprocess, file, { onLine, onChunkEnd, limits, stop: stopper.stop });
   let aborted = false;
   const abort = (): void => {
     aborted = true;
@@ -196,7 +203,7 @@ function createStopper(subprocess: Subprocess, { killAfterMs, isConfined }: { ki
 function collectOutput(
   { stdout, stderr }: Subprocess,
   file: GrowingFile | null,
-  { onLine, limits, stop }: { onLine: LineListener; limits: ProcessLimits; stop: () => void },
+  { onLine, onChunkEnd, limits, stop }: Pick<ProcessOptions, "onLine" | "onChunkEnd"> & { limits: ProcessLimits; stop: () => void },
 ) {
   const splitter = createLineSplitter(limits.lineBytes, onLine);
   let limit: ProcessEnd["limit"] = null;
@@ -224,6 +231,7 @@ function collectOutput(
     guard(() => {
       if (!splitter.push(chunk.subarray(0, room))) limit = "lineBytes";
       else if (chunk.length > room) limit = "stdoutBytes";
+      onChunkEnd?.();
     });
     if (limit !== null) stop();
   };
@@ -236,7 +244,12 @@ function collectOutput(
     }
   };
   const fileRead = file === null ? null : takeFile(file).catch(fail);
-  stdout?.on("data", take);
+  stdout?.on("data", (chunk: Buffer) => {
+    take(chunk);
+    if (chunk.length < FULL_CHUNK_BYTES) return;
+    stdout.pause();
+    setImmediate(() => stdout.resume());
+  });
   stderr.on("data", (chunk: Buffer) => {
     stderrEnd = Buffer.concat([stderrEnd, chunk]).subarray(-limits.stderrBytes);
   });
@@ -246,12 +259,20 @@ function collectOutput(
     guard,
     pipesEnded: Promise.all(pipes.map((pipe) => new Promise((resolve) => pipe.once("close", resolve)))),
     async close() {
-      // A timer runs before the reads of its turn: one more turn takes in what the pipes still hold.
-      await new Promise(setImmediate);
+      // A timer runs before the reads of its turn: more turns take in what the pipes still hold.
+      for (let turn = 0, seen = -1; turn < LAST_TURNS && seen !== stdoutBytes; turn += 1) {
+        seen = stdoutBytes;
+        await new Promise(setImmediate);
+        // A pause ends in the turn after its chunk.
+        if (stdout?.isPaused() === true) await new Promise(setImmediate);
+      }
       for (const pipe of pipes) pipe.destroy();
       closing.abort();
       await fileRead;
-      guard(() => splitter.end());
+      guard(() => {
+        splitter.end();
+        onChunkEnd?.();
+      });
       if (bug !== null) throw bug.error;
       return { limit, stderr: stderrEnd.toString("utf8") };
     },

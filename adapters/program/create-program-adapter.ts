@@ -10,7 +10,7 @@ import type {
   ModelLister,
   Paced,
 } from "#contract";
-import { processLimits } from "../process/run-process.ts";
+import { MAX_TEXT_BYTES, textLimitFailure } from "../process/text-limit.ts";
 import type { AgentProgram, Ending, Probe, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { asks } from "./decide-call.ts";
 import { notStarted } from "./not-started.ts";
@@ -19,14 +19,6 @@ import { programSettingsSchema } from "./program-settings.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { createSessionTotals, forgetOldTotals, type SessionTotals } from "./session-totals.ts";
 import { createTaskStory } from "./task-story.ts";
-
-/** A result is kept and sent as a whole, so its text is bounded like the output of any program. */
-const MAX_TEXT_LENGTH = processLimits.stdoutBytes;
-const endlessText = {
-  status: "error",
-  errorCode: "output_limit",
-  error: `The runtime said more than ${MAX_TEXT_LENGTH} characters.`,
-} as const;
 
 /** How long a list of models is good for. */
 const MODELS_KEPT_MS = 10 * 60_000;
@@ -155,7 +147,7 @@ async function runTask(
   const tooLong = new AbortController();
   const story = createTaskStory(request.taskId, emit, {
     streaming: connection.capabilities.streaming,
-    maxLength: MAX_TEXT_LENGTH,
+    maxBytes: MAX_TEXT_BYTES,
     onTooLong: () => tooLong.abort(),
   });
   try {
@@ -163,7 +155,7 @@ async function runTask(
     const ending = await connection.execute({ request, context, story, signal: stop, totals }, finding.argv);
     story.close();
     return {
-      ...withOutput(tooLong.signal.aborted ? { ...ending, ...endlessText } : ending, story.answer),
+      ...withOutput(tooLong.signal.aborted ? { ...ending, ...textLimitFailure } : ending, story.answer),
       durationMs: performance.now() - startedAt,
       connection: connection.name,
     };

@@ -1,4 +1,6 @@
 import type { AdapterEvent, ExecutionEventListener } from "#contract";
+import { encodedSize } from "../process/encoded-size.ts";
+import { createTextLimit } from "../process/text-limit.ts";
 
 /** Tells what happens in one task, in events that keep the contract whatever the runtime repeats, forgets or says twice. */
 export interface TaskStory {
@@ -21,8 +23,8 @@ export interface TaskStory {
 export interface StoryOptions {
   /** Without it no text is told: it is only collected. */
   streaming: boolean;
-  /** Only so much text is taken, in characters. */
-  maxLength?: number;
+  /** Only so much text is taken, in bytes as JSON encodes it. */
+  maxBytes?: number;
   /** Called once, when there is more. */
   onTooLong?(): void;
 }
@@ -31,11 +33,12 @@ export interface StoryOptions {
 export function createTaskStory(
   taskId: string,
   emit: ExecutionEventListener,
-  { streaming, maxLength = Number.POSITIVE_INFINITY, onTooLong }: StoryOptions,
+  { streaming, maxBytes = Number.POSITIVE_INFINITY, onTooLong }: StoryOptions,
 ): TaskStory {
   const tools = new Map<string, { name: string; open: boolean }>();
   let answer = "";
-  let length = 0;
+  const isWithinLimit = createTextLimit(maxBytes);
+  let isTooLong = false;
   /** The first half of a character whose second half has not come yet. */
   let half = "";
   let closed = false;
@@ -45,9 +48,9 @@ export function createTaskStory(
   };
   const sayWhole = (text: string): void => {
     const whole = text.toWellFormed();
-    if (whole === "" || closed || length > maxLength) return;
-    length += whole.length;
-    if (length > maxLength) {
+    if (whole === "" || closed || isTooLong) return;
+    if (!isWithinLimit(encodedSize(whole))) {
+      isTooLong = true;
       onTooLong?.();
       return;
     }

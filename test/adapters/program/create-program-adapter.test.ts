@@ -126,7 +126,7 @@ test("a runtime that says more than a result may hold is stopped", async () => {
   expect(result).toMatchObject({
     status: "error",
     errorCode: "output_limit",
-    error: expect.stringContaining("33554432"),
+    error: expect.stringContaining("32 MiB"),
     resumeToken: "s",
   });
   expect(result.output).toBeUndefined();

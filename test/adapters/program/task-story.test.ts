@@ -143,7 +143,7 @@ test("a tool that is left without an end becomes an error, and the answer stays"
 test("text over the limit is not taken, and said to be too long once", () => {
   const events: AdapterEvent[] = [];
   let calls = 0;
-  const story = createTaskStory("t", (event) => events.push(event), { streaming: true, maxLength: 5, onTooLong: () => void calls++ });
+  const story = createTaskStory("t", (event) => events.push(event), { streaming: true, maxBytes: 5, onTooLong: () => void calls++ });
   for (const text of ["123", "45", "6", "7"]) story.say(text);
   story.close();
   expect(story.answer).toBe("12345");
