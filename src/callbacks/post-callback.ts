@@ -1,10 +1,11 @@
 import { hash, type KeyObject } from "node:crypto";
+import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import packageJson from "../../package.json" with { type: "json" };
 import type { DueCallback } from "../store/store.ts";
 import { isOwnFault, nameFailure } from "./callback-failure.ts";
 import { startDeadline } from "./deadline.ts";
-import { signCallback } from "./sign-callback.ts";
+import { startSignature } from "./sign-callback.ts";
 
 /** What one POST needs besides the callback. */
 export interface PostOptions {
@@ -35,14 +36,15 @@ const RESPONSE_LIMIT_BYTES = 64 * 1024;
 export async function postCallback(callback: DueCallback, options: PostOptions): Promise<PostResult> {
   const { dispatcher, shutdown, timeoutMs, clock } = options;
   const deadline = limitAttempt(timeoutMs, shutdown);
+  const source = createBodySource(callback);
   try {
     const url = new URL(callback.url);
-    const body = Buffer.from(callback.body);
+    const { headers, body } = await prepare(callback, source, options, deadline.signal);
     const request = dispatcher.request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: "POST",
-      headers: callbackHeaders(callback, body, options),
+      headers,
       body,
       signal: deadline.signal,
     });
@@ -55,9 +57,9 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
     const timedOut = deadline.signal.aborted && !stopped;
     deadline.end();
     return {
-      outcome: stopped || isOwnFault(error) ? "own_fault" : "failed",
+      outcome: stopped || source.isUnreadable() || isOwnFault(error) ? "own_fault" : "failed",
       status: null,
-      error: stopped ? "shutdown" : timedOut ? "timeout" : nameFailure(error),
+      error: stopped ? "shutdown" : source.isUnreadable() ? "body_unreadable" : timedOut ? "timeout" : nameFailure(error),
       retryAfterMs: null,
       drained: Promise.resolve(),
     };
@@ -69,18 +71,56 @@ export function callbackId({ tenant, taskId }: { tenant: string; taskId: string 
   return `msg_${hash("sha256", JSON.stringify([tenant, taskId])).slice(0, 32)}`;
 }
 
-function callbackHeaders(callback: DueCallback, body: Uint8Array, { signingKeys, clock }: PostOptions): Record<string, string> {
+/** A long body in parts of bytes; `read` is null when it is short. */
+interface BodySource {
+  read: (() => AsyncIterable<Buffer>) | null;
+  /** The store could not read it. */
+  isUnreadable(): boolean;
+}
+
+function createBodySource({ readBody }: DueCallback): BodySource {
+  let unreadable = false;
+  async function* read(parts: AsyncIterable<string>): AsyncGenerator<Buffer, void, undefined> {
+    try {
+      for await (const part of parts) yield Buffer.from(part);
+    } catch (error) {
+      unreadable = true;
+      throw error;
+    }
+  }
+  return { read: readBody === undefined ? null : () => read(readBody()), isUnreadable: () => unreadable };
+}
+
+/** The headers and the body of one attempt. A long body is read twice, for its signature and for the receiver, and never held as a whole. */
+async function prepare(
+  callback: DueCallback,
+  { read }: BodySource,
+  { signingKeys, clock }: PostOptions,
+  signal: AbortSignal,
+): Promise<{ headers: Record<string, string>; body: Buffer | Readable }> {
   const id = callbackId(callback.task);
   const timestampSeconds = Math.floor(clock() / 1000);
-  return {
+  const signature = startSignature({ id, timestampSeconds }, signingKeys);
+  const whole = Buffer.from(callback.body);
+  let bytes = whole.length;
+  if (read === null) signature.update(whole);
+  else
+    for await (const part of read()) {
+      bytes += part.length;
+      signature.update(part);
+      signal.throwIfAborted();
+    }
+  const headers = {
     "content-type": "application/json",
+    "content-length": String(bytes),
     "user-agent": `bridge/${packageJson.version}`,
     "idempotency-key": callback.task.taskId,
     "webhook-id": id,
     "webhook-timestamp": String(timestampSeconds),
-    ...(signingKeys.length > 0 && { "webhook-signature": signCallback({ id, timestampSeconds, body }, signingKeys) }),
+    ...(signingKeys.length > 0 && { "webhook-signature": signature.end() }),
     ...(callback.traceparent !== null && { traceparent: callback.traceparent }),
   };
+  return { headers, body: read === null ? whole : Readable.from(read(), { objectMode: false }) };
 }
 
 function judge(status: number, retryAfter: string | string[] | undefined, now: number): Omit<PostResult, "drained"> {

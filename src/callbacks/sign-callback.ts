@@ -1,11 +1,15 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 
-/** Everything a Standard Webhooks signature covers. */
-export interface SignedContent {
+/** What a Standard Webhooks signature covers beside the body. */
+export interface SignedHead {
   /** The `webhook-id`; holds no dot. */
   id: string;
   /** The `webhook-timestamp`, in seconds. */
   timestampSeconds: number;
+}
+
+/** Everything a Standard Webhooks signature covers. */
+export interface SignedContent extends SignedHead {
   /** The exact bytes that are sent. */
   body: Uint8Array;
 }
@@ -15,6 +19,19 @@ export const readSigningKeys = (secrets: readonly string[]): KeyObject[] =>
   secrets.map((secret) => createSecretKey(secret.replace(/^whsec_/, ""), "base64"));
 
 /** Makes the value of `webhook-signature`: one `v1` signature a key, so that a receiver may know the old or the new secret. */
-export function signCallback({ id, timestampSeconds, body }: SignedContent, keys: readonly KeyObject[]): string {
-  return keys.map((key) => `v1,${createHmac("sha256", key).update(`${id}.${timestampSeconds}.`).update(body).digest("base64")}`).join(" ");
+export function signCallback({ body, ...head }: SignedContent, keys: readonly KeyObject[]): string {
+  const signature = startSignature(head, keys);
+  signature.update(body);
+  return signature.end();
+}
+
+/** The same for a body that comes in parts. */
+export function startSignature({ id, timestampSeconds }: SignedHead, keys: readonly KeyObject[]) {
+  const hmacs = keys.map((key) => createHmac("sha256", key).update(`${id}.${timestampSeconds}.`));
+  return {
+    update(part: Uint8Array): void {
+      for (const hmac of hmacs) hmac.update(part);
+    },
+    end: (): string => hmacs.map((hmac) => `v1,${hmac.digest("base64")}`).join(" "),
+  };
 }

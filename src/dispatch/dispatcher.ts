@@ -109,8 +109,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   // --- accept ---------------------------------------------------------------------------------------------------------
 
   async function accept(dispatch: ParsedDispatch, { tenant, traceparent }: Caller): Promise<{ task: Task; replayed: boolean }> {
-    const known = dispatch.taskId === null ? null : await store.findTask(tenant, dispatch.taskId);
-    if (known !== null) return replay(known, dispatch);
+    const known = dispatch.taskId === null ? null : await store.findStoredTask(tenant, dispatch.taskId);
+    if (known !== null) return replay(known.task, dispatch);
     refuseWhileDraining();
     const { request, agentId, fingerprint } = dispatch;
     const provider = admission.chooseProvider(dispatch, tenant);

@@ -5,10 +5,11 @@ import { BridgeError } from "../errors.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
-import type { Finish, Store } from "../store/store.ts";
+import type { Finish, NewCallback, Store } from "../store/store.ts";
 import type { FinalState, Task } from "../task.ts";
 import { assembleRequest } from "./assemble-request.ts";
 import { type Conversation, createConversation } from "./conversation.ts";
+import { type KeptResult, keepLongTexts } from "./keep-long-texts.ts";
 import { applyOutputStrategy, awaitsTools } from "./output-strategy.ts";
 import { readAgentFile, readPromptFiles } from "./prompt-files.ts";
 import { createTaskClocks } from "./task-clocks.ts";
@@ -188,7 +189,9 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
   /** Ends the task also when its result cannot be stored: a live object that is no JSON, a text that no database holds. */
   async function end(result: ExecutionResult): Promise<Task | null> {
     try {
-      return await store.finishTaskIfRunning(task, describeEnd(task, result));
+      const keeping = keepLongTexts({ store, eventLog }, task, result);
+      const kept = keeping === null ? null : await keeping;
+      return await store.finishTaskIfRunning(task, describeEnd(task, result, kept));
     } catch (error) {
       if (error instanceof BridgeError) throw error;
       surroundings.onBug(error, task);
@@ -219,8 +222,8 @@ function describeFault(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Everything that is written when a task ends: state, terminal event, callback. */
-export function describeEnd(task: Task, result: ExecutionResult): Finish {
+/** Everything that is written when a task ends: state, terminal event, callback. Long texts of the result have been kept before. */
+export function describeEnd(task: Task, result: ExecutionResult, kept: KeptResult | null = null): Finish {
   const { status, output, outputs, usage, costUsd, model, durationMs, errorCode, error } = result;
   const state: FinalState = status === "ok" ? "completed" : errorCode === "cancelled" ? "cancelled" : "failed";
   const event =
@@ -233,6 +236,17 @@ export function describeEnd(task: Task, result: ExecutionResult): Finish {
           type: "execution.failed",
           data: encodeEventData({ error: error ?? "The task failed.", errorCode, usage, costUsd, durationMs }),
         } as const);
-  const callback = task.request.callbackUrl === undefined ? null : (finishedAt: number) => buildCallback(task, result, finishedAt);
-  return { state, result, event, callback };
+  const callback = (finishedAt: number): NewCallback => {
+    const built = buildCallback(task, kept?.marked ?? result, finishedAt);
+    if (kept === null) return built;
+    const { json, gaps } = kept.cut(built.body);
+    return { ...built, body: json, gaps };
+  };
+  return {
+    state,
+    result,
+    ...(kept !== null && { storedResult: kept.cut(JSON.stringify(kept.marked)) }),
+    event,
+    callback: task.request.callbackUrl === undefined ? null : callback,
+  };
 }

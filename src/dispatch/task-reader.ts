@@ -14,6 +14,8 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
   isApprovalPending: boolean;
   /** It is queued, and a limit on the running tasks of its tenant or agent is reached. */
   isHeldByQuota: boolean;
+  /** Reads a long result, which the task then lacks, as JSON text in parts. */
+  readResult?: (() => AsyncIterable<string>) | undefined;
 }
 
 /** Reads tasks for those outside, within one tenant: what belongs to another does not exist. */
@@ -23,7 +25,7 @@ export interface TaskReader {
 }
 
 export function createTaskReader(
-  store: Pick<Store, "findTask" | "listTasks" | "findCallback" | "lastProgressAt" | "hasPendingApproval">,
+  store: Pick<Store, "findStoredTask" | "listTasks" | "findCallback" | "lastProgressAt" | "hasPendingApproval">,
   dispatcher: Pick<Dispatcher, "isHeldByQuota">,
 ): TaskReader {
   const look = async <Shown extends ListedTask | Task>(task: Shown): Promise<TaskSnapshot<Shown>> => {
@@ -37,8 +39,10 @@ export function createTaskReader(
   };
   return {
     async find(tenant, taskId) {
-      const task = await store.findTask(tenant, taskId);
-      return task === null ? null : look(task);
+      const stored = await store.findStoredTask(tenant, taskId);
+      if (stored === null) return null;
+      const snapshot = await look(stored.task);
+      return stored.readResult === null ? snapshot : { ...snapshot, readResult: stored.readResult };
     },
     list: async (filter, page) => Promise.all((await store.listTasks(filter, page)).map(look)),
   };

@@ -11,7 +11,8 @@ const UNREADABLE = "[not serializable]";
  * Where that is not enough, because the data is a huge array, say, each top-level field that is not small becomes a string: the
  * beginning of its JSON text. Data of countless fields becomes `{json: "<the beginning of its JSON text>", truncated: true}`.
  */
-export function encodeEventData(data: Record<string, unknown>): string {
+export function encodeEventData(given: Record<string, unknown>): string {
+  const data = withoutEndless(given);
   const json = toJson(data);
   if (json !== undefined && fits(json)) return json;
   const marked = { ...data, truncated: true };
@@ -20,6 +21,18 @@ export function encodeEventData(data: Record<string, unknown>): string {
     cutStrings(toJson(withTextFields(marked))) ??
     (cutStrings(toJson({ json: json ?? UNREADABLE, truncated: true })) as string)
   );
+}
+
+/** Cuts fields that cannot fit, without looking at all of them: they stay the longest strings, and what is left of each is longer than what fits. */
+function withoutEndless(data: Record<string, unknown>): Record<string, unknown> {
+  let cut = data;
+  for (const name in data) {
+    const value = data[name];
+    if (typeof value !== "string" || value.length <= 2 * MAX_EVENT_DATA_BYTES) continue;
+    if (cut === data) cut = { ...data };
+    cut[name] = value.slice(0, 2 * MAX_EVENT_DATA_BYTES);
+  }
+  return cut;
 }
 
 /** Cuts the longest strings, all to one size, until the text fits; undefined when strings are not what makes it long. */

@@ -1,6 +1,6 @@
 import type { EventType } from "#contract";
 import type { EventFilter, Store, StoredEvent } from "../store/store.ts";
-import type { Task } from "../task.ts";
+import type { TaskIdentity } from "../task.ts";
 
 export type { EventFilter, StoredEvent } from "../store/store.ts";
 /** What feeds and their followers need of the store. */
@@ -38,7 +38,7 @@ export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed
 const TASK_PAGE = 50;
 
 /** The story of one task, from `execution.started` to its terminal event; what becomes of its callback is not part of it. */
-export function createTaskFeed(store: EventStore, { seq }: Pick<Task, "seq">): EventFeed {
+export function createTaskFeed(store: EventStore, { seq }: Pick<TaskIdentity, "seq">): EventFeed {
   return {
     async read(after) {
       const last = store.lastEventNumber();

@@ -6,6 +6,8 @@ import { encodeEventData } from "./encode-event-data.ts";
 import { encodeText, MAX_TEXT_BYTES } from "./encode-text.ts";
 import { formatEventId } from "./event-id.ts";
 
+/** Data of one write, in UTF-16 units. */
+const WRITE_SLICE_LENGTH = 256 * 1024;
 /** How long text deltas are gathered before they are stored as one event. */
 const COALESCE_MS = 25;
 
@@ -108,7 +110,19 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
     story.immediate = undefined;
     const events = story.waiting;
     story.waiting = [];
-    if (events.length > 0) write(story, events);
+    writeInSlices(story, events);
+  }
+
+  /** Long data goes in several writes, so that no commit has to take all of it. */
+  function writeInSlices(story: Story, events: readonly NewEvent[]): void {
+    let start = 0;
+    let length = 0;
+    for (const [index, { data }] of events.entries()) {
+      length += data.length;
+      if (length < WRITE_SLICE_LENGTH && index < events.length - 1) continue;
+      write(story, start === 0 && index === events.length - 1 ? events : events.slice(start, index + 1));
+      [start, length] = [index + 1, 0];
+    }
   }
 
   function write(story: Story, events: readonly NewEvent[]): void {

@@ -1,3 +1,5 @@
+import { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import { executionResultSchema } from "#contract";
 import type { TaskSnapshot } from "../dispatch/task-reader.ts";
@@ -63,6 +65,23 @@ export function describeListedTask(
     callback: callback === null ? null : describeDelivery(callback),
     metadata: task.metadata,
   };
+}
+
+/** Answers 200 with a task. A long result is read while it goes out, at the client's pace. */
+export function sendTask(reply: FastifyReply, snapshot: TaskSnapshot): FastifyReply {
+  const described = describeTask(snapshot, Date.now());
+  reply.code(200);
+  if (snapshot.readResult === undefined) return reply.send(described);
+  return reply
+    .type("application/json; charset=utf-8")
+    .send(Readable.from(encodeTask(described, snapshot.readResult()), { objectMode: false }));
+}
+
+/** The JSON text of a task around that of its result. */
+async function* encodeTask({ result: _, ...described }: z.infer<typeof taskSchema>, result: AsyncIterable<string>): AsyncGenerator<string> {
+  yield `${JSON.stringify(described).slice(0, -1)},"result":`;
+  yield* result;
+  yield "}";
 }
 
 /** A task on the wire. */

@@ -6,7 +6,7 @@ import { describedDispatchSchema } from "../dispatch/dispatch-schema.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { TaskReader } from "../dispatch/task-reader.ts";
 import { isFinal, taskStates } from "../task.ts";
-import { describeTask, taskSchema } from "./describe-task.ts";
+import { sendTask, taskSchema } from "./describe-task.ts";
 import { noQuery } from "./empty.ts";
 import { parsePreferredWait } from "./prefer.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
@@ -81,7 +81,7 @@ export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, di
         reply.header("preference-applied", `wait=${waitSeconds}`);
         task = await dispatcher.waitForEnd(task, waitSeconds * 1000, goneSignal(reply));
         const snapshot = isFinal(task.state) ? await tasks.find(task.tenant, task.taskId) : null;
-        if (snapshot !== null) return reply.code(200).send(describeTask(snapshot, Date.now()));
+        if (snapshot !== null) return sendTask(reply, snapshot);
       }
       const { taskId, provider, agentId, state, createdAt } = task;
       return reply.code(202).send({ taskId, provider, agentId, state, createdAt: toIso(createdAt) });

@@ -6,7 +6,7 @@ import type { TaskReader } from "../dispatch/task-reader.ts";
 import { BridgeError } from "../errors.ts";
 import { taskStates } from "../task.ts";
 import { listOf, pageQuery, toPage } from "./cursor.ts";
-import { describeListedTask, describeTask, listedTaskSchema, taskSchema } from "./describe-task.ts";
+import { describeListedTask, listedTaskSchema, sendTask, taskSchema } from "./describe-task.ts";
 import { emptyBody, noQuery } from "./empty.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
 
@@ -78,10 +78,10 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const snapshot = await tasks.find(request.principal.tenant, request.params.taskId);
       if (snapshot === null) throw new BridgeError("not_found", "There is no such task.");
-      return describeTask(snapshot, Date.now());
+      return sendTask(reply, snapshot);
     },
   );
 

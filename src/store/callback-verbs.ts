@@ -1,10 +1,19 @@
 import type { createEventVerbs } from "./event-verbs.ts";
 import { toTaskIdentity } from "./event-verbs.ts";
+import { decodeGaps } from "./gapped-json.ts";
+import type { createLongTextVerbs } from "./long-text-verbs.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { Callback, CallbackState, DueCallback, Store } from "./store.ts";
 
+/** What the verbs of callbacks work with beside the database. */
+interface Companions {
+  events: ReturnType<typeof createEventVerbs>;
+  longTexts: Pick<ReturnType<typeof createLongTextVerbs>, "readGapped">;
+  clock: () => number;
+}
+
 /** The verbs of the callback outbox. */
-export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typeof createEventVerbs>, clock: () => number) {
+export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, clock }: Companions) {
   const find = (taskSeq: number): Callback | null => {
     const row = driver.get(`SELECT ${callbackColumns} ${fromCallbacks} WHERE c.task = ?`, taskSeq);
     return row === undefined ? null : toCallback(row);
@@ -52,7 +61,7 @@ export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typ
       const next = due.map((row) => Number(row["task"])).filter((seq) => !inHand.has(seq));
       return next
         .slice(0, limit)
-        .map((seq) => toDueCallback(driver.get(`SELECT ${dueColumns} ${fromCallbacks} WHERE c.task = ?`, seq) as Row));
+        .map((seq) => toDueCallback(driver.get(`SELECT ${dueColumns} ${fromCallbacks} WHERE c.task = ?`, seq) as Row, longTexts));
     },
     async nextCallbackInMs() {
       const now = clock();
@@ -108,7 +117,7 @@ export function createCallbackVerbs(driver: SqliteDriver, events: ReturnType<typ
 const fromCallbacks = "FROM callback c CROSS JOIN task t ON t.seq = c.task";
 const callbackColumns = `c.url, c.state, c.attempts, c.next_at, c.last_status, c.last_error, c.updated_at,
     t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;
-const dueColumns = `${callbackColumns}, c.origin, c.body, c.round_start, t.traceparent, t.finished_at`;
+const dueColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps, c.round_start, t.traceparent, t.finished_at`;
 
 function toCallback(row: Row): Callback {
   return {
@@ -123,11 +132,13 @@ function toCallback(row: Row): Callback {
   };
 }
 
-function toDueCallback(row: Row): DueCallback {
+function toDueCallback(row: Row, { readGapped }: Companions["longTexts"]): DueCallback {
+  const gaps = decodeGaps(row["body_gaps"]);
+  const json = String(row["body"]);
   return {
     ...toCallback(row),
     origin: String(row["origin"]),
-    body: String(row["body"]),
+    ...(gaps.length === 0 ? { body: json } : { body: "", readBody: () => readGapped(Number(row["seq"]), { json, gaps }) }),
     roundAttempts: Number(row["attempts"]) - Number(row["round_start"]),
     traceparent: row["traceparent"] as string | null,
     finishedAt: Number(row["finished_at"]),

@@ -58,7 +58,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
           for (const event of events) append(task, event);
           return true;
         },
-        { lazy: true, patient: true },
+        { lazy: true, patient: true, bytes: events.reduce((sum, { data }) => sum + data.length, 0) },
       ),
     async readEvents(after, filter) {
       const end = Math.min(after + READ_STRETCH, committed);

@@ -3,6 +3,7 @@ import { createAgentVerbs } from "./agent-verbs.ts";
 import { createApprovalVerbs } from "./approval-verbs.ts";
 import { createCallbackVerbs } from "./callback-verbs.ts";
 import { createEventVerbs } from "./event-verbs.ts";
+import { createLongTextVerbs } from "./long-text-verbs.ts";
 import { createRetentionVerbs } from "./retention-verbs.ts";
 import { type DriverHooks, openSqlite } from "./sqlite-driver.ts";
 import type { Store } from "./store.ts";
@@ -29,6 +30,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreO
   const driver = openSqlite(file, hooks);
   events = createEventVerbs(driver, clock);
   const approvals = createApprovalVerbs(driver, events, clock);
+  const longTexts = createLongTextVerbs(driver);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
   const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
@@ -37,9 +39,10 @@ export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreO
     epoch,
     ...events.verbs,
     ...approvals.verbs,
-    ...createTaskVerbs(driver, { events, approvals, clock }),
+    ...createTaskVerbs(driver, { events, approvals, longTexts, clock }),
+    ...longTexts.verbs,
     ...createAgentVerbs(driver),
-    ...createCallbackVerbs(driver, events, clock),
+    ...createCallbackVerbs(driver, { events, longTexts, clock }),
     ...createRetentionVerbs(driver, clock),
     checkWritable: () =>
       driver.write(() => {

@@ -1,6 +1,9 @@
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import type { Store } from "./store.ts";
 
+/** How much data of events one slice deletes, give or take one event. */
+const SLICE_BYTES = 1024 * 1024;
+
 /** Deletes what is old, slice by slice, so that no reader waits for it. */
 export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) {
   /**
@@ -9,15 +12,29 @@ export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) 
    */
   function pruneEvents(before: number, limit: number): number {
     const rows = driver.all(
-      `SELECT e.number, (e.at < ? AND t.finished_at < ? AND coalesce(c.state, '') <> 'pending') AS old
+      `SELECT e.number, octet_length(e.data) AS bytes, (e.at < ? AND t.finished_at < ? AND coalesce(c.state, '') <> 'pending') AS old
        FROM event e CROSS JOIN task t ON t.seq = e.task LEFT JOIN callback c ON c.task = e.task ORDER BY e.number LIMIT ?`,
       before,
       before,
       limit,
     );
     const young = rows.findIndex((row) => row["old"] !== 1);
-    const last = rows[(young === -1 ? rows.length : young) - 1];
-    return last === undefined ? 0 : driver.run("DELETE FROM event WHERE number <= ?", Number(last["number"]));
+    let bytes = 0;
+    const old = rows.slice(0, young === -1 ? rows.length : young);
+    const last =
+      old.find((row) => {
+        bytes += Number(row["bytes"]);
+        return bytes >= SLICE_BYTES;
+      }) ?? old.at(-1);
+    if (last === undefined) return 0;
+    const through = Number(last["number"]);
+    // The result of a task that is still kept may be read from its text events.
+    driver.run(
+      `INSERT INTO text_chunk (task, text, number, json) SELECT e.task, 0, e.number, e.data FROM event e CROSS JOIN task t ON t.seq = e.task
+       WHERE e.number <= ? AND e.type = 'assistant.text' AND t.result_gaps LIKE '%"events"%'`,
+      through,
+    );
+    return driver.run("DELETE FROM event WHERE number <= ?", through);
   }
 
   function pruneTasks(before: number, limit: number): number {
@@ -28,7 +45,7 @@ export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) 
     );
     for (const row of rows) {
       const seq = Number(row["seq"]);
-      for (const table of ["callback_dedup", "callback", "approval"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
+      for (const table of ["callback_dedup", "callback", "approval", "text_chunk"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
       driver.run("DELETE FROM task WHERE seq = ?", seq);
     }
     return rows.length;

@@ -15,6 +15,8 @@ interface WriteOptions {
   lazy?: boolean;
   /** Work of Bridge's own: on a fault of the disk it waits for the disk, in order, instead of failing. */
   patient?: boolean;
+  /** About how much it writes, where that may be much: a commit ends once it has `WRITE_SLICE_BYTES`. */
+  bytes?: number;
 }
 
 /** The seam between the verbs of the store and one engine. */
@@ -43,12 +45,17 @@ export interface DriverHooks {
   onFault(error: unknown): void;
 }
 
+/** How much one commit takes before the rest waits for the next turn of the event loop: a commit blocks the loop until it is on the disk. */
+export const WRITE_SLICE_BYTES = 512 * 1024;
+/** The write-ahead log keeps this much of the disk after a commit that was larger. */
+const WAL_KEPT_BYTES = 8 * 1024 ** 2;
 const LAZY_DELAY_MS = 10;
 const FAULT_RETRY_MS = 500;
 
 interface Entry {
   operation: () => unknown;
   patient: boolean;
+  bytes: number;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -94,8 +101,7 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
     if (timer !== null) clearTimeout(timer);
     immediate = null;
     timer = null;
-    const batch = queue;
-    queue = [];
+    const batch = takeSlice();
     if (batch.length === 0) return;
     try {
       const results = transact(() => batch.map((entry) => entry.operation()));
@@ -105,6 +111,19 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
       if (isStorageFault(error)) waitForDisk(batch, error);
       else runSingly(batch);
     }
+    if (queue.length > 0) schedule(timer !== null);
+  }
+
+  /** What is next, in order: nearly always everything. */
+  function takeSlice(): Entry[] {
+    let bytes = 0;
+    const end = queue.findIndex((entry) => {
+      bytes += entry.bytes;
+      return bytes >= WRITE_SLICE_BYTES;
+    });
+    const slice = end === -1 ? queue : queue.slice(0, end + 1);
+    queue = end === -1 ? [] : queue.slice(end + 1);
+    return slice;
   }
 
   function transact<T>(work: () => T): T {
@@ -148,6 +167,11 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
     }
   }
 
+  /** Writes everything, unless the disk is faulty. */
+  function flushAll(): void {
+    for (let left = Number.POSITIVE_INFINITY; queue.length > 0 && queue.length < left; flush()) left = queue.length;
+  }
+
   function waitForDisk(batch: readonly Entry[], error: unknown): void {
     hooks.onFault(error);
     const refusal = new BridgeError("storage_unavailable", "Bridge cannot write to its database at the moment.", { cause: error });
@@ -157,10 +181,10 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
   }
 
   return {
-    write<T>(operation: () => T, { lazy = false, patient = false }: WriteOptions = {}): Promise<T> {
+    write<T>(operation: () => T, { lazy = false, patient = false, bytes = 0 }: WriteOptions = {}): Promise<T> {
       if (closed) return Promise.reject(new BridgeError("storage_unavailable", "Bridge is stopping."));
       return new Promise<T>((resolve, reject) => {
-        queue.push({ operation, patient, resolve: resolve as (value: unknown) => void, reject });
+        queue.push({ operation, patient, bytes, resolve: resolve as (value: unknown) => void, reject });
         schedule(lazy);
       });
     },
@@ -177,9 +201,9 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
     run: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
     async close() {
       if (closed) return;
-      flush();
+      flushAll();
       closed = true;
-      flush();
+      flushAll();
       database.close();
       releaseLock();
     },
@@ -194,6 +218,7 @@ function openDatabase(file: string): Database {
     // On every open: the driver falls back to NORMAL when it reopens a WAL database, and NORMAL can lose what was acknowledged.
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
+    database.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
     if (Number(database.pragma("synchronous", { simple: true })) !== 2) throw new Error("The database does not accept synchronous=FULL.");
     migrate(database);
     return database;

@@ -1,5 +1,6 @@
 import type { EventType, ExecutionResult } from "#contract";
 import type { FinalState, ListedTask, Task, TaskIdentity, TaskRequest, TaskState } from "../task.ts";
+import type { Gap, GappedJson, LongText } from "./gapped-json.ts";
 
 /** A task about to be stored. */
 export interface NewTask {
@@ -28,18 +29,21 @@ export interface NewEvent {
   data: string;
 }
 
-/** The callback that a finished task owes; `body` holds the exact bytes of every attempt. */
+/** The callback that a finished task owes; `body`, with the texts that belong into its gaps, holds the exact bytes of every attempt. */
 export interface NewCallback {
   url: string;
   /** scheme://host:port, the unit of fairness between receivers. */
   origin: string;
   body: string;
+  gaps?: readonly Gap[];
 }
 
 /** How a task ends: everything that is written in one transaction. */
 export interface Finish {
   state: FinalState;
   result: ExecutionResult;
+  /** The result as it is stored, where long texts of it are kept elsewhere already. */
+  storedResult?: GappedJson | undefined;
   event: NewEvent;
   /** Built inside the transaction, because the body tells `finishedAt`. */
   callback: ((finishedAt: number) => NewCallback) | null;
@@ -64,11 +68,22 @@ export interface Callback {
 /** A callback that is due, with all that a POST needs. */
 export interface DueCallback extends Callback {
   origin: string;
+  /** Empty when the body is long. */
   body: string;
+  /** Reads a long body in parts, from its start each time; absent when `body` is all of it. */
+  readBody?: () => AsyncIterable<string>;
   /** POSTs made in this round: the place in the schedule. */
   roundAttempts: number;
   traceparent: string | null;
   finishedAt: number;
+}
+
+/** A task with a result that may be long. */
+export interface StoredTask {
+  /** Its result is null when that is long. */
+  task: Task;
+  /** Reads a long result as JSON text, in parts; null when there is none. */
+  readResult: (() => AsyncIterable<string>) | null;
 }
 
 /** How one attempt settled the row. `nextInMs` null with state `pending` is not legal. */
@@ -175,6 +190,8 @@ export interface Store {
   /** Inserts, or finds the task that has this id already. */
   insertTaskIfAbsent(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
   findTask(tenant: string, taskId: string): Promise<Task | null>;
+  /** The same, without reading a long result. */
+  findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;
   findListedTask(tenant: string, taskId: string): Promise<ListedTask | null>;
   /** Requests and results are not read. Fewer tasks than `limit` where their metadata is long: only none is the end. */
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
@@ -196,6 +213,11 @@ export interface Store {
   /** On a faulty disk it waits for the disk, like all of Bridge's own writes; one that is not patient is refused at once. */
   finishTaskIfQueued(task: Task, finish: Finish, options?: { patient: boolean }): Promise<Task | null>;
   finishTaskIfRunning(task: Task, finish: Finish): Promise<Task | null>;
+  /**
+   * Makes sure that each of these long texts of a task that is about to end is stored, and once: its own text events may hold it already.
+   * Writes in slices, and replaces what an earlier call for the task has kept.
+   */
+  keepLongTexts(task: TaskIdentity, texts: readonly string[]): Promise<LongText[]>;
   isResumeTokenKnown(key: { tenant: string; provider: string; agentId: string; token: string }): Promise<boolean>;
 
   /** Appends to a running task's story; false when it has ended. Rides the next commit. */

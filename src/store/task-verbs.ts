@@ -3,6 +3,8 @@ import { isFinal, type ListedTask, type Task, type TaskState } from "../task.ts"
 import type { createApprovalVerbs } from "./approval-verbs.ts";
 import { claimSql } from "./claim-sql.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
+import { decodeGaps, encodeGaps } from "./gapped-json.ts";
+import type { createLongTextVerbs } from "./long-text-verbs.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { Finish, NewTask, Store, TaskFilter } from "./store.ts";
@@ -11,13 +13,14 @@ import type { Finish, NewTask, Store, TaskFilter } from "./store.ts";
 interface Companions {
   events: ReturnType<typeof createEventVerbs>;
   approvals: ReturnType<typeof createApprovalVerbs>;
+  longTexts: Pick<ReturnType<typeof createLongTextVerbs>, "readGapped" | "parseGapped">;
   clock: () => number;
 }
 
 /** The verbs that move a task through its states; each guard is part of its SQL. */
-export function createTaskVerbs(driver: SqliteDriver, { events, approvals, clock }: Companions) {
-  const find = (tenant: string, taskId: string): Task | null =>
-    toTask(driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId));
+export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longTexts, clock }: Companions) {
+  const findRow = (tenant: string, taskId: string): Row | undefined =>
+    driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
 
   /** The first line of a task's story, told once: a second start says that it goes on. */
   function appendStart(task: Task, at: number): void {
@@ -27,22 +30,24 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, clock
 
   function finishIf(state: "queued" | "running", task: Task, finish: Finish): Task | null {
     const now = clock();
-    const result = JSON.stringify(finish.result);
-    const update = "UPDATE task SET state = ?, finished_at = ?, result = ? WHERE seq = ? AND state = ?";
-    if (driver.run(update, finish.state, now, result, task.seq, state) === 0) return null;
+    const { json, gaps } = finish.storedResult ?? { json: JSON.stringify(finish.result), gaps: [] };
+    const update = "UPDATE task SET state = ?, finished_at = ?, result = ?, result_gaps = ? WHERE seq = ? AND state = ?";
+    if (driver.run(update, finish.state, now, json, encodeGaps(gaps), task.seq, state) === 0) return null;
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
     if (finish.callback !== null) {
-      const { url, origin, body } = finish.callback(now);
+      const { url, origin, body, gaps: bodyGaps = [] } = finish.callback(now);
       driver.run(
-        `INSERT INTO callback (task, tenant, url, origin, body, state, next_at, updated_at) VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)
+        `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, state, next_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)
          ON CONFLICT (task) DO NOTHING`,
         task.seq,
         task.tenant,
         url,
         origin,
         body,
+        encodeGaps(bodyGaps),
         now,
         now,
       );
@@ -82,10 +87,21 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, clock
           task.request.resumeToken ?? null,
           now,
         );
-        if (inserted === undefined) return { task: find(task.tenant, task.taskId) as Task, inserted: false };
+        if (inserted === undefined) return { task: toTask(findRow(task.tenant, task.taskId)) as Task, inserted: false };
         return { task: asQueued(task, Number(inserted["seq"]), now), inserted: true };
       }),
-    findTask: async (tenant, taskId) => find(tenant, taskId),
+    async findTask(tenant, taskId) {
+      const row = findRow(tenant, taskId);
+      const task = toTask(row);
+      if (row === undefined || task === null || row["result_gaps"] === null) return task;
+      return { ...task, result: (await longTexts.parseGapped(task.seq, storedResult(row))) as ExecutionResult };
+    },
+    async findStoredTask(tenant, taskId) {
+      const row = findRow(tenant, taskId);
+      const task = toTask(row);
+      if (row === undefined || task === null) return null;
+      return { task, readResult: row["result_gaps"] === null ? null : () => longTexts.readGapped(task.seq, storedResult(row)) };
+    },
     async findListedTask(tenant, taskId) {
       const row = driver.get(`SELECT ${listedColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
       return row === undefined ? null : toListedTask(row);
@@ -195,6 +211,9 @@ function asQueued({ parent, ...task }: NewTask, seq: number, createdAt: number):
   return { ...task, ...parentage, seq, createdAt, state: "queued", restarts: 0, startedAt: null, finishedAt: null, result: null };
 }
 
+const storedResult = (row: Row) => ({ json: String(row["result"]), gaps: decodeGaps(row["result_gaps"]) });
+
+/** A long result is left out: those who want it read it. */
 function toTask(row: Row | undefined): Task | null {
   if (row === undefined) return null;
   const { metadata, ...listed } = toListedTask(row);
@@ -205,6 +224,6 @@ function toTask(row: Row | undefined): Task | null {
     fingerprint: String(row["fingerprint"]),
     traceparent: row["traceparent"] as string | null,
     restarts: Number(row["restarts"]),
-    result: row["result"] === null ? null : (JSON.parse(String(row["result"])) as ExecutionResult),
+    result: row["result"] === null || row["result_gaps"] !== null ? null : (JSON.parse(String(row["result"])) as ExecutionResult),
   };
 }

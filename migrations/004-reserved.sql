@@ -1,0 +1,1 @@
+-- Stands in for migration 004 of another branch; drop this file when that one is there.
