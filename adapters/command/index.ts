@@ -75,7 +75,7 @@ async function runProgram(
   const startedAt = performance.now();
   let exitTimer: NodeJS.Timeout | undefined;
   let said = "";
-  /** Text of the lines at hand: a million short lines are not a million events. */
+  /** Plain lines at hand: a million short lines are not a million events. */
   let unsaid = "";
   const isWithinLimit = createTextLimit();
   let isTooLong = false;
@@ -87,14 +87,16 @@ async function runProgram(
     isTooLong = true;
     controller.abort();
   };
-  const say = (): void => {
-    const content = unsaid;
-    unsaid = "";
-    if (content === "") return;
+  const say = (content: string): void => {
     count(encodedSize(content));
     if (isTooLong) return;
     said += content;
     emit({ type: "assistant.text", taskId, data: { content } });
+  };
+  const sayLines = (): void => {
+    const lines = unsaid;
+    unsaid = "";
+    if (lines !== "") say(lines);
   };
   const report = (result: CommandResult): void => {
     reported = result;
@@ -103,10 +105,13 @@ async function runProgram(
   const onLine = (line: string, ended: boolean): void => {
     if (isTooLong) return;
     const meaning = readLine(line);
-    if (meaning.kind === "text") unsaid += ended ? `${line}\n` : line;
-    else if (meaning.kind === "event" && meaning.event.type === "assistant.text") unsaid += meaning.event.data.content;
+    if (meaning.kind === "text") {
+      unsaid += ended ? `${line}\n` : line;
+      return;
+    }
+    sayLines();
+    if (meaning.kind === "event" && meaning.event.type === "assistant.text") say(meaning.event.data.content);
     else {
-      say();
       // An event is stored about as it was written; invalid bytes have become longer.
       count(Buffer.byteLength(line));
       if (meaning.kind === "event") emit({ ...meaning.event, taskId } as AdapterEvent);
@@ -126,7 +131,7 @@ async function runProgram(
     sandbox: config.sandbox,
     input: programInput(request),
     onLine,
-    onChunkEnd: say,
+    onChunkEnd: sayLines,
     signal: controller.signal,
   }).finally(() => clearTimeout(exitTimer));
 

@@ -6,7 +6,7 @@ import type { Store } from "../store/store.ts";
 import type { Task } from "../task.ts";
 
 /** A text of more UTF-16 units is stored once, apart from the documents that contain it; shorter ones cost less inside. */
-export const LONG_TEXT_LENGTH: number = 128 * 1024;
+const LONG_TEXT_LENGTH = 128 * 1024;
 
 /** A result whose long texts are in the store already. */
 export interface KeptResult {

@@ -11,7 +11,10 @@ const READ_STRETCH = 250;
 export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
   let committed = Number(driver.get("SELECT value FROM counter WHERE name = 'event'")?.["value"]);
   let last = committed;
+  /** The last event that readers know of: what is written together is shown together, also where it takes several commits. */
+  let published = committed;
   let appended: StoredEvent[] = [];
+  let unpublished: StoredEvent[] = [];
   let publish: (events: readonly StoredEvent[]) => void = () => {};
 
   /** Appends inside an operation that is already running. */
@@ -21,19 +24,27 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
     appended.push({ number: last, task, type: event.type, at, data: event.data });
   }
 
+  function publishCommitted(): void {
+    published = committed;
+    const events = unpublished;
+    unpublished = [];
+    if (events.length > 0) publish(events);
+  }
+
   const hooks = {
     beforeCommit(): void {
       if (last !== committed) driver.run("UPDATE counter SET value = ? WHERE name = 'event'", last);
     },
-    afterCommit(): void {
+    afterCommit({ isLast }: { isLast: boolean }): void {
       committed = last;
-      const events = appended;
+      unpublished = unpublished.length === 0 ? appended : [...unpublished, ...appended];
       appended = [];
-      if (events.length > 0) publish(events);
+      if (isLast) publishCommitted();
     },
     afterRollback(): void {
       last = committed;
       appended = [];
+      publishCommitted();
     },
     mark(): { undo(): void } {
       const [number, count] = [last, appended.length];
@@ -47,7 +58,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
   };
 
   const verbs = {
-    lastEventNumber: () => committed,
+    lastEventNumber: () => published,
     onEvents(listener) {
       publish = listener;
     },
@@ -61,7 +72,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
         { lazy: true, patient: true, bytes: events.reduce((sum, { data }) => sum + data.length, 0) },
       ),
     async readEvents(after, filter) {
-      const end = Math.min(after + READ_STRETCH, committed);
+      const end = Math.min(after + READ_STRETCH, published);
       const { sql, parameters } = filterSql(filter);
       const statement = `${selectEvents} WHERE e.number > ? AND e.number <= ? AND ${sql} ORDER BY e.number`;
       const isLongEnough = createLengthLimit("data");
@@ -77,9 +88,10 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
       driver
         .allUntil(
           createLengthLimit("data"),
-          `${selectEvents} WHERE e.task = ? AND e.number > ? ${callbacks ? "" : "AND e.type NOT LIKE 'callback.%'"} ORDER BY e.number LIMIT ?`,
+          `${selectEvents} WHERE e.task = ? AND e.number > ? AND e.number <= ? ${callbacks ? "" : "AND e.type NOT LIKE 'callback.%'"} ORDER BY e.number LIMIT ?`,
           taskSeq,
           after,
+          published,
           limit,
         )
         .map(toStoredEvent),

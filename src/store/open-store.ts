@@ -22,7 +22,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreO
   let events: ReturnType<typeof createEventVerbs> | undefined;
   const hooks: DriverHooks = {
     beforeCommit: () => events?.hooks.beforeCommit(),
-    afterCommit: () => events?.hooks.afterCommit(),
+    afterCommit: (commit) => events?.hooks.afterCommit(commit),
     afterRollback: () => events?.hooks.afterRollback(),
     mark: () => events?.hooks.mark() ?? { undo() {} },
     onFault,

@@ -35,8 +35,8 @@ export interface SqliteDriver {
 export interface DriverHooks {
   /** The last thing in each transaction. */
   beforeCommit(): void;
-  /** The transaction is durable. */
-  afterCommit(): void;
+  /** The transaction is durable. Not the last one: more commits of what was written in the same turn follow. */
+  afterCommit(commit: { isLast: boolean }): void;
   /** What the transaction did is gone; whole operations will run again. */
   afterRollback(): void;
   /** A single operation is about to run, and `undo` to be called should it alone fail. */
@@ -86,6 +86,8 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
   const commit = prepare("COMMIT");
 
   let queue: Entry[] = [];
+  /** Entries at the front of the queue that were written together with what the last commit took. */
+  let rest = 0;
   let immediate: NodeJS.Immediate | null = null;
   let timer: NodeJS.Timeout | null = null;
   let closed = false;
@@ -105,7 +107,7 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
     if (batch.length === 0) return;
     try {
       const results = transact(() => batch.map((entry) => entry.operation()));
-      hooks.afterCommit();
+      hooks.afterCommit({ isLast: rest === 0 });
       for (const [index, entry] of batch.entries()) entry.resolve(results[index]);
     } catch (error) {
       if (isStorageFault(error)) waitForDisk(batch, error);
@@ -116,6 +118,7 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
 
   /** What is next, in order: nearly always everything. */
   function takeSlice(): Entry[] {
+    if (rest === 0) rest = queue.length;
     let bytes = 0;
     const end = queue.findIndex((entry) => {
       bytes += entry.bytes;
@@ -123,6 +126,7 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
     });
     const slice = end === -1 ? queue : queue.slice(0, end + 1);
     queue = end === -1 ? [] : queue.slice(end + 1);
+    rest = Math.max(0, rest - slice.length);
     return slice;
   }
 
@@ -145,7 +149,7 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
   function runSingly(batch: readonly Entry[]): void {
     try {
       const settlements = transact(() => batch.map(runBehindSavepoint));
-      hooks.afterCommit();
+      hooks.afterCommit({ isLast: rest === 0 });
       for (const settle of settlements) settle();
     } catch (error) {
       waitForDisk(batch, error);
@@ -173,6 +177,7 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
   }
 
   function waitForDisk(batch: readonly Entry[], error: unknown): void {
+    rest = 0;
     hooks.onFault(error);
     const refusal = new BridgeError("storage_unavailable", "Bridge cannot write to its database at the moment.", { cause: error });
     for (const entry of batch) if (!entry.patient || closed) entry.reject(refusal);
