@@ -47,6 +47,18 @@ describe("a line is text", () => {
   });
 });
 
+test("a line that only begins like an object costs about as much as any text", () => {
+  const cpuOf = (line: string): number => {
+    const begun = process.cpuUsage();
+    for (let time = 0; time < 200_000; time += 1) readLine(line);
+    const { user, system } = process.cpuUsage(begun);
+    return user + system;
+  };
+  cpuOf("x");
+  // A failed parse costs some hundred times as much as a look at both ends.
+  expect(cpuOf("{")).toBeLessThan(10 * Math.max(cpuOf("x"), 5_000));
+});
+
 test.each(["execution.started", "execution.completed", "execution.failed"])("%s is not for a program to tell", (type) => {
   expect(readLine(JSON.stringify({ type, error: "x" }))).toEqual(dropped);
 });

@@ -34,6 +34,33 @@ describe("a program without the protocol", () => {
     expect(textOf(events).join("")).toBe("one\n\nthree");
   });
 
+  test("what it prints is limited by the size that it has in JSON", async () => {
+    const printing = (bytes: number, byte: number) =>
+      shell(`head -c ${bytes} /dev/zero | tr '\\0' '\\${byte.toString(8)}' | fold -b -w 1000`);
+    const sizeOf = (texts: string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(JSON.stringify(text)) - 2, 0);
+    await initialize(printing(31 * 1024 ** 2, 1));
+    const stopped = await adapter.execute(request());
+    expect(stopped).toMatchObject({ status: "error", errorCode: "output_limit", error: expect.stringContaining("32 MiB of text") });
+    expect(stopped.output).toBe(textOf(events).join(""));
+    expect(sizeOf(textOf(events))).toBeLessThanOrEqual(32 * 1024 ** 2);
+    expect(sizeOf(textOf(events))).toBeGreaterThan(31 * 1024 ** 2);
+
+    events = [];
+    await initialize(printing(5 * 1024 ** 2, 1));
+    expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: textOf(events).join("") });
+    expect(sizeOf(textOf(events))).toBeGreaterThan(30 * 1024 ** 2);
+
+    await initialize(printing(31 * 1024 ** 2, 0xff));
+    expect(await adapter.execute(request())).toMatchObject({ errorCode: "output_limit" });
+  });
+
+  test("a million short lines are told as few texts", async () => {
+    await initialize(shell("yes '{' | head -n 1000000"));
+    const { status, output } = await adapter.execute(request());
+    expect([status, output]).toEqual(["ok", "{\n".repeat(1_000_000)]);
+    expect(events.length).toBeLessThan(1_000);
+  });
+
   test("gets the request on stdin, then the end of it", async () => {
     await initialize(["cat"]);
     const asked = request({ message: "für dich\n'; rm -rf /", metadata: { a: [1] } });

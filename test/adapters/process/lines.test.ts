@@ -63,6 +63,31 @@ describe("lines", () => {
     );
   });
 
+  test("comes out the same whether or not its lines fit the limit together", () => {
+    const line = fc.string({ unit: "binary", maxLength: 6 }).map((text) => text.replaceAll("\n", ""));
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+        const whole = bytes(lines.map((text) => `${text}\n`).join(""));
+        const longest = Math.max(0, ...lines.map((text) => bytes(text).length));
+        expect(split([whole], longest).lines).toEqual(split([whole], 10_000).lines);
+      }),
+    );
+  });
+
+  test("short lines cost about as much as long ones of the same size", () => {
+    const cpuOf = (line: string): number => {
+      const chunk = Buffer.from(line.repeat(65_536 / line.length));
+      const splitter = createLineSplitter(1024 ** 2, () => {});
+      const begun = process.cpuUsage();
+      for (let time = 0; time < 50; time += 1) splitter.push(chunk);
+      const { user, system } = process.cpuUsage(begun);
+      return user + system;
+    };
+    cpuOf("warm-up\n");
+    // Each line of its own would cost some hundred times as much.
+    expect(cpuOf("x\n")).toBeLessThan(40 * Math.max(cpuOf(`${"x".repeat(1023)}\n`), 1_000));
+  });
+
   test("takes a line of exactly the limit and refuses one byte more", () => {
     expect(split([bytes("12345\n")], 5)).toEqual({ lines: [["12345", true]], withinLimit: [true] });
     expect(split([bytes("ok\n123"), bytes("456"), bytes("\nafter\n")], 5)).toEqual({

@@ -47,6 +47,31 @@ describe("output", () => {
     expect(end).toMatchObject({ exitCode: 3, stderr: "still here\n" });
   });
 
+  test("is read in turns of the event loop, a chunk at a time", async () => {
+    let turn = 0;
+    let isOver = false;
+    const linesPerTurn: number[] = [];
+    const countTurns = (): void => {
+      turn += 1;
+      if (!isOver) setImmediate(countTurns);
+    };
+    countTurns();
+    const { end } = await run("flood", {
+      argv: ["/bin/sh", "-c", "yes x | head -c 4194304 > $TMPDIR/lines; cat $TMPDIR/lines"],
+      onLine() {
+        linesPerTurn[turn] = (linesPerTurn[turn] ?? 0) + 1;
+        // Meanwhile the program fills the pipe again.
+        if ((linesPerTurn[turn] ?? 0) % 30_000 === 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+      },
+    });
+    isOver = true;
+    const lines = linesPerTurn.filter((count) => count !== undefined);
+    expect(end).toMatchObject({ exitCode: 0, limit: null });
+    expect(lines.reduce((sum, count) => sum + count, 0)).toBe(2_097_152);
+    // Two chunks of 64 KiB hold as many: a second one may be read before the pause takes effect.
+    expect(Math.max(...lines)).toBeLessThan(100_000);
+  });
+
   test("keeps the end of stderr", async () => {
     const { end } = await run("flood-stderr");
     expect(end.exitCode).toBe(1);
