@@ -22,10 +22,12 @@ export function keepLongTexts(
   task: Task,
   result: ExecutionResult,
 ): Promise<KeptResult> | null {
-  const texts = [...new Set(textsOf(result).filter(isLong))];
-  return texts.length === 0 ? null : keep();
+  const { output, conversationMessages } = result;
+  const hasLong = isLong(output) || conversationMessages?.some(({ content }) => isLong(content)) === true;
+  return hasLong ? keep() : null;
 
   async function keep(): Promise<KeptResult> {
+    const texts = [...new Set(textsOf(result).filter(isLong))];
     // The text events of the task may hold what its result repeats.
     await eventLog.settle(task);
     const kept = await store.keepLongTexts(task, texts);

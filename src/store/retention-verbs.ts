@@ -30,8 +30,10 @@ export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) 
     const through = Number(last["number"]);
     // The result of a task that is still kept may be read from its text events.
     driver.run(
-      `INSERT INTO text_chunk (task, text, number, json) SELECT e.task, 0, e.number, e.data FROM event e CROSS JOIN task t ON t.seq = e.task
-       WHERE e.number <= ? AND e.type = 'assistant.text' AND t.result_gaps LIKE '%"events"%'`,
+      `INSERT INTO text_chunk (task, text, number, json) SELECT e.task, 0, e.number, e.data FROM event e
+       WHERE e.number <= ? AND e.type = 'assistant.text' AND e.task IN (
+         SELECT t.seq FROM task t WHERE t.result_gaps LIKE '%"events"%' AND t.seq IN (SELECT task FROM event WHERE number <= ?))`,
+      through,
       through,
     );
     return driver.run("DELETE FROM event WHERE number <= ?", through);

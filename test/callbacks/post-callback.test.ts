@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { createCallbackGuard, type Lookup } from "../../src/callbacks/callback-guard.ts";
 import { callbackId, type PostOptions, postCallback } from "../../src/callbacks/post-callback.ts";
-import { readSigningKeys } from "../../src/callbacks/sign-callback.ts";
+import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback.ts";
 import type { DueCallback } from "../../src/store/store.ts";
 import { blockEventLoop } from "../block-event-loop.ts";
 import { type Answer, findClosedPort, startReceiver, startTcpServer } from "./receiver.ts";
@@ -352,5 +352,49 @@ describe("shutdown", () => {
     controller.abort();
     await result.drained;
     expect(result.outcome).toBe("delivered");
+  });
+});
+
+describe("a long body", () => {
+  const parts = ['{"output":"', "ü".repeat(700_000), "x".repeat(300_000), '"}'];
+  async function* read() {
+    yield* parts;
+  }
+
+  test("is sent in parts, the same bytes and the same signature each time", async () => {
+    const receiver = await receive();
+    const signingKeys = readSigningKeys([`whsec_${Buffer.alloc(32, 7).toString("base64")}`]);
+    const clock = () => 1_700_000_000_000;
+    for (let attempt = 0; attempt < 2; attempt += 1)
+      expect(await post(receiver.origin, { signingKeys, clock, callback: { body: "", readBody: read } })).toMatchObject({
+        outcome: "delivered",
+      });
+    const [first, second] = receiver.posts;
+    const whole = Buffer.from(parts.join(""));
+    expect(first?.body.equals(whole)).toBe(true);
+    expect(second?.body.equals(whole)).toBe(true);
+    expect(first?.headers["content-length"]).toBe(String(whole.length));
+    expect(first?.headers["webhook-signature"]).toBe(second?.headers["webhook-signature"]);
+    expect(first?.headers["webhook-signature"]).toBe(
+      signCallback({ id: callbackId(callbackTo(receiver.origin).task), timestampSeconds: 1_700_000_000, body: whole }, signingKeys),
+    );
+  });
+
+  test.each([
+    ["before it is sent", 1],
+    ["while it is sent", 2],
+  ])("that the store cannot read %s is no attempt", async (_name, failingRead) => {
+    const receiver = await receive();
+    let reads = 0;
+    async function* fail() {
+      reads += 1;
+      yield parts.join("");
+      if (reads === failingRead) throw new Error("the disk failed");
+    }
+    expect(await post(receiver.origin, { callback: { body: "", readBody: fail } })).toMatchObject({
+      outcome: "own_fault",
+      error: "body_unreadable",
+    });
+    expect(receiver.posts).toEqual([]);
   });
 });

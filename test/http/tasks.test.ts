@@ -33,6 +33,19 @@ describe("one task", () => {
     expect(times.toSorted()).toEqual(times);
   });
 
+  test("is shown with a result that is long, wherever it is asked for", async () => {
+    const message = "für 10 €\n".repeat(40_000);
+    const waitedFor = await bridge.dispatch({ taskId: "long-result", message, metadata: { a: 1 } }, waited);
+    const { status, headers, body, text } = await get("/api/v2/tasks/long-result");
+    expect([status, headers.get("content-type")]).toEqual([200, waitedFor.headers.get("content-type")]);
+    expect(headers.get("content-type")).toBe((await get("/api/v2/tasks/one")).headers.get("content-type"));
+    expect(text).toBe(JSON.stringify(body));
+    expect(taskSchema.parse(body)).toMatchObject({ state: "completed", metadata: { a: 1 }, result: { status: "ok", output: message } });
+    expect(waitedFor.body).toEqual({ ...body, lastProgressAt: waitedFor.body.lastProgressAt });
+    expect((await bridge.call("HEAD", "/api/v2/tasks/long-result")).status).toBe(200);
+    expect((await get("/api/v2/tasks/long-result/events")).body.data.at(-1).type).toBe("execution.completed");
+  });
+
   test("shows a failure as a result", async () => {
     const { body } = await bridge.dispatch({ taskId: "failing", message: "fail" }, waited);
     expect(taskSchema.parse(body)).toMatchObject({

@@ -160,8 +160,8 @@ test("a text that was deleted while it was read is an error, not a shorter text"
   const task = await started(store, "t");
   await tell(store, task, "text");
   await finish(store, task, "text");
-  const stored = await store.findStoredTask("default", "t");
+  const { readResult } = (await store.findStoredTask("default", "t")) as { readResult: () => AsyncIterable<string> };
   now = 30 * DAY;
   while ((await store.prune(7 * DAY, 100)) > 0);
-  await expect(readText((stored?.readResult as () => AsyncIterable<string>)())).rejects.toThrow("A long text was deleted while it was read.");
+  await expect(readText(readResult())).rejects.toThrow("A long text was deleted while it was read.");
 });

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
+import { statSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { callbackStates, type TaskFilter } from "../../src/store/store.ts";
-import { taskStates } from "../../src/task.ts";
+import { type Task, taskStates } from "../../src/task.ts";
 import { newFinish, newTask, storeConformance } from "../conformance/store.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
@@ -46,6 +47,62 @@ test("a schema newer than the code is refused and left alone", async () => {
   database.close();
   expect(() => openStore({ file })).toThrow(/schema version 999/);
   expect(new SqliteDatabase(file, { readonly: true }).pragma("user_version", { simple: true })).toBe(999);
+});
+
+test("a large write takes several turns and commits, and readers are shown it as one", async () => {
+  const store = openStore({ file: await fileIn() });
+  onTestFinished(() => store.close());
+  await store.insertTaskIfAbsent(newTask());
+  const task = (await store.startNextTaskIfQueued("command", { childrenOnly: false })) as Task;
+  const shown: number[] = [];
+  store.onEvents((events) => shown.push(events.length));
+  let turns = 0;
+  let isOver = false;
+  const countTurns = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(countTurns);
+  };
+  countTurns();
+  const data = JSON.stringify({ content: "x".repeat(64 * 1024) });
+  const writes = Array.from({ length: 32 }, () =>
+    store.appendEventsIfRunning(
+      task,
+      Array.from({ length: 4 }, () => ({ type: "assistant.text" as const, data })),
+    ),
+  );
+  await writes[0];
+  const small = store.insertTaskIfAbsent(newTask({ taskId: "small" }));
+  // Nothing is shown before all of it is on the disk.
+  expect([store.lastEventNumber(), shown]).toEqual([1, []]);
+  expect(await store.readTaskEvents(task.seq, 0, 9, { callbacks: true })).toHaveLength(1);
+  expect(await Promise.all(writes)).toEqual(Array(32).fill(true));
+  isOver = true;
+  expect(turns).toBeGreaterThanOrEqual(16);
+  expect([store.lastEventNumber(), shown]).toEqual([129, [128]]);
+  expect((await small).inserted).toBe(true);
+});
+
+test("a large commit leaves no large log beside the database", async () => {
+  const file = await fileIn();
+  const store = openStore({ file });
+  onTestFinished(() => store.close());
+  await store.insertTaskIfAbsent(newTask({ request: { ...newTask().request, message: "x".repeat(30 * 1024 ** 2) } }));
+  for (let count = 0; count < 3; count += 1) await store.checkWritable();
+  expect(statSync(`${file}-wal`).size).toBeLessThan(9 * 1024 ** 2);
+});
+
+test("a stop writes all that waits, however large", async () => {
+  const file = await fileIn();
+  const store = openStore({ file });
+  await store.insertTaskIfAbsent(newTask());
+  const task = (await store.startNextTaskIfQueued("command", { childrenOnly: false })) as Task;
+  const data = JSON.stringify({ content: "x".repeat(400_000) });
+  const writes = Array.from({ length: 20 }, () => store.appendEventsIfRunning(task, [{ type: "assistant.text", data }]));
+  await store.close();
+  expect(await Promise.all(writes)).toEqual(Array(20).fill(true));
+  const again = openStore({ file });
+  onTestFinished(() => again.close());
+  expect(again.lastEventNumber()).toBe(21);
 });
 
 test("commits are durable on every open: WAL and synchronous=FULL, also the second time", async () => {
