@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TaskIdentity } from "../task.ts";
 import { fillGaps, type GappedJson, type LongText } from "./gapped-json.ts";
 import { createLengthLimit } from "./read-length.ts";
-import type { Row, SqliteDriver } from "./sqlite-driver.ts";
-import { WRITE_SLICE_BYTES } from "./sqlite-driver.ts";
+import { type Row, type SqliteDriver, WRITE_SLICE_BYTES } from "./sqlite-driver.ts";
 import type { Store } from "./store.ts";
 
 /** UTF-16 units of a text that one chunk holds, at most. */
 const CHUNK_LENGTH = 64 * 1024;
-/** Rows that one read takes, at most. */
+/** What one read takes, give or take a row, in rows and in UTF-16 units: the event loop is free after it. */
 const READ_ROWS = 250;
+const READ_LENGTH = 256 * 1024;
 /** Events shorter than this on average share nothing worth sharing: the rows around their text are longer than the text. */
 const LEAST_SHARED_LENGTH = 256;
 
@@ -31,7 +31,7 @@ export function createLongTextVerbs(driver: SqliteDriver) {
     let last: number | null = null;
     while (rowsLeft > 0) {
       const rows = driver.allUntil(
-        createLengthLimit("data"),
+        createLengthLimit("data", READ_LENGTH),
         `SELECT number, data FROM event WHERE task = ? AND type = 'assistant.text' AND number < ? ORDER BY number DESC LIMIT ?`,
         task.seq,
         first,
@@ -87,7 +87,7 @@ export function createLongTextVerbs(driver: SqliteDriver) {
   /** The parts of a text, each the inside of a JSON string. */
   async function* readText(taskSeq: number, text: LongText): AsyncGenerator<string, void, undefined> {
     const [id, first, last] = "events" in text ? [0, ...text.events] : [text.kept, 1, text.chunks];
-    const isLongEnough = () => createLengthLimit("json");
+    const isLongEnough = () => createLengthLimit("json", READ_LENGTH);
     for (let next = first; next <= last; ) {
       let rows: Row[] = driver.allUntil(
         isLongEnough(),

@@ -4,10 +4,10 @@ import type { Row } from "./sqlite-driver.ts";
 const READ_LENGTH = 1024 * 1024;
 
 /** Creates the test for `allUntil` that stops a read when a column's texts together are long enough. */
-export function createLengthLimit(column: string): (row: Row) => boolean {
+export function createLengthLimit(column: string, enough = READ_LENGTH): (row: Row) => boolean {
   let length = 0;
   return (row) => {
     length += String(row[column] ?? "").length;
-    return length >= READ_LENGTH;
+    return length >= enough;
   };
 }

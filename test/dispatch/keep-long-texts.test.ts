@@ -96,9 +96,9 @@ describe("a long text", () => {
     const written = turns;
     await bodyOf(store);
     isOver = true;
-    // Slices of half a mebibyte are written, those of a mebibyte read.
+    // Slices of half a mebibyte are written, those of a quarter are read.
     expect(written).toBeGreaterThan(32);
-    expect(turns - written).toBeGreaterThan(14);
+    expect(turns - written).toBeGreaterThan(60);
     expect(task.result?.output).toHaveLength(16 * MEBIBYTE);
   });
 });

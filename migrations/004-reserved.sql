@@ -1,1 +1,0 @@
--- Stands in for migration 004 of another branch; drop this file when that one is there.
