@@ -57,7 +57,7 @@ describe("output", () => {
     };
     countTurns();
     const { end } = await run("flood", {
-      argv: ["/bin/sh", "-c", "yes x | head -c 4194304 > $TMPDIR/lines; cat $TMPDIR/lines"],
+      argv: ["/bin/sh", "-c", "yes x | head -c 4194304 > $TMPDIR/lines; cat $TMPDIR/lines; rm $TMPDIR/lines"],
       onLine() {
         linesPerTurn[turn] = (linesPerTurn[turn] ?? 0) + 1;
         // Meanwhile the program fills the pipe again.
