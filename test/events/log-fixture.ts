@@ -28,7 +28,7 @@ export async function startTask(store: Store, fields: Partial<NewTask> = {}): Pr
   count += 1;
   const wanted = newTask({ taskId: `task-${count}`, ...fields });
   await store.insertTaskIfAbsent(wanted);
-  const task = await store.startNextTaskIfQueued({ ...wanted, kind: "dispatched", exceptAgents: [] });
+  const task = await store.startNextTaskIfQueued({ ...wanted, kind: wanted.parent === null ? "dispatched" : "child", exceptAgents: [] });
   if (task?.taskId !== wanted.taskId) throw new Error("another task was started");
   return task;
 }

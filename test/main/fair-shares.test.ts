@@ -42,7 +42,7 @@ test("of a tenant that has filled the queue with a thousand tasks and one that q
 
   const accepted = await dispatchTask(as("one"), { ...body, taskId: "single" });
   expect(accepted.status).toBe(202);
-  const single = await taskInState(as("one"), "single", "completed");
+  const single = await taskInState(as("one"), "single", "completed", 60_000);
   const started: { startedAt: string | null }[] = [];
   for (const state of ["running", "completed"]) {
     const { data } = (await (await as("many").call("GET", `/api/v2/tasks?state=${state}&limit=100`)).json()) as { data: typeof started };

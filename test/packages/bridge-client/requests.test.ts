@@ -41,6 +41,21 @@ test("waits at least as long as Bridge asks for, and not beyond its patience", a
   expect(busy.requests).toHaveLength(1);
 });
 
+test("a refusal for a full queue reports whose queue it is", async () => {
+  const body = {
+    type: "urn:bridge:error:queue_full",
+    title: "",
+    status: 503,
+    detail: "",
+    code: "queue_full",
+    requestId: "r",
+    queue: "tenant",
+  };
+  const { url } = await startScriptedServer(json(503, body, { "retry-after": "30" }));
+  const refused = createBridgeClient({ url, ...quick }).dispatch(task);
+  await expect(refused).rejects.toMatchObject({ code: "queue_full", queue: "tenant", retryAfterMs: 30_000 });
+});
+
 test.each([
   [409, "task_conflict"],
   [422, "unknown_provider"],
