@@ -31,7 +31,7 @@ async function open(clock = Date.now) {
 
 async function started(store: Store, taskId: string): Promise<Task> {
   await store.insertTaskIfAbsent(newTask({ taskId }));
-  return (await store.startNextTaskIfQueued("command", { childrenOnly: false })) as Task;
+  return (await store.startNextTaskIfQueued({ provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [] })) as Task;
 }
 
 const tell = (store: Store, task: Task, ...texts: string[]) =>
