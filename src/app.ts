@@ -48,6 +48,7 @@ import { registerTaskRoutes } from "./http/tasks.ts";
 import { createTickets } from "./http/tickets.ts";
 import { loadTokens } from "./http/tokens.ts";
 import { createMetrics } from "./metrics.ts";
+import { createFaultLog } from "./store/fault-log.ts";
 import { lockFile } from "./store/lock-file.ts";
 import { openStore } from "./store/open-store.ts";
 import { makeOwnDirectory } from "./store/own-directory.ts";
@@ -104,11 +105,12 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const loaded = adapters ?? (await loadAdapters(config.adapters, { ...catalogue, ...acpAgents(config.acpAgents) }));
   const tokens = loadTokens({ config, logger });
   const metrics = createMetrics(version);
+  const logFault = createFaultLog({ file: config.databaseFile, logger });
   const store = openStore({
     file: config.databaseFile,
     onFault(error) {
       metrics.storageFaults.inc();
-      logger.error({ err: error }, "the database cannot be written");
+      logFault(error);
     },
   });
   const eventLog = createEventLog({ store, metrics, logger });
@@ -234,6 +236,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     await dispatcher.recover();
     await bridgeServer.start();
     recovered.resolve();
+    store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
     callbackWorker.start();
     retention = createRetention({ store, days: config.retentionDays, logger });
     // In the background: a runtime that is slow to answer holds up its own tasks only.

@@ -5,7 +5,7 @@ import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { createApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
-import { StartError } from "./errors.ts";
+import { BridgeError, StartError } from "./errors.ts";
 
 /** Beyond the drain time: a stopped runtime's grace (15 s), its adapter's shutdown (15 s), the last answers (10 s), the last callbacks (4 s). */
 const CLOSE_MARGIN_MS = 45_000;
@@ -85,6 +85,8 @@ function openLog() {
 /** What the operator can mend is told in words; anything else keeps its stack. */
 function explain(error: unknown): unknown {
   if (error instanceof StartError) return error.message;
+  // What a caller would be refused with met the start itself: a damaged page that only a read finds.
+  if (error instanceof BridgeError) return `Bridge cannot start: ${error.message}`;
   const remedy = error instanceof Error && "code" in error ? remedies[String(error.code)] : undefined;
   return remedy === undefined ? error : `Bridge cannot start: ${(error as Error).message}. ${remedy}`;
 }

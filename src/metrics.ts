@@ -94,7 +94,11 @@ export function createMetrics(version: string) {
       help: "Runtime processes that outlived their task and were killed.",
       registers,
     }),
-    storageFaults: new Counter({ name: "bridge_storage_faults_total", help: "Commits that the disk refused.", registers }),
+    storageFaults: new Counter({
+      name: "bridge_storage_faults_total",
+      help: "Reads and commits that failed because of the disk or a damaged database file.",
+      registers,
+    }),
     buildInfo: new Gauge({ name: "bridge_build_info", help: "Always 1; the label tells the version.", labelNames: ["version"], registers }),
   };
   metrics.buildInfo.set({ version }, 1);

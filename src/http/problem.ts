@@ -50,9 +50,12 @@ export function sendProblem(reply: FastifyReply, error: BridgeError): FastifyRep
 /** What may be wrong with the body of any request that has one. */
 export const bodyRefusals = ["invalid_request", "too_slow", "too_large", "unsupported_media_type"] as const;
 
+/** What every route may answer that reads the store, or whose tenant holds too much of Bridge's memory. */
+const anywhere = ["overloaded", "storage_unavailable"] as const;
+
 /** The refusals that a route may answer, for the description of the API. */
 export function problemResponses(...codes: ErrorCode[]) {
-  const byStatus = Map.groupBy(codes, (code) => errorCodes[code].httpStatus);
+  const byStatus = Map.groupBy(new Set([...codes, ...anywhere]), (code) => errorCodes[code].httpStatus);
   return Object.fromEntries(
     [...byStatus].map(([status, names]) => [
       status,

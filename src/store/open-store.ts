@@ -13,12 +13,14 @@ import { createTaskVerbs } from "./task-verbs.ts";
 export interface StoreOptions {
   file: string;
   clock?: () => number;
-  /** The disk failed: work of Bridge's own waits for it. */
+  /** The disk failed, and work of Bridge's own waits for it; or the file is damaged. */
   onFault?: (error: unknown) => void;
+  /** Files up to this size are checked before they are used; for tests. */
+  checkAtStartBytes?: number;
 }
 
 /** Opens the store in a SQLite file that no other process holds. */
-export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreOptions): Store {
+export function openStore({ file, clock = Date.now, onFault = () => {}, ...options }: StoreOptions): Store {
   let events: ReturnType<typeof createEventVerbs> | undefined;
   const hooks: DriverHooks = {
     beforeCommit: () => events?.hooks.beforeCommit(),
@@ -27,7 +29,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreO
     mark: () => events?.hooks.mark() ?? { undo() {} },
     onFault,
   };
-  const driver = openSqlite(file, hooks);
+  const driver = openSqlite(file, hooks, options);
   events = createEventVerbs(driver, clock);
   const approvals = createApprovalVerbs(driver, events, clock);
   const longTexts = createLongTextVerbs(driver);
@@ -51,6 +53,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {} }: StoreO
           String(clock()),
         );
       }),
+    checkPages: () => driver.checkPages(),
     close: () => driver.close(),
   };
 }

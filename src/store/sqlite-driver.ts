@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
 import SqliteDatabase, { type Database, type Statement } from "better-sqlite3";
 import { BridgeError, StartError } from "../errors.ts";
+import { type PageCheck, startPageCheck } from "./check-pages.ts";
+import { damagedAtStart, damageRefusal, describeDamage, findDamage, isDamage } from "./damage.ts";
 import { lockFile } from "./lock-file.ts";
 import { migrate } from "./migrate.ts";
 import { locateDatabase } from "./own-directory.ts";
@@ -28,7 +30,15 @@ export interface SqliteDriver {
   /** The first rows, up to and with the one that is `enough`; what comes after it is not read. */
   allUntil(enough: (row: Row) => boolean, sql: string, ...parameters: Parameter[]): Row[];
   run(sql: string, ...parameters: Parameter[]): number;
+  /** Checks a file that was too large for a check at the start, beside the event loop. Resolves when the check is over, whatever it found. */
+  checkPages(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** How a file is opened. */
+interface OpenOptions {
+  /** Files up to this size are checked before they are used. */
+  checkAtStartBytes?: number;
 }
 
 /** What the owner of a driver is told. */
@@ -41,7 +51,7 @@ export interface DriverHooks {
   afterRollback(): void;
   /** A single operation is about to run, and `undo` to be called should it alone fail. */
   mark(): { undo(): void };
-  /** The disk, not the code, failed. */
+  /** The disk or the file, not the code, failed. */
   onFault(error: unknown): void;
 }
 
@@ -51,6 +61,8 @@ export const WRITE_SLICE_BYTES = 512 * 1024;
 const WAL_KEPT_BYTES = 8 * 1024 ** 2;
 const LAZY_DELAY_MS = 10;
 const FAULT_RETRY_MS = 500;
+/** The check takes some 40 ms then. A larger file must not delay the start: it is checked in the background. */
+const CHECK_AT_START_BYTES = 64 * 1024 ** 2;
 
 interface Entry {
   operation: () => unknown;
@@ -61,13 +73,14 @@ interface Entry {
 }
 
 /** Opens the database file, alone: a second process on it is refused. Everything written in one event-loop turn shares one commit. */
-export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
+export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes = CHECK_AT_START_BYTES }: OpenOptions = {}): SqliteDriver {
   const file = locateDatabase(name);
   const releaseLock = lockFile(`${file}.lock`, { name: "database", setting: "BRIDGE_DATABASE_URL" });
+  const isSmall = sizeOf(file) <= checkAtStartBytes;
   let database: Database;
   try {
     refuseHardLinks(file);
-    database = openDatabase(file);
+    database = openDatabase(file, isSmall);
   } catch (error) {
     releaseLock();
     throw error;
@@ -91,6 +104,9 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
   let immediate: NodeJS.Immediate | null = null;
   let timer: NodeJS.Timeout | null = null;
   let closed = false;
+  /** A damaged file takes no new work: what is written into it may be lost. */
+  let isDamaged = false;
+  let pageCheck: PageCheck | null = null;
 
   function schedule(lazy: boolean, delayMs = LAZY_DELAY_MS): void {
     if (immediate !== null) return;
@@ -110,7 +126,8 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
       hooks.afterCommit({ isLast: rest === 0 });
       for (const [index, entry] of batch.entries()) entry.resolve(results[index]);
     } catch (error) {
-      if (isStorageFault(error)) waitForDisk(batch, error);
+      if (isDamage(error)) runAlone(batch, error);
+      else if (isStorageFault(error)) waitForDisk(batch, error);
       else runSingly(batch);
     }
     if (queue.length > 0) schedule(timer !== null);
@@ -143,6 +160,23 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
       hooks.afterRollback();
       throw error;
     }
+  }
+
+  /** An operation that meets a damaged page spoils its whole transaction: each gets its own, so that only that one waits. */
+  function runAlone(batch: readonly Entry[], error: unknown): void {
+    const waiting = batch.filter((entry) => {
+      try {
+        const result = transact(entry.operation);
+        hooks.afterCommit({ isLast: true });
+        entry.resolve(result);
+        return false;
+      } catch (error) {
+        if (isStorageFault(error)) return true;
+        entry.reject(error);
+        return false;
+      }
+    });
+    if (waiting.length > 0) waitForDisk(waiting, error);
   }
 
   /** One operation of the batch is faulty: run each behind a savepoint of its own, so that only the faulty one fails. */
@@ -178,34 +212,74 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
 
   function waitForDisk(batch: readonly Entry[], error: unknown): void {
     rest = 0;
-    hooks.onFault(error);
-    const refusal = new BridgeError("storage_unavailable", "Bridge cannot write to its database at the moment.", { cause: error });
+    noteFault(error);
+    const refusal = isDamaged
+      ? damageRefusal()
+      : new BridgeError("storage_unavailable", "Bridge cannot write to its database at the moment.", { cause: error });
     for (const entry of batch) if (!entry.patient || closed) entry.reject(refusal);
     queue = [...batch.filter((entry) => entry.patient && !closed), ...queue];
     if (queue.length > 0) schedule(true, FAULT_RETRY_MS);
   }
 
+  function noteFault(error: unknown): void {
+    isDamaged ||= isDamage(error);
+    hooks.onFault(error);
+  }
+
+  /** The error of a read as its caller gets it. Inside of a transaction the batch deals with it. */
+  function explainRead(error: unknown): unknown {
+    if (database.inTransaction || !isStorageFault(error)) return error;
+    noteFault(error);
+    return isDamage(error)
+      ? damageRefusal()
+      : new BridgeError("storage_unavailable", "Bridge cannot read its database at the moment.", { cause: error });
+  }
+
   return {
     write<T>(operation: () => T, { lazy = false, patient = false, bytes = 0 }: WriteOptions = {}): Promise<T> {
       if (closed) return Promise.reject(new BridgeError("storage_unavailable", "Bridge is stopping."));
+      if (isDamaged && !patient) return Promise.reject(damageRefusal());
       return new Promise<T>((resolve, reject) => {
         queue.push({ operation, patient, bytes, resolve: resolve as (value: unknown) => void, reject });
         schedule(lazy);
       });
     },
-    get: (sql, ...parameters) => prepare(sql).get(...parameters) as Row | undefined,
-    all: (sql, ...parameters) => prepare(sql).all(...parameters) as Row[],
+    get(sql, ...parameters) {
+      try {
+        return prepare(sql).get(...parameters) as Row | undefined;
+      } catch (error) {
+        throw explainRead(error);
+      }
+    },
+    all(sql, ...parameters) {
+      try {
+        return prepare(sql).all(...parameters) as Row[];
+      } catch (error) {
+        throw explainRead(error);
+      }
+    },
     allUntil(enough, sql, ...parameters) {
       const rows: Row[] = [];
-      for (const row of prepare(sql).iterate(...parameters) as IterableIterator<Row>) {
-        rows.push(row);
-        if (enough(row)) break;
+      try {
+        for (const row of prepare(sql).iterate(...parameters) as IterableIterator<Row>) {
+          rows.push(row);
+          if (enough(row)) break;
+        }
+      } catch (error) {
+        throw explainRead(error);
       }
       return rows;
     },
     run: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
+    async checkPages() {
+      if (isSmall || closed) return;
+      pageCheck = startPageCheck(file);
+      const fault = await pageCheck.fault;
+      if (fault !== null) noteFault(new DamagedFileError(describeDamage(file, fault)));
+    },
     async close() {
       if (closed) return;
+      await pageCheck?.end();
       flushAll();
       closed = true;
       flushAll();
@@ -215,7 +289,13 @@ export function openSqlite(name: string, hooks: DriverHooks): SqliteDriver {
   };
 }
 
-function openDatabase(file: string): Database {
+/** What the check of the pages found, with the code of SQLite's own errors of that kind. */
+class DamagedFileError extends Error {
+  override readonly name = "DamagedFileError";
+  readonly code = "SQLITE_CORRUPT";
+}
+
+function openDatabase(file: string, isChecked: boolean): Database {
   // Nobody else writes to it; should somebody all the same, waiting for them would stop the event loop.
   const database = new SqliteDatabase(file, { timeout: 100 });
   try {
@@ -224,12 +304,14 @@ function openDatabase(file: string): Database {
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
     database.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
+    const fault = isChecked ? findDamage(database) : null;
+    if (fault !== null) throw damagedAtStart(file, fault);
     if (Number(database.pragma("synchronous", { simple: true })) !== 2) throw new Error("The database does not accept synchronous=FULL.");
     migrate(database);
     return database;
   } catch (error) {
     database.close();
-    throw error;
+    throw isDamage(error) && !isNoDatabase(error) ? damagedAtStart(file, (error as Error).message) : error;
   }
 }
 
@@ -241,6 +323,12 @@ function refuseHardLinks(file: string): void {
     `Bridge cannot start: the database ${file} has ${names} names (hard links), and a second Bridge could open it by another one. Remove the other names, or copy the file.`,
   );
 }
+
+/** The size on disk; what the write-ahead log holds is little. */
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+/** A file that begins otherwise than a database never was one, or is another. */
+const isNoDatabase = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "SQLITE_NOTADB";
 
 const faultCodes = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|READONLY|NOMEM|CANTOPEN|CORRUPT|NOTADB|PROTOCOL)/;
 

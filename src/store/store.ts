@@ -267,6 +267,8 @@ export interface Store {
   prune(olderThanMs: number, limit: number): Promise<number>;
   /** Proves that a write reaches the disk. */
   checkWritable(): Promise<void>;
+  /** Looks for damaged pages where opening the store has not done so. Resolves when the check is over; what it finds is a fault. */
+  checkPages(): Promise<void>;
   /** Counts of queued tasks that were dispatched, for counters kept in memory; those with the oldest task first. */
   countQueuedTasks(): Promise<QueuedCount[]>;
   /** Writes what is waiting and lets go of the file. */
