@@ -42,6 +42,7 @@ import { eventRoutes } from "./http/events.ts";
 import { gatewayRoutes } from "./http/gateway.ts";
 import { registerHealthRoutes } from "./http/health.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
+import { createOverload } from "./http/overload.ts";
 import { taskEventRoutes } from "./http/task-events.ts";
 import { registerTaskFileRoutes } from "./http/task-files.ts";
 import { registerTaskRoutes } from "./http/tasks.ts";
@@ -100,7 +101,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
 const DATA_DIRECTORY_LOCK = "data-directory.lock";
 
 async function composeApp(config: Config, logger: Logger, options: AppOptions, releaseLock: () => void): Promise<App> {
-  const { adapters, environment = process.env, ...serverOptions } = options;
+  const { adapters, environment = process.env, maxEventLoopDelayMs } = options;
   const { sandbox, noSandbox } = await openSandbox(config, environment);
   const loaded = adapters ?? (await loadAdapters(config.adapters, { ...catalogue, ...acpAgents(config.acpAgents) }));
   const tokens = loadTokens({ config, logger });
@@ -166,7 +167,8 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const tickets = createTickets();
   // Fastify would tell the address too, before us and in prose.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
-  const server = await createServer({ ...serverOptions, config, logger: serverLogger, version, tokens, tickets });
+  const overload = createOverload({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
+  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets, overload });
   const recovered = Promise.withResolvers<void>();
   // The port opens first, so that the address can be told first; requests wait until the past is dealt with.
   server.addHook("onRequest", () => recovered.promise);
@@ -197,7 +199,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     workspaces: createWorkspaceList({ store, workspacesDir: config.workspacesDir }),
     checkOpen() {
       if (!bridgeServer.running) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
-      if (server.isUnderPressure()) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
+      if (overload.isOverloaded) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
     },
   });
   bridgeServer = createWebSocketBridgeServer({
@@ -235,6 +237,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
       logger.error({ err: error }, "a temporary directory of an earlier task cannot be removed");
     await dispatcher.recover();
     await bridgeServer.start();
+    overload.start();
     recovered.resolve();
     store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
     callbackWorker.start();
@@ -273,6 +276,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
       await started?.catch(() => {});
       await dispatcher.drain();
       await server.close();
+      overload.close();
       tokens.close();
       await retention?.close();
       await registry.close();

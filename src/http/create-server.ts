@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
-import underPressure from "@fastify/under-pressure";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import { validatorCompiler } from "fastify-zod-openapi";
 import type { Logger } from "pino";
@@ -15,6 +14,7 @@ import { allowOrigins } from "./cors.ts";
 import { handleError } from "./error-handler.ts";
 import { finishAnswersOnClose } from "./finish-answers.ts";
 import { limitPipelining } from "./limit-pipelining.ts";
+import type { Overload } from "./overload.ts";
 import type { Principal } from "./principal.ts";
 import { sendProblem } from "./problem.ts";
 import { chooseRequestId } from "./request-id.ts";
@@ -30,9 +30,6 @@ export const serverTimeouts = {
   lastAnswersMs: 5_000,
 } as const;
 
-/** Event-loop delay, as a mean over a second, from which on new dispatches are refused. */
-const MAX_EVENT_LOOP_DELAY_MS = 500;
-
 /** What the server is made of; times and limits are there for tests. */
 export interface ServerOptions {
   config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute" | "corsOrigins">;
@@ -40,8 +37,8 @@ export interface ServerOptions {
   version: string;
   tokens: Pick<Tokens, "find">;
   tickets: TicketDesk;
+  overload: Pick<Overload, "isOverloaded">;
   timeouts?: { [Name in keyof typeof serverTimeouts]?: number };
-  maxEventLoopDelayMs?: number;
 }
 
 /** The HTTP server with everything that holds for all routes; the routes are registered on it afterwards. */
@@ -94,7 +91,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await app.register(helmet, { contentSecurityPolicy: false });
   app.decorateRequest("principal", null as unknown as Principal);
   app.addHook("onRequest", createAuthentication({ tokens, tickets }));
-  await shedLoad(app, options.maxEventLoopDelayMs ?? MAX_EVENT_LOOP_DELAY_MS);
+  shedLoad(app, options.overload);
   if (config.rateLimitPerMinute !== null) await limitRate(app, config.rateLimitPerMinute);
   await registerApiDocs(app, options.version);
   return app;
@@ -151,12 +148,11 @@ function parseJson(bytes: Buffer, encoding = "identity"): unknown {
 }
 
 /** Under overload new dispatches are refused; what is accepted stays visible: events, health and metrics go on. */
-async function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number): Promise<void> {
-  await app.register(underPressure, {
-    maxEventLoopDelay: maxEventLoopDelayMs,
-    pressureHandler: async (request) => {
-      if (request.routeOptions.config.shedsLoad === true) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
-    },
+function shedLoad(app: FastifyInstance, overload: Pick<Overload, "isOverloaded">): void {
+  app.addHook("onRequest", (request, _reply, done) => {
+    if (request.routeOptions.config.shedsLoad === true && overload.isOverloaded)
+      throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
+    done();
   });
 }
 

@@ -10,5 +10,6 @@ export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<
     version: "test",
     tokens: { find: () => null },
     tickets: { redeem: () => null },
+    overload: { isOverloaded: false },
     ...options,
   });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { createAcceptDispatch } from "../../src/dispatch/accept-dispatch.ts";
 import { type ServerOptions, serverTimeouts } from "../../src/http/create-server.ts";
 import { registerDispatchRoute } from "../../src/http/dispatch.ts";
+import { createOverload } from "../../src/http/overload.ts";
 import { problemSchema } from "../../src/http/problem.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createBareServer } from "./bare-server.ts";
@@ -420,7 +421,10 @@ test("under overload dispatches are refused, and nothing else", async () => {
   const nobody = async () => {
     throw new Error("Nothing well-formed is dispatched here.");
   };
-  const { url } = await startServer({ maxEventLoopDelayMs: 20 }, (app) =>
+  const overload = createOverload({ maxDelayMs: 20 });
+  overload.start();
+  onTestFinished(() => overload.close());
+  const { url } = await startServer({ overload }, (app) =>
     registerDispatchRoute(app, {
       acceptDispatch: createAcceptDispatch({
         dispatcher: { accept: nobody },

@@ -73,7 +73,14 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
     };
     const eventStreams = createEventStreams({ store, eventLog, metrics, logger, ...times });
     const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null, corsOrigins: [] };
-    const app = await createServer({ config, logger, version: "test", tokens: { find: findPrincipal }, tickets });
+    const app = await createServer({
+      config,
+      logger,
+      version: "test",
+      tokens: { find: findPrincipal },
+      tickets,
+      overload: { isOverloaded: false },
+    });
     await app.register(fastifySSE);
     await app.register(eventRoutes({ store, eventStreams, tickets }));
     await app.register(taskEventRoutes({ store, eventStreams }));

@@ -1,0 +1,53 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+
+/** Mean event-loop delay from which on a second counts as overloaded. */
+const MAX_DELAY_MS = 500;
+const SAMPLE_MS = 1_000;
+const RESOLUTION_MS = 10;
+/** So many seconds in a row: one long block (a pause of the machine, one costly request) is over when it is measured, and refuses nobody. */
+const SAMPLES_IN_A_ROW = 2;
+
+/** Tells whether the event loop falls behind the work of serving. */
+export interface Overload {
+  readonly isOverloaded: boolean;
+  /** Begins to measure: what blocked the loop before, such as the start itself, does not count. */
+  start(): void;
+  close(): void;
+}
+
+/** What overload is judged by; `delays` is for tests, in nanoseconds as Node measures them. */
+interface OverloadOptions {
+  /** 0 means never overloaded. */
+  maxDelayMs?: number;
+  delays?: { enable(): void; disable(): void; reset(): void; readonly mean: number };
+}
+
+/** Creates the measurement; it does nothing before `start`. */
+export function createOverload({ maxDelayMs = MAX_DELAY_MS, delays }: OverloadOptions = {}): Overload {
+  const histogram = delays ?? monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  let samplesOver = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function sample(): void {
+    // Not a number where the loop was blocked for the whole time: the delay is measured right after this, and counts for the next sample.
+    const isOver = histogram.mean / 1e6 - RESOLUTION_MS > maxDelayMs;
+    samplesOver = isOver ? samplesOver + 1 : 0;
+    histogram.reset();
+  }
+
+  return {
+    get isOverloaded() {
+      return samplesOver >= SAMPLES_IN_A_ROW;
+    },
+    start() {
+      if (maxDelayMs === 0) return;
+      histogram.enable();
+      histogram.reset();
+      timer = setInterval(sample, SAMPLE_MS).unref();
+    },
+    close() {
+      clearInterval(timer);
+      histogram.disable();
+    },
+  };
+}
