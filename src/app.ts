@@ -41,6 +41,7 @@ import { createEventStreams } from "./http/event-stream.ts";
 import { eventRoutes } from "./http/events.ts";
 import { gatewayRoutes } from "./http/gateway.ts";
 import { registerHealthRoutes } from "./http/health.ts";
+import { createHeldBytes } from "./http/held-bytes.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { createOverload } from "./http/overload.ts";
 import { taskEventRoutes } from "./http/task-events.ts";
@@ -167,12 +168,13 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const tickets = createTickets();
   // Fastify would tell the address too, before us and in prose.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
+  const heldBytes = createHeldBytes();
   const overload = createOverload({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
-  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets, overload });
+  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets, overload, heldBytes });
   const recovered = Promise.withResolvers<void>();
   // The port opens first, so that the address can be told first; requests wait until the past is dealt with.
   server.addHook("onRequest", () => recovered.promise);
-  const eventStreams = createEventStreams({ store, eventLog, metrics, logger });
+  const eventStreams = createEventStreams({ store, eventLog, heldBytes, metrics, logger });
   server.addHook("preClose", () => eventStreams.closeAll("shutdown"));
   await server.register(fastifySSE);
   const tasks = createTaskReader(store, dispatcher);
@@ -207,6 +209,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     knownOps: ops.map(({ name }) => name),
     isDraining: () => dispatcher.draining,
     frameLimitBytes: config.bodyLimitBytes,
+    heldBytes,
     metrics,
     logger,
   });

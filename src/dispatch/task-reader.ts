@@ -21,11 +21,13 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
 /** Reads tasks for those outside, within one tenant: what belongs to another does not exist. */
 export interface TaskReader {
   find(tenant: string, taskId: string): Promise<TaskSnapshot | null>;
+  /** How long the task's result is, told without reading it. */
+  resultBytes(tenant: string, taskId: string): Promise<number>;
   list(filter: TaskFilter, page: Page): Promise<TaskSnapshot<ListedTask>[]>;
 }
 
 export function createTaskReader(
-  store: Pick<Store, "findStoredTask" | "listTasks" | "findCallback" | "lastProgressAt" | "hasPendingApproval">,
+  store: Pick<Store, "findStoredTask" | "resultBytes" | "listTasks" | "findCallback" | "lastProgressAt" | "hasPendingApproval">,
   dispatcher: Pick<Dispatcher, "isHeldByQuota">,
 ): TaskReader {
   const look = async <Shown extends ListedTask | Task>(task: Shown): Promise<TaskSnapshot<Shown>> => {
@@ -44,6 +46,7 @@ export function createTaskReader(
       const snapshot = await look(stored.task);
       return stored.readResult === null ? snapshot : { ...snapshot, readResult: stored.readResult };
     },
+    resultBytes: (tenant, taskId) => store.resultBytes(tenant, taskId),
     list: async (filter, page) => Promise.all((await store.listTasks(filter, page)).map(look)),
   };
 }

@@ -13,6 +13,8 @@ import { answerClientError } from "./client-errors.ts";
 import { allowOrigins } from "./cors.ts";
 import { handleError } from "./error-handler.ts";
 import { finishAnswersOnClose } from "./finish-answers.ts";
+import type { HeldBytes } from "./held-bytes.ts";
+import { holdRequests, STALLED_READER_MS } from "./hold-requests.ts";
 import { limitPipelining } from "./limit-pipelining.ts";
 import type { Overload } from "./overload.ts";
 import type { Principal } from "./principal.ts";
@@ -28,6 +30,7 @@ export const serverTimeouts = {
   checkIntervalMs: 1_000,
   keepAliveTimeoutMs: 72_000,
   lastAnswersMs: 5_000,
+  stalledReaderMs: STALLED_READER_MS,
 } as const;
 
 /** What the server is made of; times and limits are there for tests. */
@@ -38,6 +41,7 @@ export interface ServerOptions {
   tokens: Pick<Tokens, "find">;
   tickets: TicketDesk;
   overload: Pick<Overload, "isOverloaded">;
+  heldBytes: HeldBytes;
   timeouts?: { [Name in keyof typeof serverTimeouts]?: number };
 }
 
@@ -92,6 +96,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.decorateRequest("principal", null as unknown as Principal);
   app.addHook("onRequest", createAuthentication({ tokens, tickets }));
   shedLoad(app, options.overload);
+  holdRequests(app, { ...config, heldBytes: options.heldBytes, stalledReaderMs: timeouts.stalledReaderMs });
   if (config.rateLimitPerMinute !== null) await limitRate(app, config.rateLimitPerMinute);
   await registerApiDocs(app, options.version);
   return app;

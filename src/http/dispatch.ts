@@ -17,7 +17,7 @@ import { parseTraceparent } from "./traceparent.ts";
 export interface DispatchDependencies {
   acceptDispatch: AcceptDispatch;
   dispatcher: Pick<Dispatcher, "waitForEnd">;
-  tasks: Pick<TaskReader, "find">;
+  tasks: Pick<TaskReader, "find" | "resultBytes">;
 }
 
 const acceptedSchema = z
@@ -80,6 +80,7 @@ export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, di
       if (waitSeconds !== null) {
         reply.header("preference-applied", `wait=${waitSeconds}`);
         task = await dispatcher.waitForEnd(task, waitSeconds * 1000, goneSignal(reply));
+        if (isFinal(task.state)) await request.reserve(reply, await tasks.resultBytes(task.tenant, task.taskId));
         const snapshot = isFinal(task.state) ? await tasks.find(task.tenant, task.taskId) : null;
         if (snapshot !== null) return sendTask(reply, snapshot);
       }

@@ -8,6 +8,7 @@ import { followEvents, type Place } from "../events/follow-events.ts";
 import type { Metrics } from "../metrics.ts";
 import { callAt } from "./call-at.ts";
 import { createEventEncoder, encodeFrame } from "./event-frame.ts";
+import type { HeldBytes } from "./held-bytes.ts";
 import type { Principal } from "./principal.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 
@@ -39,6 +40,7 @@ export interface EventStreams {
 export interface EventStreamsOptions {
   store: EventStore;
   eventLog: EventLog;
+  heldBytes: HeldBytes;
   metrics: Metrics;
   logger: AdapterLogger;
   clock?: () => number;
@@ -57,6 +59,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
   const {
     store,
     eventLog,
+    heldBytes,
     metrics,
     logger,
     clock = Date.now,
@@ -75,7 +78,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
     const { raw } = reply;
     if (raw.destroyed) return;
     sendHead(reply);
-    const writer = createStreamWriter(raw, { heartbeatMs });
+    const writer = createStreamWriter(raw, { heartbeatMs, hold: heldBytes.open(tenant), isFull: () => heldBytes.isFull(tenant) });
     // The first bytes carry the headers out: without them a quiet stream looks like a server that does not answer. They name the
     // place too, so that a reader who is cut off before its first event comes back to where it was, and not to a later present.
     const place = from === null ? "" : `id: ${eventLog.formatId(from)}\n`;

@@ -10,21 +10,13 @@ import { type ByteRange, readByteRange } from "./byte-range.ts";
 /** The most that one answer carries; a larger file is fetched in ranges. */
 export const MAX_FILE_ANSWER_BYTES = 1024 ** 3;
 
-/** A reader that takes nothing for this long is cut off: it holds a file open. */
-const STALLED_READER_MS = 60_000;
-
 const CHUNK_BYTES = 256 * 1024;
 
 /** A file that changed less than this ago may change again within the same tick of its clock, and keep its tag. */
 const SETTLED_AFTER_MS = 1000;
 
 /** Answers with a file, or with the range of it that was asked for. Takes the file over: it is closed, whatever comes. */
-export async function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  file: OpenTaskFile,
-  { stalledReaderMs = STALLED_READER_MS } = {},
-): Promise<FastifyReply> {
+export async function sendFile(request: FastifyRequest, reply: FastifyReply, file: OpenTaskFile): Promise<FastifyReply> {
   const { handle, stats, name } = file;
   try {
     const size = Number(stats.size);
@@ -54,7 +46,6 @@ export async function sendFile(
       await handle.close();
       return reply.send();
     }
-    reply.raw.setTimeout(stalledReaderMs, () => reply.raw.destroy());
     const content = Readable.from(readRange(file, { first, last }), { objectMode: false, highWaterMark: CHUNK_BYTES });
     content.once("close", () => void handle.close());
     return reply.send(content);

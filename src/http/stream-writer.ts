@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Hold } from "./held-bytes.ts";
 
 /** What may wait for one reader, beyond what its connection has taken. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -19,12 +20,24 @@ export interface StreamWriter {
   finished(graceMs: number): Promise<void>;
 }
 
+/** What a writer is bounded by. */
+export interface StreamWriterOptions {
+  heartbeatMs: number;
+  /** Counts what waits for this reader alone. */
+  hold: Hold;
+  /** Does the reader's tenant hold as much as it may? */
+  isFull(): boolean;
+}
+
 /** Creates the writer of an answer whose headers have been sent. A comment goes out after `heartbeatMs` of silence. */
-export function createStreamWriter(raw: ServerResponse, { heartbeatMs }: { heartbeatMs: number }): StreamWriter {
+export function createStreamWriter(raw: ServerResponse, { heartbeatMs, hold, isFull }: StreamWriterOptions): StreamWriter {
   let waitingBytes = 0;
   let waitingEvents = 0;
   const heartbeat = setTimeout(beat, heartbeatMs).unref();
-  raw.once("close", () => clearTimeout(heartbeat));
+  raw.once("close", () => {
+    clearTimeout(heartbeat);
+    hold.release();
+  });
 
   function beat(): void {
     // A reader that does not take what is there needs no more of it.
@@ -38,11 +51,22 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs }: { heart
     return raw.write(chunk, onTaken);
   }
 
+  /** For what no other reader shares. */
+  function writeOwn(chunk: string | Buffer, onTaken?: () => void): boolean {
+    const bytes = Buffer.byteLength(chunk);
+    hold.set(hold.bytes + bytes);
+    return write(chunk, () => {
+      hold.set(hold.bytes - bytes);
+      onTaken?.();
+    });
+  }
+
   function writeLive(frames: readonly Buffer[]): boolean {
     const count = frames.length;
     const bytes = frames.reduce((sum, frame) => sum + frame.length, 0);
     // One large commit alone is no sign of a slow reader: only one that still has not taken the last is behind.
-    const isBehind = waitingEvents > 0 && (waitingEvents + count > MAX_WAITING_EVENTS || waitingBytes + bytes > MAX_WAITING_BYTES);
+    const isBehind =
+      waitingEvents > 0 && (waitingEvents + count > MAX_WAITING_EVENTS || waitingBytes + bytes > MAX_WAITING_BYTES || isFull());
     if (isBehind) return false;
     waitingEvents += count;
     waitingBytes += bytes;
@@ -56,7 +80,7 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs }: { heart
   /** A few bytes are fastest copied into one piece; many are shared with the other readers, so that waiting costs them once. */
   function writeAll(frames: readonly Buffer[], bytes: number, onTaken: () => void): void {
     if (bytes <= MAX_COPIED_BYTES) {
-      write(Buffer.concat(frames, bytes), onTaken);
+      writeOwn(Buffer.concat(frames, bytes), onTaken);
       return;
     }
     raw.cork();
@@ -69,7 +93,7 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs }: { heart
   }
 
   return {
-    write,
+    write: (chunk) => writeOwn(chunk),
     writeLive,
     async drained(patienceMs) {
       if (!raw.writableNeedDrain) return true;

@@ -79,7 +79,10 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
       },
     },
     async (request, reply) => {
-      const snapshot = await tasks.find(request.principal.tenant, request.params.taskId);
+      const { tenant } = request.principal;
+      const { taskId } = request.params;
+      await request.reserve(reply, await tasks.resultBytes(tenant, taskId));
+      const snapshot = await tasks.find(tenant, taskId);
       if (snapshot === null) throw new BridgeError("not_found", "There is no such task.");
       return sendTask(reply, snapshot);
     },

@@ -192,6 +192,8 @@ export interface Store {
   findTask(tenant: string, taskId: string): Promise<Task | null>;
   /** The same, without reading a long result. */
   findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;
+  /** How long a task's result is, without reading it; 0 where there is none. */
+  resultBytes(tenant: string, taskId: string): Promise<number>;
   findListedTask(tenant: string, taskId: string): Promise<ListedTask | null>;
   /** Requests and results are not read. Fewer tasks than `limit` where their metadata is long: only none is the end. */
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;

@@ -102,6 +102,10 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
       if (row === undefined || task === null) return null;
       return { task, readResult: row["result_gaps"] === null ? null : () => longTexts.readGapped(task.seq, storedResult(row)) };
     },
+    async resultBytes(tenant, taskId) {
+      const row = driver.get("SELECT octet_length(result) AS bytes FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
+      return Number(row?.["bytes"] ?? 0);
+    },
     async findListedTask(tenant, taskId) {
       const row = driver.get(`SELECT ${listedColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
       return row === undefined ? null : toListedTask(row);

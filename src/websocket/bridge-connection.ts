@@ -2,17 +2,26 @@ import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "@fastify/websocket";
 import { isLate } from "../callbacks/deadline.ts";
+import { type Hold, UNCOUNTED_BYTES } from "../http/held-bytes.ts";
 import type { Frame } from "./envelope.ts";
 
 /** Frames of one socket that are in work at once; the others wait, and so does who sends them. */
 export const MAX_IN_FLIGHT = 16;
-/** While more than this is made and not taken, in characters, no further frame is worked on. */
-const MAX_UNTAKEN = 1024 * 1024;
+/** While more than this is made and not taken, no further frame is worked on. */
+const MAX_UNTAKEN_BYTES = 1024 * 1024;
+/** Frames in work may be so long together: one of the default limit, which needs several times its length. */
+const MAX_IN_WORK_BYTES = 8 * 1024 * 1024;
+/** Around the payload of a control frame from a client. */
+const CONTROL_FRAME_BYTES = 6;
 
 /** One client's socket, for as long as it is open. */
 export interface BridgeConnection {
+  /** When the message began that is not complete yet, in ms; null while there is none worth counting. */
+  readonly unfinishedSince: number | null;
   /** Takes no more frames, and closes; answers that are still made are dropped. */
   close(code: number, reason: string): void;
+  /** Closes without reading on: the client does not have to answer. */
+  dismiss(code: number, reason: string): void;
   /** Closes when every frame that came is answered, or after the grace; resolves when it is closed. */
   end(code: number, reason: string, graceMs: number): Promise<void>;
 }
@@ -20,7 +29,11 @@ export interface BridgeConnection {
 /** What a connection is made of. */
 export interface ConnectionOptions {
   /** The connection below the socket. */
-  stream: Pick<Socket, "bytesRead">;
+  stream: Pick<Socket, "bytesRead" | "on">;
+  /** Counts what this client makes Bridge hold. */
+  hold: Hold;
+  /** More of an unfinished message came. */
+  onUnfinished(): void;
   /** Makes the answer of a frame; never rejects. */
   answer(frame: Frame): Promise<string>;
   heartbeatMs: number;
@@ -29,32 +42,79 @@ export interface ConnectionOptions {
 }
 
 /** Answers the frames of a socket, each once, and bounds what a client can make Bridge hold. */
-export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs, onCutOff }: ConnectionOptions): BridgeConnection {
+export function openConnection(socket: WebSocket, options: ConnectionOptions): BridgeConnection {
+  const { stream, hold, answer, heartbeatMs, onUnfinished, onCutOff } = options;
   const waiting: Frame[] = [];
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   let inFlight = 0;
+  let inWorkBytes = 0;
+  /** Of complete messages, until their answers are made. */
+  let frameBytes = 0;
+  let unfinishedBytes = 0;
+  let unfinishedSince: number | null = null;
+  let unfinishedBefore: number | null = null;
+  /** How much of the stream lay before the message that comes now. */
+  let messageBegan = stream.bytesRead;
   let isClosing = false;
   let onIdle = (): void => {};
   let isPinged = false;
   let wasPaused = false;
   let bytesHeard = stream.bytesRead;
   let taken: Promise<void> = Promise.resolve();
-  let untaken = 0;
+  let untakenBytes = 0;
   /** The answer that is being taken, now and at the last ping. */
   let taking: object | null = null;
   let takingBefore: object | null = null;
 
   let dueAt = performance.now() + heartbeatMs;
   const heartbeat = setInterval(beat, heartbeatMs).unref();
-  void closed.then(() => clearInterval(heartbeat));
+  void closed.then(() => {
+    clearInterval(heartbeat);
+    hold.release();
+  });
   socket.on("message", (bytes: Buffer, isBinary) => {
     if (isClosing) return;
+    messageBegan = stream.bytesRead;
+    unfinishedBytes = 0;
+    unfinishedSince = null;
+    frameBytes += bytes.length;
     waiting.push({ bytes, isBinary });
     takeFrames();
+    count();
+  });
+  // A message may be interrupted by control frames, which are not part of it.
+  const passOver = (payload: Buffer): void => {
+    messageBegan += CONTROL_FRAME_BYTES + payload.length;
+  };
+  socket.on("ping", passOver);
+  socket.on("pong", passOver);
+  // After the socket has read the same bytes: what is left over belongs to a message that is not complete.
+  stream.on("data", () => {
+    const bytes = stream.bytesRead - messageBegan;
+    if (bytes < UNCOUNTED_BYTES || isClosing) return;
+    unfinishedBytes = bytes;
+    unfinishedSince ??= performance.now();
+    count();
+    onUnfinished();
   });
 
+  function count(): void {
+    const bytes = unfinishedBytes + frameBytes + untakenBytes;
+    hold.set(bytes < UNCOUNTED_BYTES ? 0 : bytes);
+  }
+
+  function mayWork(next: Frame): boolean {
+    const isAlone = inFlight === 0;
+    return (
+      isAlone || (inFlight < MAX_IN_FLIGHT && untakenBytes <= MAX_UNTAKEN_BYTES && inWorkBytes + next.bytes.length <= MAX_IN_WORK_BYTES)
+    );
+  }
+
   function takeFrames(): void {
-    while (inFlight < MAX_IN_FLIGHT && untaken <= MAX_UNTAKEN && waiting.length > 0) void work(waiting.shift() as Frame);
+    for (let next = waiting[0]; next !== undefined && mayWork(next); next = waiting[0]) {
+      waiting.shift();
+      work(next);
+    }
     // What is in the system's buffers stays there: the client feels it.
     if (waiting.length > 0) {
       socket.pause();
@@ -64,26 +124,38 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   }
 
   /** A frame is in work until its answer is taken: who does not read is not answered further. */
-  async function work(frame: Frame): Promise<void> {
+  function work(frame: Frame): void {
+    const bytes = frame.bytes.length;
     inFlight += 1;
-    await send(await answer(frame));
-    inFlight -= 1;
-    takeFrames();
+    inWorkBytes += bytes;
+    // Without a function that keeps the frame: it is let go when its answer is made.
+    void answer(frame)
+      .then((text) => {
+        frameBytes -= bytes;
+        inWorkBytes -= bytes;
+        return send(Buffer.from(text));
+      })
+      .then(() => {
+        inFlight -= 1;
+        takeFrames();
+      });
   }
 
   /** One after the other: what is long and made at the same moment waits here, and is no sign of a slow client. */
-  function send(text: string): Promise<void> {
-    untaken += text.length;
+  function send(bytes: Buffer): Promise<void> {
+    untakenBytes += bytes.length;
+    count();
     taken = taken.then(async () => {
       taking = {};
-      await new Promise<void>((resolve) => socket.send(text, () => resolve()));
+      await new Promise<void>((resolve) => socket.send(bytes, { binary: false }, () => resolve()));
       taking = null;
-      untaken -= text.length;
+      untakenBytes -= bytes.length;
+      count();
     });
     return taken;
   }
 
-  /** A client of which nothing was heard since the last ping, not even a pong, is gone; one that takes the same answer still does not read. */
+  /** A client of which nothing was heard since the last ping, not even a pong, is gone; one that takes the same answer still does not read, and one that sends the same message still does not send. */
   function beat(): void {
     // Bridge itself did not run, so neither the pong nor the room for the answer has been seen: a late beat proves nothing.
     if (isLate(dueAt)) isPinged = false;
@@ -92,8 +164,10 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
     // Where as much as may be is in work, it is Bridge that did not listen.
     const isGone = isSilent && !wasPaused;
     const isStuck = isPinged && taking !== null && taking === takingBefore;
+    const isTrickling = unfinishedSince !== null && unfinishedSince === unfinishedBefore && !wasPaused;
     wasPaused = socket.isPaused;
-    if (isGone || isStuck) {
+    unfinishedBefore = unfinishedSince;
+    if (isGone || isStuck || isTrickling) {
       cutOff();
       return;
     }
@@ -113,6 +187,7 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   function takeNoMore(): void {
     isClosing = true;
     waiting.length = 0;
+    unfinishedSince = null;
   }
 
   function close(code: number, reason: string): void {
@@ -123,7 +198,17 @@ export function openConnection(socket: WebSocket, { stream, answer, heartbeatMs,
   }
 
   return {
+    get unfinishedSince() {
+      return unfinishedSince;
+    },
     close,
+    dismiss(code, reason) {
+      takeNoMore();
+      hold.release();
+      // The rest of its message must not come.
+      socket.pause();
+      socket.close(code, reason);
+    },
     async end(code, reason, graceMs) {
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve;

@@ -63,6 +63,8 @@ export interface BridgeResponseEnvelope {
 export const closeCodes = {
   /** Bridge stops, and has answered what was in flight. */
   goingAway: 1001,
+  /** The tenant's clients made Bridge hold too much, and this one's unfinished message is the oldest. */
+  tooMuchHeld: 1013,
   /** The token was taken back or has expired. */
   tokenOver: 4401,
   /** Whoever connects while Bridge stops or is stopped. */

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { BridgeError } from "../errors.ts";
 import { callAt } from "../http/call-at.ts";
 import { endWithProblem } from "../http/client-errors.ts";
+import type { HeldBytes } from "../http/held-bytes.ts";
 import type { Principal } from "../http/principal.ts";
 import { problemResponses } from "../http/problem.ts";
 import { BRIDGE_ENDPOINT, isBridgeUpgrade } from "../http/upgrade.ts";
@@ -33,6 +34,7 @@ export interface WebSocketBridgeServerOptions {
   /** No socket is opened any more, although those that are open go on. */
   isDraining?: () => boolean;
   frameLimitBytes: number;
+  heldBytes: HeldBytes;
   metrics: Metrics;
   logger: Logger;
   clock?: () => number;
@@ -48,6 +50,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     knownOps,
     isDraining = () => false,
     frameLimitBytes,
+    heldBytes,
     metrics,
     logger,
     clock = Date.now,
@@ -68,8 +71,10 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     const { tenant, name, expiresAt } = principal;
     const connection = openConnection(socket, {
       stream: request.raw.socket,
+      hold: heldBytes.open(tenant),
       answer: (frame) => answer(frame, principal),
       heartbeatMs,
+      onUnfinished: () => relieve(tenant),
       onCutOff() {
         metrics.websocketCutOffs.inc();
         logger.warn({ tenant, principal: name }, "a WebSocket client did not keep up or was gone, and was disconnected");
@@ -83,6 +88,20 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
       metrics.websocketClients.dec();
       expiry?.cancel();
     });
+  }
+
+  /** Where the tenant holds too much, the message that has been unfinished for longest is given up. */
+  function relieve(tenant: string): void {
+    if (!heldBytes.isFull(tenant)) return;
+    let oldest: BridgeConnection | null = null;
+    for (const [connection, principal] of connections) {
+      if (principal.tenant !== tenant || connection.unfinishedSince === null) continue;
+      if (oldest?.unfinishedSince == null || connection.unfinishedSince < oldest.unfinishedSince) oldest = connection;
+    }
+    if (oldest === null) return;
+    metrics.websocketCutOffs.inc();
+    logger.warn({ tenant }, "a WebSocket client was disconnected, because its tenant's clients hold too much of Bridge's memory");
+    oldest.dismiss(closeCodes.tooMuchHeld, "too-much-held");
   }
 
   function checkRoom({ tenant }: Principal): void {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { createServer, type ServerOptions } from "../../src/http/create-server.ts";
+import { createHeldBytes } from "../../src/http/held-bytes.ts";
 
 /** The server without a single route of ours: silent, and closed to every token, unless `options` say otherwise. */
 export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<FastifyInstance> =>
@@ -11,5 +12,6 @@ export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<
     tokens: { find: () => null },
     tickets: { redeem: () => null },
     overload: { isOverloaded: false },
+    heldBytes: createHeldBytes(),
     ...options,
   });

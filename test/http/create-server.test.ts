@@ -383,6 +383,7 @@ describe("slow clients", () => {
       checkIntervalMs: 1_000,
       keepAliveTimeoutMs: 72_000,
       lastAnswersMs: 5_000,
+      stalledReaderMs: 60_000,
     });
     const { headersTimeout, requestTimeout, keepAliveTimeout } = app.server;
     expect({ headersTimeout, requestTimeout, keepAliveTimeout }).toEqual({
@@ -433,7 +434,7 @@ test("under overload dispatches are refused, and nothing else", async () => {
         defaultProfile: "inspect",
       }),
       dispatcher: { waitForEnd: nobody },
-      tasks: { find: nobody },
+      tasks: { find: nobody, resultBytes: nobody },
     }),
   );
   const keepBusy = setInterval(() => {

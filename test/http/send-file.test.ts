@@ -3,6 +3,8 @@ import { connect } from "node:net";
 import path from "node:path";
 import Fastify from "fastify";
 import { expect, onTestFinished, test } from "vitest";
+import { createHeldBytes } from "../../src/http/held-bytes.ts";
+import { holdRequests } from "../../src/http/hold-requests.ts";
 import { sendFile } from "../../src/http/send-file.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import { until } from "./start-bridge.ts";
@@ -15,10 +17,11 @@ test("a reader that takes nothing is cut off, and the file is let go", async () 
   await truncate(file, SIZE);
   const handle = await open(file);
   const app = Fastify();
+  holdRequests(app, { heldBytes: createHeldBytes(), bodyLimitBytes: 1024, stalledReaderMs: 50 });
   onTestFinished(() => app.close());
   app.get("/", async (request, reply) => {
     const stats = await handle.stat({ bigint: true });
-    return sendFile(request, reply, { handle, stats, name: "large", isFinal: true }, { stalledReaderMs: 50 });
+    return sendFile(request, reply, { handle, stats, name: "large", isFinal: true });
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const address = app.server.address();

@@ -8,6 +8,7 @@ import { createEventLog, type EventLog } from "../../src/events/event-log.ts";
 import { createServer } from "../../src/http/create-server.ts";
 import { createEventStreams, type EventStreams, type EventStreamsOptions } from "../../src/http/event-stream.ts";
 import { eventRoutes } from "../../src/http/events.ts";
+import { createHeldBytes } from "../../src/http/held-bytes.ts";
 import { type Principal, scopes } from "../../src/http/principal.ts";
 import { taskEventRoutes } from "../../src/http/task-events.ts";
 import { createTickets } from "../../src/http/tickets.ts";
@@ -71,7 +72,8 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
       ...(closeGraceMs !== undefined && { closeGraceMs }),
       ...(replayPatienceMs !== undefined && { replayPatienceMs }),
     };
-    const eventStreams = createEventStreams({ store, eventLog, metrics, logger, ...times });
+    const heldBytes = createHeldBytes();
+    const eventStreams = createEventStreams({ store, eventLog, heldBytes, metrics, logger, ...times });
     const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null, corsOrigins: [] };
     const app = await createServer({
       config,
@@ -80,6 +82,7 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
       tokens: { find: findPrincipal },
       tickets,
       overload: { isOverloaded: false },
+      heldBytes,
     });
     await app.register(fastifySSE);
     await app.register(eventRoutes({ store, eventStreams, tickets }));

@@ -3,12 +3,13 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from "no
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { createHeldBytes } from "../../src/http/held-bytes.ts";
 import { createStreamWriter } from "../../src/http/stream-writer.ts";
 
 const MIB = 1024 * 1024;
 
 /** A writer and, at the far end of a real connection, a client that takes nothing until it is told to. */
-async function connect(heartbeatMs = 60_000) {
+async function connect(heartbeatMs = 60_000, heldBytes = createHeldBytes()) {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -23,7 +24,11 @@ async function connect(heartbeatMs = 60_000) {
     server.closeAllConnections();
     server.close();
   });
-  return { raw, writer: createStreamWriter(raw, { heartbeatMs }), client };
+  return {
+    raw,
+    writer: createStreamWriter(raw, { heartbeatMs, hold: heldBytes.open("default"), isFull: () => heldBytes.isFull("default") }),
+    client,
+  };
 }
 
 type Connection = Awaited<ReturnType<typeof connect>>;

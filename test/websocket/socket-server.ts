@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
+import { createHeldBytes } from "../../src/http/held-bytes.ts";
 import { type Principal, scopes } from "../../src/http/principal.ts";
 import { createTickets } from "../../src/http/tickets.ts";
 import { createMetrics, type Metrics } from "../../src/metrics.ts";
@@ -46,11 +47,17 @@ export async function startSocketServer(
     handler: { handle: async (request) => handle(request) },
     knownOps: ["test.echo"],
     frameLimitBytes: 1024 * 1024,
+    heldBytes: createHeldBytes(),
     metrics,
     logger,
     ...options,
   });
-  const app = await createBareServer({ logger, tokens: { find: (token) => principals.get(token) ?? null }, tickets });
+  const app = await createBareServer({
+    ...(options.heldBytes && { heldBytes: options.heldBytes }),
+    logger,
+    tokens: { find: (token) => principals.get(token) ?? null },
+    tickets,
+  });
   await app.register(bridgeServer.routes);
   await bridgeServer.start();
   await app.listen({ port: 0, host: "127.0.0.1" });

@@ -1,0 +1,147 @@
+import { BridgeError } from "../errors.ts";
+
+const MIB = 1024 ** 2;
+
+/** Two of the largest results of a program, or eight request bodies of the default limit. */
+export const MAX_HELD_PER_TENANT_BYTES = 64 * MIB;
+/** All tenants together: an eighth of the 2 GiB that Node's heap has on a small machine. */
+export const MAX_HELD_BYTES = 256 * MIB;
+/** Below this nothing is counted: the connection itself costs as much. */
+export const UNCOUNTED_BYTES = 16 * 1024;
+/** How long a request waits for room: answers that are being read make some within this time. */
+const PATIENCE_MS = 5_000;
+
+/** What one client makes Bridge hold. */
+export interface Hold {
+  readonly bytes: number;
+  /** Holds so many bytes more, once there is room; throws `overloaded` when there is none in time. */
+  reserve(bytes: number): Promise<void>;
+  /** Holds so many bytes in all from now on, whether there is room or not. */
+  set(bytes: number): void;
+  /** Holds nothing any more, for good. */
+  release(): void;
+}
+
+/** Counts what Bridge keeps in memory for clients, by tenant: requests that are not complete, and answers that are not read. */
+export interface HeldBytes {
+  open(tenant: string): Hold;
+  isFull(tenant: string): boolean;
+}
+
+/** Limits and times, for tests. */
+interface HeldBytesOptions {
+  perTenantBytes?: number;
+  inAllBytes?: number;
+  patienceMs?: number;
+}
+
+interface Waiter {
+  tenant: string;
+  hold: Hold;
+  bytes: number;
+  admit(): void;
+}
+
+/**
+ * Creates the count. A tenant that holds nothing is always admitted: however much the others hold, and however large its one answer is, it is served.
+ */
+export function createHeldBytes({
+  perTenantBytes = MAX_HELD_PER_TENANT_BYTES,
+  inAllBytes = MAX_HELD_BYTES,
+  patienceMs = PATIENCE_MS,
+}: HeldBytesOptions = {}): HeldBytes {
+  const heldByTenant = new Map<string, number>();
+  const waiters = new Set<Waiter>();
+  let inAll = 0;
+
+  function hasRoom(tenant: string, bytes: number, ownBytes = 0): boolean {
+    const others = (heldByTenant.get(tenant) ?? 0) - ownBytes;
+    // Nothing more, too, needs room: it asks whether anything may be added.
+    const more = ownBytes + Math.max(bytes, 1);
+    return others === 0 || (others + more <= perTenantBytes && inAll - ownBytes + more <= inAllBytes);
+  }
+
+  function add(tenant: string, difference: number): void {
+    const held = (heldByTenant.get(tenant) ?? 0) + difference;
+    if (held === 0) heldByTenant.delete(tenant);
+    else heldByTenant.set(tenant, held);
+    inAll += difference;
+    if (difference < 0 && waiters.size > 0) admitWaiters();
+  }
+
+  /** In the order in which they came; who needs more room than there is holds up its own tenant only. */
+  function admitWaiters(): void {
+    const blocked = new Set<string>();
+    for (const waiter of waiters) {
+      const { tenant, hold, bytes } = waiter;
+      if (blocked.has(tenant)) continue;
+      if (hasRoom(tenant, bytes, hold.bytes)) waiter.admit();
+      else blocked.add(tenant);
+    }
+  }
+
+  function open(tenant: string): Hold {
+    let held = 0;
+    let isReleased = false;
+    let waiting: { end(): void } | null = null;
+    const hold: Hold = {
+      get bytes() {
+        return held;
+      },
+      async reserve(bytes) {
+        if (isReleased) throw refusal(perTenantBytes);
+        const isFirst = ![...waiters].some((waiter) => waiter.tenant === tenant);
+        if (!isFirst || !hasRoom(tenant, bytes, held)) await wait(bytes);
+        else hold.set(held + bytes);
+      },
+      set(bytes) {
+        if (isReleased || bytes === held) return;
+        const difference = bytes - held;
+        held = bytes;
+        add(tenant, difference);
+      },
+      release() {
+        hold.set(0);
+        isReleased = true;
+        waiting?.end();
+      },
+    };
+
+    function wait(bytes: number): Promise<void> {
+      return new Promise((resolve, reject) => {
+        const giveUp = (): void => {
+          leave();
+          reject(refusal(perTenantBytes));
+        };
+        const timer = setTimeout(giveUp, patienceMs);
+        const leave = (): void => {
+          clearTimeout(timer);
+          waiters.delete(waiter);
+          waiting = null;
+        };
+        const waiter: Waiter = {
+          tenant,
+          hold,
+          bytes,
+          admit() {
+            leave();
+            hold.set(held + bytes);
+            resolve();
+          },
+        };
+        waiters.add(waiter);
+        waiting = { end: giveUp };
+      });
+    }
+
+    return hold;
+  }
+
+  return { open, isFull: (tenant) => !hasRoom(tenant, 0) };
+}
+
+const refusal = (perTenantBytes: number): BridgeError =>
+  new BridgeError(
+    "overloaded",
+    `Bridge holds too much for this tenant, or for all: answers that are not read and requests that are not complete may be ${perTenantBytes} bytes together. Read the answers that are open, then try again.`,
+  );

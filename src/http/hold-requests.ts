@@ -1,0 +1,90 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { BridgeError } from "../errors.ts";
+import { type HeldBytes, type Hold, UNCOUNTED_BYTES } from "./held-bytes.ts";
+
+/** A reader that takes nothing for this long is cut off: it holds memory, or a file open. */
+export const STALLED_READER_MS = 60_000;
+
+/** Whose requests nobody has identified, such as those for the documentation. */
+const PUBLIC = "";
+
+/** What the hooks need. */
+interface HoldOptions {
+  heldBytes: HeldBytes;
+  bodyLimitBytes: number;
+  stalledReaderMs?: number;
+}
+
+/**
+ * Bounds what requests and answers hold in memory, and cuts off readers that stand still. While a tenant holds too much, its requests wait for room;
+ * small ones of a tenant that does not are not counted.
+ */
+export function holdRequests(app: FastifyInstance, { heldBytes, bodyLimitBytes, stalledReaderMs = STALLED_READER_MS }: HoldOptions): void {
+  app.decorateRequest("hold", null);
+
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.routeOptions.config.public === true) return done();
+    const bytes = bodyBytes(request, bodyLimitBytes);
+    if (bytes < UNCOUNTED_BYTES && !heldBytes.isFull(tenantOf(request))) return done();
+    // Before the body is read: what has to wait stays in the network.
+    openHold(heldBytes, request, reply)
+      .reserve(bytes)
+      .then(() => done(), done);
+  });
+
+  app.addHook("onSend", (request, reply, payload, done) => {
+    const bytes = payloadBytes(payload);
+    // Where something waits on the connection already, the smallest answer waits behind it.
+    if (bytes < UNCOUNTED_BYTES && !(request.raw.socket.writableLength > 0)) return done(null, payload);
+    if (bytes >= UNCOUNTED_BYTES && request.routeOptions.config.public === true && heldBytes.isFull(PUBLIC))
+      return done(new BridgeError("overloaded", "Too many of these answers are not read."));
+    const hold = request.hold ?? openHold(heldBytes, request, reply);
+    hold.set(Math.max(hold.bytes, bytes));
+    reply.raw.setTimeout(stalledReaderMs, () => {
+      request.log.warn(
+        { tenant: tenantOf(request), route: request.routeOptions.url },
+        "a client did not read its answer and was disconnected",
+      );
+      reply.raw.destroy();
+    });
+    done(null, payload);
+  });
+
+  /** Makes room for an answer before it is made. */
+  app.decorateRequest("reserve", async function (this: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
+    if (bytes >= UNCOUNTED_BYTES) await (this.hold ?? openHold(heldBytes, this, reply)).reserve(bytes);
+  });
+}
+
+function openHold(heldBytes: HeldBytes, request: FastifyRequest, reply: FastifyReply): Hold {
+  const hold = heldBytes.open(tenantOf(request));
+  request.hold = hold;
+  reply.raw.once("close", hold.release);
+  if (reply.raw.closed) hold.release();
+  return hold;
+}
+
+const tenantOf = (request: FastifyRequest): string => (request.principal as FastifyRequest["principal"] | null)?.tenant ?? PUBLIC;
+
+/** How long the body says that it is; one that does not say may be as long as any. */
+function bodyBytes({ headers }: FastifyRequest, limitBytes: number): number {
+  if (headers["transfer-encoding"] !== undefined) return limitBytes;
+  return Math.min(Number(headers["content-length"] ?? 0) || 0, limitBytes);
+}
+
+/** What an answer holds until it is read. A stream holds what it has read ahead, and the connection as much again. */
+function payloadBytes(payload: unknown): number {
+  if (typeof payload === "string") return payload.length < UNCOUNTED_BYTES / 4 ? payload.length : Buffer.byteLength(payload);
+  if (payload instanceof Uint8Array) return payload.byteLength;
+  return payload instanceof Readable ? 2 * payload.readableHighWaterMark : 0;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What this request and its answer hold; null while that is too little to count. */
+    hold: Hold | null;
+    /** Waits until there is room for an answer of so many bytes; throws `overloaded`. */
+    reserve(reply: FastifyReply, bytes: number): Promise<void>;
+  }
+}

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { createHeldBytes } from "../../src/http/held-bytes.ts";
+
+const limits = { perTenantBytes: 100, inAllBytes: 250, patienceMs: 60_000 };
+
+/** Records when a reservation is admitted. */
+function track(order: string[], name: string, reserved: Promise<void>): Promise<void> {
+  return reserved.then(() => void order.push(name));
+}
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test("a tenant's reservations wait in their order until there is room, and other tenants pass by", async () => {
+  const held = createHeldBytes(limits);
+  const order: string[] = [];
+  const first = held.open("a");
+  await first.reserve(90);
+  const second = held.open("a");
+  const waiting = [
+    track(order, "second of a", second.reserve(60)),
+    track(order, "third of a", held.open("a").reserve(5)),
+    track(order, "first of b", held.open("b").reserve(90)),
+  ];
+  await settle();
+  expect(order).toEqual(["first of b"]);
+  expect([held.isFull("a"), held.isFull("b")]).toEqual([false, false]);
+  first.release();
+  await Promise.all(waiting);
+  expect(order).toEqual(["first of b", "second of a", "third of a"]);
+});
+
+test("a tenant that holds nothing is admitted with an answer of any size, and while all together hold too much", async () => {
+  const held = createHeldBytes(limits);
+  await held.open("a").reserve(10_000);
+  expect(held.isFull("a")).toBe(true);
+  await held.open("b").reserve(50);
+  // B has room of its own, but all together have none.
+  expect(held.isFull("b")).toBe(true);
+  expect(held.isFull("c")).toBe(false);
+});
+
+test("who waits too long is refused as overloaded, and who is gone waits no more", async () => {
+  const held = createHeldBytes({ ...limits, patienceMs: 10 });
+  await held.open("a").reserve(100);
+  await expect(held.open("a").reserve(1)).rejects.toMatchObject({ code: "overloaded", retryAfterSeconds: 5 });
+  const patient = createHeldBytes(limits);
+  const full = patient.open("a");
+  await full.reserve(100);
+  const gone = patient.open("a");
+  const reserved = gone.reserve(50);
+  gone.release();
+  await expect(reserved).rejects.toMatchObject({ code: "overloaded" });
+  full.release();
+  await patient.open("a").reserve(100);
+});
+
+test("a released hold counts nothing any more", async () => {
+  const held = createHeldBytes(limits);
+  const hold = held.open("a");
+  hold.set(100);
+  hold.release();
+  hold.set(100);
+  expect([hold.bytes, held.isFull("a")]).toEqual([0, false]);
+});
