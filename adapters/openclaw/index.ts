@@ -70,8 +70,8 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
 
     ...tasks,
     ...managers,
-    getSecurityPosture() {
-      const posture = managers.getSecurityPosture();
+    getSecurityPosture(call) {
+      const posture = managers.getSecurityPosture(call);
       // Its program ends with the adapter.
       audit = posture.catch(() => {});
       return posture;

@@ -52,46 +52,55 @@ export interface RuntimeInfo {
   limits: Record<string, unknown>;
 }
 
+/** How a manager is called: the last parameter of each method. */
+export interface ManagerCall {
+  /**
+   * Aborted when nobody waits for the answer any longer: a read at the disconnect of its client, every call at its time limit and at the shutdown. The
+   * manager then begins nothing more and rejects. A write that has changed something carries out the steps that belong to it: it leaves nothing half done.
+   */
+  signal?: AbortSignal;
+}
+
 // Every method of a manager rejects with a ManagementError when the runtime cannot do what was asked; anything else is a bug.
 // `ifMatch` is the etag that the writer has read: what has changed since must not be written over, but end as `stale_write`.
 
 /** Says what the runtime itself is. */
 export interface RuntimeManager {
-  getRuntimeInfo(): Promise<RuntimeInfo>;
+  getRuntimeInfo(call?: ManagerCall): Promise<RuntimeInfo>;
 }
 
 /** Manages the agents of a runtime that stores them. A null, and a false from a delete, mean: there is no such thing. */
 export interface AgentManager {
-  listAgents(): Promise<AgentRecord[]>;
-  getAgent(agentId: string): Promise<AgentRecord | null>;
+  listAgents(call?: ManagerCall): Promise<AgentRecord[]>;
+  getAgent(agentId: string, call?: ManagerCall): Promise<AgentRecord | null>;
   /** The agent has this id afterwards, and can be used at once; one that exists is a `conflict`. */
-  createAgent(agentId: string, fields: AgentFields): Promise<AgentRecord>;
-  updateAgent(agentId: string, changes: AgentFields, ifMatch?: string): Promise<AgentRecord | null>;
+  createAgent(agentId: string, fields: AgentFields, call?: ManagerCall): Promise<AgentRecord>;
+  updateAgent(agentId: string, changes: AgentFields, ifMatch?: string, call?: ManagerCall): Promise<AgentRecord | null>;
   /** An agent that works on something is a `conflict`. */
-  deleteAgent(agentId: string, ifMatch?: string): Promise<boolean>;
+  deleteAgent(agentId: string, ifMatch?: string, call?: ManagerCall): Promise<boolean>;
   /** The etag is null where the runtime tells none in a list. Null: no such agent. */
-  listAgentFiles(agentId: string): Promise<{ name: string; etag: string | null; bytes: number | null }[] | null>;
-  readAgentFile(agentId: string, name: string): Promise<AgentFile | null>;
-  writeAgentFile(agentId: string, name: string, content: string, ifMatch?: string): Promise<AgentFile>;
-  deleteAgentFile(agentId: string, name: string, ifMatch?: string): Promise<boolean>;
-  listBindings(agentId: string): Promise<AgentBindings | null>;
-  setBindings(agentId: string, bindings: AgentBinding[], ifMatch?: string): Promise<AgentBindings>;
+  listAgentFiles(agentId: string, call?: ManagerCall): Promise<{ name: string; etag: string | null; bytes: number | null }[] | null>;
+  readAgentFile(agentId: string, name: string, call?: ManagerCall): Promise<AgentFile | null>;
+  writeAgentFile(agentId: string, name: string, content: string, ifMatch?: string, call?: ManagerCall): Promise<AgentFile>;
+  deleteAgentFile(agentId: string, name: string, ifMatch?: string, call?: ManagerCall): Promise<boolean>;
+  listBindings(agentId: string, call?: ManagerCall): Promise<AgentBindings | null>;
+  setBindings(agentId: string, bindings: AgentBinding[], ifMatch?: string, call?: ManagerCall): Promise<AgentBindings>;
 }
 
 /** Manages the skills of a runtime. */
 export interface SkillManager {
-  listSkills(): Promise<SkillEntry[]>;
-  readSkill(name: string): Promise<SkillRecord | null>;
-  writeSkill(name: string, content: string, ifMatch?: string): Promise<SkillRecord>;
-  deleteSkill(name: string, ifMatch?: string): Promise<boolean>;
-  installSkillDependencies(name: string): Promise<{ installed: string[]; detail: string | null }>;
+  listSkills(call?: ManagerCall): Promise<SkillEntry[]>;
+  readSkill(name: string, call?: ManagerCall): Promise<SkillRecord | null>;
+  writeSkill(name: string, content: string, ifMatch?: string, call?: ManagerCall): Promise<SkillRecord>;
+  deleteSkill(name: string, ifMatch?: string, call?: ManagerCall): Promise<boolean>;
+  installSkillDependencies(name: string, call?: ManagerCall): Promise<{ installed: string[]; detail: string | null }>;
 }
 
 /** Manages the runtime as a whole. */
 export interface SystemManager {
-  reloadConfig(): Promise<{ detail: string | null }>;
-  getModelCatalog(): Promise<Record<string, unknown>[]>;
-  getSecurityPosture(): Promise<Record<string, unknown>>;
+  reloadConfig(call?: ManagerCall): Promise<{ detail: string | null }>;
+  getModelCatalog(call?: ManagerCall): Promise<Record<string, unknown>[]>;
+  getSecurityPosture(call?: ManagerCall): Promise<Record<string, unknown>>;
 }
 
 /** Every way in which a manager refuses. */

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
@@ -34,13 +33,16 @@ export interface ManagerCallOptions {
   registry: Pick<AdapterRegistry, "get" | "list" | "suspect">;
   dispatcher: Pick<Dispatcher, "draining">;
   logger: Pick<Logger, "info">;
+  /** Aborted when the server closes. */
+  closing: AbortSignal;
   /** How long one request may take; there for tests. */
   limitMs?: number;
 }
 
 /**
- * Calls a manager of the provider that the request names; whatever comes of it otherwise is a BridgeError, or a bug. The signal is aborted once
- * the request has been answered without waiting for the end of it: nothing is begun any more then.
+ * Calls a manager of the provider that the request names; whatever comes of it otherwise is a BridgeError, or a bug. The signal is aborted when
+ * nobody waits for the outcome any longer: at the time limit, when the server closes and, for a read, when its client has gone. A write goes on without
+ * its client, which could not tell what was done.
  */
 export type CallManager = <Kind extends keyof Managers, Result>(
   request: ProviderRequest,
@@ -75,7 +77,7 @@ const codes: Readonly<Record<ManagementErrorCode, ErrorCode>> = {
 };
 
 /** Makes the one way from a route to a manager: is there one, is its runtime up, is it in time, and what does its refusal mean. */
-export function createManagerCalls({ registry, dispatcher, logger, limitMs = LIMIT_MS }: ManagerCallOptions): CallManager {
+export function createManagerCalls({ registry, dispatcher, logger, closing, limitMs = LIMIT_MS }: ManagerCallOptions): CallManager {
   function find<Kind extends keyof Managers>(provider: string, kind: Kind): Managers[Kind] {
     const entry = registry.get(provider);
     if (entry === undefined) throw new BridgeError("not_found", `There is no provider of that name. ${listLoaded(registry)}`);
@@ -96,22 +98,25 @@ export function createManagerCalls({ registry, dispatcher, logger, limitMs = LIM
     const { provider } = request.params;
     if (isWrite(request) && dispatcher.draining) throw new BridgeError("draining", "Bridge is stopping and changes nothing any more.");
     const manager = find(provider, kind);
-    const late = new AbortController();
-    const work = (async () => act(manager, late.signal))();
-    const inTime = new AbortController();
-    const tooLate = delay(limitMs, undefined, { signal: inTime.signal }).then(() => {
+    const stop = new AbortController();
+    const stopped = new Promise<never>((_, reject) => stop.signal.addEventListener("abort", () => reject(stop.signal.reason)));
+    const work = (async () => act(manager, stop.signal))();
+    const limit = setTimeout(() => {
       tellLate(request, work);
-      const refusal = new BridgeError("adapter_offline", tooLateText(provider, limitMs, isWrite(request)));
-      late.abort(refusal);
-      throw refusal;
-    });
-    tooLate.catch(() => {});
+      stop.abort(new BridgeError("adapter_offline", tooLateText(provider, limitMs, isWrite(request))));
+    }, limitMs);
+    const onClosing = (): void => stop.abort(new BridgeError("draining", "Bridge is stopping."));
+    const onGone = (): void => stop.abort(new BridgeError("adapter_offline", "The client disconnected before the runtime answered."));
+    closing.addEventListener("abort", onClosing, { once: true });
+    if (!isWrite(request)) request.raw.socket.once("close", onGone);
     try {
-      return await Promise.race([work, tooLate]);
+      return await Promise.race([work, stopped]);
     } catch (error) {
       throw explain(error, provider);
     } finally {
-      inTime.abort();
+      clearTimeout(limit);
+      closing.removeEventListener("abort", onClosing);
+      request.raw.socket.off("close", onGone);
     }
   };
 

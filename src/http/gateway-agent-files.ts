@@ -29,7 +29,7 @@ export function registerAgentFileRoutes(server: FastifyInstance, callManager: Ca
       },
     },
     async (request, reply) => {
-      const files = await callManager(request, "agents", (manager) => manager.listAgentFiles(request.params.agentId));
+      const files = await callManager(request, "agents", (manager, signal) => manager.listAgentFiles(request.params.agentId, { signal }));
       if (files === null) throw new BridgeError("not_found", "There is no such agent.");
       const page = pageByName(files, ({ name }) => name, request.query);
       return sendTagged(request, reply, page);
@@ -43,10 +43,10 @@ export function registerAgentFileRoutes(server: FastifyInstance, callManager: Ca
     schema: fileSchema,
     what: "file",
     whatInFull: "file of an agent",
-    of: (manager, { agentId, name }) => ({
-      read: () => manager.readAgentFile(agentId, name),
-      write: (content, ifMatch) => manager.writeAgentFile(agentId, name, content, ifMatch),
-      delete: (ifMatch) => manager.deleteAgentFile(agentId, name, ifMatch),
+    of: (manager, { agentId, name }, call) => ({
+      read: () => manager.readAgentFile(agentId, name, call),
+      write: (content, ifMatch) => manager.writeAgentFile(agentId, name, content, ifMatch, call),
+      delete: (ifMatch) => manager.deleteAgentFile(agentId, name, ifMatch, call),
     }),
   });
 }

@@ -61,7 +61,7 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
       },
     },
     async (request, reply) => {
-      const agents = await callManager(request, "agents", (manager) => manager.listAgents());
+      const agents = await callManager(request, "agents", (manager, signal) => manager.listAgents({ signal }));
       const page = pageByName(agents, ({ id }) => id, request.query);
       return sendTagged(request, reply, page);
     },
@@ -83,7 +83,7 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
     async (request, reply) => {
       refusePrecondition(request);
       const { id, ...given } = request.body;
-      const agent = await callManager(request, "agents", (manager) => manager.createAgent(id, given as AgentFields));
+      const agent = await callManager(request, "agents", (manager, signal) => manager.createAgent(id, given as AgentFields, { signal }));
       const place = `/api/v2/gateway/${encodeURIComponent(request.params.provider)}/agents/${encodeURIComponent(agent.id)}`;
       return sendWritten(reply.header("location", place), 201, agent, agent.etag);
     },
@@ -96,7 +96,7 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
       schema: { tags, summary: "One agent", params, querystring: noQuery, response: readResponses("The agent.", agentSchema) },
     },
     async (request, reply) => {
-      const agent = await callManager(request, "agents", (manager) => manager.getAgent(request.params.agentId));
+      const agent = await callManager(request, "agents", (manager, signal) => manager.getAgent(request.params.agentId, { signal }));
       if (agent === null) throw noAgent();
       return sendTagged(request, reply, agent, agent.etag);
     },
@@ -121,8 +121,8 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
       const agent = await callManager(request, "agents", (manager, signal) =>
         writeIfMatch(request, signal, {
           what: "agent",
-          read: () => manager.getAgent(agentId),
-          write: (ifMatch) => manager.updateAgent(agentId, request.body as AgentFields, ifMatch),
+          read: () => manager.getAgent(agentId, { signal }),
+          write: (ifMatch) => manager.updateAgent(agentId, request.body as AgentFields, ifMatch, { signal }),
         }),
       );
       return sendWritten(reply, 200, agent, agent.etag);
@@ -148,8 +148,8 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
       await callManager(request, "agents", (manager, signal) =>
         writeIfMatch(request, signal, {
           what: "agent",
-          read: () => manager.getAgent(agentId),
-          write: (ifMatch) => manager.deleteAgent(agentId, ifMatch),
+          read: () => manager.getAgent(agentId, { signal }),
+          write: (ifMatch) => manager.deleteAgent(agentId, ifMatch, { signal }),
         }),
       );
       return reply.code(204).send();

@@ -26,7 +26,7 @@ export function registerBindingRoutes(server: FastifyInstance, callManager: Call
       response: readResponses("All bindings of the agent.", bindingsSchema),
     },
     handler: async (request, reply) => {
-      const found = await callManager(request, "agents", (manager) => manager.listBindings(request.params.agentId));
+      const found = await callManager(request, "agents", (manager, signal) => manager.listBindings(request.params.agentId, { signal }));
       if (found === null) throw new BridgeError("not_found", "There is no such agent.");
       return sendTagged(request, reply, found, found.etag);
     },
@@ -47,8 +47,8 @@ export function registerBindingRoutes(server: FastifyInstance, callManager: Call
       const found = await callManager(request, "agents", (manager, signal) =>
         writeIfMatch(request, signal, {
           what: "agent",
-          read: () => manager.listBindings(agentId),
-          write: (ifMatch) => manager.setBindings(agentId, request.body.bindings, ifMatch),
+          read: () => manager.listBindings(agentId, { signal }),
+          write: (ifMatch) => manager.setBindings(agentId, request.body.bindings, ifMatch, { signal }),
         }),
       );
       return sendWritten(reply, 200, found, found.etag);

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
+import type { ManagerCall } from "#contract";
 import { BridgeError } from "../errors.ts";
 import type { CallManager, Managers } from "./call-manager.ts";
 import { noQuery } from "./empty.ts";
@@ -27,6 +28,7 @@ export interface DocumentRoutes<Kind extends keyof Managers, Params> {
   of(
     manager: Managers[Kind],
     params: Params,
+    call: ManagerCall,
   ): {
     read(): Promise<Document | null>;
     write(content: string, ifMatch?: string): Promise<Document>;
@@ -42,7 +44,8 @@ export function registerDocumentRoutes<Kind extends keyof Managers, Params>(
 ): void {
   const route = { url, config: { scope: "manage" } } as const;
   // By then they have been checked against their schema.
-  const open = (manager: Managers[Kind], request: { params: unknown }) => of(manager, request.params as Params);
+  const open = (manager: Managers[Kind], request: { params: unknown }, signal: AbortSignal) =>
+    of(manager, request.params as Params, { signal });
   const common = { tags: ["gateway"], params, querystring: noQuery };
 
   server.route<{ Params: { provider: string } }>({
@@ -50,7 +53,7 @@ export function registerDocumentRoutes<Kind extends keyof Managers, Params>(
     method: "GET",
     schema: { ...common, summary: `One ${whatInFull}`, response: readResponses(`The ${what}.`, schema) },
     handler: async (request, reply) => {
-      const found = await callManager(request, kind, (manager) => open(manager, request).read());
+      const found = await callManager(request, kind, (manager, signal) => open(manager, request, signal).read());
       if (found === null) throw new BridgeError("not_found", `There is no such ${what}.`);
       return sendTagged(request, reply, found, found.etag);
     },
@@ -69,7 +72,7 @@ export function registerDocumentRoutes<Kind extends keyof Managers, Params>(
     handler: async (request, reply) => {
       const content = readContent(request.body);
       const { isNew, result } = await callManager(request, kind, (manager, signal) => {
-        const { read, write } = open(manager, request);
+        const { read, write } = open(manager, request, signal);
         return putIfMatch(request, signal, { what, read, write: (ifMatch) => write(content, ifMatch) });
       });
       return sendWritten(reply, isNew ? 201 : 200, result, result.etag);
@@ -87,7 +90,7 @@ export function registerDocumentRoutes<Kind extends keyof Managers, Params>(
     },
     handler: async (request, reply) => {
       await callManager(request, kind, (manager, signal) => {
-        const { read, delete: write } = open(manager, request);
+        const { read, delete: write } = open(manager, request, signal);
         return writeIfMatch(request, signal, { what, read, write });
       });
       return reply.code(204).send();

@@ -34,7 +34,7 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
       },
     },
     async (request, reply) => {
-      const skills = await callManager(request, "skills", (manager) => manager.listSkills());
+      const skills = await callManager(request, "skills", (manager, signal) => manager.listSkills({ signal }));
       const page = pageByName(skills, ({ name }) => name, request.query);
       return sendTagged(request, reply, page);
     },
@@ -47,10 +47,10 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
     schema: skillSchema,
     what: "skill",
     whatInFull: "skill",
-    of: (manager, { name }) => ({
-      read: () => manager.readSkill(name),
-      write: (content, ifMatch) => manager.writeSkill(name, content, ifMatch),
-      delete: (ifMatch) => manager.deleteSkill(name, ifMatch),
+    of: (manager, { name }, call) => ({
+      read: () => manager.readSkill(name, call),
+      write: (content, ifMatch) => manager.writeSkill(name, content, ifMatch, call),
+      delete: (ifMatch) => manager.deleteSkill(name, ifMatch, call),
     }),
   });
 
@@ -72,7 +72,7 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
     },
     async (request) => {
       refusePrecondition(request);
-      return await callManager(request, "skills", (manager) => manager.installSkillDependencies(request.params.name));
+      return await callManager(request, "skills", (manager, signal) => manager.installSkillDependencies(request.params.name, { signal }));
     },
   );
 }

@@ -33,7 +33,7 @@ export function registerSystemRoutes(server: FastifyInstance, callManager: CallM
     },
     async (request) => {
       refusePrecondition(request);
-      return await callManager(request, "system", (manager) => manager.reloadConfig());
+      return await callManager(request, "system", (manager, signal) => manager.reloadConfig({ signal }));
     },
   );
 
@@ -50,7 +50,7 @@ export function registerSystemRoutes(server: FastifyInstance, callManager: CallM
     },
     async (request, reply) => {
       const { limit, cursor: shown = 0 } = request.query;
-      const models = await callManager(request, "system", (manager) => manager.getModelCatalog());
+      const models = await callManager(request, "system", (manager, signal) => manager.getModelCatalog({ signal }));
       const rows = models.map((model, index) => ({ model, place: index + 1 }));
       const page = toPage(
         rows.slice(shown, shown + limit),
@@ -73,6 +73,7 @@ export function registerSystemRoutes(server: FastifyInstance, callManager: CallM
         response: readResponses("What it found.", ownSchema),
       },
     },
-    async (request, reply) => sendTagged(request, reply, await callManager(request, "system", (manager) => manager.getSecurityPosture())),
+    async (request, reply) =>
+      sendTagged(request, reply, await callManager(request, "system", (manager, signal) => manager.getSecurityPosture({ signal }))),
   );
 }

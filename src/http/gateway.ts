@@ -26,9 +26,12 @@ const runtimeSchema = z
   .meta({ id: "Runtime" });
 
 /** `GET /api/v2/gateway/{provider}` and everything below it. */
-export function gatewayRoutes(options: ManagerCallOptions): FastifyPluginAsync {
-  const callManager = createManagerCalls(options);
+export function gatewayRoutes(options: Omit<ManagerCallOptions, "closing">): FastifyPluginAsync {
+  const closing = new AbortController();
+  const callManager = createManagerCalls({ ...options, closing: closing.signal });
   return async (app) => {
+    // The last hooks come first: by then the last answers had their time, and the log says of a write that its outcome is unknown.
+    app.addHook("onClose", async () => closing.abort());
     auditWrites(app, options.logger);
     app.addHook("preValidation", async ({ body }) => refuseHarmfulJson(body));
 
@@ -45,8 +48,8 @@ export function gatewayRoutes(options: ManagerCallOptions): FastifyPluginAsync {
         },
       },
       async (request, reply) => {
-        const found = await callManager(request, "runtime", async (manager) => ({
-          ...(await manager.getRuntimeInfo()),
+        const found = await callManager(request, "runtime", async (manager, signal) => ({
+          ...(await manager.getRuntimeInfo({ signal })),
           managers: managersOf(manager),
         }));
         return sendTagged(request, reply, found);

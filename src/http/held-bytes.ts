@@ -5,7 +5,7 @@ const MIB = 1024 ** 2;
 /** Two of the largest results of a program, or eight request bodies of the default limit. */
 export const MAX_HELD_PER_TENANT_BYTES = 64 * MIB;
 /** All tenants together: an eighth of the 2 GiB that Node's heap has on a small machine. */
-export const MAX_HELD_BYTES = 256 * MIB;
+const MAX_HELD_BYTES = 256 * MIB;
 /** Below this nothing is counted: the connection itself costs as much. */
 export const UNCOUNTED_BYTES = 16 * 1024;
 /** How long a request waits for room: answers that are being read make some within this time. */

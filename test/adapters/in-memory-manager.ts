@@ -4,6 +4,7 @@ import {
   type AgentManager,
   type AgentRecord,
   ManagementError,
+  type ManagerCall,
   type RuntimeManager,
   type SkillManager,
   type SystemManager,
@@ -141,11 +142,20 @@ function withChanges(fields: Record<string, unknown>, changes: Record<string, un
   return Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
 }
 
+const signalOf = (given: readonly unknown[]): AbortSignal | undefined => (given.at(-1) as ManagerCall | undefined)?.signal;
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+
 function awaitBefore<Methods extends object>(methods: Methods, before: (name: keyof Methods) => Promise<void> | void): Methods {
   const wrapped = Object.entries(methods).map(([name, method]) => [
     name,
     async (...given: unknown[]) => {
-      await before(name as keyof Methods);
+      const signal = signalOf(given);
+      signal?.throwIfAborted();
+      // A write that has begun is carried out.
+      const ends = signal !== undefined && /^(get|list|read)/.test(name) ? [aborted(signal)] : [];
+      await Promise.race([before(name as keyof Methods), ...ends]);
       return await (method as (...values: unknown[]) => unknown)(...given);
     },
   ]);

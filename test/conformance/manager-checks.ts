@@ -8,6 +8,7 @@ import {
   isSkillManager,
   isSystemManager,
   type ManagementErrorCode,
+  type ManagerCall,
   type RuntimeManager,
   type SkillManager,
   type SystemManager,
@@ -46,7 +47,7 @@ export const isManager = (adapter: unknown): boolean => guards.some((guard) => g
 
 /**
  * Holds whatever an adapter manages to the contract, without changing anything: it has all methods of a manager or none, it lists what can be
- * read, and what is not there it neither finds nor changes.
+ * read, what is not there it neither finds nor changes, and a call whose signal is aborted rejects and changes nothing.
  */
 export async function checkManagers({ adapter, within }: AdapterBench): Promise<void> {
   expect(isManager(adapter)).toBe(true);
@@ -60,10 +61,12 @@ export async function checkManagers({ adapter, within }: AdapterBench): Promise<
   if (isSystemManager(adapter)) {
     expect(await answered(within, "getModelCatalog()", adapter.getModelCatalog(), [])).toBeInstanceOf(Array);
     expect(await answered(within, "getSecurityPosture()", adapter.getSecurityPosture(), {})).toBeTypeOf("object");
+    await rejects(within, "getModelCatalog()", adapter.getModelCatalog(gone));
   }
 }
 
 type Within = AdapterBench["within"];
+const gone: ManagerCall = { signal: AbortSignal.abort(new Error("Nobody waits for this call.")) };
 /** A name that nothing has. */
 const nowhere = `conformance-${randomUUID()}`;
 const tag = expect.stringMatching(/./);
@@ -73,6 +76,7 @@ async function checkRuntime(adapter: RuntimeManager, within: Within): Promise<vo
   expect(info).toMatchObject({ name: expect.stringMatching(/./), limits: expect.any(Object) });
   expect([null, expect.any(String)]).toContainEqual(info.version);
   expect([null, expect.any(Number)]).toContainEqual(info.uptimeSeconds);
+  await rejects(within, "getRuntimeInfo()", adapter.getRuntimeInfo(gone));
 }
 
 async function checkAgents(adapter: AgentManager, within: Within): Promise<void> {
@@ -102,6 +106,10 @@ async function checkAgents(adapter: AgentManager, within: Within): Promise<void>
   expect(await answered(within, "deleteAgentFile()", adapter.deleteAgentFile(nowhere, "AGENTS.md"), false)).toBe(false);
   await refused(within, "writeAgentFile()", adapter.writeAgentFile(nowhere, "AGENTS.md", "x"), "not_found");
   await refused(within, "setBindings()", adapter.setBindings(nowhere, []), "not_found");
+
+  await rejects(within, "listAgents()", adapter.listAgents(gone));
+  await rejects(within, "createAgent()", adapter.createAgent(nowhere, {}, gone));
+  expect(await answered(within, "getAgent()", adapter.getAgent(nowhere), null), "an agent made by a call that was aborted").toBeNull();
 }
 
 async function checkSkills(adapter: SkillManager, within: Within): Promise<void> {
@@ -119,6 +127,10 @@ async function checkSkills(adapter: SkillManager, within: Within): Promise<void>
   // Who writes under a condition has read something, and that is not there any more.
   const content = `---\nname: ${nowhere}\ndescription: Never written.\n---\n`;
   await refused(within, "writeSkill()", adapter.writeSkill(nowhere, content, "a-tag-of-nothing"), "stale_write");
+
+  await rejects(within, "listSkills()", adapter.listSkills(gone));
+  await rejects(within, "writeSkill()", adapter.writeSkill(nowhere, content, undefined, gone));
+  expect(await answered(within, "readSkill()", adapter.readSkill(nowhere), null), "a skill written by a call that was aborted").toBeNull();
 }
 
 /** The answer; `otherwise` where the runtime cannot do this at all, and says so. */
@@ -129,6 +141,14 @@ async function answered<T>(within: Within, what: string, answer: Promise<T>, oth
     if (isManagementError(error) && error.code === "not_supported") return otherwise;
     throw error;
   }
+}
+
+async function rejects(within: Within, what: string, answer: Promise<unknown>): Promise<void> {
+  const outcome = await within(what, answer).then(
+    () => "resolved",
+    () => "rejected",
+  );
+  expect(outcome, `${what} with a signal that is aborted`).toBe("rejected");
 }
 
 async function refused(within: Within, what: string, answer: Promise<unknown>, code: ManagementErrorCode): Promise<void> {

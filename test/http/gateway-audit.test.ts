@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { ManagerCall } from "#contract";
 import type { AdapterRegistry } from "../../src/dispatch/adapter-registry.ts";
 import { gatewayRoutes } from "../../src/http/gateway.ts";
 import { type Principal, scopes } from "../../src/http/principal.ts";
@@ -205,4 +208,62 @@ test("a write that the stop cuts off leaves a line, once", async () => {
   goOn.resolve();
   await new Promise(setImmediate);
   expect(log).toHaveLength(1);
+});
+
+describe("the signal of a call", () => {
+  /** Replaces a method by one that never answers; resolves with the signal it was called with. */
+  function hang(adapter: Awaited<ReturnType<typeof startRoutes>>["adapter"], method: "listAgents" | "reloadConfig"): Promise<AbortSignal> {
+    const { promise, resolve } = Promise.withResolvers<AbortSignal>();
+    adapter[method] = (call?: ManagerCall) => {
+      if (call?.signal !== undefined) resolve(call.signal);
+      return new Promise<never>(() => {});
+    };
+    return promise;
+  }
+  /** A request whose client goes away when it is told to. */
+  function leave(server: FastifyInstance, method: string, target: string): { disconnect(): void } {
+    const { port } = server.server.address() as AddressInfo;
+    const client = httpRequest({
+      port,
+      host: "127.0.0.1",
+      method,
+      path: `/api/v2/gateway/daemon/${target}`,
+      headers: { authorization: "Bearer any" },
+    });
+    client.on("error", () => {});
+    client.end();
+    return { disconnect: () => void client.destroy() };
+  }
+  const before = () => {};
+
+  test("is aborted for a read when its client disconnects", async () => {
+    const { server, adapter } = await startRoutes({ before });
+    const called = hang(adapter, "listAgents");
+    const client = leave(server, "GET", "agents");
+    const signal = await called;
+    expect(signal.aborted).toBe(false);
+    client.disconnect();
+    await expect.poll(() => signal.aborted).toBe(true);
+  });
+
+  test("is not aborted for a write when its client disconnects, but when the server closes", async () => {
+    const { server, call, adapter } = await startRoutes({ before });
+    const called = hang(adapter, "reloadConfig");
+    const closed = new Promise((resolve) => server.server.once("connection", (socket) => socket.once("close", resolve)));
+    const client = leave(server, "POST", "system/reload");
+    const signal = await called;
+    client.disconnect();
+    await closed;
+    expect((await call("GET", "agents")).status).toBe(200);
+    expect(signal.aborted).toBe(false);
+    await server.close();
+    expect(signal.aborted).toBe(true);
+  });
+
+  test("is aborted at the time limit, for a write too", async () => {
+    const { call, adapter } = await startRoutes({ before, limitMs: 50 });
+    const called = hang(adapter, "reloadConfig");
+    expectProblem(await call("POST", "system/reload"), "adapter_offline");
+    expect((await called).aborted).toBe(true);
+  });
 });

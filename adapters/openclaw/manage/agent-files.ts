@@ -3,7 +3,7 @@ import { type AgentFile, ManagementError } from "#contract";
 import { GatewayError } from "../gateway-error.ts";
 import { textEtag } from "./etag.ts";
 import { removeFile } from "./host-files.ts";
-import { ask, expectMatch, type ManageContext } from "./manage-context.ts";
+import { ask, askToChange, expectMatch, type ManageContext } from "./manage-context.ts";
 import { isMissingAgent } from "./refusals.ts";
 
 /** The gateway itself takes no larger ones to where they count. */
@@ -65,6 +65,7 @@ export async function deleteAgentFile(context: ManageContext, agentId: string, n
       "not_supported",
       "OpenClaw has no call that deletes a file of an agent. Bridge does it on the gateway's own host, where BRIDGE_OPENCLAW_STATE_DIR says that it is; elsewhere, write an empty file.",
     );
+  context.signal?.throwIfAborted();
   await removeFile(found.workspace, name, found.file.etag);
   return true;
 }
@@ -91,7 +92,7 @@ async function set(
   context: ManageContext,
   params: { agentId: string; name: string; content: string; expectedHash?: string },
 ): Promise<void> {
-  await ask(context, oneSchema, "agents.files.set", params).catch(explainName(context, params.agentId));
+  await askToChange(context, oneSchema, "agents.files.set", params).catch(explainName(context, params.agentId));
 }
 
 async function readFile(context: ManageContext, agentId: string, name: string): Promise<{ workspace: string; file: AgentFile } | null> {

@@ -3,7 +3,7 @@ import { type AgentFields, type AgentRecord, ManagementError } from "#contract";
 import { checkAgentFields, checkAgentId } from "./agent-fields.ts";
 import { describeAgent, getAgent, readAgents } from "./agent-records.ts";
 import { changeConfig, readConfig } from "./gateway-config.ts";
-import { anyAnswer, ask, expectMatch, type ManageContext, untilShown } from "./manage-context.ts";
+import { anyAnswer, ask, completing, expectMatch, type ManageContext, untilShown } from "./manage-context.ts";
 import { isMissingAgent } from "./refusals.ts";
 
 const WRITE_LIMIT_MS = 45_000;
@@ -19,20 +19,22 @@ export async function createAgent(context: ManageContext, agentId: string, field
   await checkAgentFields(context, fields);
   if (await isListed(context, agentId)) throw new ManagementError("conflict", `There is an agent ${agentId} already.`);
   const { model, workspace = await ownWorkspace(context, agentId), ...others } = dropNulls(fields);
-  await createNamed(context, agentId, {
+  context.signal?.throwIfAborted();
+  const begun = completing(context);
+  await createNamed(begun, agentId, {
     ...(typeof model === "string" ? { model } : {}),
     ...(workspace === undefined ? {} : { workspace }),
   });
   if (Object.keys(others).length > 0) {
     try {
-      await changeAgent(context, agentId, others);
+      await changeAgent(begun, agentId, others);
     } catch (error) {
       // Half an agent is not what was asked for.
-      await removeAgent(context, agentId);
+      await removeAgent(begun, agentId);
       throw error;
     }
   }
-  return await expectAgent(context, agentId);
+  return await expectAgent(begun, agentId);
 }
 
 /** Changes what is given, all at once or nothing; null: there is no such agent. */
@@ -46,7 +48,7 @@ export async function updateAgent(
   const current = await getAgent(context, agentId);
   if (current === null) return null;
   expectMatch(ifMatch, current.etag, `The agent ${agentId}`);
-  if (Object.keys(changes).length > 0) await changeAgent(context, agentId, changes, ifMatch);
+  if (Object.keys(changes).length > 0) await changeAgent(completing(context), agentId, changes, ifMatch);
   return await getAgent(context, agentId);
 }
 
@@ -66,7 +68,7 @@ export async function deleteAgent(context: ManageContext, agentId: string, ifMat
       "conflict",
       `The agent ${agentId} works: ${tasks.length} run(s). Cancel its tasks (POST /api/v2/tasks/{taskId}/cancel), or wait for their end; what others have started is stopped at the gateway. Then delete it.`,
     );
-  return await removeAgent(context, agentId);
+  return await removeAgent(completing(context), agentId);
 }
 
 /**
@@ -87,7 +89,7 @@ async function createNamed(context: ManageContext, agentId: string, given: objec
     { name: agentId, ...given },
     { timeoutMs: WRITE_LIMIT_MS },
   ).catch(explainCreation);
-  await untilShown(async () => await isListed(context, created), `The agent ${created} was made`);
+  await untilShown(context, async () => await isListed(context, created), `The agent ${created} was made`);
   if (created === agentId) return;
   await removeAgent(context, created);
   throw new ManagementError("invalid_request", `The gateway would call this agent ${created}; use that as its id.`);
@@ -126,12 +128,12 @@ async function removeAgent(context: ManageContext, agentId: string): Promise<boo
     return !purgeFailed && failed.length === 0;
   };
   try {
-    await untilShown(isGone, `The agent ${agentId} is deleted`);
+    await untilShown(context, isGone, `The agent ${agentId} is deleted`);
   } catch (error) {
     if (isMissingAgent(error)) return false;
     throw error;
   }
-  await untilShown(async () => !(await isListed(context, agentId)), `The agent ${agentId} is deleted`);
+  await untilShown(context, async () => !(await isListed(context, agentId)), `The agent ${agentId} is deleted`);
   return true;
 }
 

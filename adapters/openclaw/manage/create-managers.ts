@@ -1,4 +1,11 @@
-import { type AgentManager, ManagementError, type RuntimeManager, type SkillManager, type SystemManager } from "#contract";
+import {
+  type AgentManager,
+  ManagementError,
+  type ManagerCall,
+  type RuntimeManager,
+  type SkillManager,
+  type SystemManager,
+} from "#contract";
 import { deleteAgentFile, listAgentFiles, readAgentFile, writeAgentFile } from "./agent-files.ts";
 import { getAgent, listAgents } from "./agent-records.ts";
 import { createAgent, deleteAgent, updateAgent } from "./agents.ts";
@@ -16,7 +23,7 @@ import { createTurns } from "./turns.ts";
 export type Managers = RuntimeManager & AgentManager & SkillManager & SystemManager;
 
 type Act<A extends unknown[], T> = (context: ManageContext, ...given: A) => Promise<T>;
-type Method<A extends unknown[], T> = (...given: A) => Promise<T>;
+type Method<A extends unknown[], T> = (...given: [...A, call?: ManagerCall | undefined]) => Promise<T>;
 
 /** Makes the managers of a gateway; `current` tells it, or null while the adapter is not initialised. */
 export function createManagers(current: () => ManageContext | null): Managers {
@@ -26,12 +33,17 @@ export function createManagers(current: () => ManageContext | null): Managers {
 
   const read =
     <A extends unknown[], T>(act: Act<A, T>): Method<A, T> =>
-    (...given) =>
-      refusing(() => {
+    (...given) => {
+      // Behind the parameters of the act, of which the context is none.
+      const call = given[act.length - 1] as ManagerCall | undefined;
+      const own = given.slice(0, act.length - 1) as A;
+      return refusing(async () => {
         const context = current();
         if (context === null) throw new ManagementError("unavailable", "The adapter openclaw is not running.");
-        return act(context, ...given);
-      });
+        call?.signal?.throwIfAborted();
+        return await act({ ...context, ...(call?.signal !== undefined && { signal: call.signal }) }, ...own);
+      }, call?.signal);
+    };
   const write = <A extends unknown[], T>(act: Act<A, T>, turns = inTurn): Method<A, T> => {
     const method = read(act);
     return (...given) => turns(() => method(...given));

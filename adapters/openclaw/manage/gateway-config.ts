@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { ManagementError } from "#contract";
-import { anyAnswer, ask, type ManageContext } from "./manage-context.ts";
+import { anyAnswer, ask, askToChange, type ManageContext } from "./manage-context.ts";
 import { isOvertaken, isStaleConfig, withoutPaths } from "./refusals.ts";
 
 /** How often a change is tried again because somebody else has changed something meanwhile. */
@@ -52,7 +52,7 @@ export async function changeConfig(context: ManageContext, change: (config: Gate
     const patch = change(config);
     const params = { raw: JSON.stringify(patch), baseHash: config.hash, replacePaths: arraysTouched(patch, config.sourceConfig) };
     try {
-      await ask(context, anyAnswer, "config.patch", params, { timeoutMs: WRITE_LIMIT_MS });
+      await askToChange(context, anyAnswer, "config.patch", params, { timeoutMs: WRITE_LIMIT_MS });
       break;
     } catch (error) {
       if (isOvertaken(error)) break;
@@ -68,7 +68,7 @@ export async function untilApplied(context: ManageContext): Promise<boolean> {
   for (;;) {
     if (isApplied(await readConfig(context))) return true;
     if (performance.now() > deadline) return false;
-    await delay(POLL_MS);
+    await delay(POLL_MS, undefined, { signal: context.signal });
   }
 }
 

@@ -13,6 +13,8 @@ export interface ManageContext extends ProbeContext {
   stateDir: string | null;
   /** The command line of OpenClaw's own program on the same host; null: not configured. */
   command: readonly string[] | null;
+  /** Aborted when nobody waits for the call any longer. */
+  signal?: AbortSignal;
 }
 
 const USABLE_LIMIT_MS = 30_000;
@@ -20,7 +22,7 @@ const POLL_MS = 100;
 
 /** Asks the gateway, and reads of its answer what Bridge knows; the rest stays where it is. */
 export async function ask<T>(
-  { gateway }: ManageContext,
+  { gateway, signal }: ManageContext,
   schema: z.ZodType<T>,
   method: string,
   params: object = {},
@@ -28,18 +30,33 @@ export async function ask<T>(
 ): Promise<T> {
   if (gateway.hello !== null && !gateway.hasMethod(method))
     throw new ManagementError("not_supported", `OpenClaw ${gateway.hello.version} has no method ${method}; a newer version is needed.`);
-  const answer = schema.safeParse(await gateway.call(method, params, options));
+  const answer = schema.safeParse(await gateway.call(method, params, { ...(signal !== undefined && { signal }), ...options }));
   if (answer.success) return answer.data;
   throw new ManagementError("unavailable", `OpenClaw ${gateway.hello?.version} answers ${method} in a way that Bridge does not know.`);
 }
 
+/** Asks the gateway for a change. One that has begun is not given up: the next write would meet it half done. */
+export async function askToChange<T>(
+  context: ManageContext,
+  schema: z.ZodType<T>,
+  method: string,
+  params: object,
+  options: CallOptions = {},
+): Promise<T> {
+  context.signal?.throwIfAborted();
+  return await ask(completing(context), schema, method, params, options);
+}
+
+/** For the steps of a write after its first change: they belong together, and are carried out although nobody waits any longer. */
+export const completing = ({ signal: _, ...context }: ManageContext): ManageContext => context;
+
 /** Waits for what the gateway has done to show in what it tells, which takes it some 100 ms. */
-export async function untilShown(isShown: () => Promise<boolean>, what: string): Promise<void> {
+export async function untilShown({ signal }: ManageContext, isShown: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + USABLE_LIMIT_MS;
   while (!(await isShown())) {
     if (performance.now() > deadline)
       throw new ManagementError("unavailable", `${what}, but after ${USABLE_LIMIT_MS / 1000} s the gateway still does not show it.`);
-    await delay(POLL_MS);
+    await delay(POLL_MS, undefined, { signal });
   }
 }
 

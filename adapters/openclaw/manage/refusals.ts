@@ -8,11 +8,12 @@ const detailsSchema = z.object({ type: z.string().optional(), code: z.string().o
 const staleConfig = /config changed since last load|base ?hash/i;
 const overtakenChange = /^config\.patch persisted but was not applied .*\(superseded\)/;
 
-/** Runs an act of a manager; what the gateway has against it becomes the refusal of a manager. */
-export async function refusing<T>(act: () => Promise<T>): Promise<T> {
+/** Runs an act of a manager; what the gateway has against it becomes the refusal of a manager; a call that nobody waits for rejects with the signal's reason. */
+export async function refusing<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await act();
   } catch (error) {
+    signal?.throwIfAborted();
     if (error instanceof GatewayError) throw explain(error);
     if (isHostFailure(error))
       throw new ManagementError(

@@ -13,21 +13,44 @@ const auditSchema = z.looseObject({
   findings: z.array(z.looseObject({ checkId: z.string(), severity: z.string(), title: z.string() })),
 });
 
-/** Makes what tells the security posture of a gateway: OpenClaw's own audit, by its program on the same host, one at a time. */
+/** One run of the audit, which all who ask meanwhile share. */
+interface Audit {
+  outcome: Promise<Record<string, unknown>>;
+  /** Until then its outcome counts. */
+  endsAt: number;
+  waiting: number;
+  stop: AbortController;
+}
+
+/** Makes what tells the security posture of a gateway: OpenClaw's own audit, by its program on the same host, one at a time. It is stopped when nobody waits for it any longer. */
 export function createSecurityAudit(): (context: ManageContext) => Promise<Record<string, unknown>> {
-  let last: { audit: Promise<Record<string, unknown>>; endsAt: number } | null = null;
+  let last: Audit | null = null;
+
+  function start(context: ManageContext): Audit {
+    const stop = new AbortController();
+    const audit: Audit = { outcome: runAudit({ ...context, signal: stop.signal }), endsAt: Number.POSITIVE_INFINITY, waiting: 0, stop };
+    audit.outcome.then(
+      () => (audit.endsAt = performance.now() + KEPT_MS),
+      () => (audit.endsAt = 0),
+    );
+    return audit;
+  }
+
   return async (context) => {
-    if (last === null || performance.now() > last.endsAt) {
-      const mine = { audit: runAudit(context), endsAt: Number.POSITIVE_INFINITY };
-      last = mine;
-      mine.audit.then(
-        () => (mine.endsAt = performance.now() + KEPT_MS),
-        () => (mine.endsAt = 0),
-      );
+    if (last === null || last.stop.signal.aborted || performance.now() > last.endsAt) last = start(context);
+    const audit = last;
+    audit.waiting += 1;
+    try {
+      return await Promise.race([audit.outcome, ...(context.signal === undefined ? [] : [aborted(context.signal)])]);
+    } finally {
+      audit.waiting -= 1;
+      if (audit.waiting === 0 && audit.endsAt === Number.POSITIVE_INFINITY) audit.stop.abort();
     }
-    return await last.audit;
   };
 }
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 
 async function runAudit(context: ManageContext): Promise<Record<string, unknown>> {
   const { command, stateDir, env } = context;
@@ -42,6 +65,7 @@ async function runAudit(context: ManageContext): Promise<Record<string, unknown>
     argv: [...command, "security", "audit", "--json"],
     env: programEnvironment({ env, settings: { env: [] } }, [], own),
     limitMs: LIMIT_MS,
+    ...(context.signal !== undefined && { signal: context.signal }),
   }).then(
     (answer) => answer.stdout,
     (error: unknown) => {

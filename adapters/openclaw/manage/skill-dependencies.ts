@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ManagementError } from "#contract";
 import { GatewayError } from "../gateway-error.ts";
-import { ask, type ManageContext } from "./manage-context.ts";
+import { askToChange, type ManageContext } from "./manage-context.ts";
 import { withoutPaths } from "./refusals.ts";
 import { readSkillRows, type SkillRow } from "./skill-rows.ts";
 
@@ -25,7 +25,7 @@ export async function installSkillDependencies(
   for (const { id, label } of wanted) {
     try {
       const params = { agentId, name, installId: id, timeoutMs: INSTALL_LIMIT_MS };
-      await ask(context, z.unknown(), "skills.install", params, { timeoutMs: INSTALL_LIMIT_MS + 10_000 });
+      await askToChange(context, z.unknown(), "skills.install", params, { timeoutMs: INSTALL_LIMIT_MS + 10_000 });
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== "UNAVAILABLE" || error.retryAfterMs !== null) throw error;
       const before = installed.length === 0 ? "" : ` Before it came ${installed.join(", ")}.`;

@@ -35,9 +35,10 @@ export async function writeSkill(context: ManageContext, name: string, content: 
     const current = row === undefined ? null : await readContent(context, rows, row);
     expectMatch(ifMatch, current === null ? null : textEtag(current), `The skill ${name}`);
   }
+  context.signal?.throwIfAborted();
   if (context.stateDir === null) await uploadSkill(context, rows, name, content);
   else await writeOnHost(context, rows, { name, content, row });
-  await untilShown(async () => (await readSkill(context, name))?.content === content, `The skill ${name} is written`);
+  await untilShown(context, async () => (await readSkill(context, name))?.content === content, `The skill ${name} is written`);
   return { name, content, etag: textEtag(content) };
 }
 
@@ -54,9 +55,10 @@ export async function deleteSkill(context: ManageContext, name: string, ifMatch?
     );
   await expectHost(context, rows, "OpenClaw has no call that deletes a skill");
   if (ifMatch !== undefined) expectMatch(ifMatch, textEtag((await readContent(context, rows, row)) ?? ""), `The skill ${name}`);
+  context.signal?.throwIfAborted();
   await removeDirectory(root, row.baseDir);
   const isGone = async (): Promise<boolean> => rowOf(await readSkillRows(context), name)?.baseDir !== row.baseDir;
-  await untilShown(isGone, `The skill ${name} is deleted`);
+  await untilShown(context, isGone, `The skill ${name} is deleted`);
   return true;
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { GatewayError } from "../gateway-error.ts";
 import { readDefaultAgent } from "./agent-records.ts";
 import { untilApplied } from "./gateway-config.ts";
-import { ask, type ManageContext } from "./manage-context.ts";
+import { ask, askToChange, type ManageContext } from "./manage-context.ts";
 
 const READY_LIMIT_MS = 10_000;
 const RETRY_MS = 250;
@@ -15,7 +15,7 @@ const authSchema = z.object({ providers: z.array(z.object({ provider: z.string()
 /** Makes the gateway work with what its configuration and its secrets say now; it watches the file itself, so there is little to do. */
 export async function reloadConfig(context: ManageContext): Promise<{ detail: string | null }> {
   const isInForce = await untilApplied(context);
-  const { warningCount: warnings } = await onceReady(() => ask(context, reloadedSchema, "secrets.reload"));
+  const { warningCount: warnings } = await onceReady(context, () => askToChange(context, reloadedSchema, "secrets.reload", {}));
   const parts = [
     isInForce ? null : "A part of the configuration comes into force only when the gateway is started again.",
     warnings === 0 ? null : `${warnings} secret(s) could not be read.`,
@@ -27,8 +27,8 @@ export async function reloadConfig(context: ManageContext): Promise<{ detail: st
 export async function getModelCatalog(context: ManageContext): Promise<Record<string, unknown>[]> {
   const agentId = await readDefaultAgent(context);
   const [all, configured, auth] = await Promise.all([
-    onceReady(() => ask(context, modelsSchema, "models.list", { view: "all", agentId })),
-    onceReady(() => ask(context, modelsSchema, "models.list", { view: "configured", agentId })),
+    onceReady(context, () => ask(context, modelsSchema, "models.list", { view: "all", agentId })),
+    onceReady(context, () => ask(context, modelsSchema, "models.list", { view: "configured", agentId })),
     ask(context, authSchema, "models.authStatus", { agentId }),
   ]);
   const nameOf = ({ provider, id }: { provider: string; id: string }): string => `${provider}/${id}`;
@@ -44,7 +44,7 @@ export async function getModelCatalog(context: ManageContext): Promise<Record<st
 }
 
 /** While its configuration changes the gateway can tell no models and read no secrets, so it is asked again for a while. */
-async function onceReady<T>(act: () => Promise<T>): Promise<T> {
+async function onceReady<T>({ signal }: ManageContext, act: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + READY_LIMIT_MS;
   for (;;) {
     try {
@@ -52,7 +52,7 @@ async function onceReady<T>(act: () => Promise<T>): Promise<T> {
     } catch (error) {
       const isPassing = error instanceof GatewayError && error.code === "UNAVAILABLE" && performance.now() < deadline;
       if (!isPassing) throw error;
-      await delay(RETRY_MS);
+      await delay(RETRY_MS, undefined, { signal });
     }
   }
 }

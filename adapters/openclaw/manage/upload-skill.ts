@@ -4,7 +4,7 @@ import { ManagementError } from "#contract";
 import { GatewayError } from "../gateway-error.ts";
 import { textEtag } from "./etag.ts";
 import { isInside } from "./host-files.ts";
-import { anyAnswer, ask, type ManageContext } from "./manage-context.ts";
+import { anyAnswer, ask, askToChange, type ManageContext } from "./manage-context.ts";
 import type { SkillRows } from "./skill-rows.ts";
 import { zipFile } from "./zip-file.ts";
 
@@ -28,15 +28,15 @@ export async function uploadSkill(context: ManageContext, rows: SkillRows, name:
   const sha256 = textEtag(archive);
   const upload = { slug: name, sha256, force: true };
   try {
-    const { uploadId } = await ask(context, begunSchema, "skills.upload.begin", {
+    const { uploadId } = await askToChange(context, begunSchema, "skills.upload.begin", {
       kind: "skill-archive",
       sizeBytes: archive.length,
       ...upload,
     });
-    await ask(context, anyAnswer, "skills.upload.chunk", { uploadId, offset: 0, dataBase64: archive.toString("base64") });
-    await ask(context, anyAnswer, "skills.upload.commit", { uploadId });
+    await askToChange(context, anyAnswer, "skills.upload.chunk", { uploadId, offset: 0, dataBase64: archive.toString("base64") });
+    await askToChange(context, anyAnswer, "skills.upload.commit", { uploadId });
     const install = { agentId: rows.agentId, source: "upload", uploadId, ...upload };
-    await ask(context, anyAnswer, "skills.install", install, { timeoutMs: INSTALL_LIMIT_MS });
+    await askToChange(context, anyAnswer, "skills.install", install, { timeoutMs: INSTALL_LIMIT_MS });
   } catch (error) {
     if (error instanceof GatewayError && error.message.includes("skills.install.allowUploadedArchives"))
       throw new ManagementError(

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
+import { createManagers } from "../../../adapters/openclaw/manage/create-managers.ts";
+import type { ManageContext } from "../../../adapters/openclaw/manage/manage-context.ts";
+import { createBench, createConfig } from "./manage-bench.ts";
+
+const reason = new Error("Nobody waits for this call.");
+
+test("a call whose signal is aborted asks the gateway for nothing", async () => {
+  const { managers, calls } = createBench();
+  const call = { signal: AbortSignal.abort(reason) };
+  await expect(managers.listAgents(call)).rejects.toBe(reason);
+  await expect(managers.createAgent("writer", {}, call)).rejects.toBe(reason);
+  await expect(managers.updateAgent("main", { name: "x" }, undefined, call)).rejects.toBe(reason);
+  await expect(managers.reloadConfig(call)).rejects.toBe(reason);
+  expect(calls).toEqual([]);
+});
+
+test("a write that waits for its turn is not begun after its signal was aborted", async () => {
+  const goOn = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const { managers, called } = createBench({
+    "agents.files.set": async () => {
+      begun.resolve();
+      await goOn.promise;
+      return { workspace: "/srv/main", file: { name: "SOUL.md" } };
+    },
+  });
+  const stop = new AbortController();
+  const first = managers.writeAgentFile("main", "SOUL.md", "first");
+  await begun.promise;
+  const second = managers.writeAgentFile("main", "SOUL.md", "second", undefined, { signal: stop.signal });
+  stop.abort(reason);
+  goOn.resolve();
+  await first;
+  await expect(second).rejects.toBe(reason);
+  expect(called("agents.files.set")).toHaveLength(1);
+});
+
+test("polling ends with the signal: a change that the gateway never shows is not waited for", async () => {
+  const stop = new AbortController();
+  let applied = 0;
+  const { managers } = createBench({
+    "config.get": () => {
+      applied += 1;
+      if (applied === 3) stop.abort(reason);
+      return { valid: true, hash: "h", issues: [], configRevisionHash: "new", appliedConfigHash: "old", sourceConfig: {} };
+    },
+  });
+  await expect(managers.reloadConfig({ signal: stop.signal })).rejects.toBe(reason);
+  expect(applied).toBe(3);
+});
+
+test("a write that has changed something carries out the steps that belong to it", async () => {
+  const config = createConfig({ agents: { entries: { main: {}, writer: {} } } });
+  const stop = new AbortController();
+  const { managers, called } = createBench({
+    ...config.answers,
+    "config.patch": (params) => {
+      stop.abort(reason);
+      return config.answers["config.patch"](params);
+    },
+    "config.schema.lookup": () => ({ children: [{ key: "name" }, { key: "identity" }] }),
+    "agents.update": () => ({ ok: true }),
+  });
+  await managers.updateAgent("writer", { name: "Writer" }, undefined, { signal: stop.signal }).catch(() => {});
+  expect(called("agents.update")).toEqual([{ agentId: "writer", name: "Writer" }]);
+});
+
+test("a read that the gateway does not answer is given up at its signal", async () => {
+  const stop = new AbortController();
+  const asked = Promise.withResolvers<void>();
+  const gateway = {
+    hello: null,
+    hasMethod: () => true,
+    call: (_method: string, _params?: object, options: { signal?: AbortSignal } = {}) =>
+      new Promise<never>((_, reject) => {
+        options.signal?.addEventListener("abort", () => reject(new GatewayError({ code: "ABORTED", message: "The call was given up." })));
+        asked.resolve();
+      }),
+  } as ManageContext["gateway"];
+  const managers = createManagers(() => ({
+    gateway,
+    env: {},
+    dataDir: "/nonexistent",
+    sandbox: null,
+    onOrphansKilled: () => {},
+    stateDir: null,
+    command: null,
+  }));
+  const listing = managers.listAgents({ signal: stop.signal });
+  await asked.promise;
+  stop.abort(reason);
+  await expect(listing).rejects.toBe(reason);
+});
