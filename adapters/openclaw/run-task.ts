@@ -6,6 +6,7 @@ import { createAnswering } from "./answer-approvals.ts";
 import { createRunReader } from "./events.ts";
 import { followRun } from "./follow-run.ts";
 import type { Gateway } from "./gateway.ts";
+import { GatewayError } from "./gateway-error.ts";
 import type { GatewayTask } from "./gateway-task.ts";
 import { explainError, failure } from "./outcome.ts";
 import { overBreaks } from "./over-breaks.ts";
@@ -65,7 +66,9 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
   try {
     if (signal.aborted) return cancelled;
     const working = work();
-    const ending = await Promise.race([working, stopWhenAsked(task, working)]);
+    const stopping = stopWhenAsked(task, { working, hasRun: () => runs.size > 0 });
+    // Where the connection is broken, the work ends at once when it is asked to stop, and the run at the gateway does not.
+    const ending = await Promise.race([working.then((own) => (signal.aborted ? stopping : own)), stopping]);
     // The first end is the end, whatever is told after it.
     deaf();
     if (!signal.aborted) await stopLeftovers(task);
@@ -95,25 +98,43 @@ async function openSession(task: GatewayTask): Promise<string | null> {
   return z.object({ sessionId: z.string() }).parse(session).sessionId;
 }
 
-/** Stops the session, once that is asked for, until its run has said its last word. */
-async function stopWhenAsked({ gateway, key, signal }: GatewayTask, working: Promise<unknown>): Promise<Ending> {
+/** Stops the session, once that is asked for, until its run has said its last word; waits a while for a connection that is being made again. */
+async function stopWhenAsked(
+  { gateway, key, signal }: GatewayTask,
+  { working, hasRun }: { working: Promise<unknown>; hasRun(): boolean },
+): Promise<Ending> {
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
   const isOver = (): boolean => true;
   const ended = working.then(isOver, isOver);
-  const deadline = performance.now() + STOP_LIMIT_MS;
-  while (gateway.state === "connected" && performance.now() < deadline) {
-    await stopSession(gateway, key);
-    if (await Promise.race([ended, delay(STOP_EVERY_MS, false)])) break;
+  const deadline = AbortSignal.timeout(STOP_LIMIT_MS);
+  while (!deadline.aborted) {
+    if (gateway.state !== "connected" && !(hasRun() && (await isBack(gateway, deadline)))) break;
+    const isAsked = await stopSession(gateway, key);
+    if (isAsked && (await Promise.race([ended, delay(STOP_EVERY_MS, false)]))) break;
   }
   return cancelled;
 }
 
-/** Stops what a session does, queued runs and sub-agents included; what cannot be reached is left to the watch over strays. */
-export async function stopSession(gateway: Gateway, key: string): Promise<void> {
-  await gateway.call("sessions.abort", { key, clearQueued: true }, { timeoutMs: STOP_LIMIT_MS }).catch(() => {});
+const isBack = (gateway: Gateway, deadline: AbortSignal): Promise<boolean> =>
+  gateway.connected(deadline).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * Stops what a session does, queued runs and sub-agents included; false when the connection broke meanwhile. What cannot be reached is left to the
+ * watch over strays.
+ */
+export async function stopSession(gateway: Gateway, key: string): Promise<boolean> {
+  try {
+    await gateway.call("sessions.abort", { key, clearQueued: true }, { timeoutMs: STOP_LIMIT_MS });
+    return true;
+  } catch (error) {
+    return !(error instanceof GatewayError && error.code === "DISCONNECTED");
+  }
 }
 
 /** A task ends with its run's answer: sub-agents that nobody has waited for end with it. */

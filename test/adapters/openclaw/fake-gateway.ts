@@ -97,6 +97,7 @@ export async function startFakeGateway({
   const runs = new Map<string, Run>();
   const approvals = new Map<string, Run>();
   let bootId = randomUUID();
+  let isDraining = false;
 
   const tell = (event: string, payload: Json, starter?: WebSocket): void => {
     // Of tools only the connection that has started the run is told.
@@ -232,6 +233,10 @@ export async function startFakeGateway({
       const allowed = known[method]?.split(" ");
       const odd = Object.keys(params).find((name) => !allowed?.includes(name));
       if (lie({ method, params }, answer, socket)) return;
+      if (isDraining && ["sessions.create", "agent"].includes(method))
+        return answer({
+          refusal: { code: "UNAVAILABLE", message: "Gateway is draining for restart; new tasks are not accepted", retryable: true },
+        });
       if (without.includes(method)) answer(refuse(`unknown method: ${method}`));
       else if (allowed === undefined) answer(replayed(method, params));
       else if (odd !== undefined) answer(refuse(`invalid ${method} params: at root: unexpected property '${odd}'`));
@@ -265,9 +270,15 @@ export async function startFakeGateway({
     cut(): void {
       for (const socket of server.clients) socket.terminate();
     },
+    /** Has got SIGTERM: it says so, takes nothing new, and lets its runs end; `restart` is its next start. */
+    drain(): void {
+      isDraining = true;
+      tell("shutdown", { reason: "gateway stopping" });
+    },
     /** Is another one afterwards, as after a crash: what ran is cancelled. */
     restart(): void {
       bootId = randomUUID();
+      isDraining = false;
       for (const run of runs.values()) if (run.status === "running") run.status = "cancelled";
       for (const socket of server.clients) socket.terminate();
     },
