@@ -1,41 +1,101 @@
-/** Deeper values are refused before anything walks them recursively. */
-const DEPTH_LIMIT = 100;
+/** Levels of nesting. What recurses into a request's JSON relies on it; schemas written by people have fewer than 20. */
+export const MAX_JSON_DEPTH = 100;
 
-/** JSON text that does not depend on the order of keys. The value must have passed `findJsonFault`. */
+/**
+ * JSON text that does not depend on the order of keys. The value must have passed `findJsonFault`.
+ * Whatever is in order already, most often everything, is left to `JSON.stringify`: it is five times as fast as code like this.
+ */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-  const members = entries
-    .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-  return `{${members.join(",")}}`;
+  return reorder(value, new Map()) ?? JSON.stringify(value);
 }
 
-/** What a parsed JSON value holds that Bridge could not keep as it came: its path and the fix; null when there is nothing. */
-export function findJsonFault(root: unknown): { path: PropertyKey[]; message: string } | null {
-  // A list instead of recursion: the very thing to find is a value too deep to recurse into.
-  const waiting: Place[] = [{ value: root, key: "", above: null, depth: 0 }];
-  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    const { value, depth } = place;
-    if (typeof value === "number" && !Number.isFinite(value)) return { path: toPath(place), message: "must be a number of ordinary size" };
-    if (typeof value !== "object" || value === null) continue;
-    if (depth >= DEPTH_LIMIT) return { path: toPath(place).slice(0, 3), message: `must not be nested deeper than ${DEPTH_LIMIT} levels` };
-    for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
-      if (key === "__proto__") return { path: [...toPath(place), key], message: "is not allowed as a name" };
-      if (typeof member === "object" || typeof member === "number") waiting.push({ value: member, key, above: place, depth: depth + 1 });
-    }
+interface JsonFault {
+  path: PropertyKey[];
+  message: string;
+}
+
+/** Finds a value that Bridge could not store unchanged or recurse into; null when there is none. */
+export function findJsonFault(root: unknown): JsonFault | null {
+  const fault = findFault(root, 0);
+  // The end of a path of 100 names helps nobody.
+  return fault === null || fault.path.length < MAX_JSON_DEPTH ? fault : { ...fault, path: fault.path.slice(0, 3) };
+}
+
+/** Loops without iterators and entries: a body can have 100,000 members. */
+function findFault(value: unknown, depth: number): JsonFault | null {
+  if (typeof value === "number") return Number.isFinite(value) ? null : { path: [], message: "must be a number of ordinary size" };
+  if (typeof value !== "object" || value === null) return null;
+  if (depth >= MAX_JSON_DEPTH) return { path: [], message: `must not be nested deeper than ${MAX_JSON_DEPTH} levels` };
+  const names = Array.isArray(value) ? null : Object.keys(value);
+  const length = names?.length ?? (value as unknown[]).length;
+  for (let index = 0; index < length; index += 1) {
+    const key = names?.[index] ?? index;
+    if (key === "__proto__") return { path: [key], message: "is not allowed as a name" };
+    const member = (value as Record<PropertyKey, unknown>)[key];
+    if (typeof member !== "object" && typeof member !== "number") continue;
+    const fault = findFault(member, depth + 1);
+    if (fault !== null) return { ...fault, path: [key, ...fault.path] };
   }
   return null;
 }
 
-interface Place {
-  value: unknown;
-  key: PropertyKey;
-  above: Place | null;
-  depth: number;
+/** Names as JSON with their colon: objects in a list repeat the same few. */
+type Quoted = Map<string, string>;
+/** Objects with more members than this are one of a kind: keeping their names would only cost. */
+const MAX_REPEATED_MEMBERS = 100;
+
+/** The canonical text, or null where `JSON.stringify` writes just that. */
+function reorder(value: unknown, quoted: Quoted): string | null {
+  if (typeof value !== "object" || value === null) return null;
+  return Array.isArray(value) ? reorderArray(value, quoted) : reorderObject(value as Record<string, unknown>, quoted);
 }
 
-function toPath(place: Place): PropertyKey[] {
-  return place.above === null ? [] : [...toPath(place.above), place.key];
+function reorderArray(elements: readonly unknown[], quoted: Quoted): string | null {
+  let text: string | null = null;
+  for (let index = 0; index < elements.length; index += 1) {
+    const element = elements[index];
+    const reordered = reorder(element, quoted);
+    if (text !== null) text += `,${reordered ?? stringify(element)}`;
+    else if (reordered !== null) {
+      const before = JSON.stringify(elements.slice(0, index)).slice(0, -1);
+      text = `${before}${index === 0 ? "" : ","}${reordered}`;
+    }
+  }
+  return text === null ? null : `${text}]`;
 }
+
+function reorderObject(object: Record<string, unknown>, quoted: Quoted): string | null {
+  const names = Object.keys(object);
+  let isOrdered = true;
+  let reordered: Map<string, string> | null = null;
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] as string;
+    if (isOrdered && index > 0 && name < (names[index - 1] as string)) isOrdered = false;
+    const text = reorder(object[name], quoted);
+    if (text === null) continue;
+    reordered ??= new Map();
+    reordered.set(name, text);
+  }
+  if (isOrdered && reordered === null) return null;
+  if (!isOrdered) names.sort();
+  const isRepeated = names.length <= MAX_REPEATED_MEMBERS;
+  let text = "";
+  for (const name of names) {
+    const member = object[name];
+    if (member === undefined) continue;
+    if (text !== "") text += ",";
+    text += isRepeated ? quote(name, quoted) : `${JSON.stringify(name)}:`;
+    text += reordered?.get(name) ?? stringify(member);
+  }
+  return `{${text}}`;
+}
+
+function quote(name: string, quoted: Quoted): string {
+  const known = quoted.get(name);
+  if (known !== undefined) return known;
+  const text = `${JSON.stringify(name)}:`;
+  quoted.set(name, text);
+  return text;
+}
+
+const stringify = (value: unknown): string => (typeof value === "number" ? String(value) : JSON.stringify(value));

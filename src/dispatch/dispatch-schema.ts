@@ -1,6 +1,12 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
-import { toolSchema } from "./normalise-tools.ts";
+import { jsonObject, listOf, textList, textRecord } from "./json-fields.ts";
+import { MAX_TOOLS, toolSchema } from "./normalise-tools.ts";
+
+/** Each server is a connection or a process of the runtime; no runtime holds 100 of them for one task. */
+const MAX_MCP_SERVERS = 100;
+/** Arguments, environment variables or headers of one MCP server: far more than a command line or an HTTP request is written with. */
+const MAX_MCP_ENTRIES = 1000;
 
 /** A task's id, as a caller may choose it. */
 export const taskIdSchema = z
@@ -11,27 +17,26 @@ export const taskIdSchema = z
 const longText = (minimum: number) => characters(minimum, 1_000_000);
 /** Reaches the runtime as an argument or a header, where control characters do harm. */
 const token = (maximum: number) => characters(1, maximum).regex(/^[^\p{Cc}]*$/u, "must not contain control characters");
-const jsonObject = z.record(z.string(), z.unknown());
 const timeoutSeconds = z.number().min(1).max(86_400);
+
+const noNul = [/^[^\0]*$/, "must not contain NUL"] as const;
 
 const mcpServer = z.discriminatedUnion("transport", [
   z.strictObject({
     name: token(128),
     transport: z.literal("stdio"),
     command: token(4096),
-    args: z.array(withoutNul()).optional(),
-    env: z.record(z.string().regex(/^[^=\0]+$/, "must be the name of an environment variable"), withoutNul()).optional(),
+    args: textList(MAX_MCP_ENTRIES, noNul).optional(),
+    env: textRecord(MAX_MCP_ENTRIES, { name: [/^[^=\0]+$/, "must be the name of an environment variable"], text: noNul }).optional(),
   }),
   z.strictObject({
     name: token(128),
     transport: z.enum(["http", "sse"]),
     url: absoluteUrl(),
-    headers: z
-      .record(
-        z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be the name of a header"),
-        z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "must be the value of a header"),
-      )
-      .optional(),
+    headers: textRecord(MAX_MCP_ENTRIES, {
+      name: [/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be the name of a header"],
+      text: [/^[\t\x20-\x7e\x80-\xff]*$/, "must be the value of a header"],
+    }).optional(),
   }),
 ]);
 
@@ -61,10 +66,8 @@ const fields = {
   systemPrompt: z.string().optional(),
   model: token(256).optional(),
   // Checked by normaliseTools, which knows the form that the caller meant.
-  tools: z.array(z.unknown()).optional(),
-  mcpServers: uniqueNames(z.array(mcpServer))
-    .optional()
-    .describe("Stdio commands only from BRIDGE_MCP_COMMANDS; URLs pass the callback guard."),
+  tools: listOf(MAX_TOOLS, z.unknown()).optional(),
+  mcpServers: uniqueNames(listOf(MAX_MCP_SERVERS, mcpServer)).optional(),
   timeoutSeconds: timeoutSeconds.optional().describe("Counted from startedAt, approval waits excluded. Default: 600."),
   timeout: timeoutSeconds.optional().describe("Alias of timeoutSeconds."),
   outputStrategy: outputStrategy.optional().describe("Default: structured when outputSchema is given, else stream."),
@@ -96,9 +99,17 @@ export const dispatchBodySchema = z.strictObject(fields).refine(hasWork, {
 });
 export type DispatchBody = z.infer<typeof dispatchBodySchema>;
 
-/** The same for the description of the API, which spells out the forms of a tool. */
+/** The same for the description of the API, which spells out the forms of a tool and the lengths of lists. */
 export const describedDispatchSchema = z
-  .strictObject({ ...fields, tools: z.array(toolSchema).optional().describe("OpenAI function form, Anthropic form or MCP form.") })
+  .strictObject({
+    ...fields,
+    tools: z.array(toolSchema).max(MAX_TOOLS).optional().describe("OpenAI function form, Anthropic form or MCP form."),
+    mcpServers: z
+      .array(mcpServer)
+      .max(MAX_MCP_SERVERS)
+      .optional()
+      .describe("Stdio commands only from BRIDGE_MCP_COMMANDS; URLs pass the callback guard."),
+  })
   .meta({ id: "Dispatch" });
 
 function hasWork({ message, bridgeInput, bridge_input: snakeBridgeInput, responderInput }: Record<string, unknown>): boolean {
@@ -110,24 +121,24 @@ const isRelativePath = (text: string): boolean => text !== "" && !isAbsolute(tex
 /** A text measured in characters, not in UTF-16 units. */
 function characters(minimum: number, maximum: number) {
   const fits = (text: string) => text.length >= minimum && (text.length <= maximum || countCharacters(text, maximum) <= maximum);
-  return z.string().refine(fits, `must have ${minimum} to ${maximum} characters`).meta({ minLength: minimum, maxLength: maximum });
+  return z
+    .string()
+    .refine(fits, { error: `must have ${minimum} to ${maximum} characters`, abort: true })
+    .meta({ minLength: minimum, maxLength: maximum });
 }
 
-/** Counts no further than it has to. */
+/** Counts no further than it has to; a character is one UTF-16 unit or two. */
 function countCharacters(text: string, enough: number): number {
+  if (text.length > 2 * enough) return text.length;
   let count = 0;
   for (const _ of text) if (++count > enough) break;
   return count;
 }
 
-function withoutNul() {
-  return z.string().refine((text) => !text.includes("\0"), "must not contain NUL");
-}
-
 function absoluteUrl() {
   return z
     .string()
-    .max(8192)
+    .max(8192, { abort: true })
     .refine((text) => !/[\p{Cc}\s]/u.test(text) && URL.canParse(text), "must be an absolute URL");
 }
 

@@ -1,11 +1,12 @@
 import type { z } from "zod";
-import type { FieldError } from "../errors.ts";
+import { type FieldError, MAX_FIELD_ERRORS } from "../errors.ts";
 
 /** Turns schema issues into field errors: dotted paths, an unknown key named at its own, each message with the fix. */
 export function toFieldErrors(issues: readonly z.core.$ZodIssue[], prefix: readonly PropertyKey[] = []): FieldError[] {
   return issues.flatMap((issue) => {
     const path = [...prefix, ...issue.path];
-    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ path: toDotted([...path, key]), message: UNKNOWN_FIELD }));
+    if (issue.code === "unrecognized_keys")
+      return issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => ({ path: toDotted([...path, key]), message: UNKNOWN_FIELD }));
     if (issue.code === "invalid_union") return describeUnion(issue, path);
     if (issue.code === "invalid_key") return issue.issues.map((fault) => ({ path: toDotted(path), message: fault.message }));
     return [{ path: toDotted(path), message: describe(issue) }];
@@ -14,8 +15,16 @@ export function toFieldErrors(issues: readonly z.core.$ZodIssue[], prefix: reado
 
 const UNKNOWN_FIELD = "is not a known field; remove it or correct its spelling";
 
+/** A name in a path is cut after so many characters: it may be as long as the body. */
+const MAX_NAME_CHARACTERS = 200;
+
 /** `["tools", 0, "name"]` as `tools.0.name`. */
-export const toDotted = (path: readonly PropertyKey[]): string => path.map(String).join(".");
+export const toDotted = (path: readonly PropertyKey[]): string => path.map(cutName).join(".");
+
+function cutName(key: PropertyKey): string {
+  const name = String(key);
+  return name.length <= MAX_NAME_CHARACTERS ? name : `${name.slice(0, MAX_NAME_CHARACTERS)}…`;
+}
 
 function describe(issue: z.core.$ZodIssue): string {
   switch (issue.code) {

@@ -1,29 +1,36 @@
 import { z } from "zod";
 import type { NormalizedTool } from "#contract";
-import { BridgeError, type FieldError } from "../errors.ts";
+import { BridgeError, type FieldError, MAX_FIELD_ERRORS } from "../errors.ts";
 import { toFieldErrors } from "./field-errors.ts";
+import { jsonObject } from "./json-fields.ts";
+
+/** Most tools of one task. Model APIs take 128; MCP servers of large products list a few hundred. */
+export const MAX_TOOLS = 1000;
 
 /** Brings tools of any of the known forms into the one form that adapters see; refuses what fits none, at its path. */
 export function normaliseTools(tools: unknown): NormalizedTool[] {
   if (!Array.isArray(tools)) throw refuse([{ path: "tools", message: "must be an array" }]);
+  if (tools.length > MAX_TOOLS) throw refuse([{ path: "tools", message: `must have at most ${MAX_TOOLS} entries; got ${tools.length}` }]);
   const errors: FieldError[] = [];
   const seen = new Set<string>();
-  const normalised = tools.flatMap((tool: unknown, index) => {
+  const normalised: NormalizedTool[] = [];
+  for (const [index, tool] of tools.entries()) {
+    // More would not be reported.
+    if (errors.length >= MAX_FIELD_ERRORS) break;
     const parsed = formOf(tool).safeParse(tool);
     if (!parsed.success) {
-      for (const error of toFieldErrors(parsed.error.issues, ["tools", index])) errors.push(error);
-      return [];
+      errors.push(...toFieldErrors(parsed.error.issues, ["tools", index]));
+      continue;
     }
     const { name } = parsed.data;
     if (seen.has(name)) errors.push({ path: `tools.${index}.name`, message: "is the name of an earlier tool; names must differ" });
     seen.add(name);
-    return [parsed.data];
-  });
+    normalised.push(parsed.data);
+  }
   if (errors.length > 0) throw refuse(errors);
   return normalised;
 }
 
-const jsonSchema = z.record(z.string(), z.unknown());
 const name = z
   .string()
   .min(1)
@@ -43,7 +50,7 @@ const toTool = (tool: {
 });
 
 /** What a function of OpenAI carries; `strict` is always there in what its own libraries write. */
-const openAiFunction = { name, description, parameters: jsonSchema.nullish(), strict: z.boolean().nullish() };
+const openAiFunction = { name, description, parameters: jsonObject.nullish(), strict: z.boolean().nullish() };
 
 /** OpenAI, Chat Completions. */
 const nestedFunctionForm = z
@@ -55,14 +62,14 @@ const flatFunctionForm = z
   .transform((tool) => toTool({ ...tool, schema: tool.parameters }));
 /** Anthropic, Messages. */
 const anthropicForm = z
-  .strictObject({ type: z.literal("custom").optional(), name, description, input_schema: jsonSchema.nullish(), cache_control: unused })
+  .strictObject({ type: z.literal("custom").optional(), name, description, input_schema: jsonObject.nullish(), cache_control: unused })
   .transform((tool) => toTool({ ...tool, schema: tool.input_schema }));
 /** MCP, as `tools/list` answers. What it tells about display and results has no use here. */
 const mcpForm = z
   .strictObject({
     name,
     description,
-    inputSchema: jsonSchema.nullish(),
+    inputSchema: jsonObject.nullish(),
     title: unused,
     annotations: unused,
     outputSchema: unused,

@@ -2,10 +2,18 @@ import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from "fastify-zod-openapi";
+import { MAX_JSON_DEPTH } from "../dispatch/canonical-json.ts";
+import { MAX_JSON_VALUES } from "./parse-json.ts";
 
 /** Without `upgrade-insecure-requests`: the page is often served by plain http on loopback. */
 const PAGE_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'self'; frame-ancestors 'self'";
+
+const DESCRIPTION = [
+  "One durable HTTP endpoint in front of every AI-agent runtime.",
+  `A request body holds at most ${MAX_JSON_VALUES} JSON values (the body itself, each member of an object, each element of an array; 413 \`too_large\`)`,
+  `in at most ${MAX_JSON_DEPTH} levels (400 \`invalid_request\`). Its size in bytes is limited by BRIDGE_BODY_LIMIT (413 \`too_large\`).`,
+].join(" ");
 
 /** Describes every route registered from here on, as OpenAPI 3.1 at `/openapi.json` and as a page at `/docs`. */
 export async function registerApiDocs(app: FastifyInstance, version: string): Promise<void> {
@@ -13,7 +21,7 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
-      info: { title: "Bridge", version, description: "One durable HTTP endpoint in front of every AI-agent runtime." },
+      info: { title: "Bridge", version, description: DESCRIPTION },
       components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
       security: [{ token: [] }],
     },

@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
@@ -17,6 +16,7 @@ import type { HeldBytes } from "./held-bytes.ts";
 import { holdRequests, STALLED_READER_MS } from "./hold-requests.ts";
 import { limitPipelining } from "./limit-pipelining.ts";
 import type { Overload } from "./overload.ts";
+import { parseJson } from "./parse-json.ts";
 import type { Principal } from "./principal.ts";
 import { sendProblem } from "./problem.ts";
 import { chooseRequestId } from "./request-id.ts";
@@ -133,23 +133,13 @@ function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
-      done(null, parseJson(bytes as Buffer, request.headers["content-encoding"]));
+      const { "content-encoding": encoding = "identity" } = request.headers;
+      if (encoding.toLowerCase() !== "identity") throw new BridgeError("unsupported_media_type", "Send the body without Content-Encoding.");
+      done(null, bytes.length === 0 ? undefined : parseJson(bytes as Buffer));
     } catch (error) {
       done(error as Error);
     }
   });
-}
-
-/** Bytes that are no UTF-8 are refused: they would arrive as other characters than were sent. */
-function parseJson(bytes: Buffer, encoding = "identity"): unknown {
-  if (encoding.toLowerCase() !== "identity") throw new BridgeError("unsupported_media_type", "Send the body without Content-Encoding.");
-  if (!isUtf8(bytes)) throw new BridgeError("invalid_request", "The body is not valid UTF-8.");
-  if (bytes.length === 0) return undefined;
-  try {
-    return JSON.parse(bytes.toString());
-  } catch (error) {
-    throw new BridgeError("invalid_request", `The body is not valid JSON: ${(error as Error).message}.`);
-  }
 }
 
 /** Under overload new dispatches are refused; what is accepted stays visible: events, health and metrics go on. */

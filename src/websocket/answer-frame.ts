@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
+import { BridgeError } from "../errors.ts";
 import type { Principal } from "../http/principal.ts";
 import type { Metrics } from "../metrics.ts";
 import type { BridgeRequest, BridgeRequestHandler, BridgeResponse } from "./bridge-protocol.ts";
-import { cut, type Frame, readEnvelope } from "./envelope.ts";
+import { cut, type EnvelopeFault, type Frame, readEnvelope } from "./envelope.ts";
+import { refused } from "./responses.ts";
 
 /** What frames are answered with. */
 export interface FrameAnswererOptions {
@@ -33,7 +35,7 @@ export function createFrameAnswerer({ handler, knownOps, metrics, logger, clock 
     const { name, tenant, scopes } = principal;
     const { status, text } =
       envelope.op === undefined
-        ? encode(requestId, { status: 400, payload: { error: envelope.fault } })
+        ? encode(requestId, describeFault(envelope.fault))
         : await handle({
             op: envelope.op,
             payload: envelope.payload,
@@ -45,6 +47,9 @@ export function createFrameAnswerer({ handler, knownOps, metrics, logger, clock 
     return text;
   };
 }
+
+const describeFault = (fault: EnvelopeFault | BridgeError): BridgeResponse =>
+  fault instanceof BridgeError ? refused(fault) : { status: 400, payload: { error: fault } };
 
 /** Throws when it is no answer. */
 function encode(requestId: string, { status, payload }: BridgeResponse): { status: number; text: string } {

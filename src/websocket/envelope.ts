@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { BridgeError } from "../errors.ts";
+import { parseJson } from "../http/parse-json.ts";
 
 /** What is wrong with a frame that no op can be asked for with. */
 export type EnvelopeFault = "malformed-envelope" | "empty-envelope" | "missing-op" | "invalid-request";
@@ -7,7 +9,7 @@ export type EnvelopeFault = "malformed-envelope" | "empty-envelope" | "missing-o
 export type Envelope = {
   requestId: string;
   attributes: Record<string, string>;
-} & ({ op: string; payload: Record<string, unknown>; fault?: never } | { fault: EnvelopeFault; op?: never });
+} & ({ op: string; payload: Record<string, unknown>; fault?: never } | { fault: EnvelopeFault | BridgeError; op?: never });
 
 /** One frame as it came. */
 export interface Frame {
@@ -22,10 +24,9 @@ const MAX_ATTRIBUTE_LENGTH = 256;
 /** Reads a frame; never throws, whatever it holds. */
 export function readEnvelope({ bytes, isBinary }: Frame): Envelope {
   if (isBinary) return refuse("malformed-envelope");
-  const text = bytes.toString();
-  if (text.trim() === "") return refuse("empty-envelope");
-  const envelope = parse(text);
-  if (!isObject(envelope)) return refuse("malformed-envelope");
+  const envelope = parse(bytes);
+  if (envelope instanceof BridgeError) return refuse(envelope);
+  if (!isObject(envelope)) return refuse(bytes.toString().trim() === "" ? "empty-envelope" : "malformed-envelope");
   const { requestId = "", op, payload, meta } = envelope;
   if (typeof requestId !== "string") return refuse("malformed-envelope");
   const head = { requestId: requestId === "" ? randomUUID() : requestId, attributes: isObject(meta) ? toAttributes(meta) : {} };
@@ -37,13 +38,14 @@ export function readEnvelope({ bytes, isBinary }: Frame): Envelope {
 /** A text that fits into a line of the log. */
 export const cut = (text: string): string => text.slice(0, MAX_ATTRIBUTE_LENGTH);
 
-const refuse = (fault: EnvelopeFault): Envelope => ({ requestId: randomUUID(), attributes: {}, fault });
+const refuse = (fault: EnvelopeFault | BridgeError): Envelope => ({ requestId: randomUUID(), attributes: {}, fault });
 
-function parse(text: string): unknown {
+/** The value, or the refusal of a frame that holds too many. */
+function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return parseJson(bytes);
+  } catch (error) {
+    return error instanceof BridgeError && error.code === "too_large" ? error : undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { MAX_JSON_VALUES } from "../../src/http/parse-json.ts";
 import { readEnvelope } from "../../src/websocket/envelope.ts";
 
 const read = (text: string, isBinary = false) => readEnvelope({ bytes: Buffer.from(text), isBinary });
@@ -37,6 +38,11 @@ describe("what no op can be asked for with", () => {
     for (const text of ["", "{}", '{"requestId":"r","op":"workspace.list"}']) expect(read(text, true).fault).toBe("malformed-envelope");
   });
 
+  test("a frame with more JSON values than one request may hold, which is not parsed", () => {
+    const { fault } = read(`{"requestId":"mine","op":"a.b","payload":{"a":[${"0,".repeat(MAX_JSON_VALUES)}0]}}`);
+    expect(fault).toMatchObject({ code: "too_large", message: expect.stringContaining(String(MAX_JSON_VALUES)) });
+  });
+
   test("keeps the requestId where there is one", () => {
     expect(read('{"requestId":"mine"}')).toMatchObject({ requestId: "mine", fault: "missing-op" });
     expect(read('{"requestId":"mine","op":3}')).toMatchObject({ requestId: "mine", fault: "invalid-request" });
@@ -64,7 +70,7 @@ describe("meta", () => {
   });
 
   test("nested beyond all measure is text, too", () => {
-    const { attributes, op } = read(`{"op":"a.b","meta":{"deep":${"[".repeat(200_000)}${"]".repeat(200_000)}}}`);
+    const { attributes, op } = read(`{"op":"a.b","meta":{"deep":${"[".repeat(90_000)}${"]".repeat(90_000)}}}`);
     expect([op, typeof attributes["deep"]]).toEqual(["a.b", "string"]);
   });
 

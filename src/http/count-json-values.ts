@@ -1,0 +1,40 @@
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+
+/**
+ * Counts the values of a JSON text, each member of an object and each element of an array, without parsing it. Stops above `limit`.
+ * What a text that is not JSON has as a count does not matter: the parser refuses it.
+ */
+export function countJsonValues(bytes: Uint8Array, limit: number): number {
+  // Every value but the first follows a comma, or opens a container.
+  let count = 1;
+  for (let index = 0; index < bytes.length && count <= limit; index += 1) {
+    const byte = bytes[index] as number;
+    if (isStructural[byte] === 0) continue;
+    if (byte === QUOTE) index = endOfString(bytes, index + 1);
+    else if (byte === COMMA) count += 1;
+    else {
+      index = endOfSpace(bytes, index + 1) - 1;
+      if (!isClosing(bytes[index + 1])) count += 1;
+    }
+  }
+  return count;
+}
+
+/** Of each byte whether it is one of `" , [ {`: one look instead of four comparisons. */
+const isStructural = Uint8Array.from({ length: 256 }, (_, byte) => Number('",[{'.includes(String.fromCharCode(byte))));
+const isClosing = (byte: number | undefined): boolean => byte === 0x5d || byte === 0x7d;
+
+function endOfString(bytes: Uint8Array, start: number): number {
+  let index = start;
+  while (index < bytes.length && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1;
+  return index;
+}
+
+function endOfSpace(bytes: Uint8Array, start: number): number {
+  let index = start;
+  while (index < bytes.length && (bytes[index] as number) <= SPACE) index += 1;
+  return index;
+}

@@ -1,0 +1,76 @@
+/** A dispatch made to keep Bridge busy. */
+export interface HostileBody {
+  name: string;
+  bytes: Buffer;
+  status: 202 | 400 | 413;
+}
+
+/** The default of BRIDGE_BODY_LIMIT. */
+const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
+/** As many values as a body may hold, but for those around them. */
+const FULL = 99_900;
+
+/** Bodies within BRIDGE_BODY_LIMIT, of each kind as large as the limits allow, and larger. */
+export function makeHostileBodies(): HostileBody[] {
+  const accepted = {
+    "one text of 8 MB": systemPrompt("x", 1),
+    "one text of \\u escapes": systemPrompt("\\u0041", 6),
+    "one text of control characters": systemPrompt("\\u0001", 6),
+    "one text of quotes": systemPrompt('\\"', 2),
+    "one text of Chinese": systemPrompt("漢", 3),
+    "message and stdin of emoji": `"stdin":"${"🙂".repeat(1_000_000)}","message":"${"🙂".repeat(1_000_000)}"`,
+    "100,000 numbers": metadata(list(FULL, () => "0")),
+    "100,000 numbers of 80 digits": metadata(list(FULL, (index) => `0.${String(index).padEnd(80, "7")}`)),
+    "100,000 texts": metadata(list(FULL, (index) => `"${String(index).padEnd(80, "x")}"`)),
+    "100,000 empty objects": metadata(list(FULL, () => "{}")),
+    "100,000 empty arrays": metadata(list(FULL, () => "[]")),
+    "100,000 keys of 70 characters": `"metadata":{${keys(FULL, (index) => `"${hash(index)}${"k".repeat(60)}":1`)}}`,
+    "33,000 objects with keys in disorder": metadata(list(FULL / 3, (index) => `{"b":${index},"a":"${"x".repeat(200)}"}`)),
+    "1,000 arrays, 98 deep": metadata(list(FULL / 98, () => `${"[".repeat(97)}"${"x".repeat(7000)}"${"]".repeat(97)}`)),
+    "1,000 tools": `"tools":${list(1000, (index) => `{"name":"t${index}","description":"${"x".repeat(8000)}","input_schema":{"type":"object"}}`)}`,
+    "1,000 tools of 90 properties": `"tools":${list(1000, (tool) => `{"name":"t${tool}","input_schema":{${keys(90, (index) => `"property${index}":{}`)}}}`)}`,
+  };
+  const refused = {
+    "100,000 unknown fields": keys(FULL, (index) => `"${hash(index)}${"k".repeat(60)}":1`),
+    "a field of 8 MB": `"${"k".repeat(BODY_LIMIT_BYTES - 1000)}":1`,
+    "100,000 tools": `"tools":${list(FULL, () => '"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"')}`,
+    "30,000 mcpServers": `"mcpServers":${list(FULL / 4, (index) => `{"name":"${index}","transport":"stdio","command":"${"x".repeat(200)}"}`)}`,
+    "100,000 wrong mcpServers": `"mcpServers":${list(FULL, () => '"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"')}`,
+    "an environment of 99,000": `"mcpServers":[{"name":"a","transport":"stdio","command":"x","env":{${keys(99_000, (index) => `"${hash(index)}":"${"x".repeat(60)}"`)}}}]`,
+    "a model's name of 8 MB": `"model":"${"x".repeat(BODY_LIMIT_BYTES - 1000)}"`,
+    "a callback URL of 8 MB": `"callbackUrl":"https://${"x".repeat(BODY_LIMIT_BYTES - 1000)}"`,
+    "50,000 levels": metadata(`${"[".repeat(50_000)}"${"x".repeat(7_000_000)}"${"]".repeat(50_000)}`),
+  };
+  const tooMany = {
+    "4,000,000 tools": `"tools":${list(4_000_000, () => "0")}`,
+    "100,001 tools": `"tools":${list(100_001, () => "0")}`,
+    "600,000 keys": `"metadata":{${keys(600_000, (index) => `"${hash(index)}":1`)}}`,
+    "500,000 unknown fields": keys(500_000, (index) => `"${hash(index)}":1`),
+    "100,000 mcpServers": `"mcpServers":${list(100_000, (index) => `{"name":"${index}","transport":"stdio","command":"x"}`)}`,
+    "4,000,000 numbers": metadata(list(4_000_000, () => "0")),
+    "2,700,000 empty objects": metadata(list(2_700_000, () => "{}")),
+    "4,000,000 levels": metadata(`${"[".repeat(4_000_000)}${"]".repeat(4_000_000)}`),
+  };
+  return [...toBodies(accepted, 202), ...toBodies(refused, 400), ...toBodies(tooMany, 413)];
+}
+
+function toBodies(fields: Record<string, string>, status: HostileBody["status"]): HostileBody[] {
+  return Object.entries(fields).map(([name, text]) => {
+    const message = text.includes('"message"') ? "" : '"message":"Hello.",';
+    const bytes = Buffer.from(`{"provider":"noop","agentId":"a",${message}${text}}`);
+    if (bytes.length > BODY_LIMIT_BYTES) throw new Error(`${name} is larger than BRIDGE_BODY_LIMIT: ${bytes.length}`);
+    return { name, bytes, status };
+  });
+}
+
+const list = (count: number, entry: (index: number) => string): string => `[${keys(count, entry)}]`;
+const keys = (count: number, entry: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => entry(index)).join(",");
+const metadata = (value: string): string => `"metadata":{"a":${value}}`;
+const systemPrompt = (unit: string, bytes: number): string =>
+  `"systemPrompt":"${unit.repeat(Math.floor((BODY_LIMIT_BYTES - 200) / bytes))}"`;
+/** Names in no order: in order they would be cheaper to store and to sort. */
+const hash = (index: number): string =>
+  Math.imul(index + 1, 0x9e3779b1)
+    .toString(36)
+    .padStart(7, "k");
