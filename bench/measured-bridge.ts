@@ -1,0 +1,28 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+
+/** The Bridge of `bridge.ts` with a clock in its event loop. On "start" it measures anew, on "stop" it reports. */
+export interface LoopReport {
+  /** Longest time in which the event loop did nothing else. */
+  longestMs: number;
+  /** CPU time of the event loop's thread. */
+  cpuMs: number;
+}
+
+const RESOLUTION_MS = 1;
+const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+let before = process.threadCpuUsage();
+delay.enable();
+process.on("message", (message) => {
+  if (message === "start") {
+    (globalThis as { gc?: () => void }).gc?.();
+    delay.reset();
+    before = process.threadCpuUsage();
+    process.send?.("started");
+  } else {
+    const { user, system } = process.threadCpuUsage(before);
+    process.send?.({ longestMs: delay.max / 1e6 - RESOLUTION_MS, cpuMs: (user + system) / 1000 } satisfies LoopReport);
+  }
+});
+// An open channel would keep the process alive.
+process.once("SIGTERM", () => process.disconnect());
+await import("./bridge.ts");
