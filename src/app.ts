@@ -27,6 +27,7 @@ import { createDispatcher, type Dispatcher } from "./dispatch/dispatcher.ts";
 import { createWorkspaceList } from "./dispatch/list-workspaces.ts";
 import { loadAdapters } from "./dispatch/load-adapters.ts";
 import { createPhaseReader } from "./dispatch/phase-reader.ts";
+import { createSchemaChecker } from "./dispatch/schema-checker.ts";
 import { createTaskFiles } from "./dispatch/task-files.ts";
 import { createTaskReader } from "./dispatch/task-reader.ts";
 import { createWorkspaces } from "./dispatch/workspace.ts";
@@ -122,6 +123,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
 
   const guard = createCallbackGuard({ allow: config.callbacks.allow });
   const guarded = createGuardedFetch(guard);
+  const schemas = createSchemaChecker();
 
   // The registry tells the dispatcher, and the dispatcher asks the registry.
   let dispatcher: Dispatcher;
@@ -153,6 +155,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     registry,
     workspaces,
     guard,
+    schemas,
     metrics,
     logger,
     onCallbackDue: callbackWorker.notify,
@@ -284,6 +287,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
       await retention?.close();
       await registry.close();
       await guarded.close();
+      await schemas.close();
       await callbackWorker.close();
       await eventLog.close();
       await store.close();

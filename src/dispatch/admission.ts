@@ -6,6 +6,7 @@ import type { AdapterRegistry } from "./adapter-registry.ts";
 import { checkDispatch } from "./check-dispatch.ts";
 import type { ParsedDispatch } from "./dispatch-request.ts";
 import { readAgentFile } from "./prompt-files.ts";
+import type { SchemaChecker } from "./schema-checker.ts";
 import type { Workspaces } from "./workspace.ts";
 
 /** Whose work it is, and on which adapter. */
@@ -28,13 +29,14 @@ export interface AdmissionOptions {
   registry: AdapterRegistry;
   workspaces: Workspaces;
   guard: CallbackGuard;
+  schemas: Pick<SchemaChecker, "findSchemaFault">;
   mcpCommands: readonly string[];
   /** Adapters that come with Bridge, loaded or not; only for messages. */
   shipped?: readonly string[];
 }
 
 /** Makes the one place that says no before anything is stored. */
-export function createAdmission({ store, registry, workspaces, guard, mcpCommands, shipped = [] }: AdmissionOptions): Admission {
+export function createAdmission({ store, registry, workspaces, guard, schemas, mcpCommands, shipped = [] }: AdmissionOptions): Admission {
   return {
     chooseProvider(dispatch, tenant) {
       const names = registry.list().map((entry) => entry.provider);
@@ -63,7 +65,9 @@ export function createAdmission({ store, registry, workspaces, guard, mcpCommand
         provider,
         capabilities: entry.adapter.capabilities(),
         guard,
+        schemas,
         mcpCommands,
+        tenant,
         workspace,
       });
       const token = request.resumeToken;

@@ -2,7 +2,7 @@ import { type ExecutionAdapter, type GatewayCapabilities, isInputChecker } from 
 import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { TaskRequest } from "../task.ts";
-import { checkSchema } from "./json-schema.ts";
+import type { SchemaChecker } from "./schema-checker.ts";
 import { resolveDirectoryInside, resolveFileInside } from "./workspace.ts";
 
 /** What a dispatch is checked against. */
@@ -11,7 +11,9 @@ export interface Checks {
   provider: string;
   capabilities: GatewayCapabilities;
   guard: CallbackGuard;
+  schemas: Pick<SchemaChecker, "findSchemaFault">;
   mcpCommands: readonly string[];
+  tenant: string;
   workspace: string;
 }
 
@@ -23,7 +25,7 @@ export async function checkDispatch(request: TaskRequest, checks: Checks): Promi
   checkCapabilities(request, checks);
   checkInputs(request, checks);
   checkCallbackUrl(request, checks.guard);
-  checkOutput(request, checks.workspace);
+  await checkOutput(request, checks);
   const cwd = request.metadata?.["cwd"];
   if (typeof cwd === "string") resolveDirectoryInside(checks.workspace, cwd);
   await checkMcpServers(request, checks);
@@ -80,10 +82,10 @@ async function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, mcpCom
   if (errors.length > 0) throw new BridgeError("mcp_refused", "An MCP server of the dispatch is refused.", { errors });
 }
 
-function checkOutput({ outputStrategy }: TaskRequest, workspace: string): void {
+async function checkOutput({ outputStrategy }: TaskRequest, { tenant, workspace, schemas }: Checks): Promise<void> {
   if (outputStrategy.type === "file") resolveFileInside(workspace, outputStrategy.path);
   if (outputStrategy.type !== "structured") return;
-  const fault = checkSchema(outputStrategy.schema);
+  const fault = await schemas.findSchemaFault(tenant, outputStrategy.schema);
   if (fault === null) return;
   throw new BridgeError("invalid_request", "The output schema is not a JSON Schema.", {
     errors: [{ path: "outputStrategy.schema", message: fault }],

@@ -17,6 +17,7 @@ import type { ParsedDispatch } from "./dispatch-request.ts";
 import { failedResult } from "./failed-result.ts";
 import { type Claim, createLanes, type LaneTask } from "./lanes.ts";
 import { describeEnd, type Run, runTask, type StopCode } from "./run-task.ts";
+import type { SchemaChecker } from "./schema-checker.ts";
 import { logTaskEnd } from "./task-end.ts";
 import { createTaskEnds } from "./task-ends.ts";
 import type { Workspaces } from "./workspace.ts";
@@ -29,6 +30,7 @@ export interface DispatcherOptions {
   registry: AdapterRegistry;
   workspaces: Workspaces;
   guard: CallbackGuard;
+  schemas: Pick<SchemaChecker, "findSchemaFault" | "findObject">;
   metrics: Metrics;
   logger: Logger;
   /** A task has ended and owes a callback to this origin. */
@@ -197,6 +199,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       workspaces,
       metrics,
       adapter: entry.adapter,
+      schemas: options.schemas,
       idleSeconds: options.idleSeconds,
       stopGraceMs,
       onBug: (error) =>

@@ -4,12 +4,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 
 /** A pattern of a caller's schema may backtrack for ever, and code for a hostile schema take seconds to make; either is cut off after this. */
 const CHECK_LIMIT_MS = 1000;
-/** The time that Ajv takes grows with the square of a schema's size: 64 KiB take about 0.2 s. */
-const SCHEMA_LIMIT_CHARACTERS = 64 * 1024;
 
 /** What is wrong with a JSON Schema (draft 7, or 2020-12 when `$schema` says so), in words; null when it can be used. */
 export function checkSchema(schema: Record<string, unknown>): string | null {
-  if (JSON.stringify(schema).length > SCHEMA_LIMIT_CHARACTERS) return "must take at most 64 KiB as JSON";
   try {
     const { metaSchemas } = draftOf(schema);
     if (metaSchemas.validateSchema(schema) !== true) return describe("the schema", metaSchemas.errors?.[0]);

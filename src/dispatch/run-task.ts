@@ -12,6 +12,7 @@ import { type Conversation, createConversation } from "./conversation.ts";
 import { type KeptResult, keepLongTexts } from "./keep-long-texts.ts";
 import { applyOutputStrategy, awaitsTools } from "./output-strategy.ts";
 import { readAgentFile, readPromptFiles } from "./prompt-files.ts";
+import type { SchemaChecker } from "./schema-checker.ts";
 import { createTaskClocks } from "./task-clocks.ts";
 import type { Workspaces } from "./workspace.ts";
 
@@ -25,6 +26,7 @@ export interface RunSurroundings {
   workspaces: Workspaces;
   metrics: Metrics;
   adapter: ExecutionAdapter;
+  schemas: Pick<SchemaChecker, "findObject">;
   /** Seconds without an event after which a streaming runtime counts as hung; 0 is never. */
   idleSeconds: number;
   /** How long a stopped runtime may take to be gone before the task ends without it. */
@@ -99,7 +101,7 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     const final = outcome as Outcome;
     // A stop named the outcome: what the runtime still says is counted, never delivered.
     const partial = "stop" in final ? await stopRuntime(execution) : undefined;
-    return finish("stop" in final ? stoppedResult(final.stop, final.reason, partial) : settledResult(final.result), final);
+    return finish("stop" in final ? stoppedResult(final.stop, final.reason, partial) : await settledResult(final.result), final);
   }
 
   /** Assembles the request and lets the adapter work; never rejects. `gone` follows the adapter, whatever names the outcome. */
@@ -149,11 +151,14 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     }
   }
 
-  function settledResult(result: ExecutionResult): ExecutionResult {
+  async function settledResult(result: ExecutionResult): Promise<ExecutionResult> {
     const workspace = request?.directories.workspace;
     try {
       if (result.status === "ok" && awaitsTools(result, request?.tools)) return result;
-      if (result.status === "ok" && workspace !== undefined) return applyOutputStrategy(task.request.outputStrategy, result, workspace);
+      if (result.status === "ok" && workspace !== undefined) {
+        const source = { tenant: task.tenant, workspace, schemas: surroundings.schemas };
+        return await applyOutputStrategy(task.request.outputStrategy, result, source);
+      }
     } catch (error) {
       return failure("output_invalid", describeFault(error));
     }

@@ -31,7 +31,9 @@ const check = (mcpServers: McpServerSpec[], lookup: Lookup, allow: string[] = []
     provider: "memory",
     capabilities: createInMemoryAdapter().capabilities(),
     guard: createCallbackGuard({ allow, lookup }),
+    schemas: { findSchemaFault: async () => null },
     mcpCommands: ["allowed-mcp"],
+    tenant: "default",
     workspace: "/nowhere",
   });
 const http = (url: string, transport: "http" | "sse" = "http"): McpServerSpec => ({ name: url, transport, url });

@@ -7,6 +7,7 @@ import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
 import { type AdapterRegistry, createAdapterRegistry } from "../../src/dispatch/adapter-registry.ts";
 import type { ParsedDispatch } from "../../src/dispatch/dispatch-request.ts";
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from "../../src/dispatch/dispatcher.ts";
+import { createSchemaChecker } from "../../src/dispatch/schema-checker.ts";
 import { createWorkspaces } from "../../src/dispatch/workspace.ts";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
@@ -46,6 +47,7 @@ export async function startEngine(
     onChecked: (provider) => dispatcher.onAdapterChecked(provider),
     ...(options.checkIntervalMs !== undefined && { checkIntervalMs: options.checkIntervalMs }),
   });
+  const schemas = createSchemaChecker();
   dispatcher = createDispatcher({
     store,
     eventLog,
@@ -53,6 +55,7 @@ export async function startEngine(
     registry,
     workspaces: createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") }),
     guard: createCallbackGuard({ allow: ["127.0.0.1"] }),
+    schemas,
     metrics,
     logger,
     onCallbackDue: (origin) => callbacksDue.push(origin),
@@ -74,6 +77,7 @@ export async function startEngine(
     await eventLog.close();
     await store.close();
     await registry.close();
+    await schemas.close();
   };
   onTestFinished(stop);
 

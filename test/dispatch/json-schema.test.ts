@@ -36,7 +36,6 @@ test("a schema that takes the name of a meta-schema, or of an earlier one, distu
 test("a schema that would hold up everybody is refused in words, or done with in time", () => {
   const properties = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`^p${index}`, { type: "string" }]));
   const startedAt = performance.now();
-  expect(checkSchema({ properties: properties(20_000) })).toBe("must take at most 64 KiB as JSON");
   // How far it gets in its second is the machine's to say.
   expect([null, "the schema is too large", "takes longer than 1 s to check"]).toContain(
     checkSchema({ patternProperties: properties(2_000) }),

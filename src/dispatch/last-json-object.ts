@@ -1,0 +1,38 @@
+/** The last JSON object of a text: in a fenced block, else the whole text, else the last one inside prose. */
+export function lastJsonObject(text: string): Record<string, unknown> | undefined {
+  const fenced = [...text.matchAll(fence)].map((match) => match[1] ?? "").reverse();
+  for (const block of [...fenced, text]) {
+    const found = parseObject(block);
+    if (found !== undefined) return found;
+  }
+  const end = text.lastIndexOf("}");
+  let widest: Record<string, unknown> | undefined;
+  let tried = 0;
+  for (
+    let start = text.lastIndexOf("{", end), tries = 0;
+    start >= 0 && tries < OPENING_LIMIT && tried < TRIED_LIMIT_CHARACTERS;
+    tries += 1
+  ) {
+    // The same end with an earlier opening is the enclosing object.
+    widest = parseObject(text.slice(start, end + 1)) ?? widest;
+    tried += end + 1 - start;
+    if (start === 0) break;
+    start = text.lastIndexOf("{", start - 1);
+  }
+  return widest;
+}
+
+const fence = /```(?:json|JSON)?[ \t]*\r?\n([\s\S]*?)```/g;
+/** A text without fences is searched for objects from its end; more openings than this are not tried. */
+const OPENING_LIMIT = 200;
+/** Nor is more text than this parsed in all tries together: a long text whose every opening is good to its end would take a minute. */
+const TRIED_LIMIT_CHARACTERS = 16 * 1024 * 1024;
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,142 @@
+import { Worker } from "node:worker_threads";
+import type { ExecutionResult } from "#contract";
+import { BridgeError } from "../errors.ts";
+import type { SchemaQuestion, SchemaVerdict } from "./schema-worker.ts";
+
+/** The time that Ajv takes grows with the square of a schema's size: 64 KiB take about 0.2 s. */
+const SCHEMA_LIMIT_CHARACTERS = 64 * 1024;
+/** The thread itself cuts a check off after 1 s. One that does not answer for so long is replaced. */
+const ANSWER_LIMIT_MS = 10_000;
+/** Heap of the thread. The largest output of a runtime, 32 MB, takes about 200 MB as objects. */
+const HEAP_LIMIT_MB = 512;
+/** Most schemas of one tenant that wait for their check: a burst of dispatches, at a few milliseconds each. */
+const MAX_WAITING_PER_TENANT = 1000;
+const STOPPING: SchemaVerdict = { fault: "cannot be checked, because Bridge is stopping" };
+
+/** Checks JSON Schemas of callers, and results against them, in a thread of its own: neither can hold up the event loop. */
+export interface SchemaChecker {
+  /** What is wrong with a schema, in words; null when it can be used. */
+  findSchemaFault(tenant: string, schema: Record<string, unknown>): Promise<string | null>;
+  /** The object of a result, the runtime's own or the last one in its text, and why it does not fit the schema; `outputs` is absent when there is none. */
+  findObject(
+    tenant: string,
+    schema: Record<string, unknown>,
+    result: Pick<ExecutionResult, "output" | "outputs">,
+  ): Promise<Pick<SchemaVerdict, "fault" | "outputs">>;
+  /** Stops the thread. */
+  close(): Promise<void>;
+}
+
+interface Job {
+  tenant: string;
+  question: SchemaQuestion;
+  settle(verdict: SchemaVerdict): void;
+}
+
+/** Creates the checker; its thread starts with the first check. Tenants take turns, check by check. */
+export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answerLimitMs?: number } = {}): SchemaChecker {
+  /** Of each tenant what waits; the tenant whose turn is next stands first. */
+  const waiting = new Map<string, Job[]>();
+  let worker: Worker | null = null;
+  let current: Job | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  function ask(tenant: string, question: SchemaQuestion): Promise<SchemaVerdict> {
+    if (isClosed) return Promise.resolve(STOPPING);
+    return new Promise((resolve) => {
+      const jobs = waiting.get(tenant) ?? [];
+      waiting.set(tenant, jobs);
+      jobs.push({ tenant, question, settle: resolve });
+      startNext();
+    });
+  }
+
+  function startNext(): void {
+    if (current !== null) return;
+    current = takeNext();
+    if (current === null) {
+      worker?.unref();
+      return;
+    }
+    worker ??= startWorker();
+    worker.ref();
+    worker.postMessage(current.question);
+    timer = setTimeout(replaceIfSilent, answerLimitMs, current);
+  }
+
+  function takeNext(): Job | null {
+    for (const [tenant, jobs] of waiting) {
+      const job = jobs.shift() ?? null;
+      if (jobs.length === 0) waiting.delete(tenant);
+      return job;
+    }
+    return null;
+  }
+
+  function settleCurrent(verdict: SchemaVerdict): void {
+    clearTimeout(timer);
+    if (current === null) return;
+    const { tenant, settle } = current;
+    current = null;
+    const others = waiting.get(tenant);
+    // Behind the others, also behind those that came while it had its turn.
+    if (others !== undefined && waiting.delete(tenant)) waiting.set(tenant, others);
+    settle(verdict);
+    startNext();
+  }
+
+  function startWorker(): Worker {
+    const started = new Worker(new URL("./schema-worker.ts", import.meta.url), {
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MB },
+    });
+    started.on("message", (verdict: SchemaVerdict) => started === worker && settleCurrent(verdict));
+    started.on("error", (error: NodeJS.ErrnoException) =>
+      replace(
+        started,
+        error.code === "ERR_WORKER_OUT_OF_MEMORY" ? "takes too much memory to check" : `cannot be checked: ${error.message}`,
+      ),
+    );
+    return started;
+  }
+
+  function replaceIfSilent(job: Job): void {
+    // The answer may wait behind whatever has delayed the timer.
+    setImmediate(() => {
+      if (current === job && worker !== null) replace(worker, `takes longer than ${answerLimitMs / 1000} s to check`);
+    });
+  }
+
+  function replace(broken: Worker, fault: string): void {
+    if (broken !== worker) return;
+    worker = null;
+    void broken.terminate();
+    settleCurrent({ fault });
+  }
+
+  return {
+    async findSchemaFault(tenant, schema) {
+      const text = JSON.stringify(schema);
+      if (text.length > SCHEMA_LIMIT_CHARACTERS) return "must take at most 64 KiB as JSON";
+      if ((waiting.get(tenant)?.length ?? 0) >= MAX_WAITING_PER_TENANT)
+        throw new BridgeError("overloaded", `More than ${MAX_WAITING_PER_TENANT} output schemas wait to be checked; try again later.`);
+      return (await ask(tenant, { schema: text })).fault;
+    },
+    async findObject(tenant, schema, { outputs, output = "" }) {
+      const result = outputs === undefined ? { output } : { outputs: JSON.stringify(outputs) };
+      const verdict = await ask(tenant, { schema: JSON.stringify(schema), result });
+      return outputs === undefined ? verdict : { ...verdict, outputs };
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      for (const job of [current, ...[...waiting.values()].flat()]) job?.settle(STOPPING);
+      waiting.clear();
+      const last = worker;
+      worker = null;
+      await last?.terminate();
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { parentPort } from "node:worker_threads";
+import { checkAgainstSchema, checkSchema } from "./json-schema.ts";
+import { lastJsonObject } from "./last-json-object.ts";
+
+/** A schema as JSON; with a result it is the result that is checked: the runtime's own object as JSON, else its text. */
+export interface SchemaQuestion {
+  schema: string;
+  result?: { outputs: string } | { output: string };
+}
+
+/** What is wrong, or null. `outputs` is the object that was found in a text. */
+export interface SchemaVerdict {
+  fault: string | null;
+  outputs?: Record<string, unknown> | undefined;
+}
+
+/** The thread of `schema-checker.ts`: one question, one verdict. */
+parentPort?.on("message", (question: SchemaQuestion) => parentPort?.postMessage(answer(question)));
+
+function answer({ schema: text, result }: SchemaQuestion): SchemaVerdict {
+  const schema = JSON.parse(text) as Record<string, unknown>;
+  if (result === undefined) return { fault: checkSchema(schema) };
+  if ("outputs" in result) return { fault: checkAgainstSchema(schema, JSON.parse(result.outputs)) };
+  const outputs = lastJsonObject(result.output);
+  return { fault: outputs === undefined ? null : checkAgainstSchema(schema, outputs), outputs };
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { lastJsonObject } from "../../src/dispatch/last-json-object.ts";
+
+test.each([
+  ["nothing", "", undefined],
+  ["prose only", "no braces here", undefined],
+  ["an unclosed object", '{"a": ', undefined],
+  ["an array is no object", "[1]", undefined],
+  ["the whole text", ' {"a": 1}\n', { a: 1 }],
+  ["a fenced block", 'Here:\n```json\n{"a": 1}\n```\nDone.', { a: 1 }],
+  ["the last of two fenced blocks", '```json\n{"a": 1}\n```\n```json\n{"b": 2}\n```', { b: 2 }],
+  ["a fenced block without a name", '```\n{"a": 1}\n```', { a: 1 }],
+  ["a broken last block falls back to the one before", '```json\n{"a": 1}\n```\n```json\n{"b": \n```', { a: 1 }],
+  ["an object in prose", 'The answer is {"a": {"b": 2}} as you see.', { a: { b: 2 } }],
+  ["the last of two objects in prose", 'first {"a": 1} then {"b": 2}.', { b: 2 }],
+  ["braces inside strings", 'so: {"a": "}{"}', { a: "}{" }],
+  ["CRLF", '```json\r\n{"a": 1}\r\n```', { a: 1 }],
+])("the last JSON object of a text: %s", (_, text, expected) => {
+  expect(lastJsonObject(text)).toEqual(expected);
+});
+
+test("a text full of braces costs a bounded number of tries", () => {
+  expect(lastJsonObject(`${"{".repeat(100_000)}x}`)).toBeUndefined();
+});
+
+test("a long text whose every opening is good to its end costs a bounded time", () => {
+  const text = `${'{"":'.repeat(300)}"${"x".repeat(10_000_000)}"}`;
+  const startedAt = performance.now();
+  expect(lastJsonObject(text)).toEqual({ "": expect.any(String) });
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+});
