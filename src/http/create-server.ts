@@ -116,11 +116,22 @@ function receive(app: FastifyInstance): void {
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       throw new BridgeError("invalid_request", "The request has no Host header.");
     }
+    // RFC 9112: a proxy in front may have gone by the other one.
+    if (countHosts(request.raw.rawHeaders) > 1) throw new BridgeError("invalid_request", "The request has more than one Host header.");
     // No route of ours takes OPTIONS; what browsers ask with it has been answered.
     if (request.is404 || request.method === "OPTIONS")
       throw describeMissingRoute(request.method, allowedMethods(request.url.split("?", 1)[0] ?? ""), reply);
     done();
   });
+}
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
+  return count;
 }
 
 function describeMissingRoute(method: string, allowed: string[], reply: { header(name: string, value: string): unknown }): BridgeError {

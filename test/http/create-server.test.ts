@@ -222,6 +222,8 @@ describe("malformed HTTP", () => {
       "invalid_request",
     ],
     ["no Host", "GET /api/read HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "invalid_request"],
+    ["a second Host", `${get}Host: a\r\nConnection: close\r\n\r\n`, 400, "invalid_request"],
+    ["a second Host that differs", `${get}hOST: b\r\nConnection: close\r\n\r\n`, 400, "invalid_request"],
     ["headers without end", `${get}x: ${"x".repeat(70_000)}\r\n\r\n`, 431, "headers_too_large"],
     ["a URL without end", `GET /${"x".repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, "headers_too_large"],
     ["a NUL in the URL", "GET /api\0/read HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid_request"],
