@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
 import { z } from "zod";
+import { jsonObject, listOf } from "../dispatch/json-fields.ts";
 import { BridgeError } from "../errors.ts";
 import type { CallManager } from "./call-manager.ts";
 import { noQuery } from "./empty.ts";
@@ -8,8 +9,15 @@ import { sendTagged, sendWritten } from "./etag.ts";
 import { agentParams, preconditionHeaders, readResponses, writeRefusals, written } from "./gateway-schemas.ts";
 import { writeIfMatch } from "./precondition.ts";
 
-const bindings = z.array(z.record(z.string(), z.unknown())).max(1000).describe("Each in the runtime's own words, in its order.");
-const bindingsSchema = z.strictObject({ bindings, etag: z.string() }).meta({ id: "AgentBindings" });
+const MAX_BINDINGS = 1000;
+const description = "Each in the runtime's own words, in its order.";
+const bindings = listOf(MAX_BINDINGS, jsonObject).meta({
+  description,
+  override: { type: "array", items: { type: "object", additionalProperties: {} }, maxItems: MAX_BINDINGS },
+});
+const bindingsSchema = z
+  .strictObject({ bindings: z.array(jsonObject).max(MAX_BINDINGS).describe(description), etag: z.string() })
+  .meta({ id: "AgentBindings" });
 
 /** `/api/v2/gateway/{provider}/agents/{agentId}/bindings`. */
 export function registerBindingRoutes(server: FastifyInstance, callManager: CallManager): void {
