@@ -9,7 +9,7 @@ import type { Metrics } from "../metrics.ts";
 import { callAt } from "./call-at.ts";
 import { createEventEncoder, encodeFrame } from "./event-frame.ts";
 import type { HeldBytes } from "./held-bytes.ts";
-import type { Principal } from "./principal.ts";
+import { comesFrom, type Principal } from "./principal.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 
 /** How many streams one tenant may hold open: enough for its clients, and an end to a client that leaks them. */
@@ -155,7 +155,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
   return {
     open,
     withdraw(principal) {
-      for (const stream of streams) if (stream.principal === principal) void stream.close("token_withdrawn");
+      for (const stream of streams) if (comesFrom(stream.principal, principal)) void stream.close("token_withdrawn");
     },
     async closeAll(reason) {
       closing = true;

@@ -1,13 +1,15 @@
 import type { FastifyPluginAsyncZodOpenApi, FastifyZodOpenApiSchema } from "fastify-zod-openapi";
 import { z } from "zod";
 import { type EventType, eventTypes } from "#contract";
+import { listOf } from "../dispatch/json-fields.ts";
 import { BridgeError } from "../errors.ts";
 import { createLogFeed, type EventStore } from "../events/event-feed.ts";
 import { placeOf } from "../events/follow-events.ts";
 import { acceptsEventStream } from "./accepts-event-stream.ts";
-import { emptyBody, noQuery } from "./empty.ts";
+import { noQuery } from "./empty.ts";
 import type { EventStreams } from "./event-stream.ts";
 import { readLastEventId } from "./last-event-id.ts";
+import { scopes } from "./principal.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
 import type { Tickets } from "./tickets.ts";
 
@@ -30,6 +32,18 @@ const eventsQuery = z.strictObject({
   lastEventId: z.string().optional().describe("Id of the last event seen, where the Last-Event-ID header cannot be sent; the header wins."),
   ticket: z.string().optional().describe("A single-use ticket in place of the token, for browsers."),
 });
+
+const ticketBody = z
+  .strictObject({
+    scopes: listOf(scopes.length, z.enum(scopes))
+      .refine((list) => list.length > 0, "must name at least one scope")
+      .meta({
+        description: "Scopes of the ticket, each one of the token's. Default: all scopes of the token.",
+        override: { type: "array", items: { type: "string", enum: [...scopes] }, minItems: 1, maxItems: scopes.length },
+      })
+      .optional(),
+  })
+  .optional();
 
 /** The stream of all events of a tenant, and the tickets that open it to browsers. */
 export function eventRoutes({
@@ -80,9 +94,9 @@ export function eventRoutes({
         schema: {
           tags: ["events"],
           summary: "Make a ticket for an event stream",
-          description: "Good once, within 60 seconds, as ?ticket= of /api/events and /ws/bridge.",
+          description: "Good once, within 60 seconds, as ?ticket= of /api/events and /ws/bridge. It opens what its scopes permit.",
           querystring: noQuery,
-          body: emptyBody,
+          body: ticketBody,
           response: {
             201: z.object({ ticket: z.string(), expiresAt: z.iso.datetime() }),
             ...problemResponses(...bodyRefusals, "unauthenticated", "scope_missing", "too_many_requests", "overloaded"),
@@ -90,7 +104,7 @@ export function eventRoutes({
         } satisfies FastifyZodOpenApiSchema,
       },
       async (request, reply) => {
-        const { ticket, expiresAt } = tickets.mint(request.principal);
+        const { ticket, expiresAt } = tickets.mint(request.principal, request.body?.scopes);
         reply.code(201).header("Cache-Control", "no-store");
         return { ticket, expiresAt: new Date(expiresAt).toISOString() };
       },

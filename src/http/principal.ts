@@ -10,7 +10,19 @@ export interface Principal {
   scopes: ReadonlySet<Scope>;
   /** In ms since the epoch; null when it never expires. */
   expiresAt: number | null;
+  /** The principal of the token, where a ticket carries only some of its scopes. */
+  narrowedFrom?: Principal;
 }
+
+/** The principal of a ticket that carries only some scopes of its token. */
+export const narrow = (principal: Principal, granted: Iterable<Scope>): Principal => ({
+  ...principal,
+  scopes: new Set(granted),
+  narrowedFrom: principal,
+});
+
+/** Whether a principal is that of the token, or of one of its tickets. */
+export const comesFrom = (principal: Principal, token: Principal): boolean => principal === token || principal.narrowedFrom === token;
 
 /** A principal and the SHA-256 of its token. */
 export interface KnownToken {

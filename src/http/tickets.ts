@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { BridgeError } from "../errors.ts";
-import type { Principal } from "./principal.ts";
+import { comesFrom, narrow, type Principal, type Scope } from "./principal.ts";
 
 /** How long a ticket is good for. */
 export const TICKET_LIFETIME_MS = 60_000;
@@ -9,8 +9,11 @@ export const MAX_TICKETS_PER_TENANT = 1000;
 
 /** Single-use stand-ins for a token, for browsers, which cannot send a header with a stream. */
 export interface Tickets {
-  /** A new ticket that speaks for the principal, and when it expires (ms since the epoch). Throws when the tenant holds too many. */
-  mint(principal: Principal): { ticket: string; expiresAt: number };
+  /**
+   * A new ticket for the principal, and when it expires (ms since the epoch). Default: all scopes of the principal. Throws when the principal lacks
+   * one of `scopes`, or its tenant holds too many tickets.
+   */
+  mint(principal: Principal, scopes?: readonly Scope[]): { ticket: string; expiresAt: number };
   /** Whom the ticket speaks for, once; null when it is unknown, used or expired. */
   redeem(ticket: string): Principal | null;
   /** Forgets the tickets of a principal whose token is taken back. */
@@ -36,12 +39,13 @@ export function createTickets({ clock = Date.now }: { clock?: () => number } = {
   }
 
   return {
-    mint(principal) {
+    mint(principal, scopes) {
+      if (scopes !== undefined) refuseMissingScopes(principal, scopes);
       forgetExpired();
       if (countOf(principal.tenant) >= MAX_TICKETS_PER_TENANT) throw new BridgeError("overloaded", "Too many tickets wait to be used.");
       const ticket = `tkt_${randomBytes(32).toString("base64url")}`;
       const expiresAt = Math.min(clock() + TICKET_LIFETIME_MS, principal.expiresAt ?? Number.POSITIVE_INFINITY);
-      unused.set(ticket, { principal, expiresAt });
+      unused.set(ticket, { principal: scopes === undefined ? principal : narrow(principal, scopes), expiresAt });
       return { ticket, expiresAt };
     },
     redeem(ticket) {
@@ -50,7 +54,18 @@ export function createTickets({ clock = Date.now }: { clock?: () => number } = {
       return found !== undefined && found.expiresAt > clock() ? found.principal : null;
     },
     withdraw(principal) {
-      for (const [ticket, minted] of unused) if (minted.principal === principal) unused.delete(ticket);
+      for (const [ticket, minted] of unused) if (comesFrom(minted.principal, principal)) unused.delete(ticket);
     },
   };
+}
+
+function refuseMissingScopes(principal: Principal, scopes: readonly Scope[]): void {
+  const missing = scopes.filter((scope) => !principal.scopes.has(scope));
+  if (missing.length === 0) return;
+  throw new BridgeError("scope_missing", `A ticket cannot have a scope that its token lacks: ${missing.join(", ")}.`, {
+    errors: missing.map((scope) => ({
+      path: `scopes.${scopes.indexOf(scope)}`,
+      message: `"${scope}" is not a scope of the token; leave it out or use another token`,
+    })),
+  });
 }

@@ -7,7 +7,7 @@ import { BridgeError } from "../errors.ts";
 import { callAt } from "../http/call-at.ts";
 import { endWithProblem } from "../http/client-errors.ts";
 import type { HeldBytes } from "../http/held-bytes.ts";
-import type { Principal } from "../http/principal.ts";
+import { comesFrom, type Principal } from "../http/principal.ts";
 import { problemResponses } from "../http/problem.ts";
 import { BRIDGE_ENDPOINT, isBridgeUpgrade } from "../http/upgrade.ts";
 import type { Metrics } from "../metrics.ts";
@@ -175,7 +175,8 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     stop,
     routes,
     withdraw(principal) {
-      for (const [connection, owner] of connections) if (owner === principal) connection.close(closeCodes.tokenOver, "token-withdrawn");
+      for (const [connection, owner] of connections)
+        if (comesFrom(owner, principal)) connection.close(closeCodes.tokenOver, "token-withdrawn");
     },
   };
 }

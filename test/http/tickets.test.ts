@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Principal } from "../../src/http/principal.ts";
 import { createTickets, MAX_TICKETS_PER_TENANT, TICKET_LIFETIME_MS } from "../../src/http/tickets.ts";
+import { openSocket } from "../websocket/socket-client.ts";
+import { startBridge, type TokenName } from "./start-bridge.ts";
 
 const principal = (fields: Partial<Principal> = {}): Principal => ({
   name: "n",
@@ -49,4 +51,48 @@ test("the tickets of a principal whose token is taken back are worth nothing; ot
   const minted = [gone, kept, gone].map((who) => tickets.mint(who).ticket);
   tickets.withdraw(gone);
   expect(minted.map((ticket) => tickets.redeem(ticket))).toEqual([null, kept, null]);
+});
+
+test("a ticket with fewer scopes speaks for its principal with these alone", () => {
+  const tickets = createTickets();
+  const who = principal({ scopes: new Set(["read", "dispatch"]) });
+  const redeemed = tickets.redeem(tickets.mint(who, ["read"]).ticket);
+  expect(redeemed).toMatchObject({ name: "n", tenant: "t", expiresAt: null, scopes: new Set(["read"]) });
+  const { ticket } = tickets.mint(who, ["dispatch"]);
+  tickets.withdraw(who);
+  expect(tickets.redeem(ticket)).toBeNull();
+});
+
+test("a ticket cannot have a scope that its token lacks", () => {
+  const tickets = createTickets();
+  expect(() => tickets.mint(principal(), ["read", "dispatch"])).toThrow(
+    expect.objectContaining({ code: "scope_missing", errors: [{ path: "scopes.1", message: expect.stringContaining('"dispatch"') }] }),
+  );
+});
+
+test("over the wire, a ticket opens what its scopes permit", async () => {
+  const bridge = await startBridge();
+  onTestFinished(() => bridge.close());
+  const mint = (body?: unknown, token: TokenName = "alpha") => bridge.call("POST", "/api/v2/events/ticket", { token, body });
+  const socketOf = async (body?: unknown) => {
+    const client = await openSocket(`${bridge.url}/ws/bridge?ticket=${(await mint(body)).body.ticket}`);
+    onTestFinished(() => client.close());
+    return client;
+  };
+  const run = { agent: "writer", input: "Hello.", provider: "memory" };
+
+  const reader = await socketOf({ scopes: ["read"] });
+  expect((await reader.ask("workspace.list")).status).toBe(200);
+  expect(await reader.ask("agent.run", run)).toMatchObject({ status: 403, payload: { error: "scope_missing" } });
+  for (const body of [undefined, {}, { scopes: ["dispatch"] }])
+    expect((await (await socketOf(body)).ask("agent.run", run)).status).toBe(200);
+
+  const approver = (await mint({ scopes: ["approve"] })).body.ticket;
+  const refused = await bridge.call("GET", `/api/events?ticket=${approver}`, { token: null, headers: { accept: "text/event-stream" } });
+  expect([refused.status, refused.body.code]).toEqual([403, "scope_missing"]);
+
+  const lacking = await mint({ scopes: ["read", "approve"] }, "reader");
+  expect([lacking.status, lacking.body.code, lacking.body.errors[0].path]).toEqual([403, "scope_missing", "scopes.1"]);
+  for (const scopes of [[], ["everything"], "read", ["read", "read", "read", "read", "read", "read"]])
+    expect((await mint({ scopes })).body.code).toBe("invalid_request");
 });

@@ -4,6 +4,7 @@ import { text as readAll } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import type { Principal } from "../../src/http/principal.ts";
 import { MAX_IN_FLIGHT } from "../../src/websocket/bridge-connection.ts";
 import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
 import { MAX_SOCKETS_PER_TENANT } from "../../src/websocket/bridge-server.ts";
@@ -203,6 +204,18 @@ describe("who may connect", () => {
     expectProblem({ ...refused, body: JSON.parse(refused.text) }, code);
   });
 
+  test("an upgrade with two Host headers is refused", async () => {
+    const server = await startSocketServer();
+    const { port, pathname } = new URL(server.url);
+    const socket = connectTcp(Number(port), "127.0.0.1");
+    socket.end(
+      `GET ${pathname} HTTP/1.1\r\nHost: a\r\nHost: b\r\nAuthorization: Bearer alpha\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`,
+    );
+    const answer = await readAll(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain("more than one Host header");
+  });
+
   test("the answer to the upgrade carries the request's id", async () => {
     const server = await startSocketServer();
     const socket = new WebSocket(server.url, { headers: { authorization: "Bearer alpha", "x-request-id": "mine" } });
@@ -254,6 +267,15 @@ describe("who may connect", () => {
 });
 
 describe("a token that is over", () => {
+  test("taken back: a socket that its ticket with fewer scopes has opened is closed, too", async () => {
+    const server = await startSocketServer();
+    const alpha = server.principals.get("alpha") as Principal;
+    const client = await openSocket(`${server.url}?ticket=${server.tickets.mint(alpha, ["read"]).ticket}`);
+    expect((await client.ask("test.echo")).status).toBe(200);
+    server.bridgeServer.withdraw(alpha);
+    expect(await client.closed).toMatchObject({ code: 4401 });
+  });
+
   test("taken back: its sockets are closed with 4401, and nothing more is done for them", async () => {
     const { held, handle } = createHeldHandler();
     const server = await startSocketServer(handle);

@@ -12,10 +12,12 @@ import type {
   ApprovalState,
   DispatchRequest,
   ListedTask,
+  Scope,
   Task,
   TaskFile,
   TaskFilter,
   TaskState,
+  Ticket,
 } from "./wire.ts";
 
 interface Page<T> {
@@ -65,6 +67,8 @@ export interface BridgeClient {
    * ends with its last event. Of a filter: from now on, until the signal aborts.
    */
   events(source?: string | EventFilter, options?: EventOptions): AsyncGenerator<BridgeEvent, void>;
+  /** Mints a ticket for a browser: good once, within 60 s. `scopes`: those of the ticket, each one of the token's; default: all of them. */
+  createTicket(request?: { scopes?: readonly Scope[] | undefined }, options?: CallOptions): Promise<Ticket>;
   listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
   /** What a task left in its workspace. */
   readonly files: {
@@ -145,6 +149,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     listTasks: (filter = {}, options = {}) => list("/api/v2/tasks", filter, options),
     cancel: (taskId, { signal } = {}) => send(`${pathOf(taskId)}/cancel`, { method: "POST", signal }),
     events: (source = {}, options = {}) => followEvents(source, options, settings),
+    createTicket: ({ scopes } = {}, { signal } = {}) => send("/api/v2/events/ticket", { method: "POST", body: { scopes }, signal }),
     listAdapters: (options = {}) => list("/api/v2/adapters", {}, options),
 
     files: {

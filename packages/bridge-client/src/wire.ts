@@ -168,6 +168,15 @@ export interface Approval {
 }
 export type ApprovalState = "pending" | "approved" | "rejected";
 
+/** What a token permits. */
+export type Scope = "dispatch" | "read" | "approve" | "manage" | "metrics";
+
+/** A single-use stand-in for a token: opens one event stream or WebSocket. */
+export interface Ticket {
+  ticket: string;
+  expiresAt: string;
+}
+
 /** A file that a task left in its workspace. */
 export interface TaskFile {
   /** Relative to the workspace. */

@@ -105,6 +105,12 @@ test("lists adapters", async () => {
   expect(adapters[2]?.health).toMatchObject({ status: "offline" });
 });
 
+test("mints a ticket with all scopes of the token, or with some", async () => {
+  for (const request of [undefined, { scopes: ["read"] as const }])
+    expect(await client.createTicket(request)).toEqual({ ticket: expect.stringMatching(/^tkt_/), expiresAt: expect.any(String) });
+  await expect(client.createTicket({ scopes: [] })).rejects.toMatchObject({ code: "invalid_request" });
+});
+
 test("answers a tool call that waits", async () => {
   const { taskId } = await client.dispatch({ ...task, message: "ask", approvals: "ask", profile: "modify" });
   const seen: BridgeEvent[] = [];
