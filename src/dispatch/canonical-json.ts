@@ -21,7 +21,7 @@ export function findJsonFault(root: unknown): JsonFault | null {
   return fault === null || fault.path.length < MAX_JSON_DEPTH ? fault : { ...fault, path: fault.path.slice(0, 3) };
 }
 
-/** Loops without iterators and entries: a body can have 100,000 members. */
+/** Loops without iterators and entries: a body can have 50,000 members. */
 function findFault(value: unknown, depth: number): JsonFault | null {
   if (typeof value === "number") return Number.isFinite(value) ? null : { path: [], message: "must be a number of ordinary size" };
   if (typeof value !== "object" || value === null) return null;

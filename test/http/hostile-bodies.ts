@@ -8,7 +8,7 @@ export interface HostileBody {
 /** The default of BRIDGE_BODY_LIMIT. */
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 /** As many values as a body may hold, but for those around them. */
-const FULL = 99_900;
+const FULL = 49_900;
 
 /** Bodies within BRIDGE_BODY_LIMIT, of each kind as large as the limits allow, and larger. */
 export function makeHostileBodies(): HostileBody[] {
@@ -19,31 +19,31 @@ export function makeHostileBodies(): HostileBody[] {
     "one text of quotes": systemPrompt('\\"', 2),
     "one text of Chinese": systemPrompt("漢", 3),
     "message and stdin of emoji": `"stdin":"${"🙂".repeat(1_000_000)}","message":"${"🙂".repeat(1_000_000)}"`,
-    "100,000 numbers": metadata(list(FULL, () => "0")),
-    "100,000 numbers of 80 digits": metadata(list(FULL, (index) => `0.${String(index).padEnd(80, "7")}`)),
-    "100,000 texts": metadata(list(FULL, (index) => `"${String(index).padEnd(80, "x")}"`)),
-    "100,000 empty objects": metadata(list(FULL, () => "{}")),
-    "100,000 empty arrays": metadata(list(FULL, () => "[]")),
-    "100,000 keys of 70 characters": `"metadata":{${keys(FULL, (index) => `"${hash(index)}${"k".repeat(60)}":1`)}}`,
-    "33,000 objects with keys in disorder": metadata(list(FULL / 3, (index) => `{"b":${index},"a":"${"x".repeat(200)}"}`)),
-    "1,000 arrays, 98 deep": metadata(list(FULL / 98, () => `${"[".repeat(97)}"${"x".repeat(7000)}"${"]".repeat(97)}`)),
+    "50,000 numbers": metadata(list(FULL, () => "0")),
+    "50,000 numbers of 160 digits": metadata(list(FULL, (index) => `0.${String(index).padEnd(160, "7")}`)),
+    "50,000 texts": metadata(list(FULL, (index) => `"${String(index).padEnd(160, "x")}"`)),
+    "50,000 empty objects": metadata(list(FULL, () => "{}")),
+    "50,000 empty arrays": metadata(list(FULL, () => "[]")),
+    "50,000 keys of 150 characters": `"metadata":{${keys(FULL, (index) => `"${hash(index)}${"k".repeat(140)}":1`)}}`,
+    "16,000 objects with keys in disorder": metadata(list(FULL / 3, (index) => `{"b":${index},"a":"${"x".repeat(400)}"}`)),
+    "500 arrays, 98 deep": metadata(list(FULL / 98, () => `${"[".repeat(97)}"${"x".repeat(14_000)}"${"]".repeat(97)}`)),
     "1,000 tools": `"tools":${list(1000, (index) => `{"name":"t${index}","description":"${"x".repeat(8000)}","input_schema":{"type":"object"}}`)}`,
-    "1,000 tools of 90 properties": `"tools":${list(1000, (tool) => `{"name":"t${tool}","input_schema":{${keys(90, (index) => `"property${index}":{}`)}}}`)}`,
+    "1,000 tools of 40 properties": `"tools":${list(1000, (tool) => `{"name":"t${tool}","input_schema":{${keys(40, (index) => `"property${index}":{}`)}}}`)}`,
   };
   const refused = {
-    "100,000 unknown fields": keys(FULL, (index) => `"${hash(index)}${"k".repeat(60)}":1`),
+    "50,000 unknown fields": keys(FULL, (index) => `"${hash(index)}${"k".repeat(140)}":1`),
     "a field of 8 MB": `"${"k".repeat(BODY_LIMIT_BYTES - 1000)}":1`,
-    "100,000 tools": `"tools":${list(FULL, () => '"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"')}`,
-    "30,000 mcpServers": `"mcpServers":${list(FULL / 4, (index) => `{"name":"${index}","transport":"stdio","command":"${"x".repeat(200)}"}`)}`,
-    "100,000 wrong mcpServers": `"mcpServers":${list(FULL, () => '"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"')}`,
-    "an environment of 99,000": `"mcpServers":[{"name":"a","transport":"stdio","command":"x","env":{${keys(99_000, (index) => `"${hash(index)}":"${"x".repeat(60)}"`)}}}]`,
+    "50,000 tools": `"tools":${list(FULL, () => '"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"')}`,
+    "12,000 mcpServers": `"mcpServers":${list(FULL / 4, (index) => `{"name":"${index}","transport":"stdio","command":"${"x".repeat(200)}"}`)}`,
+    "50,000 wrong mcpServers": `"mcpServers":${list(FULL, () => '"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"')}`,
+    "an environment of 49,000": `"mcpServers":[{"name":"a","transport":"stdio","command":"x","env":{${keys(49_000, (index) => `"${hash(index)}":"${"x".repeat(60)}"`)}}}]`,
     "a model's name of 8 MB": `"model":"${"x".repeat(BODY_LIMIT_BYTES - 1000)}"`,
     "a callback URL of 8 MB": `"callbackUrl":"https://${"x".repeat(BODY_LIMIT_BYTES - 1000)}"`,
-    "50,000 levels": metadata(`${"[".repeat(50_000)}"${"x".repeat(7_000_000)}"${"]".repeat(50_000)}`),
+    "40,000 levels": metadata(`${"[".repeat(40_000)}"${"x".repeat(7_000_000)}"${"]".repeat(40_000)}`),
   };
   const tooMany = {
     "4,000,000 tools": `"tools":${list(4_000_000, () => "0")}`,
-    "100,001 tools": `"tools":${list(100_001, () => "0")}`,
+    "50,001 tools": `"tools":${list(50_001, () => "0")}`,
     "600,000 keys": `"metadata":{${keys(600_000, (index) => `"${hash(index)}":1`)}}`,
     "500,000 unknown fields": keys(500_000, (index) => `"${hash(index)}":1`),
     "100,000 mcpServers": `"mcpServers":${list(100_000, (index) => `{"name":"${index}","transport":"stdio","command":"x"}`)}`,
