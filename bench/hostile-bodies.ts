@@ -2,11 +2,11 @@ import { fork } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { arch, cpus, platform, tmpdir } from "node:os";
+import { arch, cpus, loadavg, platform, tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { measureCpuMs } from "../test/http/cpu-time.ts";
-import { type HostileBody, makeHostileBodies } from "../test/http/hostile-bodies.ts";
+import { type HostileBody, makeHostileBodies, readBody } from "../test/http/hostile-bodies.ts";
 import type { LoopReport } from "./measured-bridge.ts";
 
 /** What the goals are: for the event loop, CPU time in that of `JSON.parse`, and memory in the size of the body. */
@@ -86,6 +86,7 @@ function toRow({ name, bytes, status }: HostileBody, tries: readonly Measured[])
     status,
     least(({ longestMs }) => longestMs).toFixed(0),
     parseMs.toFixed(0),
+    (measureCpuMs(() => readBody(bytes)) / parseMs).toFixed(1),
     (least(({ cpuMs }) => cpuMs) / parseMs).toFixed(1),
     (least(({ memoryBytes }) => memoryBytes) / bytes.length).toFixed(1),
   ];
@@ -95,13 +96,17 @@ function toRow({ name, bytes, status }: HostileBody, tries: readonly Measured[])
 function toPage(rows: readonly string[]): string {
   return `# Hostile bodies
 
-\`npm run bench:bodies\` sends each body to a Bridge of its own and measures its event loop. Goals: at most ${GOALS.longestMs} ms of the event loop at once,
-${GOALS.cpuRatio} times the CPU time of \`JSON.parse\` for reading and checking (asserted by \`test/http/hostile-bodies.test.ts\`), and ${GOALS.memoryRatio} times the body in memory.
-The CPU time below is that of the whole request: receiving it and writing it to the database included. Least of ${TRIES}, Node ${process.version},
-${platform()} ${arch()}, ${cpus().length} cores.
+\`npm run bench:bodies\` sends each body to a Bridge of its own and measures its event loop. The goals:
 
-| body | MB | answer | longest ms | JSON.parse ms | CPU ratio | memory ratio |
-|---|--:|--:|--:|--:|--:|--:|
+- at most ${GOALS.longestMs} ms of the event loop at once. This is wall time, with the writes to the disk: on a busy machine it is much longer.
+- reading and checking takes at most ${GOALS.cpuRatio} times the CPU time of \`JSON.parse\` ("read"; \`test/http/hostile-bodies.test.ts\` asserts it). "All" is the CPU
+  time of the whole request, with receiving it, storing it and running its task.
+- at most ${GOALS.memoryRatio} times the body in memory. Of bodies below 1 MB this is the garbage of the engine.
+
+Least of ${TRIES}. Load of the machine: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores. Node ${process.version}, ${platform()} ${arch()}.
+
+| body | MB | answer | longest ms | JSON.parse ms | read | all | memory |
+|---|--:|--:|--:|--:|--:|--:|--:|
 ${rows.join("\n")}
 `;
 }

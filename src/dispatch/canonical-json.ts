@@ -90,8 +90,8 @@ function reorderObject(object: Record<string, unknown>, quoted: Quoted): string 
   return `{${text}}`;
 }
 
-/** Of two names `sort` takes ten times as long as this; of more than a few this is slower. */
-const MAX_INSERTION_SORT = 10;
+/** Of two names `sort` takes ten times as long as this; of more than 40 this is slower. */
+const MAX_INSERTION_SORT = 40;
 
 function sortNames(names: string[]): void {
   if (names.length > MAX_INSERTION_SORT) {

@@ -27,10 +27,30 @@ export function countJsonValues(bytes: Uint8Array, limit: number): number {
 const isStructural = Uint8Array.from({ length: 256 }, (_, byte) => Number('",[{'.includes(String.fromCharCode(byte))));
 const isClosing = (byte: number | undefined): boolean => byte === 0x5d || byte === 0x7d;
 
+/** So far a string is read byte by byte; from there on a native search for the quote is faster. */
+const SHORT_STRING_BYTES = 64;
+
 function endOfString(bytes: Uint8Array, start: number): number {
   let index = start;
-  while (index < bytes.length && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1;
+  while (index < bytes.length) {
+    const near = Math.min(index + SHORT_STRING_BYTES, bytes.length);
+    while (index < near) {
+      if (bytes[index] === QUOTE) return index;
+      index += bytes[index] === BACKSLASH ? 2 : 1;
+    }
+    const quote = bytes.indexOf(QUOTE, index);
+    if (quote === -1) return bytes.length;
+    if (!isEscaped(bytes, index, quote)) return quote;
+    index = quote + 1;
+  }
   return index;
+}
+
+/** Whether an odd number of backslashes precedes; what is before `start` belongs to an earlier character. */
+function isEscaped(bytes: Uint8Array, start: number, quote: number): boolean {
+  let first = quote;
+  while (first > start && bytes[first - 1] === BACKSLASH) first -= 1;
+  return (quote - first) % 2 === 1;
 }
 
 function endOfSpace(bytes: Uint8Array, start: number): number {

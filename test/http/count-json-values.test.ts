@@ -27,6 +27,18 @@ test("any JSON text holds as many values as its parsed form, whatever its white 
   );
 });
 
+test("a quote ends a long string, unless an odd number of backslashes precedes it", () => {
+  for (let length = 55; length < 75; length += 1)
+    for (let backslashes = 0; backslashes < 8; backslashes += 1) {
+      const value = [
+        "x".repeat(length) + "\\".repeat(backslashes),
+        `${"x".repeat(length)}${"\\".repeat(backslashes)}",[${"y".repeat(length)}`,
+        1,
+      ];
+      expect(count(JSON.stringify(value))).toBe(4);
+    }
+});
+
 test("counting stops above the limit", () => {
   expect(count("[0,0,0,0,0,0]", 3)).toBe(4);
 });

@@ -1,3 +1,7 @@
+import { parseDispatch } from "../../src/dispatch/dispatch-request.ts";
+import { BridgeError } from "../../src/errors.ts";
+import { parseJson } from "../../src/http/parse-json.ts";
+
 /** A dispatch made to keep Bridge busy. */
 export interface HostileBody {
   name: string;
@@ -52,6 +56,17 @@ export function makeHostileBodies(): HostileBody[] {
     "4,000,000 levels": metadata(`${"[".repeat(4_000_000)}${"]".repeat(4_000_000)}`),
   };
   return [...toBodies(accepted, 202), ...toBodies(refused, 400), ...toBodies(tooMany, 413)];
+}
+
+/** Reads a body as the door does; returns the status of the answer. */
+export function readBody(bytes: Buffer): number {
+  try {
+    parseDispatch(parseJson(bytes), { defaultProfile: "inspect" });
+    return 202;
+  } catch (error) {
+    if (error instanceof BridgeError) return error.httpStatus;
+    throw error;
+  }
 }
 
 function toBodies(fields: Record<string, string>, status: HostileBody["status"]): HostileBody[] {
