@@ -1,6 +1,8 @@
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const OPENING_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
+const OPENING_BRACE = 0x7b;
 const SPACE = 0x20;
 
 /**
@@ -12,10 +14,11 @@ export function countJsonValues(bytes: Uint8Array, limit: number): number {
   let count = 1;
   for (let index = 0; index < bytes.length && count <= limit; index += 1) {
     const byte = bytes[index] as number;
-    if (isStructural[byte] === 0) continue;
+    // Digits, signs and colons: the most of what is outside of strings.
+    if (byte > COMMA && byte < OPENING_BRACKET) continue;
     if (byte === QUOTE) index = endOfString(bytes, index + 1);
     else if (byte === COMMA) count += 1;
-    else {
+    else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
       index = endOfSpace(bytes, index + 1) - 1;
       if (!isClosing(bytes[index + 1])) count += 1;
     }
@@ -23,8 +26,6 @@ export function countJsonValues(bytes: Uint8Array, limit: number): number {
   return count;
 }
 
-/** Of each byte whether it is one of `" , [ {`: one look instead of four comparisons. */
-const isStructural = Uint8Array.from({ length: 256 }, (_, byte) => Number('",[{'.includes(String.fromCharCode(byte))));
 const isClosing = (byte: number | undefined): boolean => byte === 0x5d || byte === 0x7d;
 
 /** So far a string is read byte by byte; from there on a native search for the quote is faster. */
