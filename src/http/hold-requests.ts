@@ -24,9 +24,9 @@ export function holdRequests(app: FastifyInstance, { heldBytes, bodyLimitBytes, 
   app.decorateRequest("hold", null);
 
   app.addHook("onRequest", (request, reply, done) => {
-    if (request.routeOptions.config.public === true) return done();
+    const tenant = tenantOf(request);
     const bytes = bodyBytes(request, bodyLimitBytes);
-    if (bytes < UNCOUNTED_BYTES && !heldBytes.isFull(tenantOf(request))) return done();
+    if (tenant === PUBLIC || (bytes < UNCOUNTED_BYTES && !heldBytes.isFull(tenant))) return done();
     // Before the body is read: what has to wait stays in the network.
     openHold(heldBytes, request, reply)
       .reserve(bytes)
@@ -37,7 +37,7 @@ export function holdRequests(app: FastifyInstance, { heldBytes, bodyLimitBytes, 
     const bytes = payloadBytes(payload);
     // Where something waits on the connection already, the smallest answer waits behind it.
     if (bytes < UNCOUNTED_BYTES && !(request.raw.socket.writableLength > 0)) return done(null, payload);
-    if (bytes >= UNCOUNTED_BYTES && request.routeOptions.config.public === true && heldBytes.isFull(PUBLIC))
+    if (bytes >= UNCOUNTED_BYTES && tenantOf(request) === PUBLIC && heldBytes.isFull(PUBLIC))
       return done(new BridgeError("overloaded", "Too many of these answers are not read."));
     const hold = request.hold ?? openHold(heldBytes, request, reply);
     hold.set(Math.max(hold.bytes, bytes));

@@ -126,3 +126,18 @@ test("an end that is not taken is cut off after the grace", async () => {
   expect(connection.raw.destroyed).toBe(true);
   await connection.writer.finished(100);
 });
+
+test("while the tenant holds too much, a reader that is behind is cut off at once, and one that keeps up is not", async () => {
+  const heldBytes = createHeldBytes({ perTenantBytes: 10 * MIB });
+  const behind = await connect(60_000, heldBytes);
+  const upToDate = await connect(60_000, heldBytes);
+  upToDate.client.resume();
+  stall(behind);
+  // What waits for one reader counts for the tenant, until it is taken.
+  expect(heldBytes.isFull("default")).toBe(true);
+  expect(behind.writer.writeLive(frames(1, 10))).toBe(true);
+  expect(behind.writer.writeLive(frames(1, 10))).toBe(false);
+  expect(upToDate.writer.writeLive(frames(1, 10))).toBe(true);
+  behind.raw.destroy();
+  await expect.poll(() => heldBytes.isFull("default")).toBe(false);
+});
