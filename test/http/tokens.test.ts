@@ -75,12 +75,6 @@ describe("the token that Bridge makes", () => {
     expect((await load({})).tokens.find(token)).toBeNull();
   });
 
-  test("makes the data directory when it is missing", async () => {
-    const dataDir = path.join(await temporaryDirectory(), "deep/data");
-    await load({ dataDir });
-    expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
-  });
-
   test("is not made when tokens are configured, even none in a file", async () => {
     const directory = await temporaryDirectory();
     const tokensFile = path.join(directory, "tokens.json");

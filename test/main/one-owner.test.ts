@@ -1,4 +1,4 @@
-import { link, rm, symlink, writeFile } from "node:fs/promises";
+import { link, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
@@ -81,6 +81,14 @@ test("two databases that are links to one file that does not exist yet are one d
   for (const dataDir of [first, second]) await symlink(shared, path.join(dataDir, "bridge.db"));
   await startBridgeProgram(first);
   expect(await refusalOf(second)).toMatch(/exit 1.*Another process owns the database/s);
+});
+
+test("a data directory that is missing is made for its owner only, with Bridge's token in it", async () => {
+  const directory = await temporaryDirectory();
+  const dataDir = path.join(directory, "deep/data");
+  await startBridgeProgram(directory, { BRIDGE_DATA_DIR: dataDir });
+  expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+  expect(await readdir(dataDir)).toEqual(expect.arrayContaining(["bridge.db", "data-directory.lock", "token"]));
 });
 
 test.each([
