@@ -1,18 +1,23 @@
-import type { DueCallback, Store } from "../store/store.ts";
+import type { CallbackQueue, DueCallback, Store } from "../store/store.ts";
 import { createSilentOrigins } from "./silent-origins.ts";
 
-/** Posts a callback and settles it. Calls `freePlace` once its POST is over; false when it is due as before. Must not reject. */
-export type Deliver = (callback: DueCallback, freePlace: FreePlace) => Promise<boolean>;
+/** Posts a callback and settles it. */
+export type Deliver = (callback: DueCallback) => Delivery;
 
-/** Whether the origin gave an HTTP answer; null when the POST tells nothing about it. */
-export type FreePlace = (answered: boolean | null) => void;
+/** One POST under way; neither promise may reject. */
+export interface Delivery {
+  /** Resolves once the row is settled durably; false when it is due as before. */
+  settled: Promise<boolean>;
+  /** Resolves once the answer has been read or cut off: whether the origin gave an HTTP answer, null when the POST says nothing about it. */
+  ended: Promise<boolean | null>;
+}
 
-/** Decides which callback is posted when: origins are independent of each other, and none gets more than its share. */
+/** Decides which callback is posted when: tenants and origins are independent of each other, and none gets more than its share. */
 export interface CallbackClaims {
   /** Begins, with everything that is overdue. */
   start(): void;
-  /** Something of this origin is due. */
-  notify(origin: string): void;
+  /** Something of this queue is due. */
+  notify(queue: CallbackQueue): void;
   /** Something will be due then. */
   wakeIn(delayMs: number): void;
   /** Claims nothing more. */
@@ -24,23 +29,25 @@ export interface CallbackClaims {
 const MAX_POSTS_PER_ORIGIN = 8;
 /** What was silent may hang again until its deadline: until it answers, only one place is lost to it. */
 const MAX_POSTS_PER_SILENT_ORIGIN = 1;
-/**
- * Callbacks in hand over all origins: bounds the sockets, and the bodies in memory. Much higher than an origin's share, because
- * whoever comes when all is taken by origins that hang has to wait for their deadlines.
- */
+/** Callbacks in hand over all tenants: bounds the sockets, and the bodies in memory. */
 const MAX_CLAIMED = 1024;
+/**
+ * A tenant may hold so many times the places that are free: 768 of the 1,024 when it is alone. With this rule there is always a free
+ * place for a tenant that has none, and what is left grows with each tenant that lets go.
+ */
+const TENANT_SHARE = 3;
 /** The store is asked at least this often what is due, so that a system clock that was set heals. */
 const MAX_SLEEP_MS = 60_000;
 /** How long the store is left alone after it failed. */
 const FAULT_PAUSE_MS = 1000;
 
-/** What is in hand for one origin. */
+/** What is in hand for one origin, over all tenants. */
 interface OriginLoad {
   posts: number;
-  /** Rows being posted, or posted and not yet durably settled. */
-  claimed: Set<number>;
-  /** The store may have more that is due. */
-  more: boolean;
+  /** Rows that are being posted, or posted and not yet settled durably. */
+  unsettled: Set<number>;
+  /** Tenants for which the store may have more that is due; who was served last comes last. */
+  more: Set<string>;
 }
 
 /** Makes the claims of the one worker. Nobody else settles a row, so what is in hand is remembered here and needs no lease. */
@@ -49,14 +56,16 @@ export function createCallbackClaims({
   deliver,
   onFault,
 }: {
-  store: Pick<Store, "listDueOrigins" | "listDueCallbacks" | "nextCallbackInMs">;
+  store: Pick<Store, "listDueCallbackQueues" | "listDueCallbacks" | "nextCallbackInMs">;
   deliver: Deliver;
   onFault: (error: unknown) => void;
 }): CallbackClaims {
   const loads = new Map<string, OriginLoad>();
   const silent = createSilentOrigins();
-  /** Origins to ask the store for, in the order of their turn. */
-  const turns = new Set<string>();
+  /** Origins to ask the store for, by tenant; tenants and origins in the order of their turn. */
+  const turns = new Map<string, Set<string>>();
+  /** Callbacks in hand by tenant. */
+  const claimedBy = new Map<string, number>();
   const deliveries = new Set<Promise<void>>();
   let open = false;
   let claimed = 0;
@@ -67,7 +76,7 @@ export function createCallbackClaims({
   async function lookForDue(): Promise<void> {
     silent.forgetOld();
     try {
-      for (const origin of await store.listDueOrigins()) turns.add(origin);
+      for (const queue of await store.listDueCallbackQueues()) addTurn(queue);
       wakeIn((await store.nextCallbackInMs()) ?? MAX_SLEEP_MS);
     } catch (error) {
       rest(error);
@@ -92,9 +101,24 @@ export function createCallbackClaims({
     wakeIn(FAULT_PAUSE_MS);
   }
 
+  function addTurn({ tenant, origin }: CallbackQueue): void {
+    const origins = turns.get(tenant);
+    if (origins === undefined) turns.set(tenant, new Set([origin]));
+    else origins.add(origin);
+  }
+
+  /** How many more callbacks the tenant may have in hand now. */
+  function roomOf(tenant: string): number {
+    const free = MAX_CLAIMED - claimed;
+    const room = Math.ceil((TENANT_SHARE * free - (claimedBy.get(tenant) ?? 0)) / (TENANT_SHARE + 1));
+    return Math.max(0, Math.min(room, free));
+  }
+
+  const canClaim = (): boolean => open && [...turns.keys()].some((tenant) => roomOf(tenant) > 0);
+
   /** Claims in an event-loop turn of its own, so that all that one commit brought is claimed together. */
   function claimSoon(): void {
-    if (claiming || !open || turns.size === 0 || claimed >= MAX_CLAIMED) return;
+    if (claiming || !canClaim()) return;
     claiming = true;
     setImmediate(async () => {
       await claimInTurn().catch(rest);
@@ -103,22 +127,31 @@ export function createCallbackClaims({
     });
   }
 
-  /** One origin after the other; those that meet the ceiling keep their turn. */
+  /** One origin of each tenant after the other; tenants without room keep their turns. */
   async function claimInTurn(): Promise<void> {
-    for (const origin of turns) {
-      if (!open || claimed >= MAX_CLAIMED) return;
-      turns.delete(origin);
-      await claim(origin);
+    for (const [tenant, origins] of turns) {
+      if (!open) return;
+      if (roomOf(tenant) === 0) continue;
+      const origin = origins.values().next().value as string;
+      origins.delete(origin);
+      // Set again, the tenant comes last, and this same loop gets to it once more.
+      turns.delete(tenant);
+      if (origins.size > 0) turns.set(tenant, origins);
+      await claim({ tenant, origin });
     }
   }
 
-  async function claim(origin: string): Promise<void> {
-    const load = loads.get(origin) ?? { posts: 0, claimed: new Set(), more: false };
+  async function claim(queue: CallbackQueue): Promise<void> {
+    const { tenant, origin } = queue;
+    const load = loads.get(origin) ?? { posts: 0, unsettled: new Set(), more: new Set() };
     const places = silent.has(origin) ? MAX_POSTS_PER_SILENT_ORIGIN : MAX_POSTS_PER_ORIGIN;
-    const room = Math.max(0, Math.min(places - load.posts, MAX_CLAIMED - claimed));
-    const due = room > 0 ? await store.listDueCallbacks(origin, room, load.claimed) : [];
+    const roomOfOrigin = Math.max(0, places - load.posts);
+    const room = Math.min(roomOfOrigin, roomOf(tenant));
+    const due = room > 0 ? await store.listDueCallbacks(queue, room, load.unsettled) : [];
     if (!open) return;
-    load.more = due.length === room;
+    if (room > 0) load.more.delete(tenant);
+    if (due.length === room && room === roomOfOrigin) load.more.add(tenant);
+    else if (due.length === room) addTurn(queue);
     if (due.length > 0) loads.set(origin, load);
     for (const callback of due) {
       const delivery = carryOut(callback, load).finally(() => deliveries.delete(delivery));
@@ -128,20 +161,31 @@ export function createCallbackClaims({
 
   async function carryOut(callback: DueCallback, load: OriginLoad): Promise<void> {
     const { origin } = callback;
-    const { seq } = callback.task;
+    const { seq, tenant } = callback.task;
     load.posts += 1;
-    load.claimed.add(seq);
+    load.unsettled.add(seq);
     claimed += 1;
-    const settled = await deliver(callback, (answered) => {
-      if (answered !== null) silent.note(origin, answered);
-      load.posts -= 1;
-      if (load.more) turns.add(origin);
-      claimSoon();
-    });
-    load.claimed.delete(seq);
+    claimedBy.set(tenant, (claimedBy.get(tenant) ?? 0) + 1);
+    const { settled, ended } = deliver(callback);
+    // Independent of each other: a retry may be due long before the answer to the first attempt has ended.
+    await Promise.all([
+      ended.then((answered) => {
+        if (answered !== null) silent.note(origin, answered);
+        load.posts -= 1;
+        for (const waiting of load.more) addTurn({ tenant: waiting, origin });
+        claimSoon();
+      }),
+      settled.then((isSettled) => {
+        load.unsettled.delete(seq);
+        if (!isSettled) addTurn({ tenant, origin });
+        claimSoon();
+      }),
+    ]);
     claimed -= 1;
-    if (load.claimed.size === 0) loads.delete(origin);
-    if (!settled) turns.add(origin);
+    const left = (claimedBy.get(tenant) ?? 0) - 1;
+    if (left === 0) claimedBy.delete(tenant);
+    else claimedBy.set(tenant, left);
+    if (load.posts === 0 && load.unsettled.size === 0 && loads.get(origin) === load) loads.delete(origin);
     claimSoon();
   }
 
@@ -150,8 +194,8 @@ export function createCallbackClaims({
       open = true;
       void lookForDue();
     },
-    notify(origin) {
-      turns.add(origin);
+    notify(queue) {
+      addTurn(queue);
       claimSoon();
     },
     wakeIn,

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BaseLogger } from "pino";
 import { Agent } from "undici";
 import type { Metrics } from "../metrics.ts";
-import type { CallbackSettlement, DueCallback, NewEvent, Store } from "../store/store.ts";
-import { createCallbackClaims, type FreePlace } from "./callback-claims.ts";
+import type { CallbackQueue, CallbackSettlement, DueCallback, NewEvent, Store } from "../store/store.ts";
+import { createCallbackClaims, type Delivery } from "./callback-claims.ts";
 import { createCallbackGuard, type Lookup } from "./callback-guard.ts";
 import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
 import { pause } from "./pause.ts";
@@ -35,8 +35,8 @@ export interface CallbackWorkerOptions {
 export interface CallbackWorker {
   /** Begins, with everything that is overdue. */
   start(): void;
-  /** A callback of this origin has just been committed, or given a new round. */
-  notify(origin: string): void;
+  /** A callback of this queue has just been committed, or given a new round. */
+  notify(queue: CallbackQueue): void;
   /** Claims nothing more, gives the POSTs under way a short grace, then aborts them without counting them. */
   close(): Promise<void>;
 }
@@ -66,16 +66,26 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
   });
   let closing: Promise<void> | null = null;
 
-  async function deliver(callback: DueCallback, freePlace: FreePlace): Promise<boolean> {
+  function deliver(callback: DueCallback): Delivery {
+    const posted = post(callback);
+    return {
+      settled: posted.then(async (result) => {
+        const settled = result.outcome !== "own_fault" && (await settle(callback, result));
+        if (!settled) await pause(FAULT_PAUSE_MS, shutdown.signal);
+        return settled;
+      }),
+      ended: posted.then(async (result) => {
+        await result.drained;
+        return result.outcome === "own_fault" ? null : result.status !== null;
+      }),
+    };
+  }
+
+  async function post(callback: DueCallback): Promise<PostResult> {
     const startedAt = performance.now();
     const result = await postCallback(callback, posting);
     report(callback, result, Math.round(performance.now() - startedAt));
-    const answered = result.outcome === "own_fault" ? null : result.status !== null;
-    const placeIsFree = result.drained.then(() => freePlace(answered));
-    const settled = result.outcome !== "own_fault" && (await settle(callback, result));
-    if (!settled) await pause(FAULT_PAUSE_MS, shutdown.signal);
-    await placeIsFree;
-    return settled;
+    return result;
   }
 
   /** Counts the attempt and stores what follows from it. */

@@ -12,7 +12,7 @@ export async function redeliverCallback(
 ): Promise<Callback> {
   const redelivered = await store.redeliverCallbackIfDead(task.seq);
   if (redelivered !== null) {
-    worker.notify(callbackOrigin(redelivered.url));
+    worker.notify({ tenant: task.tenant, origin: callbackOrigin(redelivered.url) });
     return redelivered;
   }
   const callback = await store.findCallback(task.seq);

@@ -7,7 +7,7 @@ import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError, type QueueOwner } from "../errors.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
-import type { NewTask, Store } from "../store/store.ts";
+import type { CallbackQueue, NewTask, Store } from "../store/store.ts";
 import { isFinal, type Task, type TenantQuota, taskHandle } from "../task.ts";
 import { type AdapterCalls, createAdapterCalls } from "./adapter-calls.ts";
 import type { AdapterRegistry } from "./adapter-registry.ts";
@@ -34,7 +34,7 @@ export interface DispatcherOptions {
   metrics: Metrics;
   logger: Logger;
   /** A task has ended and owes a callback to this origin. */
-  onCallbackDue(origin: string): void;
+  onCallbackDue(queue: CallbackQueue): void;
   maxConcurrent(provider: string): number;
   queueLimit: number;
   quotaOf(tenant: string): TenantQuota;
@@ -219,7 +219,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function settle(task: Task | null): Promise<void> {
     if (task === null) return;
     logTaskEnd(task, { logger, metrics });
-    if (task.request.callbackUrl !== undefined) options.onCallbackDue(new URL(task.request.callbackUrl).origin);
+    const { tenant, request } = task;
+    if (request.callbackUrl !== undefined) options.onCallbackDue({ tenant, origin: new URL(request.callbackUrl).origin });
     ends.announce(task);
     if (suspicious.has(task.result?.errorCode ?? "")) registry.suspect(task.provider);
     await cancelChildren(task);

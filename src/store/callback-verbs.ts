@@ -36,25 +36,21 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
             );
       return rows.map(toCallback);
     },
-    /** Hops from origin to origin along the index: the cost depends on the origins, not on the callbacks that wait. */
-    async listDueOrigins() {
+    /** Hops from queue to queue along the index: the cost depends on the number of queues, not on the callbacks that wait. */
+    async listDueCallbackQueues() {
       const rows = driver.all(
-        `WITH RECURSIVE waiting (origin) AS (
-           SELECT min(origin) FROM callback WHERE state = 'pending'
-           UNION ALL
-           SELECT (SELECT min(origin) FROM callback WHERE state = 'pending' AND origin > waiting.origin) FROM waiting WHERE waiting.origin IS NOT NULL)
-         SELECT origin FROM waiting WHERE origin IS NOT NULL
-           AND (SELECT min(next_at) FROM callback c WHERE c.state = 'pending' AND c.origin = waiting.origin) <= ?`,
+        `${pendingQueues} SELECT origin, tenant FROM queue WHERE (SELECT min(next_at) ${pendingOfQueue}) <= ?`,
         clock(),
       );
-      return rows.map((row) => String(row["origin"]));
+      return rows.map((row) => ({ tenant: String(row["tenant"]), origin: String(row["origin"]) }));
     },
     /** Only the rows that go out are loaded: a body may be long, and those in hand are the longest due. */
-    async listDueCallbacks(origin, limit, inHand = new Set()) {
+    async listDueCallbacks({ tenant, origin }, limit, inHand = new Set()) {
       const due = driver.all(
-        `SELECT task FROM callback c WHERE state = 'pending' AND origin = ? AND next_at <= ?
+        `SELECT task FROM callback c WHERE state = 'pending' AND origin = ? AND tenant = ? AND next_at <= ?
            AND NOT EXISTS (SELECT 1 FROM callback_dedup d WHERE d.task = c.task) ORDER BY next_at, task LIMIT ?`,
         origin,
+        tenant,
         clock(),
         limit + inHand.size,
       );
@@ -66,11 +62,7 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
     async nextCallbackInMs() {
       const now = clock();
       const next = driver.get(
-        `WITH RECURSIVE waiting (origin) AS (
-           SELECT min(origin) FROM callback WHERE state = 'pending'
-           UNION ALL
-           SELECT (SELECT min(origin) FROM callback WHERE state = 'pending' AND origin > waiting.origin) FROM waiting WHERE waiting.origin IS NOT NULL)
-         SELECT min((SELECT min(next_at) FROM callback c WHERE c.state = 'pending' AND c.origin = waiting.origin AND c.next_at > ?)) AS at FROM waiting`,
+        `${pendingQueues} SELECT min((SELECT min(next_at) ${pendingOfQueue} AND c.next_at > ?)) AS at FROM queue`,
         now,
       )?.["at"];
       return typeof next === "number" ? next - now : null;
@@ -113,6 +105,18 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
       }),
   } satisfies Partial<Store>;
 }
+
+/** Every pair of origin and tenant that has a pending callback; rows with a NULL end each list and match nothing. */
+const pendingQueues = `WITH RECURSIVE waiting (origin) AS (
+    SELECT min(origin) FROM callback WHERE state = 'pending'
+    UNION ALL
+    SELECT (SELECT min(origin) FROM callback WHERE state = 'pending' AND origin > waiting.origin) FROM waiting WHERE waiting.origin IS NOT NULL),
+  queue (origin, tenant) AS (
+    SELECT origin, (SELECT min(tenant) FROM callback c WHERE c.state = 'pending' AND c.origin = waiting.origin) FROM waiting
+    UNION ALL
+    SELECT origin, (SELECT min(tenant) FROM callback c WHERE c.state = 'pending' AND c.origin = queue.origin AND c.tenant > queue.tenant)
+      FROM queue WHERE queue.tenant IS NOT NULL)`;
+const pendingOfQueue = "FROM callback c WHERE c.state = 'pending' AND c.origin = queue.origin AND c.tenant = queue.tenant";
 
 const fromCallbacks = "FROM callback c CROSS JOIN task t ON t.seq = c.task";
 const callbackColumns = `c.url, c.state, c.attempts, c.next_at, c.last_status, c.last_error, c.updated_at,

@@ -65,6 +65,12 @@ export interface Callback {
   updatedAt: number;
 }
 
+/** The callbacks that one tenant owes to one origin. */
+export interface CallbackQueue {
+  tenant: string;
+  origin: string;
+}
+
 /** A callback that is due, with all that a POST needs. */
 export interface DueCallback extends Callback {
   origin: string;
@@ -238,10 +244,10 @@ export interface Store {
 
   findCallback(taskSeq: number): Promise<Callback | null>;
   listCallbacks(tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]>;
-  /** Origins that have a due callback. */
-  listDueOrigins(): Promise<string[]>;
-  /** Due callbacks of one origin, the longest due first, without those that are in hand already. */
-  listDueCallbacks(origin: string, limit: number, inHand?: ReadonlySet<number>): Promise<DueCallback[]>;
+  /** Queues that have a due callback. */
+  listDueCallbackQueues(): Promise<CallbackQueue[]>;
+  /** Due callbacks of one queue, the longest due first, without those that are in hand already. */
+  listDueCallbacks(queue: CallbackQueue, limit: number, inHand?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;
   /** Counts one POST and settles the row; null when it is not pending any more. Rides the next commit. */

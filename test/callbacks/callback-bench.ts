@@ -46,7 +46,7 @@ export async function createCallbackBench(settings: WorkerSettings = {}) {
       details: { tenant?: string; traceparent?: string; output?: string } = {},
     ): Promise<Task> {
       const task = await endTask(store, taskId, callbackUrl, details);
-      worker.notify(new URL(callbackUrl).origin);
+      worker.notify({ tenant: task.tenant, origin: new URL(callbackUrl).origin });
       return task;
     },
     async find(task: Task): Promise<Callback> {

@@ -9,18 +9,20 @@ function createBench({ post = async () => true }: { post?: (callback: DueCallbac
   let onAsked = () => {};
   const claims = createCallbackClaims({
     store: {
-      listDueOrigins: async () => [...new Set(due.map(({ origin }) => origin))],
-      async listDueCallbacks(origin, limit, inHand = new Set()) {
+      listDueCallbackQueues: async () => due.map(({ origin, task: { tenant } }) => ({ tenant, origin })),
+      async listDueCallbacks({ tenant, origin }, limit, inHand = new Set()) {
         onAsked();
-        return due.filter((callback) => callback.origin === origin && !inHand.has(callback.task.seq)).slice(0, limit);
+        return due
+          .filter((callback) => callback.origin === origin && callback.task.tenant === tenant && !inHand.has(callback.task.seq))
+          .slice(0, limit);
       },
       nextCallbackInMs: async () => null,
     },
-    async deliver(callback, freePlace) {
+    deliver(callback) {
       due.splice(due.indexOf(callback), 1);
       delivered.push(callback.task.taskId);
-      freePlace(await post(callback));
-      return true;
+      const ended = post(callback);
+      return { ended, settled: ended.then(() => true) };
     },
     onFault(error) {
       throw error;
@@ -30,16 +32,17 @@ function createBench({ post = async () => true }: { post?: (callback: DueCallbac
   return {
     claims,
     delivered,
+    notify: (origin: string, tenant = "default") => claims.notify({ tenant, origin }),
     onNextQuestion(listener: () => void) {
       onAsked = () => {
         onAsked = () => {};
         listener();
       };
     },
-    add(origin: string, taskId: string) {
+    add(origin: string, taskId: string, tenant = "default") {
       const task = {
         seq: due.length + delivered.length + 1,
-        tenant: "default",
+        tenant,
         taskId,
         parentTaskId: null,
         agentId: "a1",
@@ -72,23 +75,23 @@ test.each(Array.from({ length: 12 }, (_, hops) => hops))("a notice that comes %i
   bench.onNextQuestion(async () => {
     for (let hop = 0; hop < hops; hop += 1) await null;
     bench.add("https://b.example", "second");
-    bench.claims.notify("https://b.example");
+    bench.notify("https://b.example");
   });
-  bench.claims.notify("https://a.example");
+  bench.notify("https://a.example");
   await expect.poll(() => bench.delivered, { timeout: 1000 }).toEqual(["first", "second"]);
 });
 
 test("a notice before the start waits for it, one after the stop is nothing", async () => {
   const bench = createBench();
   bench.add("https://a.example", "first");
-  bench.claims.notify("https://a.example");
+  bench.notify("https://a.example");
   await new Promise(setImmediate);
   expect(bench.delivered).toEqual([]);
   bench.claims.start();
   await expect.poll(() => bench.delivered).toEqual(["first"]);
   bench.claims.stop();
   bench.add("https://a.example", "second");
-  bench.claims.notify("https://a.example");
+  bench.notify("https://a.example");
   await new Promise(setImmediate);
   await new Promise(setImmediate);
   expect(bench.delivered).toEqual(["first"]);
@@ -136,7 +139,7 @@ test("an origin that was silent has one place until it answers", async () => {
   const settled = async (name: string) => {
     await new Promise(setImmediate);
     bench.add("https://other.example", name);
-    bench.claims.notify("https://other.example");
+    bench.notify("https://other.example");
     await expect.poll(() => bench.delivered, { interval: 2 }).toContain(name);
   };
   for (let index = 0; index < 40; index += 1) bench.add("https://a.example", `a${index}`);
@@ -170,21 +173,104 @@ test("an origin that was silent has one place until it answers", async () => {
 test("so many that hang meet a ceiling; what is freed goes round in turn, and once they were silent there is room", async () => {
   const { held, post } = createHeldPosts();
   const bench = createBench({ post });
-  for (let index = 0; index < 200 * 9; index += 1) bench.add(`https://dead${index % 200}.example`, `dead${index}`);
+  for (let index = 0; index < 160 * 9; index += 1) bench.add(`https://dead${index % 160}.example`, `dead${index}`);
   bench.claims.start();
-  await expect.poll(() => held.length).toBe(1024);
+  await expect.poll(() => held.length).toBe(768);
   const served = new Set(held.map(({ origin }) => origin));
-  expect(served.size).toBe(128);
+  expect(served.size).toBe(96);
   // The places that are freed go to an origin that has none yet, before any other gets its ninth.
   for (const { end } of held.splice(0, 8)) end(true);
-  await expect.poll(() => held.length).toBe(1024);
+  await expect.poll(() => held.length).toBe(768);
   expect(held.slice(-8).filter(({ origin }) => served.has(origin))).toEqual([]);
 
   bench.add("https://alive.example", "alive");
-  bench.claims.notify("https://alive.example");
+  bench.notify("https://alive.example");
   const answered = new Set(bench.delivered);
   for (const { end } of held.splice(0)) end(false);
   await expect.poll(() => bench.delivered).toContain("alive");
-  await expect.poll(() => bench.delivered.length).toBeGreaterThan(answered.size + 200);
-  expect(held.length).toBeLessThan(1024);
+  await expect.poll(() => bench.delivered.length).toBeGreaterThan(answered.size + 160);
+  expect(held.length).toBeLessThan(768);
+});
+
+test("each further tenant finds places, whatever those before it hold", async () => {
+  const { held, post } = createHeldPosts();
+  const bench = createBench({ post });
+  bench.claims.start();
+  const places: number[] = [];
+  for (const tenant of ["a", "b", "c", "d", "e"]) {
+    for (let index = 0; index < 1150; index += 1) {
+      bench.add(`https://${tenant}${index}.example`, `${tenant}${index}`, tenant);
+      bench.notify(`https://${tenant}${index}.example`, tenant);
+    }
+    const before = held.length;
+    await expect.poll(() => bench.delivered.some((taskId) => taskId.startsWith(tenant))).toBe(true);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    places.push(held.length - before);
+  }
+  expect(places).toEqual([768, 192, 48, 12, 3]);
+});
+
+test("places that become free go to the tenants in turn", async () => {
+  const { held, post } = createHeldPosts();
+  const bench = createBench({ post });
+  bench.claims.start();
+  const owe = async (tenant: string, count: number) => {
+    for (let index = 0; index < count; index += 1) {
+      bench.add(`https://${tenant}${index}.example`, `${tenant}${index}`, tenant);
+      bench.notify(`https://${tenant}${index}.example`, tenant);
+    }
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  };
+  await owe("a", 1150);
+  await expect.poll(() => held.length).toBe(768);
+  await owe("b", 400);
+  await owe("c", 400);
+  expect(held.length).toBe(768 + 192 + 48);
+  for (const { end } of held.splice(0, 300)) end(true);
+  await expect.poll(() => held.length).toBeGreaterThan(708 + 100);
+  const started = bench.delivered.slice(768 + 192 + 48).map((taskId) => taskId[0]);
+  for (let index = 0; index < 90; index += 3) expect(new Set(started.slice(index, index + 3)).size).toBe(3);
+});
+
+test("tenants that share an origin take turns at its places", async () => {
+  const { held, post } = createHeldPosts();
+  const bench = createBench({ post });
+  for (let index = 0; index < 40; index += 1) bench.add("https://shared.example", `a${index}`, "a");
+  bench.claims.start();
+  await expect.poll(() => held.length).toBe(8);
+  for (let index = 0; index < 4; index += 1) {
+    bench.add("https://shared.example", `b${index}`, "b");
+    bench.notify("https://shared.example", "b");
+  }
+  for (let count = 9; count <= 16; count += 1) {
+    held.shift()?.end(true);
+    await expect.poll(() => bench.delivered.length).toBe(count);
+  }
+  expect(bench.delivered.slice(8).filter((taskId) => taskId.startsWith("b"))).toHaveLength(4);
+});
+
+test("a row that is due again is claimed although the answer to its last POST has not ended", async () => {
+  const due = [{ origin: "https://a.example", task: { seq: 1, tenant: "default" } } as DueCallback];
+  const attempts: PromiseWithResolvers<boolean>[] = [];
+  const claims = createCallbackClaims({
+    store: { listDueCallbackQueues: async () => [], listDueCallbacks: async () => due.splice(0), nextCallbackInMs: async () => null },
+    deliver() {
+      const attempt = Promise.withResolvers<boolean>();
+      attempts.push(attempt);
+      return { settled: attempt.promise, ended: new Promise(() => {}) };
+    },
+    onFault(error) {
+      throw error;
+    },
+  });
+  onTestFinished(claims.stop);
+  const queue = { tenant: "default", origin: "https://a.example" };
+  const [row] = due;
+  claims.start();
+  claims.notify(queue);
+  await expect.poll(() => attempts.length).toBe(1);
+  attempts[0]?.resolve(true);
+  due.push(row as DueCallback);
+  claims.notify(queue);
+  await expect.poll(() => attempts.length).toBe(2);
 });

@@ -205,7 +205,7 @@ describe("the schedule", () => {
 
       clock.now += delayMs - 1;
       bench.restart();
-      expect(await bench.store.listDueOrigins()).toEqual([]);
+      expect(await bench.store.listDueCallbackQueues()).toEqual([]);
       expect(await bench.find(task)).toMatchObject({ attempts, nextAttemptAt });
       await bench.stop();
 
@@ -214,6 +214,37 @@ describe("the schedule", () => {
     }
     await bench.settled(task, "dead", 4);
     expect(receiver.posts).toHaveLength(4);
+  });
+
+  test("a retry is posted when it is due although the answer to the attempt before has not ended", async () => {
+    let isFirstOver = false;
+    const receiver = await receive((response, _, number) => {
+      if (number > 1) return response.end();
+      response.writeHead(503, { "content-length": 10 }).write("abc");
+      response.once("close", () => {
+        isFirstOver = true;
+      });
+    });
+    // The first answer is cut off long after the test.
+    const bench = await createCallbackBench({ attemptTimeoutMs: 300_000, config: { backoffMs: 20 } });
+    bench.worker.start();
+    const task = await bench.owe("t1", receiver.origin);
+    expect(await bench.settled(task, "delivered")).toMatchObject({ attempts: 2, nextAttemptAt: null });
+    expect(isFirstOver).toBe(false);
+  });
+});
+
+describe("tenants", () => {
+  test("1,150 origins of one tenant that hang leave a place for another tenant's callback at once", async () => {
+    const receiver = await receive();
+    const bench = await createCallbackBench({ attemptTimeoutMs: 300_000, resolve: () => new Promise(() => {}) });
+    bench.worker.start();
+    await Promise.all(
+      Array.from({ length: 1150 }, (_, index) => bench.owe(`a${index}`, `https://hangs${index}.example/`, { tenant: "a" })),
+    );
+    const task = await bench.owe("b", receiver.origin, { tenant: "b" });
+    await bench.settled(task, "delivered", 1);
+    expect(bench.attempts().map(({ taskId }) => taskId)).toEqual(["b"]);
   });
 });
 
@@ -399,7 +430,7 @@ describe("origins", () => {
     await expect.poll(() => [bench.attempts().length, sick.underWay()]).toEqual([8, 0]);
 
     clock.now += 60_000;
-    bench.worker.notify(sick.origin);
+    bench.worker.notify({ tenant: "default", origin: sick.origin });
     await expect.poll(() => sick.underWay()).toBe(atOnce);
     // Another origin's turn comes after all that this one may have.
     await bench.settled(await bench.owe("alive", alive.origin), "delivered", 1);

@@ -189,7 +189,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         ]);
         expect(ends.map((end) => end?.state)).toEqual(["completed", undefined, undefined]);
         expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.completed"]);
-        const due = await store.listDueCallbacks("https://example.com", 10);
+        const due = await store.listDueCallbacks({ tenant: "default", origin: "https://example.com" }, 10);
         expect(due).toMatchObject([{ body: '{"finishedAt":1000}', attempts: 0, roundAttempts: 0, state: "pending" }]);
       });
 
@@ -365,8 +365,9 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         event: (attempts: number) => ({ type: "callback.delivered", data: JSON.stringify({ attempts }) }),
       };
 
-      async function owing(store: Store, url: string, taskId = "task-1"): Promise<Task> {
-        const task = await started(store, { taskId });
+      const queueOf = (host: string, tenant = "default") => ({ tenant, origin: `http://${host}.test` });
+      async function owing(store: Store, url: string, taskId = "task-1", tenant = "default"): Promise<Task> {
+        const task = await started(store, { taskId, tenant });
         return (await store.finishTaskIfRunning(task, newFinish({}, url))) as Task;
       }
 
@@ -377,11 +378,11 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         const settled = await store.settleCallbackIfPending(task.seq, again);
         expect(settled).toMatchObject({ state: "pending", attempts: 1, nextAttemptAt: 11_000, lastStatus: 500, lastError: "http_500" });
         const reopened = await reopen();
-        expect(await reopened.listDueOrigins()).toEqual([]);
+        expect(await reopened.listDueCallbackQueues()).toEqual([]);
         expect(await reopened.nextCallbackInMs()).toBe(1_000);
         now = 11_000;
-        expect(await reopened.listDueOrigins()).toEqual(["http://a.test"]);
-        expect(await reopened.listDueCallbacks("http://a.test", 1)).toMatchObject([{ roundAttempts: 1, body: '{"finishedAt":10000}' }]);
+        expect(await reopened.listDueCallbackQueues()).toEqual([queueOf("a")]);
+        expect(await reopened.listDueCallbacks(queueOf("a"), 1)).toMatchObject([{ roundAttempts: 1, body: '{"finishedAt":10000}' }]);
       });
 
       test("a delivered one is final", async () => {
@@ -394,7 +395,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         });
         expect(await store.settleCallbackIfPending(task.seq, again)).toBeNull();
         expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
-        expect(await store.listDueCallbacks("http://a.test", 9)).toEqual([]);
+        expect(await store.listDueCallbacks(queueOf("a"), 9)).toEqual([]);
         expect(published.at(-1)).toMatchObject({ type: "callback.delivered", data: '{"attempts":1}' });
       });
 
@@ -405,12 +406,12 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         await store.settleCallbackIfPending(task.seq, dead);
         expect(await store.redeliverCallbackIfDead(task.seq)).toMatchObject({ state: "pending", attempts: 2, nextAttemptAt: 5_000 });
         expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
-        expect(await store.listDueCallbacks("http://a.test", 9)).toMatchObject([
+        expect(await store.listDueCallbacks(queueOf("a"), 9)).toMatchObject([
           { attempts: 2, roundAttempts: 0, body: '{"finishedAt":5000}' },
         ]);
       });
 
-      test("are due by origin, the longest due first, and listed newest first", async () => {
+      test("are due by tenant and origin, the longest due first, and listed newest first", async () => {
         let now = 0;
         const { store } = await open(() => now++);
         for (const [taskId, host] of [
@@ -420,13 +421,16 @@ export function storeConformance(name: string, subject: StoreSubject): void {
           ["4", "a"],
         ] as const)
           await owing(store, `http://${host}.test/`, taskId);
-        expect(await store.listDueOrigins()).toEqual(["http://a.test", "http://b.test"]);
-        expect((await store.listDueCallbacks("http://a.test", 2)).map(({ task }) => task.taskId)).toEqual(["1", "3"]);
+        const foreign = await owing(store, "http://a.test/", "5", "other");
+        expect(await store.listDueCallbackQueues()).toEqual([queueOf("a"), queueOf("b"), queueOf("a", "other")]);
+        expect((await store.listDueCallbacks(queueOf("a"), 2)).map(({ task }) => task.taskId)).toEqual(["1", "3"]);
         const first = await store.listCallbacks("default", undefined, { before: null, limit: 3 });
         expect(first.map(({ task }) => task.taskId)).toEqual(["4", "3", "2"]);
         const rest = await store.listCallbacks("default", "pending", { before: first.at(-1)?.task.seq ?? 0, limit: 3 });
         expect(rest.map(({ task }) => task.taskId)).toEqual(["1"]);
-        expect(await store.listCallbacks("other", undefined, { before: null, limit: 3 })).toEqual([]);
+        expect((await store.listDueCallbacks(queueOf("a", "other"), 9)).map(({ task }) => task.seq)).toEqual([foreign.seq]);
+        expect(await store.listDueCallbacks(queueOf("b", "other"), 9)).toEqual([]);
+        expect((await store.listCallbacks("other", undefined, { before: null, limit: 3 })).map(({ task }) => task.taskId)).toEqual(["5"]);
       });
     });
 

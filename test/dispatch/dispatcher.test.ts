@@ -42,7 +42,7 @@ describe("a task", () => {
       { type: "assistant.text", data: { content: "hello" } },
       { type: "execution.completed", data: expect.objectContaining({ output: "hello" }) },
     ]);
-    expect(engine.callbacksDue).toEqual(["http://127.0.0.1:9"]);
+    expect(engine.callbacksDue).toEqual([{ tenant: "default", origin: "http://127.0.0.1:9" }]);
   });
 
   test("sent twice runs once: the same request is a replay, another one a conflict", async () => {
@@ -343,7 +343,7 @@ describe("a restart", () => {
       expect(await second.dispatcher.waitForEnd(task as never, 5_000)).toMatchObject({ state: "completed" });
     }
     expect(await second.store.findTask("default", "fails")).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
-    expect(second.callbacksDue).toEqual(["http://127.0.0.1:9"]);
+    expect(second.callbacksDue).toEqual([{ tenant: "default", origin: "http://127.0.0.1:9" }]);
     const seq = (await second.store.findTask("default", "retries"))?.seq ?? 0;
     const story = (await second.store.readTaskEvents(seq, 0, 100, { callbacks: false })).map(({ type, data }) =>
       type === "execution.progress" ? data : type,

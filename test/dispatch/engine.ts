@@ -12,7 +12,7 @@ import { createWorkspaces } from "../../src/dispatch/workspace.ts";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { openStore } from "../../src/store/open-store.ts";
-import type { StoredEvent } from "../../src/store/store.ts";
+import type { CallbackQueue, StoredEvent } from "../../src/store/store.ts";
 import type { TaskRequest, TenantQuota } from "../../src/task.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
@@ -29,7 +29,7 @@ export async function startEngine(
   const eventLog = createEventLog({ store, metrics, logger });
   const events: StoredEvent[] = [];
   eventLog.subscribe((committed) => events.push(...committed));
-  const callbacksDue: string[] = [];
+  const callbacksDue: CallbackQueue[] = [];
   const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: options.approvalSeconds ?? 60 });
   let dispatcher: Dispatcher;
   const registry: AdapterRegistry = createAdapterRegistry({
@@ -58,7 +58,7 @@ export async function startEngine(
     schemas,
     metrics,
     logger,
-    onCallbackDue: (origin) => callbacksDue.push(origin),
+    onCallbackDue: (queue) => callbacksDue.push(queue),
     maxConcurrent: () => 2,
     queueLimit: 100,
     quotaOf: () => unlimitedQuota,
