@@ -20,6 +20,8 @@ import { createCallbackGuard } from "./callbacks/callback-guard.ts";
 import { createCallbackWorker } from "./callbacks/callback-worker.ts";
 import { createCallbacks } from "./callbacks/callbacks.ts";
 import { createGuardedFetch } from "./callbacks/guarded-fetch.ts";
+import { createNames } from "./callbacks/names.ts";
+import { createResolver, type Lookup } from "./callbacks/resolve-name.ts";
 import type { Config } from "./config.ts";
 import { createAcceptDispatch } from "./dispatch/accept-dispatch.ts";
 import { createAdapterRegistry, type LoadedAdapter } from "./dispatch/adapter-registry.ts";
@@ -80,6 +82,8 @@ export interface AppOptions {
   /** Instead of what the configuration names. */
   adapters?: readonly LoadedAdapter[];
   environment?: Environment;
+  /** Instead of this machine's name servers. */
+  resolve?: Lookup;
   /** Event-loop delay from which on dispatches are refused; 0 is never. */
   maxEventLoopDelayMs?: number;
 }
@@ -103,7 +107,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
 const DATA_DIRECTORY_LOCK = "data-directory.lock";
 
 async function composeApp(config: Config, logger: Logger, options: AppOptions, releaseLock: () => void): Promise<App> {
-  const { adapters, environment = process.env, maxEventLoopDelayMs } = options;
+  const { adapters, environment = process.env, resolve, maxEventLoopDelayMs } = options;
   const { sandbox, noSandbox } = await openSandbox(config, environment);
   const loaded = adapters ?? (await loadAdapters(config.adapters, { ...catalogue, ...acpAgents(config.acpAgents) }));
   const tokens = loadTokens({ config, logger });
@@ -119,9 +123,14 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const eventLog = createEventLog({ store, metrics, logger });
   const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: config.approvalSeconds });
   const workspaces = createWorkspaces(config);
-  const callbackWorker = createCallbackWorker({ store, metrics, logger, config: config.callbacks });
+  // One memory and one count of turns for all that dispatches name; what the operator has set is looked up without turns.
+  const { allow } = config.callbacks;
+  const allowedHosts = new Set(allow.map((entry) => entry.toLowerCase()));
+  const names = createNames({ resolve: resolve ?? createResolver({ isOperators: (host) => allowedHosts.has(host) }) });
+  const operatorNames = createNames({ resolve: resolve ?? createResolver({ isOperators: () => true }) });
+  const callbackWorker = createCallbackWorker({ store, metrics, logger, names, config: config.callbacks });
 
-  const guard = createCallbackGuard({ allow: config.callbacks.allow });
+  const guard = createCallbackGuard({ allow, names });
   const guarded = createGuardedFetch(guard);
   const schemas = createSchemaChecker();
 
@@ -137,6 +146,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
       logger: logger.child({ provider }),
       sandbox,
       fetch: guarded.fetch,
+      lookup: operatorNames.lookup,
       runChild: (request) => dispatcher.runChild(request),
       describeProvider: (other) => registry.describe(other),
       listModels: (other) => registry.listModels(other),

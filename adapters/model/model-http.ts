@@ -18,13 +18,13 @@ const excess = (): ModelFailure =>
   new ModelFailure("output_limit", `The model's endpoint has sent more than ${MAX_HELD_BYTES / 1024 ** 2} MiB at once.`);
 
 /** Opens nothing before the first request. How long an answer may take is Bridge's to say, not the transport's. */
-export function createModelHttp({ env }: Pick<ProgramContext, "env">): ModelHttp {
+export function createModelHttp({ env, lookup }: Pick<ProgramContext, "env" | "lookup">): ModelHttp {
   let dispatcher: EnvHttpProxyAgent | undefined;
   // The same function by another name: Node's own types of it come from its own copy of undici.
   const anyFetch = fetchOf as unknown as (input: Parameters<ModelFetch>[0], init: object) => Promise<Response>;
   return {
     async fetch(input, init) {
-      dispatcher ??= createDispatcher(env);
+      dispatcher ??= createDispatcher(env, lookup);
       // A redirect would take the key of the endpoint to wherever it leads.
       const response = await anyFetch(input, { ...init, dispatcher, redirect: "error" });
       const perEvent = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
@@ -35,14 +35,15 @@ export function createModelHttp({ env }: Pick<ProgramContext, "env">): ModelHttp
 }
 
 /** Throws where there is a fault in the proxies. */
-const createDispatcher = (env: ProgramContext["env"]): EnvHttpProxyAgent =>
+const createDispatcher = (env: ProgramContext["env"], lookup: ProgramContext["lookup"]): EnvHttpProxyAgent =>
   new EnvHttpProxyAgent({
     httpProxy: variable(env, "HTTP_PROXY"),
     httpsProxy: variable(env, "HTTPS_PROXY"),
     noProxy: variable(env, "NO_PROXY"),
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: CONNECT_LIMIT_MS },
+    connect: { timeout: CONNECT_LIMIT_MS, lookup },
+    proxyTls: { lookup },
   });
 
 /** What is wrong with the proxies that the environment names, in words for the operator; null when nothing is. Their URLs may hold a password. */

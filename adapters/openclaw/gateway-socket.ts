@@ -1,5 +1,6 @@
 import WebSocket from "ws";
 import { z } from "zod";
+import type { AdapterConfig } from "#contract";
 import { GatewayError, refusalSchema } from "./gateway-error.ts";
 
 const PROTOCOL = 4;
@@ -64,6 +65,7 @@ export interface CallOptions {
 export interface GatewayAddress {
   url: string;
   token: string | undefined;
+  lookup: AdapterConfig["lookup"];
 }
 
 /** One connection to a gateway, from its handshake to its end. */
@@ -84,13 +86,14 @@ interface PendingCall {
 
 /** Connects to a gateway and shakes hands; rejects with what the gateway, or the network, has against it. */
 export async function openGatewaySocket(
-  { url, token }: GatewayAddress,
+  { url, token, lookup }: GatewayAddress,
   { onEvent, signal }: { onEvent(event: GatewayEvent): void; signal: AbortSignal },
 ): Promise<GatewaySocket> {
   const socket = new WebSocket(url, {
     handshakeTimeout: HANDSHAKE_LIMIT_MS,
     maxPayload: FRAME_LIMIT_BYTES,
     perMessageDeflate: false,
+    lookup,
   });
   const pending = new Map<string, PendingCall>();
   const challenged = Promise.withResolvers<void>();

@@ -46,7 +46,7 @@ export interface Gateway {
 }
 
 /** Connects to a gateway, and stays connected until it is closed. */
-export function createGateway({ url, token, logger }: GatewayOptions): Gateway {
+export function createGateway({ url, token, lookup, logger }: GatewayOptions): Gateway {
   const eventListeners = new Set<(event: GatewayEvent) => void>();
   const connectedListeners = new Set<(hello: Hello) => void>();
   const closing = new AbortController();
@@ -70,7 +70,7 @@ export function createGateway({ url, token, logger }: GatewayOptions): Gateway {
     let shortLived = 0;
     while (!closing.signal.aborted) {
       try {
-        const opened = await openGatewaySocket({ url, token }, { onEvent, signal: closing.signal });
+        const opened = await openGatewaySocket({ url, token, lookup }, { onEvent, signal: closing.signal });
         [socket, hello, failure, failures] = [opened, opened.hello, null, 0];
         attempt.resolve();
         logger.info({ version: hello.version, methods: hello.methods.size }, "connected to the OpenClaw gateway");

@@ -29,7 +29,7 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       closing = new AbortController();
       const settings = openClawSettingsSchema.parse(config.settings);
       const keys = await openSessionKeys(config.dataDir);
-      const gateway = createGateway({ url: settings.url, token: settings.token, logger: config.logger });
+      const gateway = createGateway({ url: settings.url, token: settings.token, lookup: config.lookup, logger: config.logger });
       const endWatch = watchStrays({ gateway, logger: config.logger, isOurs: keys.isOurs, isFollowed });
       const closed = closing.signal;
       const context = { ...manageContext({ config, settings, gateway }, closed), gateway, closed };

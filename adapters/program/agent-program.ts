@@ -21,6 +21,8 @@ export interface ProgramContext {
   retentionDays: number;
   /** For addresses that a dispatch has named. */
   fetch: AdapterConfig["fetch"];
+  /** For hosts that the operator has named. */
+  lookup: AdapterConfig["lookup"];
 }
 
 /** One task on its way through a connection. */

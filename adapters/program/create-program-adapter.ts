@@ -44,10 +44,10 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     provider: program.provider,
     timeoutMultiplier: program.timeoutMultiplier,
 
-    async initialize({ settings, env, dataDir, retentionDays, logger, sandbox, fetch, onOrphansKilled, requestApproval }) {
+    async initialize({ settings, env, dataDir, retentionDays, logger, sandbox, fetch, lookup, onOrphansKilled, requestApproval }) {
       closing = new AbortController();
       const parsed = programSettingsSchema.parse(settings);
-      const host = { env, dataDir, retentionDays, logger, sandbox, fetch, onOrphansKilled, requestApproval };
+      const host = { env, dataDir, retentionDays, logger, sandbox, fetch, lookup, onOrphansKilled, requestApproval };
       const context = { ...host, settings: parsed, closed: closing.signal };
       const directory = path.join(dataDir, "sessions");
       await forgetOldTotals(directory);

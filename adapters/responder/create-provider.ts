@@ -27,6 +27,7 @@ export function openAiProvider(config: AdapterConfig): Provider {
   const baseUrl = config.env["OPENAI_BASE_URL"];
   const provider = createOpenAiProvider({
     apiKey: config.env["OPENAI_API_KEY"] ?? null,
+    lookup: config.lookup,
     ...(baseUrl === undefined || baseUrl === "" ? {} : { baseUrl }),
   });
   return {

@@ -1,12 +1,9 @@
 import type { LookupAddress } from "node:dns";
-import { lookup as systemLookup } from "node:dns/promises";
-import { isIP, type LookupFunction } from "node:net";
+import { isIP } from "node:net";
 import { buildConnector } from "undici";
 import { type AllowList, readAllowList } from "./allow-list.ts";
+import { createNames, type Names, toNodeLookup } from "./names.ts";
 import { isForbidden, isPublic, readAddress } from "./network-address.ts";
-
-/** Finds all addresses of a host name. */
-export type Lookup = (hostname: string) => Promise<LookupAddress[]>;
 
 /** Decides which hosts Bridge may call on behalf of a dispatch. */
 export interface CallbackGuard {
@@ -14,9 +11,10 @@ export interface CallbackGuard {
   checkUrl(url: string): string | null;
   /**
    * The same for a URL that somebody else will connect to, so that nothing checks again later: the host must be spelled plainly,
-   * and where it leads now, by every address, must be permitted. Answers within the time; the words never tell an address that was found.
+   * and where it leads now, by every address, must be permitted. Answers within the time, in which the name waits for the tenant's turn
+   * to be looked up; the words never tell an address that was found.
    */
-  checkDestination(url: string, withinMs: number): Promise<string | null>;
+  checkDestination(url: string, tenant: string, withinMs: number): Promise<string | null>;
   /** Connects only where the guard allows: literals and every resolved address are checked at the moment of connecting. */
   connector: buildConnector.connector;
 }
@@ -25,13 +23,9 @@ export interface CallbackGuard {
 export const DESTINATION_NOT_ALLOWED = "destination_not_allowed";
 
 /** Makes the guard of outbound requests. `allow` holds hosts, `*.suffix`es and CIDRs that may be reached although they are not public. */
-export function createCallbackGuard(options: {
-  allow: readonly string[];
-  lookup?: Lookup | undefined;
-  connectTimeoutMs?: number;
-}): CallbackGuard {
+export function createCallbackGuard(options: { allow: readonly string[]; names?: Names; connectTimeoutMs?: number }): CallbackGuard {
   const allowed = readAllowList(options.allow);
-  const lookup = shareAnswers(options.lookup ?? ((hostname) => systemLookup(hostname, { all: true })));
+  const { names = createNames() } = options;
   const connectors = {
     "https:": createConnector({ secure: true }),
     "http:": createConnector({ secure: false }),
@@ -42,7 +36,7 @@ export function createCallbackGuard(options: {
       timeout: options.connectTimeoutMs ?? 15_000,
       allowH2: false,
       lookup: toNodeLookup(async (hostname) => {
-        const found = await lookup(hostname);
+        const found = await names.find(hostname);
         if (!mayReachAll(hostname, found, secure, allowed)) throw destinationNotAllowed();
         return found;
       }),
@@ -55,11 +49,11 @@ export function createCallbackGuard(options: {
     };
   }
 
-  async function checkAddresses({ hostname, protocol }: URL, withinMs: number): Promise<string | null> {
+  async function checkAddresses({ hostname, protocol }: URL, tenant: string, withinMs: number): Promise<string | null> {
     const host = readHost(hostname);
     // A literal tells by itself where it leads; there is nothing to ask.
     if (isIP(host) !== 0) return null;
-    const found = await findAddresses(lookup, hostname, withinMs);
+    const found = await findAddresses(names, hostname, tenant, withinMs);
     if (typeof found === "string") return found;
     if (mayReachAll(hostname, found, protocol === "https:", allowed)) return null;
     return `names a host with an address that is not permitted; to permit it, add ${host} or its network to BRIDGE_CALLBACK_ALLOW`;
@@ -67,8 +61,8 @@ export function createCallbackGuard(options: {
 
   return {
     checkUrl: (url) => checkUrl(url, allowed),
-    checkDestination: async (url, withinMs) =>
-      checkUrl(url, allowed) ?? checkSpelling(url) ?? (await checkAddresses(new URL(url), withinMs)),
+    checkDestination: async (url, tenant, withinMs) =>
+      checkUrl(url, allowed) ?? checkSpelling(url) ?? (await checkAddresses(new URL(url), tenant, withinMs)),
     connector: (target, done) => connectors[target.protocol as keyof typeof connectors](target, done),
   };
 }
@@ -116,17 +110,21 @@ function checkSpelling(text: string): string | null {
 }
 
 /** All addresses of a host, or what to say when there are none to be had. */
-async function findAddresses(lookup: Lookup, hostname: string, withinMs: number): Promise<LookupAddress[] | string> {
+async function findAddresses(names: Names, hostname: string, tenant: string, withinMs: number): Promise<LookupAddress[] | string> {
   const unknown = "names a host that does not resolve";
   const unclear = "names a host that cannot be looked up at the moment; try again later";
   if (withinMs <= 0) return unclear;
-  const late = Promise.withResolvers<string>();
-  const timer = setTimeout(late.resolve, withinMs, unclear);
-  const answer = lookup(hostname).then(
-    (found) => (found.length > 0 ? found : unknown),
-    (error: NodeJS.ErrnoException) => (error.code === "ENOTFOUND" ? unknown : unclear),
-  );
-  const first = await Promise.race([answer, late.promise]);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), withinMs);
+  const isLate = new Promise<string>((resolve) => late.signal.addEventListener("abort", () => resolve(unclear)));
+  const answer = names
+    .prepare(tenant, hostname, late.signal)
+    .then(() => names.find(hostname))
+    .then(
+      (found) => (found.length > 0 ? found : unknown),
+      (error: NodeJS.ErrnoException) => (error.code === "ENOTFOUND" ? unknown : unclear),
+    );
+  const first = await Promise.race([answer, isLate]);
   clearTimeout(timer);
   return first;
 }
@@ -142,27 +140,3 @@ const readHost = (hostname: string): string =>
 const metadataHosts = new Set(["metadata.google.internal", "metadata.goog", "instance-data.ec2.internal", "metadata.tencentyun.com"]);
 
 const destinationNotAllowed = (): Error => Object.assign(new Error("The destination is not allowed."), { code: DESTINATION_NOT_ALLOWED });
-
-/** Connections opened at the same time to one host share one question, so a name server that hangs blocks one thread of the few, not eight. */
-function shareAnswers(lookup: Lookup): Lookup {
-  const asked = new Map<string, Promise<LookupAddress[]>>();
-  return (hostname) => {
-    const answer = asked.get(hostname) ?? lookup(hostname).finally(() => asked.delete(hostname));
-    asked.set(hostname, answer);
-    return answer;
-  };
-}
-
-function toNodeLookup(lookup: Lookup): LookupFunction {
-  return (hostname, { all }, done) => {
-    lookup(hostname).then(
-      (found) => {
-        const first = found[0];
-        if (first === undefined) done(Object.assign(new Error("The host has no address."), { code: "ENOTFOUND" }), []);
-        else if (all) done(null, found);
-        else done(null, first.address, first.family);
-      },
-      (error) => done(error, []),
-    );
-  };
-}

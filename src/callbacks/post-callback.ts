@@ -5,11 +5,14 @@ import packageJson from "../../package.json" with { type: "json" };
 import type { DueCallback } from "../store/store.ts";
 import { isOwnFault, nameFailure } from "./callback-failure.ts";
 import { startDeadline } from "./deadline.ts";
+import type { Names } from "./names.ts";
 import { startSignature } from "./sign-callback.ts";
 
 /** What one POST needs besides the callback. */
 export interface PostOptions {
   dispatcher: Dispatcher;
+  /** Where the dispatcher's connections look their hosts up. */
+  names: Pick<Names, "prepare">;
   /** One signature each; none leaves the callback unsigned. */
   signingKeys: readonly KeyObject[];
   /** One deadline over name lookup, connect, TLS, headers and body. */
@@ -32,13 +35,29 @@ export interface PostResult {
 
 const RESPONSE_LIMIT_BYTES = 64 * 1024;
 
+const stoppedByShutdown: PostResult = {
+  outcome: "own_fault",
+  status: null,
+  error: "shutdown",
+  retryAfterMs: null,
+  drained: Promise.resolve(),
+};
+
 /** Makes one attempt: one POST, no redirect followed. Never rejects; resolves as soon as the answer's status is known. */
 export async function postCallback(callback: DueCallback, options: PostOptions): Promise<PostResult> {
-  const { dispatcher, shutdown, timeoutMs, clock } = options;
+  const { dispatcher, names, shutdown, timeoutMs, clock } = options;
+  const url = new URL(callback.url);
+  let prepared: { found: Promise<void> };
+  try {
+    // Bridge's own business: the receiver's deadline begins when it is the host's turn to be looked up.
+    prepared = await names.prepare(callback.task.tenant, url.hostname, shutdown);
+  } catch {
+    return stoppedByShutdown;
+  }
   const deadline = limitAttempt(timeoutMs, shutdown);
   const source = createBodySource(callback);
   try {
-    const url = new URL(callback.url);
+    await Promise.race([prepared.found, deadline.passed]);
     const { headers, body } = await prepare(callback, source, options, deadline.signal);
     const request = dispatcher.request({
       origin: url.origin,
@@ -54,12 +73,13 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
     return { ...judge(response.statusCode, response.headers["retry-after"], clock()), drained };
   } catch (error) {
     const stopped = shutdown.aborted;
-    const timedOut = deadline.signal.aborted && !stopped;
+    const timedOut = deadline.signal.aborted;
     deadline.end();
+    if (stopped) return stoppedByShutdown;
     return {
-      outcome: stopped || source.isUnreadable() || isOwnFault(error) ? "own_fault" : "failed",
+      outcome: source.isUnreadable() || isOwnFault(error) ? "own_fault" : "failed",
       status: null,
-      error: stopped ? "shutdown" : source.isUnreadable() ? "body_unreadable" : timedOut ? "timeout" : nameFailure(error),
+      error: source.isUnreadable() ? "body_unreadable" : timedOut ? "timeout" : nameFailure(error),
       retryAfterMs: null,
       drained: Promise.resolve(),
     };

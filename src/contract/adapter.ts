@@ -67,6 +67,13 @@ export interface ProviderDescription {
   timeoutMultiplier: number;
 }
 
+/** A lookup as Node's sockets, undici and ws take it. */
+export type HostLookup = (
+  hostname: string,
+  options: { all?: boolean | undefined; family?: number | "IPv4" | "IPv6" | undefined },
+  done: (error: NodeJS.ErrnoException | null, address: string | { address: string; family: number }[], family?: number) => void,
+) => void;
+
 /** What Bridge hands to an adapter, once, before anything else. */
 export interface AdapterConfig {
   /** The adapter's settings as Bridge's configuration parsed them; empty for adapters from outside. */
@@ -85,6 +92,8 @@ export interface AdapterConfig {
    * and follows no redirect. For an MCP server that Bridge itself speaks to.
    */
   fetch: typeof globalThis.fetch;
+  /** Looks up hosts that the operator has named. Pass it as `lookup` to whatever connects; Node's default holds one of few threads. */
+  lookup: HostLookup;
   /** Runs a child task to its end. Rejects only when the parent is not running. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
   /** The adapter behind a provider, for composite adapters; null when none is loaded. */

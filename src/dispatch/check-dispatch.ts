@@ -65,7 +65,7 @@ function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: CallbackGuard): v
 }
 
 /** The runtime connects to these by itself: what can be known of where their URLs lead is found out now. */
-async function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, mcpCommands }: Checks): Promise<void> {
+async function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, tenant, mcpCommands }: Checks): Promise<void> {
   const errors: FieldError[] = [];
   const deadline = performance.now() + MCP_LOOKUP_TIMEOUT_MS;
   // One after the other: a dispatch that names a thousand hosts asks no more of the resolver than any other.
@@ -76,7 +76,7 @@ async function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, mcpCom
       }
       continue;
     }
-    const reason = await guard.checkDestination(server.url, deadline - performance.now());
+    const reason = await guard.checkDestination(server.url, tenant, deadline - performance.now());
     if (reason !== null) errors.push({ path: `mcpServers.${index}.url`, message: reason });
   }
   if (errors.length > 0) throw new BridgeError("mcp_refused", "An MCP server of the dispatch is refused.", { errors });

@@ -4,6 +4,8 @@ import path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { buildCallback } from "../../src/callbacks/callback-body.ts";
 import { type CallbackWorkerOptions, createCallbackWorker } from "../../src/callbacks/callback-worker.ts";
+import { createNames } from "../../src/callbacks/names.ts";
+import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import type { Callback, Store, StoredEvent } from "../../src/store/store.ts";
@@ -16,7 +18,10 @@ export interface LogLine {
   [field: string]: unknown;
 }
 
-type WorkerSettings = Partial<Omit<CallbackWorkerOptions, "config" | "store">> & { config?: Partial<CallbackWorkerOptions["config"]> };
+type WorkerSettings = Partial<Omit<CallbackWorkerOptions, "config" | "store" | "names">> & {
+  config?: Partial<CallbackWorkerOptions["config"]>;
+  resolve?: Lookup;
+};
 
 /** A store in a directory of its own and the callback worker on it; both can be stopped and started again like a process. */
 export async function createCallbackBench(settings: WorkerSettings = {}) {
@@ -84,7 +89,7 @@ export async function createCallbackBench(settings: WorkerSettings = {}) {
     return opened;
   }
 
-  function createWorker({ config, ...rest }: WorkerSettings) {
+  function createWorker({ config, resolve, ...rest }: WorkerSettings) {
     const record = (level: LogLine["level"]) => (fields: unknown, message?: string) => {
       log.push({ level, message: String(message), ...(fields as object) });
     };
@@ -95,6 +100,7 @@ export async function createCallbackBench(settings: WorkerSettings = {}) {
       logger,
       attemptTimeoutMs: 5000,
       closeGraceMs: 50,
+      names: createNames({ resolve }),
       ...rest,
       config: { retries: 3, backoffMs: 2, secrets: [], allow: ["127.0.0.1", "*.example"], ...config },
     });

@@ -2,7 +2,9 @@ import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
 import { Agent } from "undici";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createCallbackGuard, type Lookup } from "../../src/callbacks/callback-guard.ts";
+import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
+import { createNames } from "../../src/callbacks/names.ts";
+import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import { startReceiver } from "./receiver.ts";
 
 /** Every address here belongs to nobody on the public internet. */
@@ -120,7 +122,7 @@ afterAll(() => receiver.close());
 
 /** POSTs through the guard; answers the HTTP status, or the code of the refusal. */
 async function connect(url: string, options: { allow?: string[]; lookup?: Lookup } = {}): Promise<number | string> {
-  const { connector } = createCallbackGuard({ allow: options.allow ?? [], lookup: options.lookup ?? noLookup });
+  const { connector } = createCallbackGuard({ allow: options.allow ?? [], names: createNames({ resolve: options.lookup ?? noLookup }) });
   const agent = new Agent({ connect: connector });
   onTestFinished(() => agent.destroy());
   try {
@@ -141,7 +143,7 @@ describe("addresses", () => {
     "%s is never connected to, neither as literal nor as answer of the resolver",
     async (address) => {
       const before = receiver.connections();
-      const guard = createCallbackGuard({ allow: [], lookup: noLookup });
+      const guard = createCallbackGuard({ allow: [], names: createNames({ resolve: noLookup }) });
       for (const scheme of ["http", "https"]) {
         const literal = `${scheme}://${inUrl(address)}:${receiver.port}/`;
         expect(guard.checkUrl(literal)).not.toBeNull();
@@ -156,7 +158,7 @@ describe("addresses", () => {
 
   test.each(forbiddenAddresses)("%s stays closed whatever is allowed", async (address) => {
     const allow = ["0.0.0.0/0", "::/0", address, "receiver.example", "*.example"];
-    const guard = createCallbackGuard({ allow, lookup: noLookup });
+    const guard = createCallbackGuard({ allow, names: createNames({ resolve: noLookup }) });
     expect(guard.checkUrl(`https://${inUrl(address)}/`)).toMatch(/link-local or cloud metadata/);
     expect(await connect(`https://${inUrl(address)}/`, { allow })).toBe(refused);
     expect(await connect("https://receiver.example/", { allow, lookup: async () => asAnswer(address) })).toBe(refused);
@@ -261,7 +263,7 @@ describe("checkUrl", () => {
 
 describe("checkDestination", () => {
   const check = (url: string, allow: string[], lookup: Lookup = noLookup) =>
-    createCallbackGuard({ allow, lookup }).checkDestination(url, 5000);
+    createCallbackGuard({ allow, names: createNames({ resolve: lookup }) }).checkDestination(url, "default", 5000);
   const answer =
     (...addresses: string[]): Lookup =>
     async () =>
@@ -349,18 +351,18 @@ describe("checkDestination", () => {
       asked += 1;
       return new Promise(() => {});
     };
-    const guard = createCallbackGuard({ allow: [], lookup });
+    const guard = createCallbackGuard({ allow: [], names: createNames({ resolve: lookup }) });
     const startedAt = performance.now();
-    expect(await guard.checkDestination("https://mcp.example/", 30)).toContain("try again later");
+    expect(await guard.checkDestination("https://mcp.example/", "default", 30)).toContain("try again later");
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(28);
-    expect(await guard.checkDestination("https://other.example/", 0)).toContain("try again later");
+    expect(await guard.checkDestination("https://other.example/", "default", 0)).toContain("try again later");
     expect(asked).toBe(1);
   });
 
   test("the system's own resolver is asked by default", async () => {
     const guard = createCallbackGuard({ allow: ["10.0.0.0/8"] });
     expect(guard.checkUrl("http://localhost:6379/")).toBeNull();
-    expect(await guard.checkDestination("http://localhost:6379/", 5000)).toContain("not permitted");
+    expect(await guard.checkDestination("http://localhost:6379/", "default", 5000)).toContain("not permitted");
   });
 });
 
@@ -399,7 +401,7 @@ describe("at connect", () => {
     const answers = [asAnswer("8.8.8.8"), asAnswer("127.0.0.1")];
     const lookup: Lookup = async () => answers.shift() ?? asAnswer("127.0.0.1");
     const url = `https://rebinding.example:${receiver.port}/`;
-    expect(createCallbackGuard({ allow: [], lookup }).checkUrl(url)).toBeNull();
+    expect(createCallbackGuard({ allow: [], names: createNames({ resolve: lookup }) }).checkUrl(url)).toBeNull();
     expect(await lookup("rebinding.example")).toEqual(asAnswer("8.8.8.8"));
     expect(await connect(url, { lookup })).toBe(refused);
     expect(receiver.connections()).toBe(before);
@@ -422,7 +424,9 @@ describe("at connect", () => {
       asked += 1;
       return asAnswer("127.0.0.1");
     };
-    const agent = new Agent({ connect: createCallbackGuard({ allow: ["receiver.example"], lookup }).connector });
+    const agent = new Agent({
+      connect: createCallbackGuard({ allow: ["receiver.example"], names: createNames({ resolve: lookup }) }).connector,
+    });
     onTestFinished(() => agent.destroy());
     const post = () =>
       agent.request({ origin: `http://receiver.example:${receiver.port}`, path: "/", method: "POST" }).then(({ body }) => body.dump());

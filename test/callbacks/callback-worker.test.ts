@@ -2,7 +2,9 @@ import Database from "better-sqlite3";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { redeliverCallback } from "../../src/callbacks/redeliver-callback.ts";
+import { createResolver, type FoundAddress } from "../../src/callbacks/resolve-name.ts";
 import { createCallbackBench } from "./callback-bench.ts";
+import { startNameServer } from "./name-server.ts";
 import { type Answer, findClosedPort, startReceiver } from "./receiver.ts";
 
 async function receive(answer?: Answer) {
@@ -235,6 +237,46 @@ describe("the schedule", () => {
 });
 
 describe("tenants", () => {
+  test("200 hosts of one tenant whose name servers are silent neither delay nor kill another tenant's callbacks", async () => {
+    const receiver = await receive();
+    const nameServer = await startNameServer((name, kind) => (name.startsWith("silent") ? "silent" : kind === "A" ? ["127.0.0.1"] : []));
+    onTestFinished(nameServer.close);
+    const systemNames = { hostAddresses: () => [], candidates: (name: string) => [name] };
+    const bench = await createCallbackBench({
+      resolve: createResolver({ isOperators: () => false, servers: [nameServer.server], systemNames }),
+      attemptTimeoutMs: 15_000,
+    });
+    bench.worker.start();
+    await Promise.all(
+      Array.from({ length: 200 }, (_, index) => bench.owe(`a${index}`, `https://silent${index}.example/`, { tenant: "a" })),
+    );
+    await expect.poll(() => nameServer.questions.length).toBeGreaterThanOrEqual(128);
+    const tasks = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => bench.owe(`b${index}`, `http://alive${index}.example:${receiver.port}/`, { tenant: "b" })),
+    );
+    for (const task of tasks) expect(await bench.settled(task, "delivered")).toMatchObject({ attempts: 1 });
+    // No lookup of the first tenant has even given up meanwhile.
+    expect(bench.attempts().filter(({ tenant }) => tenant === "a")).toEqual([]);
+    expect(new Set(nameServer.questions.map(({ name }) => name)).size).toBe(64 + 20);
+  });
+
+  test("the wait for a turn to look a host up is no attempt, and takes nothing from the deadline", async () => {
+    const receiver = await receive();
+    const silent = Promise.withResolvers<FoundAddress[]>();
+    const bench = await createCallbackBench({
+      attemptTimeoutMs: 300,
+      config: { retries: 0 },
+      resolve: (host) => (host.startsWith("silent") ? silent.promise : Promise.resolve([{ address: "127.0.0.1", family: 4 }])),
+    });
+    bench.worker.start();
+    const others = await Promise.all(Array.from({ length: 64 }, (_, index) => bench.owe(`s${index}`, `https://silent${index}.example/`)));
+    const task = await bench.owe("waits", `http://alive.example:${receiver.port}/`);
+    await Promise.all(others.map((other) => bench.settled(other, "dead")));
+    expect(await bench.find(task)).toMatchObject({ state: "pending", attempts: 0 });
+    silent.resolve([]);
+    expect(await bench.settled(task, "delivered")).toMatchObject({ attempts: 1 });
+  });
+
   test("1,150 origins of one tenant that hang leave a place for another tenant's callback at once", async () => {
     const receiver = await receive();
     const bench = await createCallbackBench({ attemptTimeoutMs: 300_000, resolve: () => new Promise(() => {}) });

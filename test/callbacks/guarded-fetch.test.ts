@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
 import { createGuardedFetch } from "../../src/callbacks/guarded-fetch.ts";
+import { createNames } from "../../src/callbacks/names.ts";
 
 async function open(allow: readonly string[]) {
   const paths: string[] = [];
@@ -13,7 +14,9 @@ async function open(allow: readonly string[]) {
     response.end("hello");
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const guarded = createGuardedFetch(createCallbackGuard({ allow, lookup: async () => [{ address: "127.0.0.1", family: 4 }] }));
+  const guarded = createGuardedFetch(
+    createCallbackGuard({ allow, names: createNames({ resolve: async () => [{ address: "127.0.0.1", family: 4 }] }) }),
+  );
   onTestFinished(async () => {
     await guarded.close();
     server.close();

@@ -7,8 +7,10 @@ import { Webhook } from "standardwebhooks";
 import { Agent } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { createCallbackGuard, type Lookup } from "../../src/callbacks/callback-guard.ts";
+import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
+import { createNames } from "../../src/callbacks/names.ts";
 import { callbackId, type PostOptions, postCallback } from "../../src/callbacks/post-callback.ts";
+import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback.ts";
 import type { DueCallback } from "../../src/store/store.ts";
 import { blockEventLoop } from "../block-event-loop.ts";
@@ -38,12 +40,14 @@ function callbackTo(url: string, changes: Partial<DueCallback> = {}): DueCallbac
 /** Makes one attempt to an allowed 127.0.0.1; everything is undone after the test. */
 async function post(url: string, options: Partial<PostOptions> & { lookup?: Lookup; callback?: Partial<DueCallback> } = {}) {
   const { lookup, callback, ...rest } = options;
-  const guard = createCallbackGuard({ allow: ["127.0.0.1", "receiver.example"], lookup });
+  const names = createNames({ resolve: lookup });
+  const guard = createCallbackGuard({ allow: ["127.0.0.1", "receiver.example"], names });
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   onTestFinished(() => dispatcher.destroy());
   const shutdown = new AbortController().signal;
   return await postCallback(callbackTo(url, callback), {
     dispatcher,
+    names,
     signingKeys: [],
     timeoutMs: 5000,
     shutdown,
@@ -324,9 +328,9 @@ describe("the deadline covers", () => {
     const late = Promise.withResolvers<Awaited<ReturnType<Lookup>>>();
     await expectTimeout(`http://receiver.example:${receiver.port}`, () => late.promise);
     late.resolve([{ address: "127.0.0.1", family: 4 }]);
-    await expect.poll(receiver.connections).toBe(1);
     await post(receiver.origin, { callback: { body: "{}" } });
     expect(receiver.posts.map((received) => received.body.toString())).toEqual(["{}"]);
+    expect(receiver.connections()).toBe(1);
   });
 });
 

@@ -1,3 +1,4 @@
+import { lookup } from "node:dns";
 import type { AdapterConfig } from "#contract";
 
 /** What Bridge hands to an adapter, for a test: it logs nothing, runs no children and says no to whoever asks. */
@@ -11,6 +12,7 @@ export function createAdapterConfig(dataDir: string, changes: Partial<AdapterCon
     logger: { debug: silent, info: silent, warn: silent, error: silent },
     sandbox: null,
     fetch,
+    lookup,
     runChild: () => Promise.reject(new Error("nobody runs child tasks here; give runChild")),
     describeProvider: () => null,
     listModels: async () => null,

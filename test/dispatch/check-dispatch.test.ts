@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { McpServerSpec } from "#contract";
-import { createCallbackGuard, type Lookup } from "../../src/callbacks/callback-guard.ts";
+import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
+import { createNames, type Names } from "../../src/callbacks/names.ts";
+import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import { checkDispatch } from "../../src/dispatch/check-dispatch.ts";
 import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
 import { caller, newDispatch, startEngine } from "./engine.ts";
@@ -25,20 +27,29 @@ function createResolver(
   return { lookup, numbers };
 }
 
-const check = (mcpServers: McpServerSpec[], lookup: Lookup, allow: string[] = []) =>
+const check = (mcpServers: McpServerSpec[], lookup: Lookup | Names, allow: string[] = [], tenant = "default") =>
   checkDispatch(newDispatch({ request: { mcpServers } }).request, {
     adapter: createInMemoryAdapter(),
     provider: "memory",
     capabilities: createInMemoryAdapter().capabilities(),
-    guard: createCallbackGuard({ allow, lookup }),
+    guard: createCallbackGuard({ allow, names: typeof lookup === "function" ? createNames({ resolve: lookup }) : lookup }),
     schemas: { findSchemaFault: async () => null },
+    tenant,
     mcpCommands: ["allowed-mcp"],
-    tenant: "default",
     workspace: "/nowhere",
   });
 const http = (url: string, transport: "http" | "sse" = "http"): McpServerSpec => ({ name: url, transport, url });
 
 describe("MCP servers", () => {
+  test("pass for one tenant while 200 hosts of another are looked up in vain", async () => {
+    const names = createNames({
+      resolve: (host) => (host.startsWith("silent") ? new Promise(() => {}) : Promise.resolve([{ address: "8.8.8.8", family: 4 }])),
+    });
+    const checkFor = (tenant: string, url: string) => check([http(url)], names, [], tenant);
+    for (let index = 0; index < 200; index += 1) void checkFor("a", `https://silent${index}.example/`).catch(() => {});
+    await checkFor("b", "https://alive.example/");
+  });
+
   test("pass when every one of them does", async () => {
     const { lookup, numbers } = createResolver();
     const servers: McpServerSpec[] = [
@@ -108,7 +119,7 @@ describe("a dispatch whose MCP server's name leads inside", () => {
 
   test("is accepted when the operator has named it; a repeat is not checked again", async () => {
     const { lookup, numbers } = createResolver(async () => [{ address: "127.0.0.1", family: 4 }]);
-    const guard = createCallbackGuard({ allow: ["localhost"], lookup });
+    const guard = createCallbackGuard({ allow: ["localhost"], names: createNames({ resolve: lookup }) });
     const engine = await startEngine([createInMemoryAdapter()], { guard });
     expect(await engine.dispatcher.accept(dispatch, caller)).toMatchObject({ replayed: false });
     expect(await engine.dispatcher.accept(dispatch, caller)).toMatchObject({ replayed: true });

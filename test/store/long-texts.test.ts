@@ -151,7 +151,7 @@ test("a database of an older schema is read as it is, long results and callback 
   onTestFinished(() => store.close());
   expect((await store.findTask("default", "old"))?.result).toEqual(result);
   expect(await store.findStoredTask("default", "old")).toMatchObject({ task: { result }, readResult: null });
-  expect((await store.listDueCallbacks("http://a.test", 1))[0]?.body).toBe(JSON.stringify(result));
+  expect((await store.listDueCallbacks({ tenant: "default", origin: "http://a.test" }, 1))[0]?.body).toBe(JSON.stringify(result));
 });
 
 test("a text that was deleted while it was read is an error, not a shorter text", async () => {

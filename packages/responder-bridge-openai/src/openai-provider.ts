@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import type { Provider } from "@hak2i/responder-bridge";
 import { EnvHttpProxyAgent } from "undici";
 import { callApi } from "./call-api.ts";
@@ -18,6 +19,8 @@ export interface OpenAiProviderOptions {
   retryDelayMs?: number | undefined;
   /** If the API asks for a longer pause, the request has failed. Default: 60,000. */
   maxRetryDelayMs?: number | undefined;
+  /** Looks up the host of the API, and of a proxy. Default: the system's resolver. */
+  lookup?: LookupFunction | undefined;
 }
 
 const OPENAI_URL = "https://api.openai.com/v1";
@@ -33,7 +36,11 @@ export function createOpenAiProvider(options: OpenAiProviderOptions = {}): Provi
   const baseUrl = checkUrl(options.baseUrl ?? (env["OPENAI_BASE_URL"] || OPENAI_URL));
   const apiKey = checkKey(options.apiKey === undefined ? (env["OPENAI_API_KEY"] ?? null) : options.apiKey, baseUrl);
   // A long document may take its time before its first byte: the limit is ours alone.
-  const dispatcher = new EnvHttpProxyAgent({ headersTimeout: 0, bodyTimeout: 0 });
+  const dispatcher = new EnvHttpProxyAgent({
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    ...(options.lookup !== undefined && { connect: { lookup: options.lookup }, proxyTls: { lookup: options.lookup } }),
+  });
 
   return {
     name: "openai",

@@ -1,3 +1,4 @@
+import { lookup } from "node:dns";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
@@ -17,6 +18,7 @@ const contextOf = (env: Record<string, string>, home: "agent" | "user" = "agent"
   sandbox: null,
   retentionDays: 7,
   fetch,
+  lookup,
   onOrphansKilled: silent,
   requestApproval: async () => ({ decision: "reject", reason: null }),
 });

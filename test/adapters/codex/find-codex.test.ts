@@ -1,3 +1,4 @@
+import { lookup } from "node:dns";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
@@ -16,6 +17,7 @@ const contextOf = (directory: string, settings: Partial<ProgramContext["settings
   sandbox: null,
   retentionDays: 7,
   fetch,
+  lookup,
   onOrphansKilled: silent,
   requestApproval: async () => ({ decision: "reject" as const, reason: null }),
 });

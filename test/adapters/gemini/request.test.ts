@@ -1,3 +1,4 @@
+import { lookup } from "node:dns";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -26,6 +27,7 @@ function contextOf(settings: object = {}, env: ProgramContext["env"] = { GEMINI_
     sandbox: null,
     retentionDays: 7,
     fetch,
+    lookup,
     onOrphansKilled: silent,
     requestApproval: async () => ({ decision: "reject", reason: null }),
   };

@@ -1,3 +1,4 @@
+import { lookup } from "node:dns";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
@@ -9,7 +10,7 @@ import { startFakeGateway } from "./fake-gateway.ts";
 function connectTo({ url, token }: { url: string; token?: string | undefined }) {
   const lines: string[] = [];
   const log = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
-  const gateway = createGateway({ url, token, logger: { debug: log, info: log, warn: log, error: log } });
+  const gateway = createGateway({ url, token, lookup, logger: { debug: log, info: log, warn: log, error: log } });
   onTestFinished(() => gateway.close());
   return { gateway, lines };
 }

@@ -73,8 +73,8 @@ describe("a gateway that lies", () => {
         return ["agent", "agent.wait", "tasks.list"].includes(method);
       },
     });
-    const { logger } = createAdapterConfig("/nowhere");
-    const gateway = createGateway({ url: fake.url, token: fake.token, logger });
+    const { logger, lookup } = createAdapterConfig("/nowhere");
+    const gateway = createGateway({ url: fake.url, token: fake.token, lookup, logger });
     onTestFinished(() => gateway.close());
     const over = new AbortController();
     const followed = followRun({

@@ -1,3 +1,4 @@
+import { lookup } from "node:dns";
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
 import type { Permissions, Rule } from "../../../adapters/opencode/permissions.ts";
@@ -15,6 +16,7 @@ export function contextOf(settings: object = {}, env: ProgramContext["env"] = { 
     sandbox: null,
     retentionDays: 7,
     fetch,
+    lookup,
     onOrphansKilled: silent,
     requestApproval: async () => ({ decision: "reject", reason: null }),
   };

@@ -1,3 +1,4 @@
+import { lookup } from "node:dns";
 import path from "node:path";
 import type { GatewayCapabilities } from "#contract";
 import type { AgentProgram, Ending, ProgramConnection, ProgramContext, ProgramTask } from "../../../adapters/program/agent-program.ts";
@@ -42,6 +43,7 @@ export function programContext(dataDir: string, changes: Partial<ProgramContext>
     sandbox: null,
     retentionDays: 7,
     fetch,
+    lookup,
     onOrphansKilled: quiet,
     requestApproval: async () => ({ decision: "reject", reason: null }),
     ...changes,

@@ -1,3 +1,4 @@
+import { lookup } from "node:dns";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -42,7 +43,7 @@ const workspace = path.join(root, "workspace");
 mkdirSync(workspace);
 const model = await createModelServer();
 const real = await startGateway({ modelUrl: model.url });
-const gateway = createGateway({ url: real.url, token: real.token, logger: { debug() {}, info() {}, warn() {}, error() {} } });
+const gateway = createGateway({ url: real.url, token: real.token, lookup, logger: { debug() {}, info() {}, warn() {}, error() {} } });
 const { version, methods, policy } = await gateway.connected();
 const runs: Record<string, unknown> = {};
 for (const [name, scenario] of Object.entries(scenarios)) runs[name] = await record(name, scenario);

@@ -1,3 +1,4 @@
+import { lookup } from "node:dns";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -25,7 +26,12 @@ const gateway = await startGateway({
   },
 });
 /** Another operator of the gateway, to see what goes on there. */
-const operator = createGateway({ url: gateway.url, token: gateway.token, logger: { debug() {}, info() {}, warn() {}, error() {} } });
+const operator = createGateway({
+  url: gateway.url,
+  token: gateway.token,
+  lookup,
+  logger: { debug() {}, info() {}, warn() {}, error() {} },
+});
 afterAll(async () => {
   await operator.close();
   await gateway.close();

@@ -1,0 +1,147 @@
+import { isIP } from "node:net";
+import type { HostLookup } from "#contract";
+import { createResolver, type FoundAddress, type Lookup } from "./resolve-name.ts";
+
+/** Names of hosts, as connections look them up. */
+export interface Names {
+  /** Answers from memory if the name was asked for just now; questions about one name at the same time are one question. */
+  find: Lookup;
+  /** The same for Node's sockets. */
+  lookup: HostLookup;
+  /**
+   * Resolves when it is the tenant's turn to look the name up, at once when the answer is known; rejects when the signal aborts first.
+   * `found` resolves when the answer is known, of whatever kind: what connects within a second finds it in memory.
+   */
+  prepare(tenant: string, hostname: string, signal: AbortSignal): Promise<{ found: Promise<void> }>;
+}
+
+/**
+ * Lookups of one tenant at once, two questions each. More than a name server may like to work on at the same time (dnsmasq: 150) would
+ * make it refuse those of other tenants.
+ */
+const MAX_LOOKUPS_PER_TENANT = 64;
+/** What is found is remembered as long as its name server permits, but so long at least that a prepared connection finds it … */
+const MIN_REMEMBERED_MS = 1000;
+/** … and no longer, so that a host that has moved is found. */
+const MAX_REMEMBERED_MS = 30_000;
+/** Beyond that the oldest is forgotten, which costs one question. */
+const MAX_REMEMBERED = 2000;
+
+interface Answer {
+  addresses: Promise<FoundAddress[]>;
+  until: number;
+}
+
+interface Turns {
+  taken: number;
+  waiting: Set<() => void>;
+}
+
+/** Makes a memory of names over a resolver; `clock` is for tests. */
+export function createNames({
+  resolve = createResolver({ isOperators: () => false }),
+  clock = () => performance.now(),
+}: {
+  resolve?: Lookup | undefined;
+  clock?: () => number;
+} = {}): Names {
+  const answers = new Map<string, Answer>();
+  const turns = new Map<string, Turns>();
+
+  const isKnown = (hostname: string): boolean => (answers.get(hostname)?.until ?? 0) > clock();
+
+  function find(hostname: string): Promise<FoundAddress[]> {
+    const known = answers.get(hostname);
+    if (known !== undefined && known.until > clock()) return known.addresses;
+    const answer: Answer = { addresses: resolve(hostname), until: Number.POSITIVE_INFINITY };
+    const remember = (ms: number): void => {
+      answer.until = clock() + ms;
+    };
+    answer.addresses.then(
+      (found) => remember(Math.min(Math.max(lifetimeMs(found), MIN_REMEMBERED_MS), MAX_REMEMBERED_MS)),
+      () => remember(MIN_REMEMBERED_MS),
+    );
+    answers.delete(hostname);
+    answers.set(hostname, answer);
+    const [oldest] = answers.keys();
+    if (answers.size > MAX_REMEMBERED && oldest !== undefined) answers.delete(oldest);
+    return answer.addresses;
+  }
+
+  /** Resolves when it is the tenant's turn; null when it is now. */
+  function takeTurn(tenant: string, signal: AbortSignal): Promise<void> | null {
+    const own = turns.get(tenant) ?? { taken: 0, waiting: new Set() };
+    turns.set(tenant, own);
+    if (own.taken >= MAX_LOOKUPS_PER_TENANT) return waitInLine(own.waiting, signal);
+    own.taken += 1;
+    return null;
+  }
+
+  function endTurn(tenant: string): void {
+    const own = turns.get(tenant) as Turns;
+    const [next] = own.waiting;
+    if (next !== undefined) next();
+    else own.taken -= 1;
+    if (own.taken === 0) turns.delete(tenant);
+  }
+
+  return {
+    find,
+    lookup: toNodeLookup(find),
+    async prepare(tenant, hostname, signal) {
+      const name = hostname.replace(/^\[|\]$/g, "");
+      if (isIP(name) !== 0) return { found: Promise.resolve() };
+      if (isKnown(name)) return { found: settled(find(name)) };
+      // Without a wait the question is asked in this same turn of the event loop, so that others about the same name find it.
+      const turn = takeTurn(tenant, signal);
+      if (turn !== null) await turn;
+      return { found: settled(find(name)).then(() => endTurn(tenant)) };
+    },
+  };
+}
+
+/** Resolves when called upon by whoever ends a turn, which it takes over; rejects and leaves the line when the signal aborts. */
+function waitInLine(line: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    line.add(proceed);
+    signal.addEventListener("abort", giveUp);
+
+    function proceed(): void {
+      line.delete(proceed);
+      signal.removeEventListener("abort", giveUp);
+      resolve();
+    }
+    function giveUp(): void {
+      line.delete(proceed);
+      signal.removeEventListener("abort", giveUp);
+      reject(signal.reason);
+    }
+  });
+}
+
+/** A lookup with the signature that Node's sockets, undici and ws take as their option. */
+export function toNodeLookup(lookup: Lookup): HostLookup {
+  return (hostname, { all, family }, done) => {
+    lookup(hostname).then(
+      (addresses) => {
+        const found = addresses.filter((address) => !family || address.family === Number(String(family).replace("IPv", "")));
+        const first = found[0];
+        if (first === undefined) done(Object.assign(new Error("The host has no address."), { code: "ENOTFOUND" }), []);
+        else if (all) done(null, found);
+        else done(null, first.address, first.family);
+      },
+      (error) => done(error, []),
+    );
+  };
+}
+
+/** The shortest time in milliseconds that a name server permits; 0 when it is not told. */
+const lifetimeMs = (found: readonly FoundAddress[]): number =>
+  1000 * Math.min(...found.map(({ ttl }) => ttl ?? 0), Number.MAX_SAFE_INTEGER);
+
+const settled = (promise: Promise<unknown>): Promise<void> =>
+  promise.then(
+    () => {},
+    () => {},
+  );

@@ -1,0 +1,81 @@
+import type { LookupAddress } from "node:dns";
+import { lookup, Resolver } from "node:dns/promises";
+import { isIP } from "node:net";
+import { readSystemNames, type SystemNames } from "./system-names.ts";
+
+/** Finds all addresses of a host name. Rejects with `ENOTFOUND` when the name has none, with `EAI_AGAIN` when that cannot be known now. */
+export type Lookup = (hostname: string) => Promise<FoundAddress[]>;
+
+/** An address, and for how many seconds its name server lets it be remembered. */
+export interface FoundAddress extends LookupAddress {
+  ttl?: number;
+}
+
+/** What a resolver goes by; what is optional is for tests. */
+export interface ResolverOptions {
+  /** Is the name given by the operator, not by a dispatch? Only such names are looked up by the system when the name servers do not know them. */
+  isOperators: (hostname: string) => boolean;
+  /** Instead of the name servers of the system, as `address:port`. */
+  servers?: readonly string[];
+  systemNames?: SystemNames;
+  limitMs?: number;
+}
+
+/** A question that got no answer within this time is repeated, to the next name server if there is one. */
+const TRY_MS = 1000;
+const TRIES_PER_SERVER = 3;
+/** For one name with all its search domains. A callback has 15 s, the check of a dispatch's MCP servers 5 s in all. */
+const LIMIT_MS = 5000;
+
+/**
+ * Makes a lookup that asks the name servers over sockets of its own. `getaddrinfo`, which Node uses by default, holds one of libuv's few
+ * threads for as long as a name server is silent, and two silent hosts are enough to stop the lookups of everybody else.
+ */
+export function createResolver({ isOperators, servers, systemNames = readSystemNames(), limitMs = LIMIT_MS }: ResolverOptions): Lookup {
+  return async (hostname) => {
+    const local = systemNames.hostAddresses(hostname);
+    if (local.length > 0) return local.map(toAddress);
+    if (/(^|\.)localhost\.?$/i.test(hostname)) return ["127.0.0.1", "::1"].map(toAddress);
+    const found = await askServers(systemNames.candidates(hostname), { servers, limitMs });
+    if (found.length > 0) return found;
+    // mDNS and other sources of names that only the system knows.
+    if (isOperators(hostname)) return await lookup(hostname, { all: true });
+    throw Object.assign(new Error("The host has no address."), { code: "ENOTFOUND" });
+  };
+}
+
+/** The addresses of the first name that has any. */
+async function askServers(
+  names: readonly string[],
+  { servers, limitMs }: { servers: readonly string[] | undefined; limitMs: number },
+): Promise<FoundAddress[]> {
+  // A resolver for each lookup: it can be canceled by itself, it has its own port, it knows the name servers of this moment, and no
+  // silent zone spoils what it has measured of them.
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES_PER_SERVER });
+  if (servers !== undefined) resolver.setServers(servers);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    resolver.cancel();
+  }, limitMs);
+  let failure: unknown;
+  try {
+    for (const name of names) {
+      const answers = await Promise.allSettled([resolver.resolve4(name, { ttl: true }), resolver.resolve6(name, { ttl: true })]);
+      const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+      if (found.length > 0) return found.map(({ address, ttl }) => ({ ...toAddress(address), ttl }));
+      failure ??= answers.map((answer) => (answer.status === "rejected" ? answer.reason : undefined)).find((reason) => !isNoName(reason));
+      if (isLate) break;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  if (failure === undefined) return [];
+  throw Object.assign(new Error("The name servers do not answer."), { code: "EAI_AGAIN", cause: failure });
+}
+
+/** Does the answer mean that there is no such name, or no address of this kind? */
+const isNoName = (reason: unknown): boolean =>
+  reason === undefined || (reason instanceof Error && "code" in reason && /^(ENOTFOUND|ENODATA|EBADNAME)$/.test(String(reason.code)));
+
+const toAddress = (address: string): LookupAddress => ({ address, family: isIP(address) });
