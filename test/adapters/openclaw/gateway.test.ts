@@ -2,15 +2,16 @@ import { lookup } from "node:dns";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
+import type { HostLookup } from "#contract";
 import { createGateway } from "../../../adapters/openclaw/gateway.ts";
 import type { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
 import { until } from "../../until.ts";
 import { startFakeGateway } from "./fake-gateway.ts";
 
-function connectTo({ url, token }: { url: string; token?: string | undefined }) {
+function connectTo({ url, token }: { url: string; token?: string | undefined }, find: HostLookup = lookup) {
   const lines: string[] = [];
   const log = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
-  const gateway = createGateway({ url, token, lookup, logger: { debug: log, info: log, warn: log, error: log } });
+  const gateway = createGateway({ url, token, lookup: find, logger: { debug: log, info: log, warn: log, error: log } });
   onTestFinished(() => gateway.close());
   return { gateway, lines };
 }
@@ -21,6 +22,18 @@ const refusal = (promise: Promise<unknown>) =>
   );
 
 describe("the connection to a gateway", () => {
+  test("looks the host up by Bridge's lookup", async () => {
+    const fake = await startFakeGateway();
+    const names: string[] = [];
+    const { gateway } = connectTo({ ...fake, url: fake.url.replace("127.0.0.1", "gateway.example") }, (hostname, { all }, done) => {
+      names.push(hostname);
+      if (all) done(null, [{ address: "127.0.0.1", family: 4 }]);
+      else done(null, "127.0.0.1", 4);
+    });
+    await gateway.connected();
+    expect(names).toEqual(["gateway.example"]);
+  });
+
   test("shakes hands, and knows what the gateway can", async () => {
     const fake = await startFakeGateway({ without: ["tasks.list"] });
     const { gateway } = connectTo(fake);
