@@ -20,6 +20,7 @@ import { createCallbackGuard } from "./callbacks/callback-guard.ts";
 import { createCallbackWorker } from "./callbacks/callback-worker.ts";
 import { createCallbacks } from "./callbacks/callbacks.ts";
 import { createGuardedFetch } from "./callbacks/guarded-fetch.ts";
+import { limitAnswers } from "./callbacks/limit-answers.ts";
 import { createNames } from "./callbacks/names.ts";
 import { createResolver, type Lookup } from "./callbacks/resolve-name.ts";
 import type { Config } from "./config.ts";
@@ -130,6 +131,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const operatorNames = createNames({ resolve: resolve ?? createResolver({ isOperators: () => true }) });
   const callbackWorker = createCallbackWorker({ store, metrics, logger, names, config: config.callbacks });
 
+  const stopLimiting = limitAnswers();
   const guard = createCallbackGuard({ allow, names });
   const guarded = createGuardedFetch(guard);
   const schemas = createSchemaChecker();
@@ -299,6 +301,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
       await guarded.close();
       await schemas.close();
       await callbackWorker.close();
+      stopLimiting();
       await eventLog.close();
       await store.close();
       await suggested;

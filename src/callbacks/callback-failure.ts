@@ -1,4 +1,5 @@
 import { DESTINATION_NOT_ALLOWED } from "./callback-guard.ts";
+import { ANSWER_TOO_LONG } from "./limit-answers.ts";
 
 /** The short name of what went wrong with a POST that got no answer. Names only: the texts of such errors tell resolved addresses. */
 export function nameFailure(error: unknown): string {
@@ -21,7 +22,7 @@ const failures = [
     name: "tls_error",
     codes: /^(EPROTO$|ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA$|HOSTNAME_MISMATCH$|PATH_LENGTH_)/,
   },
-  { name: "invalid_response", codes: /^(HTTPParserError$|HPE_|UND_ERR_HEADERS_OVERFLOW$)/ },
+  { name: "invalid_response", codes: new RegExp(`^(HTTPParserError$|HPE_|UND_ERR_HEADERS_OVERFLOW$|${ANSWER_TOO_LONG}$)`) },
 ];
 
 /** The error's code; undici names faults in the answer's syntax by the error's name alone. */
