@@ -243,8 +243,8 @@ describe("tenants", () => {
     onTestFinished(nameServer.close);
     const systemNames = { hostAddresses: () => [], candidates: (name: string) => [name] };
     const bench = await createCallbackBench({
-      resolve: createResolver({ isOperators: () => false, servers: [nameServer.server], systemNames }),
-      attemptTimeoutMs: 15_000,
+      resolve: createResolver({ isOperators: () => false, servers: [nameServer.server], systemNames, limitMs: 60_000 }),
+      attemptTimeoutMs: 60_000,
     });
     bench.worker.start();
     await Promise.all(

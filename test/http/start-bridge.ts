@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { expect } from "vitest";
 import type { ExecutionResult } from "#contract";
 import { createApp } from "../../src/app.ts";
+import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { LoadedAdapter } from "../../src/dispatch/adapter-registry.ts";
 import type { ErrorCode } from "../../src/errors.ts";
@@ -83,7 +84,7 @@ function look(emit: Parameters<Run>[1]): Partial<ExecutionResult> {
 
 export async function startBridge(
   environment: Record<string, string> = {},
-  more: { adapters?: readonly LoadedAdapter[] } = {},
+  more: { adapters?: readonly LoadedAdapter[]; resolve?: Lookup } = {},
 ): Promise<Bridge> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "bridge-http-"));
   const tokensFile = path.join(dataDir, "tokens.json");
@@ -116,6 +117,7 @@ export async function startBridge(
   const loaded = adapters.map((adapter) => ({ provider: adapter.provider, adapter }));
   const app = await createApp(config, logger, {
     adapters: [...loaded, ...(more.adapters ?? []), { provider: "absent", adapter: null, reason: "It is not installed." }],
+    ...(more.resolve !== undefined && { resolve: more.resolve }),
     // What else the machine is busy with must not decide what a test sees.
     maxEventLoopDelayMs: 0,
   });
