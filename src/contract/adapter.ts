@@ -71,7 +71,7 @@ export interface ProviderDescription {
 export type HostLookup = (
   hostname: string,
   options: { all?: boolean | undefined; family?: number | "IPv4" | "IPv6" | undefined },
-  done: (error: NodeJS.ErrnoException | null, address: string | { address: string; family: number }[], family?: number) => void,
+  done: (error: Error | null, address: string | { address: string; family: number }[], family?: number) => void,
 ) => void;
 
 /** What Bridge hands to an adapter, once, before anything else. */

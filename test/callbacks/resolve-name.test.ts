@@ -101,12 +101,12 @@ test("a question that is lost is repeated", async () => {
   expect(questions).toHaveLength(4);
 });
 
-test("500 silent names are asked for at the same time, and hold up no other", async () => {
+test("100 silent names are asked for at the same time, and hold up no other", async () => {
   const { resolve, questions } = await open((name) => (name.startsWith("silent") ? "silent" : ["192.0.2.1"]));
   const settled: string[] = [];
-  const silent = Array.from({ length: 500 }, (_, index) => resolve(`silent${index}.example`).catch(() => void settled.push("silent")));
+  const silent = Array.from({ length: 100 }, (_, index) => resolve(`silent${index}.example`).catch(() => void settled.push("silent")));
   await resolve("alive.example").then(() => settled.push("alive"));
   expect(settled).toEqual(["alive"]);
-  await expect.poll(() => new Set(questions.map(({ name }) => name)).size, { timeout: 4000 }).toBe(501);
+  await expect.poll(() => new Set(questions.map(({ name }) => name)).size, { timeout: 4000 }).toBe(101);
   await Promise.all(silent);
 });
