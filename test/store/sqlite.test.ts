@@ -53,7 +53,12 @@ test("a large write takes several turns and commits, and readers are shown it as
   const store = openStore({ file: await fileIn() });
   onTestFinished(() => store.close());
   await store.insertTaskIfAbsent(newTask());
-  const task = (await store.startNextTaskIfQueued({ provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [] })) as Task;
+  const task = (await store.startNextTaskIfQueued({
+    provider: "command",
+    tenant: "default",
+    kind: "dispatched",
+    exceptAgents: [],
+  })) as Task;
   const shown: number[] = [];
   store.onEvents((events) => shown.push(events.length));
   let turns = 0;
@@ -95,7 +100,12 @@ test("a stop writes all that waits, however large", async () => {
   const file = await fileIn();
   const store = openStore({ file });
   await store.insertTaskIfAbsent(newTask());
-  const task = (await store.startNextTaskIfQueued({ provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [] })) as Task;
+  const task = (await store.startNextTaskIfQueued({
+    provider: "command",
+    tenant: "default",
+    kind: "dispatched",
+    exceptAgents: [],
+  })) as Task;
   const data = JSON.stringify({ content: "x".repeat(400_000) });
   const writes = Array.from({ length: 20 }, () => store.appendEventsIfRunning(task, [{ type: "assistant.text", data }]));
   await store.close();
