@@ -34,8 +34,9 @@ async function readAll(socket: Socket): Promise<{ status: number; retryAfter: st
   return { status: Number(head.split(" ")[1]), retryAfter: /retry-after: (\d+)/i.exec(head)?.[1], bytes };
 }
 
+/** A long `output` would be streamed from the store, and hold little. */
 const largeAdapter = () => {
-  const adapter = createInMemoryAdapter({ run: async () => ({ output: "x".repeat(OUTPUT_BYTES) }), provider: "large" });
+  const adapter = createInMemoryAdapter({ run: async () => ({ output: "", outputs: { text: "x".repeat(OUTPUT_BYTES) } }), provider: "large" });
   return { provider: adapter.provider, adapter };
 };
 
