@@ -13,7 +13,8 @@ const MAX_OVERHEAD_PER_BYTE = 16;
 /** Code of the error with which such an answer ends. */
 export const ANSWER_TOO_LONG = "BRIDGE_ANSWER_TOO_LONG";
 
-type Request = DiagnosticsChannel.Request;
+/** A request as undici publishes it; `upgrade` names the protocol that a WebSocket's handshake asks for. */
+type Request = DiagnosticsChannel.Request & { upgrade?: string | null };
 
 /** What has come for the request that a connection works on. */
 interface Answer {
@@ -30,14 +31,28 @@ interface Answer {
 export function limitAnswers(): () => void {
   const answers = new WeakMap<Request, Answer>();
   const current = new WeakMap<Socket, Answer>();
+  const listeners = new WeakMap<Socket, () => void>();
 
-  const onSent = ({ request, socket }: DiagnosticsChannel.ClientSendHeadersMessage): void => {
+  const onSent = ({ request, socket }: { request: Request; socket: Socket }): void => {
     const answer: Answer = { socket, informational: 0, bytesBefore: socket.bytesRead, contentBytes: 0 };
     answers.set(request, answer);
-    // A tunnel is not an answer, and requests over HTTP/2 share their connection.
-    if (request.method === "CONNECT" || ("alpnProtocol" in socket && socket.alpnProtocol === "h2")) return;
-    if (!current.has(socket)) socket.on("readable", () => checkBytes(current.get(socket) as Answer));
+    // Requests over HTTP/2 share their connection.
+    if ("alpnProtocol" in socket && socket.alpnProtocol === "h2") return;
     current.set(socket, answer);
+    // The bytes of a tunnel or a WebSocket are not an answer, and its reader gets none while a listener of "readable" is there.
+    if (request.method === "CONNECT" || request.upgrade != null) {
+      stopChecking(socket);
+      return;
+    }
+    if (listeners.has(socket)) return;
+    const check = (): void => checkBytes(current.get(socket) as Answer);
+    listeners.set(socket, check);
+    socket.on("readable", check);
+  };
+  const stopChecking = (socket: Socket): void => {
+    const check = listeners.get(socket);
+    if (check !== undefined) socket.off("readable", check);
+    listeners.delete(socket);
   };
   const onHeaders = ({ request, response }: DiagnosticsChannel.RequestHeadersMessage): void => {
     const answer = answers.get(request);

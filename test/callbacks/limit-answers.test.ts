@@ -1,7 +1,10 @@
 import { lookup } from "node:dns";
-import type { Socket } from "node:net";
-import { Agent, fetch } from "undici";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { Agent, fetch, WebSocket as UndiciWebSocket } from "undici";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { WebSocketServer } from "ws";
 import { openGatewaySocket } from "../../adapters/openclaw/gateway-socket.ts";
 import { nameFailure } from "../../src/callbacks/callback-failure.ts";
 import { limitAnswers } from "../../src/callbacks/limit-answers.ts";
@@ -159,5 +162,30 @@ describe("an answer passes", () => {
     for (let count = 0; count < 60; count += 1)
       await (await fetch(receiver.origin, { dispatcher: agent, method: "POST", body: "{}" })).text();
     expect(receiver.connections()).toBe(1);
+  });
+});
+
+describe("a connection that becomes a WebSocket", () => {
+  test("is not an answer: its messages arrive, also on a connection that has answered a request before", async () => {
+    const server = createServer((_, response) => response.end("ok"));
+    const sockets = new WebSocketServer({ server });
+    sockets.on("connection", (socket) => socket.on("message", (text) => socket.send(String(text))));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => {
+      sockets.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const dispatcher = new Agent({ connections: 1 });
+    onTestFinished(() => dispatcher.destroy());
+    expect(await (await fetch(`http://127.0.0.1:${port}/`, { dispatcher })).text()).toBe("ok");
+    const client = new UndiciWebSocket(`ws://127.0.0.1:${port}/`, { dispatcher });
+    onTestFinished(() => client.close());
+    await once(client, "open");
+    client.send("hello");
+    const [message] = (await once(client, "message")) as [MessageEvent];
+    expect(message.data).toBe("hello");
   });
 });
