@@ -11,6 +11,8 @@ export default defineConfig({
     // Many tests start real processes; on a busy machine that alone can take seconds.
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    // What a test waits for may take seconds, too; it goes on as soon as it is there.
+    expect: { poll: { timeout: 15_000 } },
     restoreMocks: true,
     unstubEnvs: true,
   },
