@@ -31,14 +31,17 @@ export const shellCommand = (script: string) => ({ BRIDGE_COMMAND: JSON.stringif
 
 /**
  * Starts it on a free port; resolves when it listens, rejects with its words when it ends before.
- * It is killed at the end of the test; outside of one, `atEnd` takes what has to be done then.
+ * It is killed at the end of the test; outside of one, `atEnd` takes what has to be done then. `openFiles` limits its file descriptors.
  */
 export async function startBridgeProgram(
   dataDir: string,
   environment: Record<string, string> = {},
   atEnd: (act: () => void) => void = onTestFinished,
+  { openFiles }: { openFiles?: number } = {},
 ): Promise<BridgeProgram> {
-  const child = spawn(process.execPath, [path.join(repository, "src/main.ts")], {
+  const command = [process.execPath, path.join(repository, "src/main.ts")];
+  const limited = openFiles === undefined ? command : ["/bin/sh", "-c", 'ulimit -n "$0" && exec "$@"', String(openFiles), ...command];
+  const child = spawn(limited[0] as string, limited.slice(1), {
     cwd: dataDir,
     env: {
       // None of the programs that the machine of a developer may have.

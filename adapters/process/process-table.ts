@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { kill } from "node:process";
 
 /** A process of this machine, at one moment. */
@@ -46,13 +46,42 @@ export function signal(process: FoundProcess, name: NodeJS.Signals): void {
   }
 }
 
-/** Null when the process has ended meanwhile, belongs to another user, or there is no /proc. */
+/** A descriptor held for the moment when the process has no other: see `readProc`. */
+let spare: number | null = null;
+
+/**
+ * Null when the process has ended meanwhile, belongs to another user, or there is no /proc. Where all file descriptors are in use, the read
+ * gets the spare one: otherwise a sweep would fail, and the processes of an ended task would live on.
+ */
 export function readProc<T>(read: () => T): T | null {
+  spare ??= openSpare();
+  try {
+    return readUnlessGone(read);
+  } catch (error) {
+    if (spare === null || !isCode(error, "EMFILE", "ENFILE")) throw error;
+    closeSync(spare);
+    try {
+      return readUnlessGone(read);
+    } finally {
+      spare = openSpare();
+    }
+  }
+}
+
+function readUnlessGone<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
     if (isCode(error, "ENOENT", "ESRCH", "EACCES", "EPERM", "ENOTDIR")) return null;
     throw error;
+  }
+}
+
+function openSpare(): number | null {
+  try {
+    return openSync("/", "r");
+  } catch {
+    return null;
   }
 }
 

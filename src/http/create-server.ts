@@ -14,6 +14,7 @@ import { handleError } from "./error-handler.ts";
 import { finishAnswersOnClose } from "./finish-answers.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { holdRequests, STALLED_READER_MS } from "./hold-requests.ts";
+import { type ConnectionLimits, limitConnections } from "./limit-connections.ts";
 import { limitPipelining } from "./limit-pipelining.ts";
 import type { Overload } from "./overload.ts";
 import { parseJson } from "./parse-json.ts";
@@ -43,6 +44,7 @@ export interface ServerOptions {
   overload: Pick<Overload, "isOverloaded">;
   heldBytes: HeldBytes;
   timeouts?: { [Name in keyof typeof serverTimeouts]?: number };
+  connectionLimits?: ConnectionLimits | null;
 }
 
 /** The HTTP server with everything that holds for all routes; the routes are registered on it afterwards. */
@@ -89,6 +91,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   // Before anything refuses: a page must be able to read a refusal, and a browser asks without a token whether it may call.
   if (config.corsOrigins.length > 0) await allowOrigins(app, config.corsOrigins);
   receive(app);
+  limitConnections(app, options.connectionLimits);
   limitPipelining(app);
   finishAnswersOnClose(app, timeouts.lastAnswersMs);
   // Only pages run scripts: `/docs` has a policy of its own, which does not have to be put together for every answer.

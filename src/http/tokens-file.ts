@@ -47,14 +47,16 @@ export function openTokensFile({ file, taken, logger, pollMs, onWithdrawn, onQuo
   const timer = setInterval(() => {
     const state = stateOf(file);
     if (state === seen) return;
-    seen = state;
     const [before, quotasBefore] = [tokens, quotas];
     try {
       const content = readTokens(file, taken);
       tokens = keepUnchanged(before, content.tokens);
       quotas = content.quotas;
+      seen = state;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
+      // What could not be read because all file descriptors were in use is read at the next look.
+      if (!(error instanceof DescriptorShortage)) seen = state;
       logger.error({ faults: error.faults }, "tokens file not valid: the tokens from before stay in force");
       return;
     }
@@ -122,9 +124,14 @@ function read(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new ConfigError([`BRIDGE_TOKENS_FILE: cannot be read (${(error as NodeJS.ErrnoException).code})`]);
+    const { code } = error as NodeJS.ErrnoException;
+    const faults = [`BRIDGE_TOKENS_FILE: cannot be read (${code})`];
+    throw code === "EMFILE" || code === "ENFILE" ? new DescriptorShortage(faults) : new ConfigError(faults);
   }
 }
+
+/** The file could not be read because all file descriptors are in use. */
+class DescriptorShortage extends ConfigError {}
 
 function parse(text: string): z.infer<typeof schema> {
   let json: unknown;

@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ConfigError } from "../../src/errors.ts";
@@ -136,6 +138,30 @@ describe("the tokens file", () => {
     await write([entry("four")], tokensFile);
     await eventually(() => tokens.find("four") !== null);
     expect(tokens.find("two")).toBeNull();
+  });
+
+  test("is read as soon as descriptors are free, when it changed while all were in use", async () => {
+    const tokensFile = await write([entry("old")]);
+    const next = await write([entry("new")]);
+    const script = `import { loadTokens } from ${JSON.stringify(new URL("../../src/http/tokens.ts", import.meta.url).href)};
+      import { closeSync, openSync, renameSync } from "node:fs";
+      import { setTimeout as delay } from "node:timers/promises";
+      const log = [];
+      const tokens = loadTokens({
+        config: { tokenHashes: [], tokensFile: ${JSON.stringify(tokensFile)}, dataDir: "/nowhere" },
+        logger: { error: ({ faults }) => log.push(...faults), info() {} },
+        pollMs: 5,
+      });
+      const taken = [];
+      try { for (;;) taken.push(openSync("/", "r")); } catch {}
+      renameSync(${JSON.stringify(next)}, ${JSON.stringify(tokensFile)});
+      while (log.length < 2) await delay(5);
+      for (const fd of taken) closeSync(fd);
+      while (tokens.find("old") !== null || tokens.find("new") === null) await delay(5);
+      process.stdout.write(log[0]);`;
+    const run = ["--input-type=module", "-e", script];
+    const { stdout } = await promisify(execFile)("sh", ["-c", 'ulimit -n 64 && exec "$@"', "sh", process.execPath, ...run]);
+    expect(stdout).toBe("BRIDGE_TOKENS_FILE: cannot be read (EMFILE)");
   });
 
   test("tells of each token that is taken back or changed, and of no other", async () => {

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { familyOf, labelCommand } from "../../../adapters/process/process-labels.ts";
 import { sweepLeftovers, sweepTask } from "../../../adapters/process/sweep-processes.ts";
@@ -56,6 +57,20 @@ describe("the sweep of one task", () => {
     expect(killed).toBeGreaterThanOrEqual(2);
     expect(await sweepTask(task)).toEqual({ killed: 0, left: 0 });
   });
+});
+
+test("a sweep finds processes also while all file descriptors are in use", async () => {
+  const survivor = await start(ours);
+  const task = { taskId: ours.BRIDGE_TASK_ID, tmp: ours.TMPDIR, home: ours.HOME, label: null };
+  const script = `import { sweepTask } from ${JSON.stringify(new URL("../../../adapters/process/sweep-processes.ts", import.meta.url).href)};
+    import { openSync } from "node:fs";
+    const task = ${JSON.stringify(task)};
+    await sweepTask({ ...task, taskId: "none" });
+    try { for (;;) openSync("/", "r"); } catch {}
+    process.stdout.write(JSON.stringify(await sweepTask(task)));`;
+  const sweeper = ["--input-type=module", "-e", script];
+  const { stdout } = await promisify(execFile)("sh", ["-c", 'ulimit -n 64 && exec "$@"', "sh", process.execPath, ...sweeper]);
+  expect({ swept: JSON.parse(stdout), end: await endOf(survivor) }).toEqual({ swept: { killed: 1, left: 0 }, end: "SIGTERM" });
 });
 
 describe("the sweep at the start", () => {
