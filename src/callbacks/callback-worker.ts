@@ -102,7 +102,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
     }
     if (settlement.nextInMs !== null) claims.wakeIn(settlement.nextInMs);
     metrics.callbackAttempts.inc({ outcome: result.outcome });
-    if (settlement.state === "delivered") metrics.callbackLag.observe((clock() - callback.finishedAt) / 1000);
+    if (settlement.state === "delivered") metrics.callbackLag.observe(Math.max(0, clock() - callback.finishedAt) / 1000);
     if (settlement.state === "dead") {
       metrics.callbackDead.inc();
       const { lastStatus, lastError } = settlement;

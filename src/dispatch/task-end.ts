@@ -5,7 +5,8 @@ import type { Task } from "../task.ts";
 /** The one wide line and the numbers that the end of a task leaves behind. Ids always, contents never. */
 export function logTaskEnd(task: Task, { logger, metrics }: { logger: Logger; metrics: Metrics }): void {
   const { provider, result, createdAt, startedAt, finishedAt } = task;
-  const runMs = (finishedAt ?? 0) - (startedAt ?? finishedAt ?? 0);
+  // A system clock that is set back must not subtract from what was measured.
+  const runMs = Math.max(0, (finishedAt ?? 0) - (startedAt ?? finishedAt ?? 0));
   logger.info(
     {
       taskId: task.taskId,
@@ -19,7 +20,7 @@ export function logTaskEnd(task: Task, { logger, metrics }: { logger: Logger; me
       model: result?.model,
       usage: result?.usage,
       costUsd: result?.costUsd,
-      queuedMs: (startedAt ?? finishedAt ?? 0) - createdAt,
+      queuedMs: Math.max(0, (startedAt ?? finishedAt ?? 0) - createdAt),
       runMs,
       restarts: task.restarts,
       traceparent: task.traceparent ?? undefined,

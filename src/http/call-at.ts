@@ -1,6 +1,7 @@
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** The clock is read at least this often, so that a system clock that was set is noticed. */
+const MAX_TIMER_MS = 60_000;
 
-/** Calls at a time that may be further away than a timer reaches. */
+/** Calls at a time of the clock, which may be further away than a timer reaches. */
 export function callAt(at: number, clock: () => number, action: () => void): { cancel(): void } {
   let timer = setTimeout(check, 0);
   function check(): void {

@@ -20,6 +20,7 @@ import type { Overload } from "./overload.ts";
 import { parseJson } from "./parse-json.ts";
 import type { Principal } from "./principal.ts";
 import { sendProblem } from "./problem.ts";
+import { createRateWindows } from "./rate-windows.ts";
 import { chooseRequestId } from "./request-id.ts";
 import type { Tokens } from "./tokens.ts";
 import { isBridgeUpgrade } from "./upgrade.ts";
@@ -171,6 +172,7 @@ async function limitRate(app: FastifyInstance, perMinute: number): Promise<void>
     global: false,
     max: perMinute,
     timeWindow: 60_000,
+    store: createRateWindows(),
     keyGenerator: (request) => request.principal.name,
     errorResponseBuilder: (_request, { ttl }) =>
       new BridgeError("too_many_requests", `More than ${perMinute} requests in a minute.`, {

@@ -24,10 +24,13 @@ export interface Tickets {
 export function createTickets({ clock = Date.now }: { clock?: () => number } = {}): Tickets {
   const unused = new Map<string, { principal: Principal; expiresAt: number }>();
 
+  /** One that would live longer than any ticket was minted before the system clock was set back. */
+  const isExpired = (expiresAt: number): boolean => expiresAt <= clock() || expiresAt > clock() + TICKET_LIFETIME_MS;
+
   /** Tickets expire in the order in which they were minted, but for those whose token ends sooner; redeeming checks again. */
   function forgetExpired(): void {
     for (const [ticket, { expiresAt }] of unused) {
-      if (expiresAt > clock()) return;
+      if (!isExpired(expiresAt)) return;
       unused.delete(ticket);
     }
   }
@@ -51,7 +54,7 @@ export function createTickets({ clock = Date.now }: { clock?: () => number } = {
     redeem(ticket) {
       const found = unused.get(ticket);
       unused.delete(ticket);
-      return found !== undefined && found.expiresAt > clock() ? found.principal : null;
+      return found !== undefined && !isExpired(found.expiresAt) ? found.principal : null;
     },
     withdraw(principal) {
       for (const [ticket, minted] of unused) if (comesFrom(minted.principal, principal)) unused.delete(ticket);

@@ -19,6 +19,17 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
     return row === undefined ? null : toCallback(row);
   };
 
+  let latest = Number.POSITIVE_INFINITY;
+  /** Where the system clock was set back, also while Bridge was down, waiting callbacks would wait that much longer: their delays start anew. */
+  async function healSchedule(): Promise<void> {
+    const now = clock();
+    const wasSetBack = now < latest;
+    latest = now;
+    if (!wasSetBack) return;
+    const update = "UPDATE callback SET next_at = ? + (next_at - updated_at), updated_at = ? WHERE state = 'pending' AND updated_at > ?";
+    await driver.write(() => driver.run(update, now, now, now), { lazy: true, patient: true });
+  }
+
   return {
     findCallback: async (taskSeq) => find(taskSeq),
     async listCallbacks(tenant, state, page) {
@@ -60,6 +71,7 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
         .map((seq) => toDueCallback(driver.get(`SELECT ${dueColumns} ${fromCallbacks} WHERE c.task = ?`, seq) as Row, longTexts));
     },
     async nextCallbackInMs() {
+      await healSchedule();
       const now = clock();
       const next = driver.get(
         `${pendingQueues} SELECT min((SELECT min(next_at) ${pendingOfQueue} AND c.next_at > ?)) AS at FROM queue`,

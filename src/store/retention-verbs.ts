@@ -4,21 +4,46 @@ import type { Store } from "./store.ts";
 /** How much data of events one slice deletes, give or take one event. */
 const SLICE_BYTES = 1024 * 1024;
 
+/** What is older than `before` goes; what is younger than `now` was stored while the system clock was ahead. */
+interface Age {
+  now: number;
+  before: number;
+}
+
 /** Deletes what is old, slice by slice, so that no reader waits for it. */
 export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) {
   /**
    * The oldest events go first and only in one piece, so what is kept never has a hole. It ends before the first event
    * that is young, or whose task is still under way or still owes its callback.
    */
-  function pruneEvents(before: number, limit: number): number {
+  function pruneEvents({ now, before }: Age, limit: number): number {
     const rows = driver.all(
-      `SELECT e.number, octet_length(e.data) AS bytes, (e.at < ? AND t.finished_at < ? AND coalesce(c.state, '') <> 'pending') AS old
+      `SELECT e.number, octet_length(e.data) AS bytes, e.at > ? AS ahead,
+         ((e.at < ? OR e.at > ?) AND (t.finished_at < ? OR t.finished_at > ?) AND coalesce(c.state, '') <> 'pending') AS old
        FROM event e CROSS JOIN task t ON t.seq = e.task LEFT JOIN callback c ON c.task = e.task ORDER BY e.number LIMIT ?`,
+      now,
       before,
+      now,
       before,
+      now,
       limit,
     );
-    const young = rows.findIndex((row) => row["old"] !== 1);
+    let next: { number: number; old: boolean } | undefined;
+    /** The system clock was ahead when the event was stored. It is old when the next event with a time in the past is. */
+    function isOldByNext(number: number): boolean {
+      if (next === undefined || next.number <= number) {
+        const row = driver.get(
+          "SELECT number, at < ? AS old FROM event WHERE number > ? AND at <= ? ORDER BY number LIMIT 1",
+          before,
+          number,
+          now,
+        );
+        next =
+          row === undefined ? { number: Number.POSITIVE_INFINITY, old: false } : { number: Number(row["number"]), old: row["old"] === 1 };
+      }
+      return next.old;
+    }
+    const young = rows.findIndex((row) => row["old"] !== 1 || (row["ahead"] === 1 && !isOldByNext(Number(row["number"]))));
     let bytes = 0;
     const old = rows.slice(0, young === -1 ? rows.length : young);
     const last =
@@ -39,10 +64,13 @@ export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) 
     return driver.run("DELETE FROM event WHERE number <= ?", through);
   }
 
-  function pruneTasks(before: number, limit: number): number {
+  /** A task without events is old, because its events were. */
+  function pruneTasks({ now, before }: Age, limit: number): number {
     const rows = driver.all(
-      "SELECT seq FROM task t WHERE t.finished_at < ? AND NOT EXISTS (SELECT 1 FROM event e WHERE e.task = t.seq) ORDER BY t.finished_at LIMIT ?",
+      `SELECT seq FROM task t WHERE (t.finished_at < ? OR t.finished_at > ?)
+         AND NOT EXISTS (SELECT 1 FROM event e WHERE e.task = t.seq) ORDER BY t.finished_at LIMIT ?`,
       before,
+      now,
       limit,
     );
     for (const row of rows) {
@@ -57,9 +85,10 @@ export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) 
     prune: (olderThanMs, limit) =>
       driver.write(
         () => {
-          const before = clock() - olderThanMs;
-          const tokens = driver.run("DELETE FROM resume_token WHERE used_at < ?", before);
-          return pruneEvents(before, limit) + pruneTasks(before, limit) + tokens;
+          const now = clock();
+          const age = { now, before: now - olderThanMs };
+          const tokens = driver.run("DELETE FROM resume_token WHERE used_at < ?", age.before);
+          return pruneEvents(age, limit) + pruneTasks(age, limit) + tokens;
         },
         { lazy: true },
       ),

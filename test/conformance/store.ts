@@ -499,6 +499,45 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       });
     });
 
+    describe("a system clock that is set", () => {
+      const [HOUR, DAY] = [3_600_000, 86_400_000];
+
+      test("back does not delay the retry of a callback, while the store is open and between two openings", async () => {
+        let now = 1000 * DAY;
+        const { store, reopen } = await open(() => now);
+        const settlement: CallbackSettlement = { state: "pending", nextInMs: 3000, lastStatus: 503, lastError: "http_503", event: null };
+        const task = await started(store);
+        await store.finishTaskIfRunning(task, newFinish({}, "http://a.test/"));
+        await store.settleCallbackIfPending(task.seq, settlement);
+        expect(await store.nextCallbackInMs()).toBe(3000);
+        now -= 10 * HOUR;
+        expect(await store.nextCallbackInMs()).toBe(3000);
+        expect(await store.findCallback(task.seq)).toMatchObject({ nextAttemptAt: now + 3000, updatedAt: now });
+        now += 1000;
+        expect(await store.nextCallbackInMs()).toBe(2000);
+        now -= 10 * HOUR;
+        expect(await (await reopen()).nextCallbackInMs()).toBe(3000);
+      });
+
+      test("from the future into the present does not stop retention, and deletes nothing early", async () => {
+        let now = 1000 * DAY;
+        const { store } = await open(() => now);
+        const run = async (taskId: string) => await store.finishTaskIfRunning(await started(store, { taskId }), newFinish());
+        const left = async () => (await store.listTasks({ tenant: "default" }, { before: null, limit: 10 })).map(({ taskId }) => taskId);
+        now += 3650 * DAY;
+        for (const taskId of ["ahead-1", "ahead-2"]) await run(taskId);
+        now -= 3650 * DAY;
+        // How old they are is not known before there is an event after them.
+        while ((await store.prune(7 * DAY, 1)) > 0);
+        expect(await left()).toEqual(["ahead-2", "ahead-1"]);
+        await run("after");
+        now += 8 * DAY;
+        await run("young");
+        while ((await store.prune(7 * DAY, 1)) > 0);
+        expect(await left()).toEqual(["young"]);
+      });
+    });
+
     test("writes on request, and refuses after it was closed", async () => {
       const { store, close } = await open();
       await store.checkWritable();

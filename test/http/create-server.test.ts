@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createAcceptDispatch } from "../../src/dispatch/accept-dispatch.ts";
 import { type ServerOptions, serverTimeouts } from "../../src/http/create-server.ts";
 import { registerDispatchRoute } from "../../src/http/dispatch.ts";
@@ -411,6 +411,15 @@ describe("the rate limit", () => {
     }
     for (let index = 0; index < 10; index += 1) expect((await send(`${url}/api/read`)).status).toBe(200);
     expect((await post("/api/echo", "another")).status).toBe(200);
+  });
+
+  test("ends with its minute also when the system clock is set back", async () => {
+    const { url } = await startServer({ config: { bodyLimitBytes: 1024, rateLimitPerMinute: 1, corsOrigins: [] } });
+    const post = () => send(`${url}/api/echo`, { method: "POST" });
+    expect((await post()).status).toBe(200);
+    const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() - 36_000_000);
+    onTestFinished(() => clock.mockRestore());
+    expect(Number((await post()).headers.get("retry-after"))).toBeLessThanOrEqual(60);
   });
 
   test("is off unless it is set", async () => {

@@ -96,3 +96,15 @@ test("over the wire, a ticket opens what its scopes permit", async () => {
   for (const scopes of [[], ["everything"], "read", ["read", "read", "read", "read", "read", "read"]])
     expect((await mint({ scopes })).body.code).toBe("invalid_request");
 });
+
+test("a system clock that is set back makes no ticket live longer, and unused ones do not add up", () => {
+  let now = 100_000_000;
+  const tickets = createTickets({ clock: () => now });
+  const { ticket } = tickets.mint(principal());
+  now -= 36_000_000;
+  expect(tickets.redeem(ticket)).toBeNull();
+  now += 36_000_000;
+  for (let count = 0; count < MAX_TICKETS_PER_TENANT; count += 1) tickets.mint(principal());
+  now -= 36_000_000;
+  expect(() => tickets.mint(principal())).not.toThrow();
+});
