@@ -31,10 +31,11 @@ async function run(task: ProgramTask, argv: readonly string[], { env, model, tal
   const ending = await runProgram(task, {
     argv: [
       ...[...argv, "run", "--format", "json", "--agent", agentName, `--dir=${request.directories.cwd}`],
+      // Values are tied to their flags: a model such as `--attach=http://host/` would be read as a flag.
       // Without a title a model would be asked for one.
       ...["--title", "Bridge"],
-      ...(modelName === null ? [] : ["--model", modelName]),
-      ...(request.resumeToken === undefined ? [] : ["--session", request.resumeToken]),
+      ...(modelName === null ? [] : [`--model=${modelName}`]),
+      ...(request.resumeToken === undefined ? [] : [`--session=${request.resumeToken}`]),
     ],
     env,
     // Not in the workspace, whose tsconfig.json could name code for it to load.

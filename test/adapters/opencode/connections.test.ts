@@ -14,6 +14,7 @@ interface Given {
   root?: string;
   changes?: Partial<ExecutionRequest>;
   onTool?: (cancel: () => void) => void;
+  settings?: object;
 }
 
 /** Runs a task where the program is this shell script; `$seen` is where it leaves what it has seen. */
@@ -30,7 +31,7 @@ async function runScript(connection: ProgramConnection, script: string, { change
   const told: string[] = [];
   const task: ProgramTask = {
     request,
-    context: contextOf({}, { ANTHROPIC_API_KEY: "k", PATH: process.env["PATH"] }),
+    context: contextOf(given.settings, { ANTHROPIC_API_KEY: "k", PATH: process.env["PATH"] }),
     story: {
       say: (text: string) => told.push(text),
       invokeTool: () => onTool(() => cancel.abort()),
@@ -53,7 +54,7 @@ describe("opencode over cli", () => {
     expect(ending).toMatchObject({ status: "ok", resumeToken: expect.stringMatching(/^ses_/), model: "anthropic/opus", costUsd: 0.00036 });
     expect(told).toEqual(["I run it.", "It said hi."]);
     const [options, ...prompt] = seen.split("\n");
-    expect(options).toBe(`run --format json --agent bridge --dir=${request.directories.cwd} --title Bridge --model anthropic/opus`);
+    expect(options).toBe(`run --format json --agent bridge --dir=${request.directories.cwd} --title Bridge --model=anthropic/opus`);
     expect(prompt.join("\n")).toMatch(/the message$/);
   });
 
@@ -61,7 +62,16 @@ describe("opencode over cli", () => {
     const { seen } = await runScript(cliConnection, 'echo "$@" > "$seen"; cat "$recorded/run-resumed.jsonl"', {
       changes: { resumeToken: "ses_1" },
     });
-    expect(seen).toMatch(/ --session ses_1$/m);
+    expect(seen).toMatch(/ --session=ses_1$/m);
+  });
+
+  test("takes no model for a flag, also where the operator's own home allows every provider", async () => {
+    const { seen } = await runScript(cliConnection, 'for each in "$@"; do echo "$each"; done > "$seen"; cat "$recorded/run-tool.jsonl"', {
+      settings: { home: "user" },
+      changes: { model: "--attach=http://host.test/" },
+    });
+    expect(seen.split("\n")).toContain("--model=--attach=http://host.test/");
+    expect(seen).not.toMatch(/^--attach/m);
   });
 
   test("leaves what it unpacks in the task's own TMPDIR (trap 14)", async () => {
