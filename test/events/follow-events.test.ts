@@ -124,6 +124,55 @@ test("after a prune, only a place before the oldest event has a gap behind it", 
   expect([story.gaps, story.numbers]).toEqual([[], [7]]);
 });
 
+test("a follower that is far behind while events are pruned gets each event or a gap, never a silent hole", async () => {
+  let gapsSeen = 0;
+  for (let round = 0; round < 8; round += 1) {
+    let now = 1_000_000;
+    const log = await openLog(() => now);
+    const { store } = log;
+    const task = await startTask(store);
+    const events = range(1, 1500).map((number) => ({ type: "assistant.text" as const, data: `{"content":"${number}"}` }));
+    await store.appendEventsIfRunning(task, events);
+    await store.finishTaskIfRunning(task, newFinish());
+    now += 10_000;
+    await startTask(store);
+    const last = store.lastEventNumber();
+    const prune = () => store.prune(5000, 100 + 150 * round);
+    // Also between the read of a page and the question what the store keeps.
+    const readEvents: typeof store.readEvents = async (after, filter) => {
+      const page = await store.readEvents(after, filter);
+      if (round % 2 === 1) await prune();
+      return page;
+    };
+    const feed = createLogFeed({ ...store, readEvents }, { tenant: "default" });
+    const seen: (number | "gap")[] = [];
+    const controller = new AbortController();
+    let turn = 0;
+    const follower = {
+      gap: () => void seen.push("gap"),
+      replay: (page: readonly StoredEvent[]) => {
+        seen.push(...page.map(({ number }) => number));
+        turn += 1;
+        return turn % 2 === 0;
+      },
+      drained: async () => void (await prune()),
+      live: () => {},
+    };
+    await followEvents({ store, eventLog: log.eventLog, feed }, { from: 0, follower, signal: controller.signal });
+    controller.abort();
+    let expected = 1;
+    for (const [index, entry] of seen.entries()) {
+      if (entry === "gap") continue;
+      if (entry !== expected) expect({ entry, expected, before: seen[index - 1] }).toMatchObject({ before: "gap" });
+      expect(entry).toBeGreaterThanOrEqual(expected);
+      expected = entry + 1;
+    }
+    expect(seen.at(-1)).toBe(last);
+    gapsSeen += seen.filter((entry) => entry === "gap").length;
+  }
+  expect(gapsSeen).toBeGreaterThan(0);
+});
+
 test("a story whose beginning was pruned is told with a gap", async () => {
   let now = 1_000_000;
   const log = await openLog(() => now);
