@@ -9,7 +9,8 @@ const REFRESH_EARLY_MS = 60_000;
 /** Nobody's task waits longer than this for a token. */
 const MINT_LIMIT_MS = 15_000;
 
-const tokenSchema = z.object({ access_token: z.string().min(1), expires_in: z.coerce.number().positive().default(3600) });
+/** It becomes part of a header. */
+const tokenSchema = z.object({ access_token: z.string().regex(/^[\x21-\x7e]+$/), expires_in: z.coerce.number().positive().default(3600) });
 
 /** Whom to ask for tokens, and as whom. */
 export interface TokenClient {

@@ -6,6 +6,8 @@ export interface BodyLimit {
   bytes: number;
   /** Of a stream of events nobody holds more than one: the limit is one event's, not the whole body's. */
   perEvent?: boolean;
+  /** How much the whole body may have all the same: each event costs time, also one that means nothing. Default: no limit. */
+  totalBytes?: number;
   /** What the body ends with beyond the limit. */
   excess(): Error;
   /** Called when nothing more comes of it, for whatever reason. */
@@ -13,13 +15,17 @@ export interface BodyLimit {
 }
 
 /** The same answer, whose body ends with an error beyond the limit. */
-export function limitBody(response: Response, { bytes, perEvent = false, excess, onEnd }: BodyLimit): Response {
+export function limitBody(
+  response: Response,
+  { bytes, perEvent = false, totalBytes = Number.POSITIVE_INFINITY, excess, onEnd }: BodyLimit,
+): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) {
     onEnd?.();
     return response;
   }
   let length = 0;
+  let total = 0;
   /** The end of the last chunk: it may hold the first half of an event's end. */
   let tail = Buffer.alloc(0);
   const limited = body.pipeThrough(
@@ -27,13 +33,14 @@ export function limitBody(response: Response, { bytes, perEvent = false, excess,
       transform(chunk, controller) {
         controller.enqueue(chunk);
         length += chunk.length;
+        total += chunk.length;
         if (perEvent) {
           const seen = Buffer.concat([tail, chunk]);
           const ends = eventEnds.flatMap((end) => (seen.includes(end) ? [seen.lastIndexOf(end) + end.length] : []));
           if (ends.length > 0) length = seen.length - Math.max(...ends);
           tail = seen.subarray(-2);
         }
-        if (length <= bytes) return;
+        if (length <= bytes && total <= totalBytes) return;
         onEnd?.();
         throw excess();
       },

@@ -14,8 +14,13 @@ export interface ModelHttp {
 const CONNECT_LIMIT_MS = 15_000;
 /** The most that an endpoint may say at once; the answer of a model comes in many small events. */
 const MAX_HELD_BYTES = processLimits.stdoutBytes;
+/** The most that one answer may have: many times what the longest text takes, whose few characters in each event come with hundreds of bytes. */
+const MAX_ANSWER_BYTES = 8 * MAX_HELD_BYTES;
 const excess = (): ModelFailure =>
-  new ModelFailure("output_limit", `The model's endpoint has sent more than ${MAX_HELD_BYTES / 1024 ** 2} MiB at once.`);
+  new ModelFailure(
+    "output_limit",
+    `The model's endpoint has sent more than ${MAX_HELD_BYTES / 1024 ** 2} MiB at once, or ${MAX_ANSWER_BYTES / 1024 ** 2} MiB in one answer.`,
+  );
 
 /** Opens nothing before the first request. How long an answer may take is Bridge's to say, not the transport's. */
 export function createModelHttp({ env, lookup }: Pick<ProgramContext, "env" | "lookup">): ModelHttp {
@@ -28,7 +33,7 @@ export function createModelHttp({ env, lookup }: Pick<ProgramContext, "env" | "l
       // A redirect would take the key of the endpoint to wherever it leads.
       const response = await anyFetch(input, { ...init, dispatcher, redirect: "error" });
       const perEvent = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-      return limitBody(response, { bytes: MAX_HELD_BYTES, perEvent, excess });
+      return limitBody(response, { bytes: MAX_HELD_BYTES, perEvent, totalBytes: MAX_ANSWER_BYTES, excess });
     },
     close: async () => await dispatcher?.destroy(),
   };

@@ -1,6 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createAuthorisedFetch } from "../../../adapters/gloo-ai/authorised-fetch.ts";
 import { createTokenSource, type TokenClient } from "../../../adapters/gloo-ai/token-source.ts";
+import { createModelHttp } from "../../../adapters/model/model-http.ts";
 import { client, createGlooServer, type GlooServer } from "./gloo-server.ts";
 
 let gloo: GlooServer;
@@ -94,6 +99,45 @@ test("an endpoint that is not there fails in words", async () => {
   await expect(tokens.take(going())).rejects.toMatchObject({
     errorCode: "model_error",
     message: expect.stringContaining("cannot be reached"),
+  });
+});
+
+describe("an endpoint that answers", () => {
+  const json = { "content-type": "application/json" };
+  const huge = gzipSync(Buffer.alloc(64 * 1024 ** 2, " "));
+  async function open(answer: (response: ServerResponse) => unknown) {
+    let asked = 0;
+    const server = createServer((_, response) => {
+      asked += 1;
+      answer(response);
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked };
+  }
+
+  test.each<[string, (response: ServerResponse, elsewhere: string) => unknown, RegExp]>([
+    ["with a redirect elsewhere", (response, elsewhere) => response.writeHead(307, { location: elsewhere }).end(), /cannot be reached/],
+    [
+      "with a compressed bomb",
+      (response) => response.writeHead(200, { ...json, "content-encoding": "gzip" }).end(huge),
+      /cannot be reached/,
+    ],
+    ["with a page", (response) => response.end("<html>"), /without a token/],
+    ["with null", (response) => response.end("null"), /without a token/],
+    ["with a token that is no text", (response) => response.end('{"access_token":5}'), /without a token/],
+    ["with a token that breaks a header", (response) => response.end('{"access_token":"a\\r\\nx: y"}'), /without a token/],
+    ["with a life of less than nothing", (response) => response.end('{"access_token":"a","expires_in":-5}'), /without a token/],
+  ])("%s fails in words, and the secret goes nowhere else", async (_, answer, words) => {
+    const elsewhere = await open((response) => response.end('{"access_token":"stolen"}'));
+    const { url } = await open((response) => answer(response, elsewhere.url));
+    const http = createModelHttp({ env: {} } as Parameters<typeof createModelHttp>[0]);
+    onTestFinished(() => http.close());
+    await expect(source({ tokenUrl: url, fetch: http.fetch }).take(going())).rejects.toThrow(words);
+    expect(elsewhere.asked()).toBe(0);
   });
 });
 

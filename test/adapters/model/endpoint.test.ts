@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
 import { openVercelBench } from "./vercel-bench.ts";
@@ -275,4 +276,15 @@ test("usage is the sum of the steps; without a word about it, it is not known", 
   expect(second.result.status).toBe("ok");
   expect(second.result).not.toHaveProperty("usage");
   expect(second.result).not.toHaveProperty("costUsd");
+});
+
+test.each(["gzip", "gzip, gzip"])("a compressed answer (%s) counts as what it expands to", async (encoding) => {
+  const spaces = gzipSync(Buffer.alloc(64 * 1024 ** 2, " "));
+  const { url } = await openEndpoint(({ response }) => {
+    response.writeHead(200, { "content-type": "application/json", "content-encoding": encoding });
+    response.end(encoding === "gzip" ? spaces : gzipSync(spaces));
+  });
+  const bench = await openVercelBench({ baseUrl: url });
+  const { result } = await bench.run({});
+  expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });

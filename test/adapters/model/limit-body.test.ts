@@ -24,3 +24,14 @@ test.each<[string, readonly string[], boolean, boolean]>([
 ])("of a body of %s", async (_, chunks, perEvent, isWhole) => {
   expect(await read(chunks, perEvent)).toEqual({ text: isWhole ? chunks.join("") : null, ended: true });
 });
+
+test("of a body of many events that has a limit in all as well, no more than that", async () => {
+  const read = async (count: number) => {
+    const body = ReadableStream.from(Array.from({ length: count }, () => new TextEncoder().encode("data:1\n\n")));
+    const limits = { bytes: 10, perEvent: true, totalBytes: 24, excess: () => new Error("too much") };
+    return await limitBody(new Response(body), limits)
+      .text()
+      .catch(({ message }: Error) => message);
+  };
+  expect([await read(3), await read(4)]).toEqual(["data:1\n\n".repeat(3), "too much"]);
+});
