@@ -1,5 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 /** Where one event of a stream of events ends. */
 const eventEnds = ["\n\n", "\n\r\n"] as const;
+
+/** How much of a stream of events is passed on in one turn of the event loop: each of its events may cost whoever reads it a tenth of a millisecond. */
+const TURN_BYTES = 4 * 1024;
 
 /** How much of a body may have to be held at once. */
 export interface BodyLimit {
@@ -26,12 +31,23 @@ export function limitBody(
   }
   let length = 0;
   let total = 0;
+  let turnBytes = 0;
+  const isEventStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
   /** The end of the last chunk: it may hold the first half of an event's end. */
   let tail = Buffer.alloc(0);
   const limited = body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        controller.enqueue(chunk);
+      async transform(chunk, controller) {
+        for (let start = 0; isEventStream && start < chunk.length; start += TURN_BYTES) {
+          const piece = chunk.subarray(start, start + TURN_BYTES);
+          turnBytes += piece.length;
+          if (turnBytes > TURN_BYTES) {
+            await nextTurn();
+            turnBytes = piece.length;
+          }
+          controller.enqueue(piece);
+        }
+        if (!isEventStream) controller.enqueue(chunk);
         length += chunk.length;
         total += chunk.length;
         if (perEvent) {

@@ -35,3 +35,20 @@ test("of a body of many events that has a limit in all as well, no more than tha
   };
   expect([await read(3), await read(4)]).toEqual(["data:1\n\n".repeat(3), "too much"]);
 });
+
+test("a stream of many events leaves the event loop its turns", async () => {
+  const text = "data: {}\n\n".repeat(100_000);
+  const body = ReadableStream.from([new TextEncoder().encode(text)]);
+  const headers = { "content-type": "text/event-stream" };
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const limited = limitBody(new Response(body, { headers }), { bytes: 10_000_000, excess: () => new Error("too much") });
+  expect(await limited.text()).toBe(text);
+  isOver = true;
+  expect(turns).toBeGreaterThan(200);
+});
