@@ -36,7 +36,10 @@ async function readAll(socket: Socket): Promise<{ status: number; retryAfter: st
 
 /** A long `output` would be streamed from the store, and hold little. */
 const largeAdapter = () => {
-  const adapter = createInMemoryAdapter({ run: async () => ({ output: "", outputs: { text: "x".repeat(OUTPUT_BYTES) } }), provider: "large" });
+  const adapter = createInMemoryAdapter({
+    run: async () => ({ output: "", outputs: { text: "x".repeat(OUTPUT_BYTES) } }),
+    provider: "large",
+  });
   return { provider: adapter.provider, adapter };
 };
 
