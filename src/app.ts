@@ -247,8 +247,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     if (noSandbox !== null) logger.warn(`BRIDGE_SANDBOX=auto: runtimes are in no sandbox. ${noSandbox}`);
     const labels = await processLabels();
     if (sandbox === null && "missing" in labels) {
-      const why = labels.missing;
-      logger.warn({ why }, `processes that leave their session and clear their environment may outlive their task: ${why}`);
+      logger.warn({ reason: labels.missing }, "processes that leave their session and clear their environment can outlive their task");
     }
     metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
     for (const error of await workspaces.sweep())

@@ -24,7 +24,6 @@ const remedies: Readonly<Record<string, string>> = {
   EROFS: "Choose a BRIDGE_DATA_DIR that can be written.",
   SQLITE_CANTOPEN: "See to its directory (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL) and the rights to it.",
   SQLITE_READONLY: "See to its directory (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL) and the rights to it.",
-  SQLITE_NOTADB: "The file that BRIDGE_DATABASE_URL names is no SQLite database.",
 };
 
 try {

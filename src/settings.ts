@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
+import { expected } from "./errors.ts";
 
 const list = z.string().transform((text) =>
   text
@@ -7,18 +8,19 @@ const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter((part) => part !== ""),
 );
+const choice = <const Names extends readonly [string, ...string[]]>(names: Names) => z.enum(names, expected(names.join(" or ")));
 const integer = (min: number, max: number) =>
   z
     .string()
     .trim()
-    .regex(/^\d+$/, "must be a whole number")
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
+    .refine((text) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max, {
+      ...expected(`a whole number from ${min} to ${max}`),
+      abort: true,
+    })
+    .transform(Number);
 /** A limit that can be turned off; null means no limit. */
 const limit = (max: number) =>
-  z
-    .union([z.literal("off").transform(() => null), integer(1, max)], { error: `must be off, or a whole number from 1 to ${max}` })
-    .default(null);
+  z.union([z.literal("off").transform(() => null), integer(1, max)], expected(`off or a whole number from 1 to ${max}`)).default(null);
 const flag = z.enum(["true", "false", "1", "0"], "must be true or false").transform((text) => text === "true" || text === "1");
 
 const units = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -65,7 +67,7 @@ const acpAgent = z.preprocess(
   z.strictObject({
     command: z.array(z.string(acpCommand).min(1, acpCommand), acpCommand).min(1, acpCommand),
     env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable, without its value")).default([]),
-    home: z.enum(["agent", "user"]).default("agent"),
+    home: choice(["agent", "user"]).default("agent"),
     modes: z.strictObject({ inspect: z.string().min(1).optional(), modify: z.string().min(1).optional() }).default({}),
     authMethod: z.string().min(1).optional(),
   }),
@@ -129,13 +131,11 @@ const program = (title: string, usual: string) =>
 const apiModel = (title: string, model: string) =>
   z.string().min(1).default(model).describe(`Model of a task over the api connection to ${title} that names none.`);
 const connection = <Names extends readonly [string, ...string[]]>(title: string, names: Names) =>
-  z
-    .enum(names)
+  choice(names)
     .optional()
     .describe(`The only connection to ${title} that is used: ${names.join(" or ")}. Default: the first that works`);
 const home = (title: string) =>
-  z
-    .enum(["agent", "user"])
+  choice(["agent", "user"])
     .default("agent")
     .describe(`Home of ${title}: agent (one per tenant and agent) or user (your own, with its login).`);
 const moreVariables = (title: string) =>
@@ -180,8 +180,7 @@ export const settings = {
     "Maximum running tasks of one agent of a tenant on all adapters, or off. Default: off",
   ),
   BRIDGE_BODY_LIMIT: bytes.default(8 * 1024 ** 2).describe("Largest request body. Default: 8 MiB"),
-  BRIDGE_DEFAULT_PROFILE: z
-    .enum(["inspect", "modify"])
+  BRIDGE_DEFAULT_PROFILE: choice(["inspect", "modify"])
     .default("inspect")
     .describe("Profile of a dispatch that names none: inspect or modify."),
   BRIDGE_GATEWAY_TOKEN_HASH: list
@@ -201,7 +200,7 @@ export const settings = {
     .optional()
     .describe("JSON file of tokens: [{name, tenant, sha256, scopes, expiresAt?, weight?, …}]. Re-read on change."),
   BRIDGE_RATE_LIMIT: z
-    .union([z.literal("off"), integer(1, 1_000_000)], { error: "must be off, or a whole number from 1 to 1000000" })
+    .union([z.literal("off"), integer(1, 1_000_000)], expected("off or a whole number from 1 to 1000000"))
     .default("off")
     .describe("POST requests per minute and token, or off."),
   BRIDGE_CORS_ORIGINS: list
@@ -226,8 +225,7 @@ export const settings = {
     .default(300)
     .describe("Seconds without an event after which a streaming runtime counts as hung; 0 turns it off."),
   BRIDGE_APPROVAL_SECONDS: integer(1, 86_400).default(300).describe("Seconds that an approval waits before it counts as rejected."),
-  BRIDGE_SANDBOX: z
-    .enum(["off", "auto", "required"])
+  BRIDGE_SANDBOX: choice(["off", "auto", "required"])
     .default("off")
     .describe("Sandbox of bubblewrap around every runtime: off, auto (where it works) or required (else Bridge does not start)."),
   BRIDGE_COMMAND: argv.optional().describe("Program of the command adapter, a JSON array. Default: the example agent in examples/agents/"),
@@ -262,8 +260,7 @@ export const settings = {
     .default("ws://127.0.0.1:18789")
     .describe("Where the OpenClaw gateway listens."),
   BRIDGE_OPENCLAW_TOKEN: z.string().min(1).optional().describe("Token of the OpenClaw gateway, its gateway.auth.token."),
-  BRIDGE_OPENCLAW_WORKSPACE: z
-    .enum(["bridge", "agent"])
+  BRIDGE_OPENCLAW_WORKSPACE: choice(["bridge", "agent"])
     .default("bridge")
     .describe("Where tasks work: bridge (Bridge's workspaces, which the gateway must see) or agent (the OpenClaw agent's own workspace)."),
   BRIDGE_OPENCLAW_STATE_DIR: z
@@ -290,12 +287,10 @@ export const settings = {
     .min(1)
     .default("auto")
     .describe("Model of a task on Gloo AI that names none: auto, family:<name> or the id of a model."),
-  BRIDGE_GLOO_AI_TRADITION: z
-    .enum(["evangelical", "catholic", "mainline", "not_faith_specific"])
+  BRIDGE_GLOO_AI_TRADITION: choice(["evangelical", "catholic", "mainline", "not_faith_specific"])
     .optional()
     .describe("Perspective from which Gloo AI answers: evangelical, catholic, mainline or not_faith_specific. Default: Gloo's own"),
-  BRIDGE_VERCEL_AI_PROTOCOL: z
-    .enum(["openai-compatible", "anthropic"])
+  BRIDGE_VERCEL_AI_PROTOCOL: choice(["openai-compatible", "anthropic"])
     .default("openai-compatible")
     .describe("What the endpoint of vercel-ai speaks: openai-compatible or anthropic."),
   BRIDGE_VERCEL_AI_BASE_URL: httpUrl
@@ -330,8 +325,7 @@ export const settings = {
   BRIDGE_RESPONDER_MODEL: z.string().min(1).optional().describe("Model of the responder's provider openai, where a dispatch names none."),
   BRIDGE_MCP_COMMANDS: list.default([]).describe("Commands that a dispatch may name in a stdio MCP server, comma-separated."),
   BRIDGE_METRICS_PUBLIC: flag.default(false).describe("Serve /metrics without a token."),
-  BRIDGE_LOG_LEVEL: z
-    .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
+  BRIDGE_LOG_LEVEL: choice(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
     .default("info")
     .describe("Least important log line that is written."),
 } as const;

@@ -360,6 +360,14 @@ describe.each(Object.entries(table))("%s", (name, { good, bad }) => {
   });
 });
 
+test("the error for a number or a choice contains the value that was given", () => {
+  expect(faultsOf({ BRIDGE_QUEUE_LIMIT: "off", BRIDGE_TENANT_MAX_RUNNING: "0", BRIDGE_SANDBOX: "on" })).toEqual([
+    'BRIDGE_QUEUE_LIMIT: must be a whole number from 1 to 10000000; got "off"',
+    'BRIDGE_TENANT_MAX_RUNNING: must be off or a whole number from 1 to 1000000; got "0"',
+    'BRIDGE_SANDBOX: must be off or auto or required; got "on"',
+  ]);
+});
+
 test("all faults are told at once, in words", () => {
   const environment = {
     BRIDGE_PORT: "x",

@@ -167,7 +167,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     for (let claim = lanes.claim(provider); claim !== null; claim = lanes.claim(provider)) {
       // Only a closed store ends here: what is cut off now is dealt with at the next start.
       const story = startNext(claim)
-        .catch((error: unknown) => logger.error({ err: error, provider }, "a task's story broke off"))
+        .catch((error: unknown) => logger.error({ err: error, provider }, "task run aborted by an unexpected error"))
         .finally(() => stories.delete(story));
       stories.add(story);
     }

@@ -1,20 +1,20 @@
 import { z } from "zod";
+import { expected } from "../errors.ts";
 import type { TenantQuota } from "../task.ts";
 
-const WEIGHT_FAULT = "must be from 0.01 to 1000";
 const isWeight = (value: unknown): boolean => typeof value === "number" && value >= 0.01 && value <= 1000;
 
 const limit = (max: number) => {
   const isLimit = (value: unknown): boolean => value === "off" || (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max);
   return z
-    .custom<number | "off">(isLimit, `must be "off" or a whole number from 1 to ${max}`)
+    .custom<number | "off">(isLimit, expected(`"off" or a whole number from 1 to ${max}`))
     .transform((value) => (value === "off" ? null : value))
     .optional();
 };
 
 /** The fields of a token that set the quota of its tenant. */
 export const quotaFields = {
-  weight: z.custom<number>(isWeight, WEIGHT_FAULT).optional(),
+  weight: z.custom<number>(isWeight, expected("a number from 0.01 to 1000")).optional(),
   queueLimit: limit(10_000_000),
   maxRunning: limit(1_000_000),
   agentQueueLimit: limit(10_000_000),

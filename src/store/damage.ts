@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { BridgeError, StartError } from "../errors.ts";
 
-/** Reads every page; answers the first fault that SQLite finds, or null. Takes about 0.6 s per GB, and the time to read the file. */
+/** Reads every page; returns the first fault that SQLite finds, or null. Takes about 0.6 s per GB, and the time to read the file. */
 export function findDamage(database: Database): string | null {
   try {
     const found = String(database.pragma("quick_check(1)", { simple: true }));
@@ -16,7 +16,7 @@ export function findDamage(database: Database): string | null {
 export const isDamage = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code));
 
-/** The refusal of a caller while the database is damaged. Without a cause: the fault itself is logged once, when it is found. */
+/** The error for callers while the database is damaged. It has no cause, because the fault itself is logged once, when it is found. */
 export const damageRefusal = (): BridgeError =>
   new BridgeError("storage_unavailable", "Bridge's database is damaged. Its operator has to restore it from a backup.");
 
@@ -30,4 +30,4 @@ export const describeDamage = (file: string, fault: string): string => `The data
 /** How an operator restores the file. */
 export const remedyOf = (file: string): string =>
   `Restore a backup: stop Bridge, rm -f '${file}-wal' '${file}-shm', cp <backup> '${file}', start Bridge. ` +
-  `Without a backup, sqlite3 '${file}' .recover | sqlite3 recovered.db saves what can be read.`;
+  `Without a backup, sqlite3 '${file}' .recover | sqlite3 recovered.db saves what can be read (sqlite3 from sqlite.org; some distributions build it without .recover).`;

@@ -9,13 +9,13 @@ const WAIT_MS = 2000;
 /** What a lock protects, in words for the operator. */
 export interface Locked {
   name: "data directory" | "database";
-  /** The setting that names it. */
+  /** The setting that contains its path. */
   setting: "BRIDGE_DATA_DIR" | "BRIDGE_DATABASE_URL";
 }
 
 /**
  * Locks a file for this process alone and returns the release; throws StartError when another process has it. The lock is an exclusive
- * SQLite transaction, so it is the kernel's: it ends with the process, and a file that a dead Bridge left behind is no lock.
+ * SQLite transaction, which the kernel releases when the process ends. A file that remains after a crash is therefore not locked.
  */
 export function lockFile(file: string, locked: Locked): () => void {
   refuseOtherKinds(file);
@@ -31,7 +31,7 @@ export function lockFile(file: string, locked: Locked): () => void {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "SQLITE_BUSY") throw refusal(`${file} is locked`, locked, error);
     throw new StartError(
-      `Bridge cannot start: the lock file ${file} cannot be used (${message}). Check ${locked.setting} and its permissions.`,
+      `Bridge cannot start: the lock file ${file} cannot be used (${message}). Choose another ${locked.setting}, or check the permissions of its directory.`,
       {
         cause: error,
       },
@@ -44,14 +44,14 @@ export function lockFile(file: string, locked: Locked): () => void {
 const refusal = (reason: string, { name, setting }: Locked, cause?: unknown): StartError =>
   new StartError(`Another process owns the ${name}: ${reason}. Stop the other Bridge, or give this one its own ${setting}.`, { cause });
 
-/** A link could lead two locks to one file, and what is no file cannot be locked. */
+/** Refuses links, because two lock files could lead to one file, and everything else that cannot be locked. */
 function refuseOtherKinds(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined || found.isFile()) return;
   throw new StartError(`Bridge cannot start: ${file} must be a regular file, because it is Bridge's lock. Remove it.`);
 }
 
-/** Linux: which process still holds this file open after its name was deleted? A new file of that name would be another lock. */
+/** Finds the process that still holds a deleted lock file open, on Linux. A new file of the same name would be a second lock. */
 function findOwnerOfDeleted(file: string): string | null {
   const isHolder = (pid: string): boolean => {
     const descriptors = `/proc/${pid}/fd`;
@@ -62,7 +62,7 @@ function findOwnerOfDeleted(file: string): string | null {
   return orEmpty(() => readdirSync("/proc")).find((name) => /^\d+$/.test(name) && isHolder(name)) ?? null;
 }
 
-/** Processes end, belong to others, and exist in /proc on Linux alone. */
+/** Empty where /proc cannot be read: the process has ended or belongs to another user, or the system is not Linux. */
 function orEmpty(read: () => string[]): string[] {
   try {
     return read();

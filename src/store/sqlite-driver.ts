@@ -311,7 +311,8 @@ function openDatabase(file: string, isChecked: boolean): Database {
     return database;
   } catch (error) {
     database.close();
-    throw isDamage(error) && !isNoDatabase(error) ? damagedAtStart(file, (error as Error).message) : error;
+    if (isNoDatabase(error)) throw noDatabase(file, error);
+    throw isDamage(error) ? damagedAtStart(file, (error as Error).message) : error;
   }
 }
 
@@ -327,8 +328,14 @@ function refuseHardLinks(file: string): void {
 /** The size on disk; what the write-ahead log holds is little. */
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** A file that begins otherwise than a database never was one, or is another. */
+/** The header of a SQLite database is missing: most often the path names a file of another kind. */
 const isNoDatabase = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "SQLITE_NOTADB";
+
+const noDatabase = (file: string, cause: unknown): StartError =>
+  new StartError(
+    `Bridge cannot start: BRIDGE_DATABASE_URL names ${file}, and this file is not a database. Name a SQLite database or a file that does not exist.`,
+    { cause },
+  );
 
 const faultCodes = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|READONLY|NOMEM|CANTOPEN|CORRUPT|NOTADB|PROTOCOL)/;
 

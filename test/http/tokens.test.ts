@@ -228,10 +228,14 @@ describe("the tokens file", () => {
     ["Bridge's own name", [entry("bridge")], [/0\.name must be another than bridge/]],
     ["a name twice", [entry("a"), entry("a", { sha256: hash("b") })], [/1\.name a is the name of another token/]],
     ["a hash twice", [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })], [/1\.sha256 is the hash of another token/]],
-    ["a weight of nothing", [entry("a", { weight: 0 })], [/0\.weight must be from 0\.01 to 1000/]],
-    ["a weight in words", [entry("a", { weight: "heavy" })], [/0\.weight must be from 0\.01 to 1000/]],
-    ["a limit of nothing", [entry("a", { maxRunning: 0 })], [/0\.maxRunning must be "off" or a whole number from 1 to 1000000/]],
-    ["a limit in words", [entry("a", { queueLimit: "none" })], [/0\.queueLimit must be "off" or a whole number from 1 to 10000000/]],
+    ["a weight of nothing", [entry("a", { weight: 0 })], [/0\.weight must be a number from 0\.01 to 1000; got 0$/]],
+    ["a weight in words", [entry("a", { weight: "heavy" })], [/0\.weight must be a number from 0\.01 to 1000; got "heavy"$/]],
+    ["a limit of nothing", [entry("a", { maxRunning: 0 })], [/0\.maxRunning must be "off" or a whole number from 1 to 1000000; got 0$/]],
+    [
+      "a limit in words",
+      [entry("a", { queueLimit: "none" })],
+      [/0\.queueLimit must be "off" or a whole number from 1 to 10000000; got "none"$/],
+    ],
     [
       "tokens that contradict each other about their tenant",
       [entry("a", { weight: 2, maxRunning: "off" }), entry("b", { weight: 3, maxRunning: 1 }), entry("c", { weight: 2 })],

@@ -76,7 +76,8 @@ test("without prlimit Bridge logs a warning, and tasks run and are swept by thei
   const file = path.join(dataDir, "pid");
   const script = `export PATH=/usr/bin:/bin; setsid sleep 300 > /dev/null 2>&1 & echo $! > ${file}; echo done`;
   const bridge = await startBridgeProgram(dataDir, { ...shellCommand(script), PATH: await temporaryDirectory() });
-  const isWarning = ({ level, msg }: Record<string, unknown>) => level === 40 && /may outlive their task: prlimit is not/.test(String(msg));
+  const isWarning = ({ level, msg, reason }: Record<string, unknown>) =>
+    level === 40 && /can outlive their task/.test(String(msg)) && /^prlimit is not/.test(String(reason));
   await expect.poll(() => bridge.log.some(isWarning)).toBe(true);
   await dispatchTask(bridge, { taskId: "t1", agentId: "a", message: "x" });
   expect(await taskInState(bridge, "t1", "completed")).toMatchObject({ result: { output: "done\n" } });
