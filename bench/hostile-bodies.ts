@@ -9,9 +9,9 @@ import { measureCpuMs } from "../test/http/cpu-time.ts";
 import { type HostileBody, makeHostileBodies, readBody } from "../test/http/hostile-bodies.ts";
 import type { LoopReport } from "./measured-bridge.ts";
 
-/** What the goals are: for the event loop, CPU time in that of `JSON.parse`, and memory in the size of the body. */
+/** Goals: the longest block of the event loop, CPU time as a multiple of `JSON.parse`, and memory as a multiple of the body. */
 const GOALS = { longestMs: 150, cpuRatio: 6, memoryRatio: 10 };
-/** The best of so many is reported: what else the machine does only adds. */
+/** The best of this many runs is reported, because other load only adds time. */
 const TRIES = 3;
 
 const directory = mkdtempSync(path.join(tmpdir(), "bridge-bodies-"));

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 
-/** Prints so many bytes of a line again and again: its message is `{line, bytes}`, the line in base64. */
+/** Prints a line repeatedly up to a number of bytes: its message is `{line, bytes}`, the line in base64. */
 const { message } = JSON.parse(await text(process.stdin)) as { message: string };
 const { line, bytes } = JSON.parse(message) as { line: string; bytes: number };
 const one = Buffer.from(line, "base64");

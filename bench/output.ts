@@ -179,7 +179,7 @@ function databaseBytes(directory: string): number {
   }, 0);
 }
 
-/** The most memory that a process had. Linux only. */
+/** Peak memory of a process. Linux only. */
 function peakBytes(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 }

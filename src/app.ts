@@ -124,7 +124,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const eventLog = createEventLog({ store, metrics, logger });
   const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: config.approvalSeconds });
   const workspaces = createWorkspaces(config);
-  // One memory and one count of turns for all that dispatches name; what the operator has set is looked up without turns.
+  // Hosts from dispatches share one cache and one limit per tenant. Hosts from settings have no limit.
   const { allow } = config.callbacks;
   const allowedHosts = new Set(allow.map((entry) => entry.toLowerCase()));
   const names = createNames({ resolve: resolve ?? createResolver({ isOperators: (host) => allowedHosts.has(host) }) });

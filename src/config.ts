@@ -29,7 +29,7 @@ export interface Config {
   adapters: readonly string[];
   maxConcurrent: (provider: string) => number;
   queueLimit: number;
-  /** What a tenant may take where the tokens file sets nothing else for it. */
+  /** The quota of tenants for which the tokens file sets none. */
   quota: TenantQuota;
   bodyLimitBytes: number;
   defaultProfile: "inspect" | "modify";

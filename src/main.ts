@@ -19,8 +19,8 @@ const remedies: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "This machine does not have that address: choose another BRIDGE_HOST.",
   ENOTFOUND: "No address is known for that name: choose another BRIDGE_HOST.",
   EACCES: "Give the user that Bridge runs as the right to it, or choose another BRIDGE_DATA_DIR or BRIDGE_PORT.",
-  EEXIST: "A file stands where a directory is needed: choose another BRIDGE_DATA_DIR.",
-  ENOTDIR: "A file stands where a directory is needed: choose another BRIDGE_DATA_DIR.",
+  EEXIST: "A file exists where a directory is needed: choose another BRIDGE_DATA_DIR.",
+  ENOTDIR: "A file exists where a directory is needed: choose another BRIDGE_DATA_DIR.",
   EROFS: "Choose a BRIDGE_DATA_DIR that can be written.",
   SQLITE_CANTOPEN: "See to its directory (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL) and the rights to it.",
   SQLITE_READONLY: "See to its directory (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL) and the rights to it.",
@@ -84,7 +84,7 @@ function openLog() {
 /** What the operator can mend is told in words; anything else keeps its stack. */
 function explain(error: unknown): unknown {
   if (error instanceof StartError) return error.message;
-  // What a caller would be refused with met the start itself: a damaged page that only a read finds.
+  // For example, a read at the start met a damaged page.
   if (error instanceof BridgeError) return `Bridge cannot start: ${error.message}`;
   const remedy = error instanceof Error && "code" in error ? remedies[String(error.code)] : undefined;
   return remedy === undefined ? error : `Bridge cannot start: ${(error as Error).message}. ${remedy}`;

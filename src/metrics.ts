@@ -28,7 +28,7 @@ export function createMetrics(version: string) {
     queued: new Gauge({ name: "bridge_tasks_queued", help: "Tasks waiting for a slot.", labelNames: ["provider"], registers }),
     queueFull: new Counter({
       name: "bridge_queue_full_total",
-      help: "Dispatches refused with queue_full, by whose queue was full: bridge, tenant, agent.",
+      help: "Dispatches refused with queue_full, by the queue that was full: bridge, tenant, agent.",
       labelNames: ["queue"],
       registers,
     }),

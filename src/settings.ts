@@ -172,7 +172,7 @@ export const settings = {
     .describe("Running tasks per adapter; name=n,name=n for single ones. Default: 4"),
   BRIDGE_QUEUE_LIMIT: integer(1, 10_000_000)
     .default(10_000)
-    .describe("Maximum queued tasks of all tenants; one more gets 503 queue_full, unless its tenant holds less than its fair share."),
+    .describe("Maximum queued tasks of all tenants. A further dispatch gets 503 queue_full, unless its tenant is below its fair share."),
   BRIDGE_TENANT_QUEUE_LIMIT: limit(10_000_000).describe("Maximum queued tasks of one tenant, or off. Default: off"),
   BRIDGE_TENANT_MAX_RUNNING: limit(1_000_000).describe("Maximum running tasks of one tenant on all adapters, or off. Default: off"),
   BRIDGE_AGENT_QUEUE_LIMIT: limit(10_000_000).describe("Maximum queued tasks of one agent of a tenant, or off. Default: off"),

@@ -20,9 +20,9 @@ export const legalMoves: Readonly<Record<TaskState, readonly TaskState[]>> = {
 /** Has the task ended? */
 export const isFinal = (state: TaskState): state is FinalState => legalMoves[state].length === 0;
 
-/** What one tenant may take. Null means no limit. Only dispatched tasks count: a child runs on behalf of a task that was counted. */
+/** The quota of one tenant. Null means no limit. Only dispatched tasks count, because a child runs for a task that is already counted. */
 export interface TenantQuota {
-  /** The tenant's part of the slots and of a full queue, relative to other tenants. */
+  /** The tenant's share of the slots and of a full queue, relative to other tenants. */
   weight: number;
   queueLimit: number | null;
   maxRunning: number | null;

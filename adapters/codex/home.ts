@@ -16,7 +16,7 @@ const acpConfiguration = {
   },
 };
 
-/** The directory of Codex in an agent's home. A task may write there, and leave a link to anywhere in its place: the link is removed. */
+/** The directory of Codex in an agent's home. A task can replace it by a link, which Bridge removes. */
 const CODEX_DIRECTORY = ".codex";
 
 /** Makes the home of Codex, which does not start without one. The operator's own is left as it is. */

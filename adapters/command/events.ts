@@ -57,12 +57,12 @@ function readError(error: string | undefined, code: string | undefined): Pick<Co
   return { errorCode: "adapter_error", error: code === undefined ? text : `${code}: ${text}` };
 }
 
-/** Most text is recognized by its ends: a failed parse costs a hundred times as much. */
+/** Checks the first and last character before parsing, because a failed parse costs a hundred times as much. */
 function parseObject(line: string): Record<string, unknown> | null {
   const trimmed = line.trim();
   if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) return null;
   const { stackTraceLimit } = Error;
-  // Nobody reads the stack of the error, and collecting it is most of what a failed parse costs.
+  // Collecting the stack is most of the cost of a failed parse, and the stack is not used.
   Error.stackTraceLimit = 0;
   try {
     return JSON.parse(line) as Record<string, unknown>;

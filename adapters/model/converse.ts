@@ -178,7 +178,4 @@ function taskCost({ context }: ProgramTask, { modelId }: ModelCall, { model, usa
 const failure = (errorCode: NonNullable<Verdict["errorCode"]>, error: string): Verdict => ({ status: "error", errorCode, error });
 const cancelled = failure("cancelled", "The task was cancelled.");
 const unfinished = failure("model_error", "The model's answer ended before its end.");
-const endless = failure(
-  "output_limit",
-  `The model has thought, or its tools have told it, more than ${MAX_UNTOLD_BYTES / 1024 ** 2} MiB in one task.`,
-);
+const endless = failure("output_limit", `The reasoning and the tool results of this task exceed ${MAX_UNTOLD_BYTES / 1024 ** 2} MiB.`);

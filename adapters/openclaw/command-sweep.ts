@@ -8,22 +8,22 @@ import { findProcesses, sweep } from "../process/sweep-processes.ts";
 
 /** Kernel clock ticks per second, in which Linux reports start times to every program. */
 const TICKS_PER_SECOND = 100;
-/** OpenClaw gives it to every command that it runs, and commands pass it on to what they start. */
+/** A variable that OpenClaw sets for every command that it runs. Child processes inherit it. */
 const COMMAND_MARK = "OPENCLAW_SHELL=exec";
 
 /**
- * Ends the commands that tasks have left behind in a gateway on this host. They are children of the gateway, so they carry no mark of Bridge's: a
- * process counts as a task's when OpenClaw's own mark is in its environment, it works in the task's workspace, and it has started since the task
+ * Ends the commands that tasks have left behind in a gateway on this host. They are children of the gateway, so they carry no marker of Bridge: a
+ * process belongs to a task if it has OpenClaw's variable in its environment, works in the task's workspace, and started after the task
  * did. Tasks of one workspace cannot be told apart, so the last of them to end sweeps.
  */
 export interface CommandSweep {
-  /** A task begins to work in its workspace; answers what to call at its end. */
+  /** Records that a task starts in a workspace; returns the function to call at its end. */
   begin(workspace: string): Promise<() => Promise<void>>;
   /** Sweeps the workspaces whose tasks were cut off, by a crash of Bridge or an absence of the gateway. */
   sweepEarlier(): Promise<void>;
 }
 
-/** What it needs; `readWorkspaces` answers where the gateway's own agents work. */
+/** Options; `readWorkspaces` returns the workspaces of the gateway's own agents. */
 export interface CommandSweepOptions extends Pick<AdapterConfig, "dataDir" | "logger" | "onOrphansKilled"> {
   readWorkspaces(): Promise<string[]>;
 }
@@ -54,7 +54,7 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
     rmSync(file, { force: true });
   }
 
-  /** The gateway is away: its commands are swept when it is back. */
+  /** The gateway is not connected: its commands are swept after it reconnects. */
   const trySweep = (use: Use): Promise<void> =>
     sweepUse(use).catch((error: unknown) => {
       logger.warn({ workspace: use.workspace, reason: String(error) }, "commands in a workspace could not be swept yet");
@@ -97,7 +97,7 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
   };
 }
 
-/** Recognizes what OpenClaw has run in a workspace since then. */
+/** Matches processes that OpenClaw has started in a workspace since that time. */
 function commandsIn(workspace: string, since: number): (pid: number) => boolean {
   const place = resolveLinks(workspace);
   return (pid) => {
@@ -113,7 +113,7 @@ function readUse(file: string): Use | null {
   const text = readProc(() => readFileSync(file, "utf8"));
   try {
     const use = text === null ? null : useSchema.parse(JSON.parse(text));
-    // Start times count from the boot, which nothing has survived.
+    // Start times count from the boot, and no process survives a reboot.
     return use?.boot === readBoot() ? use : null;
   } catch {
     // It was half written when Bridge was killed: its task had not begun.

@@ -67,7 +67,7 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
     if (signal.aborted) return cancelled;
     const working = work();
     const stopping = stopWhenAsked(task, { working, hasRun: () => runs.size > 0 });
-    // Where the connection is broken, the work ends at once when it is asked to stop, and the run at the gateway does not.
+    // With a broken connection, the local work ends at once, but the run on the gateway continues.
     const ending = await Promise.race([working.then((own) => (signal.aborted ? stopping : own)), stopping]);
     // The first end is the end, whatever is told after it.
     deaf();
@@ -98,7 +98,7 @@ async function openSession(task: GatewayTask): Promise<string | null> {
   return z.object({ sessionId: z.string() }).parse(session).sessionId;
 }
 
-/** Stops the session, once that is asked for, until its run has said its last word; waits a while for a connection that is being made again. */
+/** Stops the session on request and repeats this until its run has ended; waits for a limited time for a reconnect. */
 async function stopWhenAsked(
   { gateway, key, signal }: GatewayTask,
   { working, hasRun }: { working: Promise<unknown>; hasRun(): boolean },
@@ -125,8 +125,8 @@ const isBack = (gateway: Gateway, deadline: AbortSignal): Promise<boolean> =>
   );
 
 /**
- * Stops what a session does, queued runs and sub-agents included; false when the connection broke meanwhile. What cannot be reached is left to the
- * watch over strays.
+ * Stops all work of a session, including queued runs and sub-agents; false when the connection broke meanwhile. Runs that cannot be reached are
+ * stopped after a reconnect.
  */
 export async function stopSession(gateway: Gateway, key: string): Promise<boolean> {
   try {

@@ -48,7 +48,7 @@ function list(directory: string): string[] {
   }
 }
 
-/** What cannot be looked through counts, too. A device is not opened, and the other end of a pipe not waited for. */
+/** A file that cannot be read counts as a match. Devices are not opened, and pipes are not waited for. */
 function mayNameCode(file: string): boolean {
   try {
     const reading = readFileInside("/", file, MAX_CONFIGURATION_BYTES);

@@ -4,7 +4,7 @@ import type { Sandbox } from "#contract";
 
 /** A machine under load may be slow to make a few namespaces. */
 const CHECK_LIMIT_MS = 10_000;
-/** So many files are named in an error. */
+/** Maximum number of files that an error names. */
 const MAX_NAMED = 5;
 
 /** Prints the version of bwrap, and then each file of the kernel that may be written to. It opens none of them. */
@@ -46,7 +46,7 @@ export async function checkSandbox(
 }
 
 /**
- * Bridge's user cannot write outside to a setting of a namespace that the task has of its own. For root every file counts, also one that
+ * Settings of the task's own namespaces do not count, because Bridge's user cannot write to them outside. For root every file counts, even one that
  * is read-only outside, as in a container.
  */
 function isSettingOfTheMachine(file: string): boolean {

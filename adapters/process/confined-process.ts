@@ -21,7 +21,7 @@ export function confine(sandbox: Sandbox, { argv: [name = "", ...rest], env, cwd
   return sandbox.wrap([program, ...rest], { cwd, tmp, writable: [workspace, home] });
 }
 
-/** What is harmless to the programs that make a sandbox: they look nothing up on the PATH. */
+/** Variables that cannot change the programs that create the sandbox, which look nothing up on the PATH. */
 const keptVariables = ["PATH", "LANG"];
 
 /**
@@ -30,7 +30,7 @@ const keptVariables = ["PATH", "LANG"];
  */
 export function confinedEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const [kept, moved] = [true, false].map((isKept) => Object.entries(env).filter(([name]) => keptVariables.includes(name) === isKept));
-  // A shell does not hand on others either.
+  // A shell drops variables with other names, too.
   const named = moved?.filter(([name]) => /^[A-Za-z_]\w*$/.test(name)) ?? [];
   return Object.fromEntries([...(kept ?? []), ...named.map(([name, value], index) => [`${variablePrefix}${index}`, `${name}=${value}`])]);
 }

@@ -12,7 +12,7 @@ export function keyringFilter(): Buffer {
       [RETURN, 0, 0, ALLOW],
       [RETURN, 0, 0, FAIL_WITH | ENOSYS],
     ]),
-    // A call by a convention that is not listed could be any call.
+    // The number of a call with another calling convention could mean any call.
     [RETURN, 0, 0, FAIL_WITH | ENOSYS],
   ];
   return Buffer.concat(program.map(encode));
@@ -41,7 +41,7 @@ const callTables: readonly (readonly [architecture: number, first: number, ignor
 // Offsets into `struct seccomp_data` of linux/seccomp.h.
 const NUMBER_OFFSET = 0;
 const ARCHITECTURE_OFFSET = 4;
-// Operations of linux/bpf_common.h; what is loaded is compared as unsigned.
+// Operations of linux/bpf_common.h; loaded values are compared as unsigned.
 const LOAD_WORD = 0x20;
 const AND = 0x54;
 const JUMP_IF_EQUAL = 0x15;

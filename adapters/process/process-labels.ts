@@ -6,7 +6,7 @@ import { findProgram } from "./find-program.ts";
 import { readProc } from "./process-table.ts";
 
 /**
- * A number that a process and all its descendants carry, whatever they do to their environment, session or parent. It is their hard
+ * A number that a process and all its descendants carry, even if they change their environment, session or parent. It is their hard
  * RLIMIT_LOCKS: Linux has not enforced that limit since 2.4.25, every child inherits it, `/proc/<pid>/limits` shows it, and an ordinary
  * process cannot raise it again.
  */
@@ -35,7 +35,7 @@ const family: LabelFamily = BigInt(randomInt(1, MAX_FAMILY));
 let count = 0n;
 let opened: Promise<ProcessLabels | { missing: string }> | undefined;
 
-/** How this process labels what it starts, once that has been seen to work here; else says why it does not. */
+/** How this process labels the programs that it starts, or the reason why labels do not work here. Checked once. */
 export function processLabels(): Promise<ProcessLabels | { missing: string }> {
   opened ??= openLabels();
   return opened;
@@ -49,7 +49,7 @@ export interface LabeledCommand {
   sandbox: object | null;
 }
 
-/** Gives a program a label of its own, by which a sweep finds its descendants. A sandbox holds them by itself. */
+/** Adds a label to a program, by which a sweep finds its descendants. In a sandbox they need none. */
 export async function labelCommand({
   argv,
   cwd,

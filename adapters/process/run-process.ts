@@ -22,7 +22,7 @@ export const processLimits = {
 } as const;
 /** A chunk of output from this size on is the last one of its event-loop turn. Libuv would read 32 of them in a row. */
 const FULL_CHUNK_BYTES = 16 * 1024;
-/** Turns that read what is left in the pipes at the end: more than a pipe of 1 MiB, the largest that an ordinary user can make, needs. */
+/** Event-loop turns that read the rest of the pipes at the end. A pipe of 1 MiB, the maximum for ordinary users, needs fewer. */
 const LAST_TURNS = 32;
 type ProcessLimits = { readonly [Name in keyof typeof processLimits]: number };
 
@@ -259,7 +259,7 @@ function collectOutput(
     guard,
     pipesEnded: Promise.all(pipes.map((pipe) => new Promise((resolve) => pipe.once("close", resolve)))),
     async close() {
-      // A timer runs before the reads of its turn: more turns take in what the pipes still hold.
+      // Timers run before the reads of their turn, so further turns are needed to read the rest of the pipes.
       for (let turn = 0, seen = -1; turn < LAST_TURNS && seen !== stdoutBytes; turn += 1) {
         seen = stdoutBytes;
         await new Promise(setImmediate);

@@ -11,11 +11,11 @@ const CERTIFICATES = "/etc/ssl/certs";
 const REPLACED = ["/proc", "/dev"];
 const ADVICE = "Move the file to a directory of its own.";
 
-/** What a task may see. All paths are absolute. */
+/** The file system that a task sees. All paths are absolute. */
 export interface View {
-  /** Directories of which a task sees the writable ones alone. */
+  /** Directories in which a task sees only the writable ones. */
   hidden: readonly string[];
-  /** Where files are whose content no task may see, also after they are replaced. */
+  /** Directories of files whose content no task may see, even after the files are replaced. */
   secrets: readonly SecretDirectory[];
   /** Places that programs are in; they stay visible. */
   programs: readonly string[];
@@ -112,7 +112,7 @@ function listEntries(directory: string, file: string | undefined): Dirent[] {
   }
 }
 
-/** The secret itself, or what an editor or a database keeps beside it: `tokens.json~`, `.tokens.json.swp`, `bridge.db-wal`. */
+/** The secret itself, or a file that an editor or a database keeps beside it: `tokens.json~`, `.tokens.json.swp`, `bridge.db-wal`. */
 const isCopyOf = ({ name }: SecretDirectory, entry: Dirent): boolean =>
   name !== null && (entry.name === name || (entry.isFile() && entry.name.includes(name)));
 
@@ -126,7 +126,7 @@ function mountOf(place: string, entry: Dirent): string[] {
     statSync(place);
     return ["--ro-bind-try", place, place];
   } catch {
-    // It has gone, or Bridge may not see it either.
+    // It was removed, or Bridge cannot read it either.
     return [];
   }
 }

@@ -37,16 +37,16 @@ turn=0
 while [ $turn -lt 50 ] && kill -s 0 -- -1; do command -p sleep 0.02; turn=$((turn + 1)); done
 exit $code`;
 
-/** What a sandbox needs to know of Bridge. All paths are absolute. */
+/** Options of a sandbox. All paths are absolute. */
 export interface SandboxOptions {
   env: Readonly<Record<string, string | undefined>>;
-  /** Directories of Bridge's own: of them a task sees its own directories alone. */
+  /** Directories of Bridge. In them a task sees only its own directories. */
   hidden: readonly string[];
-  /** Files of Bridge's own, which no task sees. One that does not exist yet is hidden from when it does. */
+  /** Files of Bridge that no task sees. A file that does not exist yet is hidden as soon as it does. */
   secrets: readonly string[];
   /** Where Bridge itself is installed, and what its settings name: programs stay visible. */
   programs: readonly string[];
-  /** A directory of the sandbox's own, which it tries itself in. */
+  /** A directory for the files of the sandbox and for its check. */
   directory: string;
 }
 

@@ -29,7 +29,7 @@ export function createSecretFinder(files: readonly string[]): () => SecretDirect
 
 /**
  * Finds the directories in which a replacement of a file can appear: those that hold the file or a link on the way to it, and those that
- * hold what such a link leads to. The file need not exist, because it may be missing for a moment while it is being replaced.
+ * contain the target of such a link. The file need not exist, because it may be missing for a moment while it is being replaced.
  */
 export function secretDirectories(file: string): SecretDirectory[] {
   const found: SecretDirectory[] = [];
@@ -65,7 +65,7 @@ function stepsOf(place: string, role: Omit<Step, "name">): Step[] {
   return names.map((name, index) => ({ name, ...(index === names.length - 1 ? role : { isFile: false, isLinked: false }) }));
 }
 
-/** Null for what is no link, or does not exist. */
+/** Null when the path is not a link or does not exist. */
 function linkTarget(place: string): string | null {
   try {
     return lstatSync(place).isSymbolicLink() ? readlinkSync(place) : null;

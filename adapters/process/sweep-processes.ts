@@ -24,12 +24,12 @@ export interface Sweep {
 /** The file in the data directory that names the family of the labels in use. */
 const FAMILY_FILE = "process-labels";
 
-/** What a sweep looks for. */
+/** Identifies the processes of one task. */
 export interface SweptTask {
   taskId: string;
   tmp: string;
   home: string;
-  /** Null: its processes have none. */
+  /** Null when its processes have no label. */
   label: ProcessLabel | null;
   graceMs?: number;
 }
@@ -40,7 +40,7 @@ export function sweepTask(task: SweptTask): Promise<Sweep> {
   const hasMarks = ({ marker, tmp, home }: Marks) => marker === task.taskId && (tmp === task.tmp || home === task.home);
   const isLabeled = (pid: number) => task.label !== null && readLabel(pid) === task.label;
   const isMarked = (pid: number) => matches(readMarks(pid), hasMarks);
-  // A label does not vanish for a moment, as an environment does: the second look needs no other.
+  // Unlike an environment, a label never disappears for a moment, so the second pass checks labels only.
   return sweep((pid) => isLabeled(pid) || isMarked(pid), {
     graceMs: task.graceMs,
     ...(task.label === null ? {} : { confirm: isLabeled }),
@@ -58,7 +58,7 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   const file = path.join(dataDir, FAMILY_FILE);
   const [labels, earlier] = [await processLabels(), readFamily(file)];
   const family = "missing" in labels ? null : labels.family;
-  // Our own family: another Bridge of this very process has been here, and may have others beside it.
+  // The family of this process: another Bridge instance in this process has used the directory and may still run tasks.
   const isEarlier = (label: ProcessLabel) => earlier !== null && earlier !== family && familyOf(label) === earlier;
   const swept = await sweep((pid) => matches(readLabel(pid), isEarlier) || matches(readMarks(pid), hasMarks));
   if (family !== null && family !== earlier) writeFileSync(file, `${family}\n`, { mode: 0o600 });
@@ -70,7 +70,7 @@ function readFamily(file: string): LabelFamily | null {
   return /^\d+$/.test(text) ? BigInt(text) : null;
 }
 
-/** What the environment of a process says. */
+/** The markers in the environment of a process. */
 interface Marks {
   marker: string | undefined;
   tmp: string | undefined;
@@ -82,11 +82,11 @@ const matches = <T>(read: T | null, isWanted: (value: T) => boolean): boolean =>
 /** How to sweep. */
 export interface SweepOptions {
   graceMs?: number | undefined;
-  /** What is looked for after a look that found nothing. Default: the same. */
+  /** The filter for the pass after one that found nothing. Default: the same filter. */
   confirm?(pid: number): boolean;
 }
 
-/** Kills all processes that are wanted, and those that come up meanwhile: SIGTERM, some time to tidy up, SIGKILL. */
+/** Kills all matching processes, including those that start meanwhile: SIGTERM, a grace period, SIGKILL. */
 export async function sweep(isWanted: (pid: number) => boolean, options: SweepOptions = {}): Promise<Sweep> {
   const { graceMs = sweepGraceMs, confirm = isWanted } = options;
   const met = new Map<string, FoundProcess>();
@@ -114,7 +114,7 @@ export async function sweep(isWanted: (pid: number) => boolean, options: SweepOp
 
 const nameOf = ({ pid, startTime }: FoundProcess): string => `${pid} ${startTime}`;
 
-/** The processes that are wanted, at one moment. */
+/** The matching processes at one moment. */
 export async function findProcesses(isWanted: (pid: number) => boolean): Promise<FoundProcess[]> {
   const found: FoundProcess[] = [];
   for (const [index, pid] of listPids().entries()) {

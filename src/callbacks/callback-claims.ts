@@ -8,7 +8,7 @@ export type Deliver = (callback: DueCallback) => Delivery;
 export interface Delivery {
   /** Resolves once the row is settled durably; false when it is due as before. */
   settled: Promise<boolean>;
-  /** Resolves once the answer has been read or cut off: whether the origin gave an HTTP answer, null when the POST says nothing about it. */
+  /** Resolves once the answer has been read or cut off, with whether the origin gave an HTTP answer; null when that is unknown. */
   ended: Promise<boolean | null>;
 }
 
@@ -16,7 +16,7 @@ export interface Delivery {
 export interface CallbackClaims {
   /** Begins, with everything that is overdue. */
   start(): void;
-  /** Something of this queue is due. */
+  /** A callback of this queue is due. */
   notify(queue: CallbackQueue): void;
   /** Something will be due then. */
   wakeIn(delayMs: number): void;
@@ -29,11 +29,11 @@ export interface CallbackClaims {
 const MAX_POSTS_PER_ORIGIN = 8;
 /** What was silent may hang again until its deadline: until it answers, only one place is lost to it. */
 const MAX_POSTS_PER_SILENT_ORIGIN = 1;
-/** Callbacks in hand over all tenants: bounds the sockets, and the bodies in memory. */
+/** Callbacks in progress of all tenants: bounds the sockets, and the bodies in memory. */
 const MAX_CLAIMED = 1024;
 /**
- * A tenant may hold so many times the places that are free: 768 of the 1,024 when it is alone. With this rule there is always a free
- * place for a tenant that has none, and what is left grows with each tenant that lets go.
+ * A tenant may hold this many times the number of free places: 768 of the 1,024 when it is alone. With this rule there is always a free
+ * place for a tenant that has none.
  */
 const TENANT_SHARE = 3;
 /** The store is asked at least this often what is due, so that a system clock that was set heals. */
@@ -41,12 +41,12 @@ const MAX_SLEEP_MS = 60_000;
 /** How long the store is left alone after it failed. */
 const FAULT_PAUSE_MS = 1000;
 
-/** What is in hand for one origin, over all tenants. */
+/** Callbacks in progress for one origin, of all tenants. */
 interface OriginLoad {
   posts: number;
   /** Rows that are being posted, or posted and not yet settled durably. */
   unsettled: Set<number>;
-  /** Tenants for which the store may have more that is due; who was served last comes last. */
+  /** Tenants that may have more due callbacks in the store; the tenant that was served last is last. */
   more: Set<string>;
 }
 
@@ -64,7 +64,7 @@ export function createCallbackClaims({
   const silent = createSilentOrigins();
   /** Origins to ask the store for, by tenant; tenants and origins in the order of their turn. */
   const turns = new Map<string, Set<string>>();
-  /** Callbacks in hand by tenant. */
+  /** Callbacks in progress by tenant. */
   const claimedBy = new Map<string, number>();
   const deliveries = new Set<Promise<void>>();
   let open = false;
@@ -107,7 +107,7 @@ export function createCallbackClaims({
     else origins.add(origin);
   }
 
-  /** How many more callbacks the tenant may have in hand now. */
+  /** Number of further callbacks that the tenant may start now. */
   function roomOf(tenant: string): number {
     const free = MAX_CLAIMED - claimed;
     const room = Math.ceil((TENANT_SHARE * free - (claimedBy.get(tenant) ?? 0)) / (TENANT_SHARE + 1));
@@ -134,7 +134,7 @@ export function createCallbackClaims({
       if (roomOf(tenant) === 0) continue;
       const origin = origins.values().next().value as string;
       origins.delete(origin);
-      // Set again, the tenant comes last, and this same loop gets to it once more.
+      // Setting the tenant again moves it to the end, where this loop visits it once more.
       turns.delete(tenant);
       if (origins.size > 0) turns.set(tenant, origins);
       await claim({ tenant, origin });

@@ -12,7 +12,7 @@ export interface CallbackGuard {
   /**
    * The same for a URL that somebody else will connect to, so that nothing checks again later: the host must be spelled plainly,
    * and where it leads now, by every address, must be permitted. Answers within the time, in which the name waits for the tenant's turn
-   * to be looked up; the words never tell an address that was found.
+   * to be looked up; the message never contains an address that was found.
    */
   checkDestination(url: string, tenant: string, withinMs: number): Promise<string | null>;
   /** Connects only where the guard allows: literals and every resolved address are checked at the moment of connecting. */

@@ -1,12 +1,12 @@
-/** From this lateness on, a timer proves that Bridge itself did not run: it was stopped, or its event loop was blocked. */
+/** A timer that is this late means that Bridge itself did not run: it was stopped, or its event loop was blocked. */
 const LATE_MS = 1_000;
-/** Enough to read what has come in meanwhile, also from files that are polled. */
+/** Enough to read the data that arrived meanwhile, including files that are polled. */
 const CATCH_UP_MS = 1_000;
 
-/** Returns whether a timer fires so late that what others have sent meanwhile may still be unread. */
+/** Returns whether a timer fires so late that data which arrived in time may still be unread. */
 export const isLate = (dueAt: number): boolean => performance.now() - dueAt > LATE_MS;
 
-/** A deadline for others; times are of `performance.now()`. */
+/** A deadline for a task or a receiver; times are of `performance.now()`. */
 export interface Deadline {
   cancel(): void;
 }

@@ -5,9 +5,9 @@ import type { DiagnosticsChannel } from "undici";
 
 /** A few are usual (hints, signs of life from a proxy); each costs the event loop a turn of the parser and its headers. */
 const MAX_INFORMATIONAL_ANSWERS = 32;
-/** Bytes of one answer that are no content: informational answers, headers, trailers, chunk extensions, blank lines … */
+/** Bytes of one answer outside of its content: informational answers, headers, trailers, chunk extensions, blank lines … */
 const MAX_OVERHEAD_BYTES = 1024 * 1024;
-/** … and the framing of content, which is five times as long as a chunk of one byte. What waits to be parsed counts, too. */
+/** … and the framing of content, which is five times as long as a chunk of one byte. Unparsed bytes count, too. */
 const MAX_OVERHEAD_PER_BYTE = 16;
 
 /** Code of the error with which such an answer ends. */
@@ -16,7 +16,7 @@ export const ANSWER_TOO_LONG = "BRIDGE_ANSWER_TOO_LONG";
 /** A request as undici publishes it; `upgrade` names the protocol that a WebSocket's handshake asks for. */
 type Request = DiagnosticsChannel.Request & { upgrade?: string | null };
 
-/** What has come for the request that a connection works on. */
+/** The answer to the current request of a connection. */
 interface Answer {
   socket: Socket;
   informational: number;
@@ -25,8 +25,8 @@ interface Answer {
 }
 
 /**
- * Ends the connection of every HTTP request of this process, whoever makes it, whose answer is endless outside of its content. HTTP clients
- * limit neither the number of informational answers nor the length of chunk extensions, and content is for its reader to limit. Returns how to stop.
+ * Ends the connection of every HTTP request of this process whose answer has too many bytes outside of its content. HTTP clients limit neither the
+ * number of informational answers nor the length of chunk extensions. The reader of the content limits the content. Returns a function that stops this.
  */
 export function limitAnswers(): () => void {
   const answers = new WeakMap<Request, Answer>();
@@ -91,6 +91,6 @@ function checkBytes({ socket, bytesBefore, contentBytes }: Answer): void {
 }
 
 const answerTooLong = (): Error =>
-  Object.assign(new Error("The answer has too much outside of its content: informational answers, headers or framing."), {
+  Object.assign(new Error("The answer has too many bytes outside of its content: informational answers, headers or framing."), {
     code: ANSWER_TOO_LONG,
   });

@@ -4,7 +4,7 @@ import { createResolver, type FoundAddress, type Lookup } from "./resolve-name.t
 
 /** Names of hosts, as connections look them up. */
 export interface Names {
-  /** Answers from memory if the name was asked for just now; questions about one name at the same time are one question. */
+  /** Returns the cached answer if there is one. Concurrent lookups of one name share one query. */
   find: Lookup;
   /** The same for Node's sockets. */
   lookup: HostLookup;
@@ -20,11 +20,11 @@ export interface Names {
  * make it refuse those of other tenants.
  */
 const MAX_LOOKUPS_PER_TENANT = 64;
-/** What is found is remembered as long as its name server permits, but so long at least that a prepared connection finds it … */
+/** Answers are cached for their time to live, but at least this long, so that the connection after a lookup uses the cached answer … */
 const MIN_REMEMBERED_MS = 1000;
-/** … and no longer, so that a host that has moved is found. */
+/** … and at most this long, so that a host that has moved is found. */
 const MAX_REMEMBERED_MS = 30_000;
-/** Beyond that the oldest is forgotten, which costs one question. */
+/** Maximum number of cached names. Beyond it the oldest is removed. */
 const MAX_REMEMBERED = 2000;
 
 interface Answer {
@@ -37,7 +37,7 @@ interface Turns {
   waiting: Set<() => void>;
 }
 
-/** Makes a memory of names over a resolver; `clock` is for tests. */
+/** Creates a cache of names over a resolver; `clock` is for tests. */
 export function createNames({
   resolve = createResolver({ isOperators: () => false }),
   clock = () => performance.now(),
@@ -100,7 +100,7 @@ export function createNames({
   };
 }
 
-/** Resolves when called upon by whoever ends a turn, which it takes over; rejects and leaves the line when the signal aborts. */
+/** Resolves when a lookup that ends passes its turn on; rejects and leaves the queue when the signal aborts. */
 function waitInLine(line: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -136,7 +136,7 @@ export function toNodeLookup(lookup: Lookup): HostLookup {
   };
 }
 
-/** The shortest time in milliseconds that a name server permits; 0 when it is not told. */
+/** The shortest time to live in milliseconds; 0 when none is known. */
 const lifetimeMs = (found: readonly FoundAddress[]): number =>
   1000 * Math.min(...found.map(({ ttl }) => ttl ?? 0), Number.MAX_SAFE_INTEGER);
 

@@ -11,9 +11,9 @@ export interface FoundAddress extends LookupAddress {
   ttl?: number;
 }
 
-/** What a resolver goes by; what is optional is for tests. */
+/** Options of a resolver; the optional ones are for tests. */
 export interface ResolverOptions {
-  /** Is the name given by the operator, not by a dispatch? Only such names are looked up by the system when the name servers do not know them. */
+  /** Whether the operator, not a dispatch, has given the name. Only such names are looked up by the system if the name servers do not know them. */
   isOperators: (hostname: string) => boolean;
   /** Instead of the name servers of the system, as `address:port`. */
   servers?: readonly string[];
@@ -49,8 +49,8 @@ async function askServers(
   names: readonly string[],
   { servers, limitMs }: { servers: readonly string[] | undefined; limitMs: number },
 ): Promise<FoundAddress[]> {
-  // A resolver for each lookup: it can be canceled by itself, it has its own port, it knows the name servers of this moment, and no
-  // silent zone spoils what it has measured of them.
+  // A resolver for each lookup can be canceled separately, has its own port, uses the current name servers, and has no measurements that
+  // silent zones could have distorted.
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES_PER_SERVER });
   if (servers !== undefined) resolver.setServers(servers);
   let isLate = false;

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 
-/** What a Standard Webhooks signature covers beside the body. */
+/** The fields that a Standard Webhooks signature covers besides the body. */
 export interface SignedHead {
   /** The `webhook-id`; holds no dot. */
   id: string;

@@ -51,8 +51,8 @@ export interface Sandbox {
   /**
    * The argument list that runs `argv` with nothing writable but these directories, all of which exist, and `tmp`, which stands in place of
    * /tmp, too. `argv` names its program by an absolute path. The process that it starts ends with an exit code over 128 where a signal ended the program;
-   * a signal to itself ends all at once. Throws, with what the operator can do, when a secret of Bridge's cannot be hidden from this program.
-   * The environment of that process also reaches what makes the sandbox: give it no variable that a dispatch has named.
+   * a signal to itself ends all at once. Throws an error with the fix when a secret of Bridge cannot be hidden from this program.
+   * The programs that create the sandbox see the environment of that process: pass no variable that a dispatch has named.
    */
   wrap(argv: readonly string[], directories: { cwd: string; tmp: string; writable: readonly string[] }): string[];
 }
@@ -92,7 +92,7 @@ export interface AdapterConfig {
    * and follows no redirect. For an MCP server that Bridge itself speaks to.
    */
   fetch: typeof globalThis.fetch;
-  /** Looks up hosts that the operator has named. Pass it as `lookup` to whatever connects; Node's default holds one of few threads. */
+  /** Looks up hosts that the operator has named. Pass it as `lookup` to whatever connects; Node's default occupies one of few threads. */
   lookup: HostLookup;
   /** Runs a child task to its end. Rejects only when the parent is not running. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;

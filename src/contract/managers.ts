@@ -52,11 +52,11 @@ export interface RuntimeInfo {
   limits: Record<string, unknown>;
 }
 
-/** How a manager is called: the last parameter of each method. */
+/** Options of a call: the last parameter of each method. */
 export interface ManagerCall {
   /**
-   * Aborted when nobody waits for the answer any longer: a read at the disconnect of its client, every call at its time limit and at the shutdown. The
-   * manager then begins nothing more and rejects. A write that has changed something carries out the steps that belong to it: it leaves nothing half done.
+   * Aborted for a read when its client disconnects, and for every call at its time limit and at the shutdown. The manager then starts no further step and
+   * rejects. A write that has already changed something completes its remaining steps.
    */
   signal?: AbortSignal;
 }

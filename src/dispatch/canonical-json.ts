@@ -17,7 +17,7 @@ interface JsonFault {
 /** Finds a value that Bridge could not store unchanged or recurse into; null when there is none. */
 export function findJsonFault(root: unknown): JsonFault | null {
   const fault = findFault(root, 0);
-  // The end of a path of 100 names helps nobody.
+  // The error reports only the beginning of a deep path.
   return fault === null || fault.path.length < MAX_JSON_DEPTH ? fault : { ...fault, path: fault.path.slice(0, 3) };
 }
 
@@ -41,7 +41,7 @@ function findFault(value: unknown, depth: number): JsonFault | null {
 
 /** Names as JSON with their colon: objects in a list repeat the same few. */
 type Quoted = Map<string, string>;
-/** Objects with more members than this are one of a kind: keeping their names would only cost. */
+/** Objects with more members than this rarely repeat, so caching their names would only cost memory. */
 const MAX_REPEATED_MEMBERS = 100;
 
 /** The canonical text, or null where `JSON.stringify` writes just that. */

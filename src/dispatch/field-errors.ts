@@ -15,7 +15,7 @@ export function toFieldErrors(issues: readonly z.core.$ZodIssue[], prefix: reado
 
 const UNKNOWN_FIELD = "is not a known field; remove it or correct its spelling";
 
-/** A name in a path is cut after so many characters: it may be as long as the body. */
+/** Maximum characters of a name in a path. A name may be as long as the body. */
 const MAX_NAME_CHARACTERS = 200;
 
 /** `["tools", 0, "name"]` as `tools.0.name`. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MAX_FIELD_ERRORS } from "../errors.ts";
 
-/** A pattern and what a text that does not match it is refused with. */
+/** A pattern, and the error message for text that does not match it. */
 type Rule = readonly [pattern: RegExp, message: string];
 
 /** A JSON object with any members. It is passed on by reference: a record of zod's takes 2 µs for each member and copies it. */
@@ -43,7 +43,7 @@ const describe = ([pattern]: Rule) => ({ type: "string", pattern: pattern.source
 
 type Refuse = (message: string, path?: PropertyKey[]) => void;
 
-/** A value that one function checks; of its faults as many are kept as are reported. */
+/** A value that one function checks. Faults beyond the reported number are dropped. */
 function checked<Value>(check: (value: Value, refuse: Refuse) => void): z.ZodType<Value> {
   const schema = z.unknown().check(({ value, issues }) =>
     check(value as Value, (message, path = []) => {

@@ -12,7 +12,7 @@ const LONG_TEXT_LENGTH = 128 * 1024;
 export interface KeptResult {
   /** The result with a short marker for each long text. */
   marked: ExecutionResult;
-  /** Turns JSON made of `marked` into what is stored. */
+  /** Turns JSON that contains markers into the stored form. */
   cut(json: string): GappedJson;
 }
 

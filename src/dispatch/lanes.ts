@@ -12,7 +12,7 @@ export interface Lane {
   readonly queued: number;
 }
 
-/** What the lanes need to know of a task. */
+/** The fields of a task that the lanes use. */
 export type LaneTask = Pick<TaskIdentity, "tenant" | "agentId" | "provider" | "parentTaskId">;
 
 /** A slot that is reserved for the oldest task that the filter finds. */
@@ -40,7 +40,7 @@ export interface Lanes {
   claim(provider: string): Claim | null;
   /** The claim has started this task. */
   started(claim: Claim, task: LaneTask): Iterable<string>;
-  /** The claim has found nothing: what waits there waits for a resume token or an agent's limit, and is not tried again before a change. */
+  /** The claim found no task: all wait for a resume token or an agent's limit. The share is not tried again before a change. */
   missed(claim: Claim): Iterable<string>;
   /** The slot of the task is free. */
   released(task: LaneTask): Iterable<string>;
@@ -172,7 +172,7 @@ export function createLanes({ maxConcurrent, queueLimit, quotaOf }: LaneLimits):
 
   function mayStartDispatched({ quota, running, claiming }: Tenant): boolean {
     if (childrenOnly || (quota.maxRunning !== null && running >= quota.maxRunning)) return false;
-    // The agent of a claim is not known before it is back: only one at a time can respect the limit of each agent.
+    // The agent is unknown until the claim returns, so only one claim at a time can respect the limit of each agent.
     return quota.agentMaxRunning === null || claiming === 0;
   }
 

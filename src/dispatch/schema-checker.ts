@@ -5,7 +5,7 @@ import type { SchemaQuestion, SchemaVerdict } from "./schema-worker.ts";
 
 /** The time that Ajv takes grows with the square of a schema's size: 64 KiB take about 0.2 s. */
 const SCHEMA_LIMIT_CHARACTERS = 64 * 1024;
-/** The thread itself cuts a check off after 1 s. One that does not answer for so long is replaced. */
+/** The thread ends each check after 1 s. A thread that does not answer within this time is replaced. */
 const ANSWER_LIMIT_MS = 10_000;
 /** Heap of the thread. The largest output of a runtime, 32 MB, takes about 200 MB as objects. */
 const HEAP_LIMIT_MB = 512;
@@ -13,9 +13,9 @@ const HEAP_LIMIT_MB = 512;
 const MAX_WAITING_PER_TENANT = 1000;
 const STOPPING: SchemaVerdict = { fault: "cannot be checked, because Bridge is stopping" };
 
-/** Checks JSON Schemas of callers, and results against them, in a thread of its own: neither can hold up the event loop. */
+/** Checks JSON Schemas of callers, and results against them, in a worker thread, so that neither can block the event loop. */
 export interface SchemaChecker {
-  /** What is wrong with a schema, in words; null when it can be used. */
+  /** Describes the fault of a schema; null when it can be used. */
   findSchemaFault(tenant: string, schema: Record<string, unknown>): Promise<string | null>;
   /** The object of a result, the runtime's own or the last one in its text, and why it does not fit the schema; `outputs` is absent when there is none. */
   findObject(
@@ -35,7 +35,7 @@ interface Job {
 
 /** Creates the checker; its thread starts with the first check. Tenants take turns, check by check. */
 export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answerLimitMs?: number } = {}): SchemaChecker {
-  /** Of each tenant what waits; the tenant whose turn is next stands first. */
+  /** Waiting checks by tenant; the tenant whose turn is next is first. */
   const waiting = new Map<string, Job[]>();
   let worker: Worker | null = null;
   let current: Job | null = null;
@@ -80,7 +80,7 @@ export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answe
     const { tenant, settle } = current;
     current = null;
     const others = waiting.get(tenant);
-    // Behind the others, also behind those that came while it had its turn.
+    // Moves the tenant behind all others, including those that arrived during its turn.
     if (others !== undefined && waiting.delete(tenant)) waiting.set(tenant, others);
     settle(verdict);
     startNext();

@@ -8,13 +8,13 @@ export interface SchemaQuestion {
   result?: { outputs: string } | { output: string };
 }
 
-/** What is wrong, or null. `outputs` is the object that was found in a text. */
+/** The fault, or null. `outputs` is the object that was found in a text. */
 export interface SchemaVerdict {
   fault: string | null;
   outputs?: Record<string, unknown> | undefined;
 }
 
-/** The thread of `schema-checker.ts`: one question, one verdict. */
+/** The worker thread of `schema-checker.ts`. It returns one verdict for each question. */
 parentPort?.on("message", (question: SchemaQuestion) => parentPort?.postMessage(answer(question)));
 
 function answer({ schema: text, result }: SchemaQuestion): SchemaVerdict {

@@ -13,7 +13,7 @@ export interface TaskClocks {
   close(): void;
 }
 
-/** A pause of Bridge that begins between two looks at the silence counts as silence until the second one: at most this part of the limit. */
+/** The silence is checked this many times per limit. At most one interval of a pause of Bridge counts as silence. */
 const LOOKS_PER_LIMIT = 8;
 
 /** Creates clocks that stand at zero and begin with `start`. */
@@ -27,7 +27,7 @@ export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: num
   let deadline: Deadline | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
   let lastLook: NodeJS.Immediate | undefined;
-  /** Since when the task has been silent; later by the time in which Bridge itself did not run. */
+  /** Start of the silence, moved forward by the time in which Bridge itself did not run. */
   let silentSince = startedAt;
 
   function remainingMs(): number {
@@ -44,11 +44,11 @@ export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: num
     if (idleSeconds > 0) listen(idleSeconds * 1000);
   }
 
-  /** Looks at the silence after a part of the limit, or when it is over. */
+  /** Checks the silence after one interval, or at the limit. */
   function listen(limitMs: number): void {
     const partMs = limitMs / LOOKS_PER_LIMIT;
     const leftMs = silentSince + limitMs - performance.now();
-    // After a pause nothing is left, and what the runtime has said meanwhile is still to be read.
+    // After a pause the remaining time may be zero although output of the runtime is still unread.
     const waitMs = leftMs <= 0 ? partMs : Math.min(partMs, leftMs);
     idleTimer = setTimeout(look, waitMs, limitMs, performance.now() + waitMs);
   }
@@ -57,7 +57,7 @@ export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: num
     const now = performance.now();
     if (isLate(dueAt)) silentSince = Math.min(silentSince + now - dueAt, now);
     else if (now - silentSince >= limitMs) {
-      // A timer runs before the reads of its turn: what waits in the pipes comes first.
+      // Timers run before the reads of their turn, so waiting output is read first.
       lastLook = setImmediate(() => {
         if (performance.now() - silentSince >= limitMs) onIdle(limitMs / 1000);
         else listen(limitMs);

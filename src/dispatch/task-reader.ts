@@ -12,7 +12,7 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
   lastProgressAt: number | null;
   /** A tool call waits for an answer. */
   isApprovalPending: boolean;
-  /** It is queued, and a limit on the running tasks of its tenant or agent is reached. */
+  /** Whether the task is queued and a limit on the running tasks of its tenant or agent is reached. */
   isHeldByQuota: boolean;
   /** Reads a long result, which the task then lacks, as JSON text in parts. */
   readResult?: (() => AsyncIterable<string>) | undefined;
@@ -21,7 +21,7 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
 /** Reads tasks for those outside, within one tenant: what belongs to another does not exist. */
 export interface TaskReader {
   find(tenant: string, taskId: string): Promise<TaskSnapshot | null>;
-  /** How long the task's result is, told without reading it. */
+  /** Size of the task's result in bytes, determined without reading it. */
   resultBytes(tenant: string, taskId: string): Promise<number>;
   list(filter: TaskFilter, page: Page): Promise<TaskSnapshot<ListedTask>[]>;
 }

@@ -23,7 +23,7 @@ export function encodeEventData(given: Record<string, unknown>): string {
   );
 }
 
-/** Cuts fields that cannot fit, without looking at all of them: they stay the longest strings, and what is left of each is longer than what fits. */
+/** Shortens fields that cannot fit before the exact cut. They remain the longest strings, and each is still longer than the limit. */
 function withoutEndless(data: Record<string, unknown>): Record<string, unknown> {
   let cut = data;
   for (const name in data) {

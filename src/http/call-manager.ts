@@ -40,9 +40,9 @@ export interface ManagerCallOptions {
 }
 
 /**
- * Calls a manager of the provider that the request names; whatever comes of it otherwise is a BridgeError, or a bug. The signal is aborted when
- * nobody waits for the outcome any longer: at the time limit, when the server closes and, for a read, when its client has gone. A write goes on without
- * its client, which could not tell what was done.
+ * Calls a manager of the provider that the request names; every expected failure is a BridgeError. The signal is aborted at the
+ * time limit, when the server closes and, for a read, when its client disconnects. A write continues without its client, because the client could not
+ * know which steps were carried out.
  */
 export type CallManager = <Kind extends keyof Managers, Result>(
   request: ProviderRequest,

@@ -7,14 +7,14 @@ const SPACE = 0x20;
 
 /**
  * Counts the values of a JSON text, each member of an object and each element of an array, without parsing it. Stops above `limit`.
- * What a text that is not JSON has as a count does not matter: the parser refuses it.
+ * The count of a text that is not JSON does not matter, because the parser rejects it.
  */
 export function countJsonValues(bytes: Uint8Array, limit: number): number {
   // Every value but the first follows a comma, or opens a container.
   let count = 1;
   for (let index = 0; index < bytes.length && count <= limit; index += 1) {
     const byte = bytes[index] as number;
-    // Digits, signs and colons: the most of what is outside of strings.
+    // Digits, signs and colons are most of the bytes outside of strings.
     if (byte > COMMA && byte < OPENING_BRACKET) continue;
     if (byte === QUOTE) index = endOfString(bytes, index + 1);
     else if (byte === COMMA) count += 1;
@@ -47,7 +47,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return index;
 }
 
-/** Whether an odd number of backslashes precedes; what is before `start` belongs to an earlier character. */
+/** Whether an odd number of backslashes precedes. Bytes before `start` belong to an earlier character. */
 function isEscaped(bytes: Uint8Array, start: number, quote: number): boolean {
   let first = quote;
   while (first > start && bytes[first - 1] === BACKSLASH) first -= 1;

@@ -38,7 +38,7 @@ const ticketBody = z
     scopes: listOf(scopes.length, z.enum(scopes))
       .refine((list) => list.length > 0, "must name at least one scope")
       .meta({
-        description: "Scopes of the ticket, each one of the token's. Default: all scopes of the token.",
+        description: "Scopes of the ticket. Each must be a scope of the token. Default: all scopes of the token.",
         override: { type: "array", items: { type: "string", enum: [...scopes] }, minItems: 1, maxItems: scopes.length },
       })
       .optional(),

@@ -30,7 +30,7 @@ export function gatewayRoutes(options: Omit<ManagerCallOptions, "closing">): Fas
   const closing = new AbortController();
   const callManager = createManagerCalls({ ...options, closing: closing.signal });
   return async (app) => {
-    // The last hooks come first: by then the last answers had their time, and the log says of a write that its outcome is unknown.
+    // onClose hooks run in reverse order: the last answers have had their time, and the log reports the outcome of an open write as unknown.
     app.addHook("onClose", async () => closing.abort());
     auditWrites(app, options.logger);
     app.addHook("preValidation", async ({ body }) => refuseHarmfulJson(body));

@@ -6,23 +6,23 @@ const MIB = 1024 ** 2;
 export const MAX_HELD_PER_TENANT_BYTES = 64 * MIB;
 /** All tenants together: an eighth of the 2 GiB that Node's heap has on a small machine. */
 const MAX_HELD_BYTES = 256 * MIB;
-/** Below this nothing is counted: the connection itself costs as much. */
+/** Smaller amounts are not counted, because the connection itself needs as much. */
 export const UNCOUNTED_BYTES = 16 * 1024;
 /** How long a request waits for room: answers that are being read make some within this time. */
 const PATIENCE_MS = 5_000;
 
-/** What one client makes Bridge hold. */
+/** The memory that one client occupies. */
 export interface Hold {
   readonly bytes: number;
-  /** Holds so many bytes more, once there is room; throws `overloaded` when there is none in time. */
+  /** Adds this number of bytes as soon as there is room; throws `overloaded` when there is none in time. */
   reserve(bytes: number): Promise<void>;
-  /** Holds so many bytes in all from now on, whether there is room or not. */
+  /** Sets the total to this number of bytes, even if there is no room. */
   set(bytes: number): void;
-  /** Holds nothing any more, for good. */
+  /** Sets the total to zero, permanently. */
   release(): void;
 }
 
-/** Counts what Bridge keeps in memory for clients, by tenant: requests that are not complete, and answers that are not read. */
+/** Counts the bytes that Bridge keeps in memory for clients, by tenant: incomplete requests and unread answers. */
 export interface HeldBytes {
   open(tenant: string): Hold;
   isFull(tenant: string): boolean;
@@ -56,7 +56,7 @@ export function createHeldBytes({
 
   function hasRoom(tenant: string, bytes: number, ownBytes = 0): boolean {
     const others = (heldByTenant.get(tenant) ?? 0) - ownBytes;
-    // Nothing more, too, needs room: it asks whether anything may be added.
+    // Zero bytes need room as well: the call checks whether more may be added.
     const more = ownBytes + Math.max(bytes, 1);
     return others === 0 || (others + more <= perTenantBytes && inAll - ownBytes + more <= inAllBytes);
   }
@@ -69,7 +69,7 @@ export function createHeldBytes({
     if (difference < 0 && waiters.size > 0) admitWaiters();
   }
 
-  /** In the order in which they came; who needs more room than there is holds up its own tenant only. */
+  /** In order of arrival. A request that needs more room than there is delays only its own tenant. */
   function admitWaiters(): void {
     const blocked = new Set<string>();
     for (const waiter of waiters) {
@@ -143,5 +143,5 @@ export function createHeldBytes({
 const refusal = (perTenantBytes: number): BridgeError =>
   new BridgeError(
     "overloaded",
-    `Bridge holds too much for this tenant, or for all: answers that are not read and requests that are not complete may be ${perTenantBytes} bytes together. Read the answers that are open, then try again.`,
+    `Unread answers and incomplete requests of this tenant, or of all tenants, occupy too much memory; a tenant may occupy ${perTenantBytes} bytes. Read the open answers, then try again.`,
   );

@@ -3,13 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BridgeError } from "../errors.ts";
 import { type HeldBytes, type Hold, UNCOUNTED_BYTES } from "./held-bytes.ts";
 
-/** A reader that takes nothing for this long is cut off: it holds memory, or a file open. */
+/** A client that reads nothing for this long is disconnected, because it occupies memory or keeps a file open. */
 export const STALLED_READER_MS = 60_000;
 
-/** Whose requests nobody has identified, such as those for the documentation. */
+/** The tenant of requests without a token, such as those for the documentation. */
 const PUBLIC = "";
 
-/** What the hooks need. */
+/** Options of the hooks. */
 interface HoldOptions {
   heldBytes: HeldBytes;
   bodyLimitBytes: number;
@@ -27,7 +27,7 @@ export function holdRequests(app: FastifyInstance, { heldBytes, bodyLimitBytes, 
     const tenant = tenantOf(request);
     const bytes = bodyBytes(request, bodyLimitBytes);
     if (tenant === PUBLIC || (bytes < UNCOUNTED_BYTES && !heldBytes.isFull(tenant))) return done();
-    // Before the body is read: what has to wait stays in the network.
+    // Before the body is read, so that the body of a waiting request stays in the network.
     openHold(heldBytes, request, reply)
       .reserve(bytes)
       .then(() => done(), done);
@@ -35,10 +35,10 @@ export function holdRequests(app: FastifyInstance, { heldBytes, bodyLimitBytes, 
 
   app.addHook("onSend", (request, reply, payload, done) => {
     const bytes = payloadBytes(payload);
-    // Where something waits on the connection already, the smallest answer waits behind it.
+    // If data already waits on the connection, even a small answer waits behind it.
     if (bytes < UNCOUNTED_BYTES && !(request.raw.socket.writableLength > 0)) return done(null, payload);
     if (bytes >= UNCOUNTED_BYTES && tenantOf(request) === PUBLIC && heldBytes.isFull(PUBLIC))
-      return done(new BridgeError("overloaded", "Too many of these answers are not read."));
+      return done(new BridgeError("overloaded", "Too many answers on this connection are unread. Read them, then try again."));
     const hold = request.hold ?? openHold(heldBytes, request, reply);
     hold.set(Math.max(hold.bytes, bytes));
     reply.raw.setTimeout(stalledReaderMs, () => {
@@ -67,13 +67,13 @@ function openHold(heldBytes: HeldBytes, request: FastifyRequest, reply: FastifyR
 
 const tenantOf = (request: FastifyRequest): string => (request.principal as FastifyRequest["principal"] | null)?.tenant ?? PUBLIC;
 
-/** How long the body says that it is; one that does not say may be as long as any. */
+/** The declared length of the body; the limit when it declares none. */
 function bodyBytes({ headers }: FastifyRequest, limitBytes: number): number {
   if (headers["transfer-encoding"] !== undefined) return limitBytes;
   return Math.min(Number(headers["content-length"] ?? 0) || 0, limitBytes);
 }
 
-/** What an answer holds until it is read. A stream holds what it has read ahead, and the connection as much again. */
+/** Bytes that an answer occupies until it is read. A stream occupies its read-ahead buffer, and the connection the same amount again. */
 function payloadBytes(payload: unknown): number {
   if (typeof payload === "string") return payload.length < UNCOUNTED_BYTES / 4 ? payload.length : Buffer.byteLength(payload);
   if (payload instanceof Uint8Array) return payload.byteLength;
@@ -84,7 +84,7 @@ declare module "fastify" {
   interface FastifyRequest {
     /** What this request and its answer hold; null while that is too little to count. */
     hold: Hold | null;
-    /** Waits until there is room for an answer of so many bytes; throws `overloaded`. */
+    /** Waits until there is room for an answer of this many bytes; throws `overloaded`. */
     reserve(reply: FastifyReply, bytes: number): Promise<void>;
   }
 }

@@ -4,18 +4,18 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 const MAX_DELAY_MS = 500;
 const SAMPLE_MS = 1_000;
 const RESOLUTION_MS = 10;
-/** So many seconds in a row: one long block (a pause of the machine, one costly request) is over when it is measured, and refuses nobody. */
+/** Consecutive slow samples. One long block (a pause of the machine, one expensive request) is over when it is measured, so it causes no rejections. */
 const SAMPLES_IN_A_ROW = 2;
 
-/** Tells whether the event loop falls behind the work of serving. */
+/** Reports whether the event loop falls behind. */
 export interface Overload {
   readonly isOverloaded: boolean;
-  /** Begins to measure: what blocked the loop before, such as the start itself, does not count. */
+  /** Starts to measure. Earlier blocks, such as the start itself, do not count. */
   start(): void;
   close(): void;
 }
 
-/** What overload is judged by; `delays` is for tests, in nanoseconds as Node measures them. */
+/** Options; `delays` is for tests, in nanoseconds as Node measures them. */
 interface OverloadOptions {
   /** 0 means never overloaded. */
   maxDelayMs?: number;
@@ -29,7 +29,7 @@ export function createOverload({ maxDelayMs = MAX_DELAY_MS, delays }: OverloadOp
   let timer: NodeJS.Timeout | undefined;
 
   function sample(): void {
-    // Not a number where the loop was blocked for the whole time: the delay is measured right after this, and counts for the next sample.
+    // The mean is NaN if the loop was blocked for the whole sample. The delay is then measured right after this and counts in the next sample.
     const isOver = histogram.mean / 1e6 - RESOLUTION_MS > maxDelayMs;
     samplesOver = isOver ? samplesOver + 1 : 0;
     histogram.reset();

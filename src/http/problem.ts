@@ -17,7 +17,7 @@ export const problemSchema = z
     queue: z
       .enum(queueOwners)
       .optional()
-      .describe("With the code queue_full: whose queue is full, that of Bridge as a whole, of the tenant or of the agent."),
+      .describe("Only with the code queue_full: the queue that is full, of Bridge as a whole, of the tenant or of the agent."),
   })
   .meta({ id: "Problem" });
 export type Problem = z.infer<typeof problemSchema>;

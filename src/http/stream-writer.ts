@@ -20,10 +20,10 @@ export interface StreamWriter {
   finished(graceMs: number): Promise<void>;
 }
 
-/** What a writer is bounded by. */
+/** Limits of a writer. */
 export interface StreamWriterOptions {
   heartbeatMs: number;
-  /** Counts what waits for this reader alone. */
+  /** Counts the bytes that wait for this reader only. */
   hold: Hold;
   /** Does the reader's tenant hold as much as it may? */
   isFull(): boolean;

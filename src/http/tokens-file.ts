@@ -12,7 +12,7 @@ import { collectQuotas, quotaFields } from "./quota-fields.ts";
 export interface TokensFile {
   /** The last set that was valid. */
   tokens(): readonly KnownToken[];
-  /** What that set says of the quotas of tenants. */
+  /** The quotas of tenants in that set. */
   quotas(): ReadonlyMap<string, Partial<TenantQuota>>;
   close(): void;
 }

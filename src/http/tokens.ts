@@ -12,7 +12,7 @@ export interface Tokens {
   find(token: string): Principal | null;
   /** Tells, while Bridge runs, of each token that is taken back or changed, by the principal that it spoke for. One listener only. */
   onWithdrawn(listener: (principal: Principal) => void): void;
-  /** The quota that the tokens file sets for a tenant; what it leaves out is for the settings. */
+  /** The quota that the tokens file sets for a tenant. The settings apply to missing fields. */
   quotaOf(tenant: string): Partial<TenantQuota>;
   /** Called after each change of a quota. One listener only. */
   onQuotasChanged(listener: () => void): void;

@@ -5,7 +5,7 @@ import type { createLongTextVerbs } from "./long-text-verbs.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { Callback, CallbackState, DueCallback, Store } from "./store.ts";
 
-/** What the verbs of callbacks work with beside the database. */
+/** The other parts of the store that callback operations use. */
 interface Companions {
   events: ReturnType<typeof createEventVerbs>;
   longTexts: Pick<ReturnType<typeof createLongTextVerbs>, "readGapped">;

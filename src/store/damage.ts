@@ -24,7 +24,7 @@ export const damageRefusal = (): BridgeError =>
 export const damagedAtStart = (file: string, fault: string): StartError =>
   new StartError(`${describeDamage(file, fault)} ${remedyOf(file)}`);
 
-/** What is wrong with the file, in one sentence. */
+/** Describes the damage in one sentence. */
 export const describeDamage = (file: string, fault: string): string => `The database ${file} is damaged: ${fault.replace(/\.?$/, ".")}`;
 
 /** How an operator restores the file. */

@@ -11,7 +11,7 @@ const READ_STRETCH = 250;
 export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
   let committed = Number(driver.get("SELECT value FROM counter WHERE name = 'event'")?.["value"]);
   let last = committed;
-  /** The last event that readers know of: what is written together is shown together, also where it takes several commits. */
+  /** The last event that is visible to readers. Events of one turn become visible together, even if they need several commits. */
   let published = committed;
   let appended: StoredEvent[] = [];
   let unpublished: StoredEvent[] = [];

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import { isDamage, remedyOf } from "./damage.ts";
 
-/** While a fault lasts, Bridge's own writes meet it twice a second: one line in this time is enough. */
+/** Bridge retries its own writes twice a second while a fault lasts, so the same fault is logged at most once in this time. */
 const REPEAT_MS = 60_000;
 
-/** What the log of faults needs; `clock` is for tests. */
+/** Options; `clock` is for tests. */
 interface FaultLogOptions {
   file: string;
   logger: Pick<Logger, "error">;

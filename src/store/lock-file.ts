@@ -6,7 +6,7 @@ import { StartError } from "../errors.ts";
 /** How long a start waits for a Bridge that is still shutting down. */
 const WAIT_MS = 2000;
 
-/** What a lock protects, in words for the operator. */
+/** The resource that a lock protects, for error messages. */
 export interface Locked {
   name: "data directory" | "database";
   /** The setting that contains its path. */

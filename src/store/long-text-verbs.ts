@@ -7,7 +7,7 @@ import type { Store } from "./store.ts";
 
 /** UTF-16 units of a text that one chunk holds, at most. */
 const CHUNK_LENGTH = 64 * 1024;
-/** What one read takes, give or take a row, in rows and in UTF-16 units: the event loop is free after it. */
+/** Approximate limits of one read, in rows and in UTF-16 units. The event loop is free after each read. */
 const READ_ROWS = 250;
 const READ_LENGTH = 256 * 1024;
 /** Events shorter than this on average share nothing worth sharing: the rows around their text are longer than the text. */
@@ -18,7 +18,7 @@ const EVENT_END = '"}';
 
 /** The verbs of long texts: everything goes in slices, and the event loop is free between them. */
 export function createLongTextVerbs(driver: SqliteDriver) {
-  // A crash between a text and the end of its task has left the text to nobody.
+  // After a crash between storing a text and the end of its task, no result refers to the text.
   driver.run(
     "DELETE FROM text_chunk WHERE task IN (SELECT seq FROM task WHERE result_gaps IS NULL AND seq IN (SELECT task FROM text_chunk))",
   );

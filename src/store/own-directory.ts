@@ -17,7 +17,7 @@ export function makeOwnDirectory(setting: string, directory: string): void {
   }
 }
 
-/** Where the database file really lies or will lie, links followed. Makes its directory. */
+/** The path of the database file with all links followed; the file may not exist yet. Makes its directory. */
 export function locateDatabase(file: string): string {
   const setting = "BRIDGE_DATABASE_URL";
   makeOwnDirectory(setting, path.dirname(file));
@@ -51,7 +51,7 @@ function unusable(setting: string, place: string, cause: unknown): StartError {
   return new StartError(`Bridge cannot start: ${setting} cannot be ${JSON.stringify(shown)}: ${reasons[code] ?? message}.`, { cause });
 }
 
-const file = "a file stands where a directory is needed; choose another directory";
+const file = "a file exists where a directory is needed; choose another directory";
 const permission = "the user that Bridge runs as has no permission to make it; grant it, or choose another directory";
 
 const reasons: Readonly<Record<string, string>> = {
@@ -62,6 +62,6 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only; choose another directory",
   ENOENT: "no directory can be made there; choose another one",
   ENAMETOOLONG: "the path is too long; choose a shorter one",
-  ELOOP: "links lead in a circle; choose another path",
+  ELOOP: "the links form a loop; choose another path",
   ERR_INVALID_ARG_VALUE: "a path must not contain NUL",
 };

@@ -45,7 +45,7 @@ interface OpenOptions {
 export interface DriverHooks {
   /** The last thing in each transaction. */
   beforeCommit(): void;
-  /** The transaction is durable. Not the last one: more commits of what was written in the same turn follow. */
+  /** The transaction is durable. When it is not the last one, further commits of the same turn follow. */
   afterCommit(commit: { isLast: boolean }): void;
   /** What the transaction did is gone; whole operations will run again. */
   afterRollback(): void;
@@ -99,12 +99,12 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
   const commit = prepare("COMMIT");
 
   let queue: Entry[] = [];
-  /** Entries at the front of the queue that were written together with what the last commit took. */
+  /** Entries at the front of the queue that belong to the same turn as the last commit. */
   let rest = 0;
   let immediate: NodeJS.Immediate | null = null;
   let timer: NodeJS.Timeout | null = null;
   let closed = false;
-  /** A damaged file takes no new work: what is written into it may be lost. */
+  /** Callers cannot write to a damaged file, because their data may be lost. */
   let isDamaged = false;
   let pageCheck: PageCheck | null = null;
 
@@ -133,7 +133,7 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
     if (queue.length > 0) schedule(timer !== null);
   }
 
-  /** What is next, in order: nearly always everything. */
+  /** The entries of the next commit, in order; nearly always all. */
   function takeSlice(): Entry[] {
     if (rest === 0) rest = queue.length;
     let bytes = 0;
@@ -289,7 +289,7 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
   };
 }
 
-/** What the check of the pages found, with the code of SQLite's own errors of that kind. */
+/** A fault that the page check found, with the code that SQLite uses for such errors. */
 class DamagedFileError extends Error {
   override readonly name = "DamagedFileError";
   readonly code = "SQLITE_CORRUPT";
@@ -325,7 +325,7 @@ function refuseHardLinks(file: string): void {
   );
 }
 
-/** The size on disk; what the write-ahead log holds is little. */
+/** The size on disk, without the write-ahead log, which is small. */
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /** The header of a SQLite database is missing: most often the path names a file of another kind. */

@@ -223,7 +223,7 @@ export interface Store {
   finishTaskIfRunning(task: Task, finish: Finish): Promise<Task | null>;
   /**
    * Makes sure that each of these long texts of a task that is about to end is stored, and once: its own text events may hold it already.
-   * Writes in slices, and replaces what an earlier call for the task has kept.
+   * Writes in slices, and replaces the texts that an earlier call for the task has stored.
    */
   keepLongTexts(task: TaskIdentity, texts: readonly string[]): Promise<LongText[]>;
   isResumeTokenKnown(key: { tenant: string; provider: string; agentId: string; token: string }): Promise<boolean>;
@@ -275,7 +275,7 @@ export interface Store {
   prune(olderThanMs: number, limit: number): Promise<number>;
   /** Proves that a write reaches the disk. */
   checkWritable(): Promise<void>;
-  /** Looks for damaged pages where opening the store has not done so. Resolves when the check is over; what it finds is a fault. */
+  /** Checks for damaged pages if opening the store has not done so. Resolves when the check ends; damage is reported as a fault. */
   checkPages(): Promise<void>;
   /** Counts of queued tasks that were dispatched, for counters kept in memory; those with the oldest task first. */
   countQueuedTasks(): Promise<QueuedCount[]>;

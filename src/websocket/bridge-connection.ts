@@ -7,9 +7,9 @@ import type { Frame } from "./envelope.ts";
 
 /** Frames of one socket that are in work at once; the others wait, and so does who sends them. */
 export const MAX_IN_FLIGHT = 16;
-/** While more than this is made and not taken, no further frame is worked on. */
+/** While more than this is unread by the client, Bridge processes no further frame. */
 const MAX_UNTAKEN_BYTES = 1024 * 1024;
-/** Frames in work may be so long together: one of the default limit, which needs several times its length. */
+/** Total size of the frames in progress: one frame of the default limit, which needs several times its size in memory. */
 const MAX_IN_WORK_BYTES = 8 * 1024 * 1024;
 /** Around the payload of a control frame from a client. */
 const CONTROL_FRAME_BYTES = 6;
@@ -30,7 +30,7 @@ export interface BridgeConnection {
 export interface ConnectionOptions {
   /** The connection below the socket. */
   stream: Pick<Socket, "bytesRead" | "on">;
-  /** Counts what this client makes Bridge hold. */
+  /** Counts the memory that this client occupies. */
   hold: Hold;
   /** More of an unfinished message came. */
   onUnfinished(): void;
@@ -88,7 +88,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
   };
   socket.on("ping", passOver);
   socket.on("pong", passOver);
-  // After the socket has read the same bytes: what is left over belongs to a message that is not complete.
+  // Runs after the socket has read the same bytes. The remaining bytes belong to an incomplete message.
   stream.on("data", () => {
     const bytes = stream.bytesRead - messageBegan;
     if (bytes < UNCOUNTED_BYTES || isClosing) return;
@@ -155,9 +155,9 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
     return taken;
   }
 
-  /** A client of which nothing was heard since the last ping, not even a pong, is gone; one that takes the same answer still does not read, and one that sends the same message still does not send. */
+  /** Disconnects a client that has sent nothing since the last ping, has read nothing of the same answer, or has not completed the same message. */
   function beat(): void {
-    // Bridge itself did not run, so neither the pong nor the room for the answer has been seen: a late beat proves nothing.
+    // Bridge itself did not run, so it has not processed a pong or a read by the client yet. The next ping decides.
     if (isLate(dueAt)) isPinged = false;
     dueAt = performance.now() + heartbeatMs;
     const isSilent = isPinged && stream.bytesRead === bytesHeard;

@@ -63,7 +63,7 @@ export interface BridgeResponseEnvelope {
 export const closeCodes = {
   /** Bridge stops, and has answered what was in flight. */
   goingAway: 1001,
-  /** The tenant's clients made Bridge hold too much, and this one's unfinished message is the oldest. */
+  /** The clients of the tenant occupy too much memory, and this connection has their oldest incomplete message. */
   tooMuchHeld: 1013,
   /** The token was taken back or has expired. */
   tokenOver: 4401,

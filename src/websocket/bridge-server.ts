@@ -100,7 +100,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     }
     if (oldest === null) return;
     metrics.websocketCutOffs.inc();
-    logger.warn({ tenant }, "a WebSocket client was disconnected, because its tenant's clients hold too much of Bridge's memory");
+    logger.warn({ tenant }, "WebSocket client disconnected: the clients of its tenant occupy too much memory");
     oldest.dismiss(closeCodes.tooMuchHeld, "too-much-held");
   }
 

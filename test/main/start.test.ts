@@ -64,7 +64,7 @@ describe("the start", () => {
     onTestFinished(close);
     const cases: [Record<string, string>, string][] = [
       [{ BRIDGE_PORT: String(port) }, `address already in use 127.0.0.1:${port}. Another program listens there`],
-      [{ BRIDGE_DATA_DIR: file }, `BRIDGE_DATA_DIR cannot be "${file}": a file stands where a directory is needed`],
+      [{ BRIDGE_DATA_DIR: file }, `BRIDGE_DATA_DIR cannot be "${file}": a file exists where a directory is needed`],
       [{ BRIDGE_DATABASE_URL: `sqlite:${file}` }, `BRIDGE_DATABASE_URL names ${file}, and this file is not a database`],
     ];
     for (const [setting, words] of cases) {

@@ -233,7 +233,7 @@ test.each([".outputs", ".outputs/responder"])("nothing is written where a task h
   for (const directory of [outside, path.dirname(path.join(workspace, planted))]) mkdirSync(directory, { recursive: true });
   symlinkSync(outside, path.join(workspace, planted));
   await dispatch({});
-  expect(await ended("failed")).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("is no directory") });
+  expect(await ended("failed")).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("is not a directory") });
   expect(readdirSync(outside)).toEqual([]);
 });
 

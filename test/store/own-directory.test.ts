@@ -31,7 +31,7 @@ describe("a directory of Bridge", () => {
   test.each([
     ["in /proc", "/proc/bridge", "no directory can be made there"],
     ["deep in /proc", "/proc/self/fd/9999/one/two", "no directory can be made there"],
-    ["below a device", "/dev/null/bridge", "a file stands where a directory is needed"],
+    ["below a device", "/dev/null/bridge", "a file exists where a directory is needed"],
     ["with a path of 5,000 characters", `/tmp/${"x".repeat(250)}`.repeat(20), "the path is too long"],
     ["with a name of 300 characters", `/tmp/${"x".repeat(300)}`, "the path is too long"],
     ["with NUL", "/tmp/one\0two", "a path must not contain NUL"],
@@ -49,7 +49,7 @@ describe("a directory of Bridge", () => {
     await writeFile(path.join(directory, "file"), "");
     await symlink("nothing", path.join(directory, "link"));
     for (const place of ["file", "file/below", "link"])
-      expect(() => makeOwnDirectory("BRIDGE_DATA_DIR", path.join(directory, place)), place).toThrow(/a file stands where/);
+      expect(() => makeOwnDirectory("BRIDGE_DATA_DIR", path.join(directory, place)), place).toThrow(/a file exists where/);
   });
 });
 
@@ -67,11 +67,11 @@ describe("a database", () => {
     expect(locateDatabase(path.join(directory, "new/bridge.db"))).toBe(path.join(directory, "new/bridge.db"));
   });
 
-  test("whose links lead in a circle, or to no directory, is refused in words", async () => {
+  test("whose links form a loop, or lead to no directory, is rejected with an error", async () => {
     const directory = await temporaryDirectory();
     await symlink("circle.db", path.join(directory, "circle.db"));
     await symlink("nowhere/bridge.db", path.join(directory, "bridge.db"));
-    expect(() => locateDatabase(path.join(directory, "circle.db"))).toThrow(/BRIDGE_DATABASE_URL cannot be .*links lead in a circle/);
+    expect(() => locateDatabase(path.join(directory, "circle.db"))).toThrow(/BRIDGE_DATABASE_URL cannot be .*the links form a loop/);
     expect(() => locateDatabase(path.join(directory, "bridge.db"))).toThrow(
       /BRIDGE_DATABASE_URL cannot be .*no directory can be made there/,
     );

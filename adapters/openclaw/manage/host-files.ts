@@ -15,7 +15,7 @@ import { textEtag } from "./etag.ts";
 
 // What the gateway has no call for, done on its own host: in workspaces and directories of skills, never in its state.
 
-/** The most that a file of a skill may hold, in bytes. */
+/** Maximum size of a file of a skill. */
 const MAX_FILE_BYTES = 16 * 1024 ** 2;
 
 /** Is a path inside a directory, and not the directory itself? Both as they are written. */
@@ -69,7 +69,7 @@ export async function removeDirectory(root: string, directory: string): Promise<
   await removeInside(parent, last);
 }
 
-/** Both as they are written: the gateway names what belongs to the root. */
+/** Both paths as the gateway reports them, links not resolved. */
 function namesBelow(root: string, directory: string): string[] {
   if (!isInside(root, directory)) throw leadsOut();
   return path.relative(root, directory).split(path.sep);

@@ -13,7 +13,7 @@ export interface ManageContext extends ProbeContext {
   stateDir: string | null;
   /** The command line of OpenClaw's own program on the same host; null: not configured. */
   command: readonly string[] | null;
-  /** Aborted when nobody waits for the call any longer. */
+  /** Aborted when the caller no longer waits for the call. */
   signal?: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ export async function ask<T>(
   throw new ManagementError("unavailable", `OpenClaw ${gateway.hello?.version} answers ${method} in a way that Bridge does not know.`);
 }
 
-/** Asks the gateway for a change. One that has begun is not given up: the next write would meet it half done. */
+/** Asks the gateway for a change. A change that has begun is not canceled, because the next write would find it incomplete. */
 export async function askToChange<T>(
   context: ManageContext,
   schema: z.ZodType<T>,
@@ -47,7 +47,7 @@ export async function askToChange<T>(
   return await ask(completing(context), schema, method, params, options);
 }
 
-/** For the steps of a write after its first change: they belong together, and are carried out although nobody waits any longer. */
+/** For the steps of a write after its first change: they must all be carried out, even if the caller no longer waits. */
 export const completing = ({ signal: _, ...context }: ManageContext): ManageContext => context;
 
 /** Waits for what the gateway has done to show in what it tells, which takes it some 100 ms. */

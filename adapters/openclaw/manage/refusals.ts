@@ -8,7 +8,7 @@ const detailsSchema = z.object({ type: z.string().optional(), code: z.string().o
 const staleConfig = /config changed since last load|base ?hash/i;
 const overtakenChange = /^config\.patch persisted but was not applied .*\(superseded\)/;
 
-/** Runs an act of a manager; what the gateway has against it becomes the refusal of a manager; a call that nobody waits for rejects with the signal's reason. */
+/** Runs an operation of a manager. An error of the gateway becomes a ManagerError; an aborted call rejects with the reason of its signal. */
 export async function refusing<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await act();

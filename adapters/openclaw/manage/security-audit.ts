@@ -13,16 +13,16 @@ const auditSchema = z.looseObject({
   findings: z.array(z.looseObject({ checkId: z.string(), severity: z.string(), title: z.string() })),
 });
 
-/** One run of the audit, which all who ask meanwhile share. */
+/** One run of the audit. Callers that ask while it runs share its result. */
 interface Audit {
   outcome: Promise<Record<string, unknown>>;
-  /** Until then its outcome counts. */
+  /** Its outcome is valid until then. */
   endsAt: number;
   waiting: number;
   stop: AbortController;
 }
 
-/** Makes what tells the security posture of a gateway: OpenClaw's own audit, by its program on the same host, one at a time. It is stopped when nobody waits for it any longer. */
+/** Creates the reader of a gateway's security posture. It runs OpenClaw's audit program on the same host, one run at a time, and stops a run that no caller waits for. */
 export function createSecurityAudit(): (context: ManageContext) => Promise<Record<string, unknown>> {
   let last: Audit | null = null;
 

@@ -27,7 +27,7 @@ export class BridgeClientError extends Error {
   readonly errors: readonly FieldError[];
   /** How long Bridge asks to wait before another try. */
   readonly retryAfterMs: number | null;
-  /** With the code `queue_full`: whose queue is full, that of Bridge as a whole, of the tenant or of the agent. */
+  /** Only with the code `queue_full`: the queue that is full, of Bridge as a whole, of the tenant or of the agent. */
   readonly queue: "bridge" | "tenant" | "agent" | null;
 
   constructor(

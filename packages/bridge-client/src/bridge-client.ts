@@ -67,7 +67,7 @@ export interface BridgeClient {
    * ends with its last event. Of a filter: from now on, until the signal aborts.
    */
   events(source?: string | EventFilter, options?: EventOptions): AsyncGenerator<BridgeEvent, void>;
-  /** Mints a ticket for a browser: good once, within 60 s. `scopes`: those of the ticket, each one of the token's; default: all of them. */
+  /** Mints a ticket for a browser, valid once within 60 s. Each of `scopes` must be a scope of the token; default: all of them. */
   createTicket(request?: { scopes?: readonly Scope[] | undefined }, options?: CallOptions): Promise<Ticket>;
   listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
   /** What a task left in its workspace. */

@@ -168,7 +168,7 @@ export interface Approval {
 }
 export type ApprovalState = "pending" | "approved" | "rejected";
 
-/** What a token permits. */
+/** A permission of a token. */
 export type Scope = "dispatch" | "read" | "approve" | "manage" | "metrics";
 
 /** A single-use stand-in for a token: opens one event stream or WebSocket. */

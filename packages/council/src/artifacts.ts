@@ -48,8 +48,8 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
   try {
     using _ = await openDirectory();
   } catch (error) {
-    const reason = error instanceof NotADirectory ? `${error.entry} is no directory` : (error as NodeJS.ErrnoException).code;
-    fault = `Nothing can be written to ${directory}: ${reason}`;
+    const reason = error instanceof NotADirectory ? `${error.entry} is not a directory` : (error as NodeJS.ErrnoException).code;
+    fault = `Cannot write to ${directory}: ${reason}`;
   }
   const isUsable = fault === null;
 

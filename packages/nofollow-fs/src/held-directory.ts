@@ -10,7 +10,7 @@ export interface HeldDirectory extends Disposable {
 /** On Linux a path may begin at an open directory. Other systems have no such path, so there a directory is checked by its real path. */
 export const hasDescriptorPaths = existsSync("/proc/self/fd");
 
-/** Linux: opens a name without opening what it names. It needs no permission to read, has no effect on a device and does not wait for a pipe. */
+/** Linux: refers to a file without opening it. Needs no read permission, has no effect on a device and does not wait for a pipe. */
 export const O_PATH = hasDescriptorPaths ? 0o10000000 : 0;
 
 /** Errors that mean there is nothing to open. Any other error is a fault of the process or of the disk. */
@@ -27,7 +27,7 @@ export async function nullIfAbsent<T>(opening: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Opens a directory; null when there is none, or a link in its place. The path of its parent must be trusted, or that of a held directory.
+ * Opens a directory; null when there is none, or when its name is a link. The path of its parent must be trusted or be that of a held directory.
  * Synchronous: to open a directory by O_PATH takes less time than a turn through the thread pool.
  */
 export function holdDirectory(directory: string | Buffer): HeldDirectory | null {
@@ -47,7 +47,7 @@ export function holdRoot(root: string | HeldDirectory): HeldDirectory {
   return hasDescriptorPaths ? openDirectory(root, 0) : heldByPath(realpathSync(root));
 }
 
-/** Opens a directory below a trusted root, name by name; null when there is none, or a link on the way. */
+/** Opens a directory below a trusted root, name by name; null when there is none, or when a name is a link. */
 export function holdInside(root: string | HeldDirectory, names: readonly string[]): HeldDirectory | null {
   let directory: HeldDirectory | null = holdRoot(root);
   for (const name of names) {

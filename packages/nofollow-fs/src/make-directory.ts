@@ -1,7 +1,7 @@
 import { mkdir, unlink } from "node:fs/promises";
 import { codeOf, entryPath, type HeldDirectory, holdDirectory, holdRoot } from "./held-directory.ts";
 
-/** A program that changes a name all the time can win this many times. */
+/** Number of attempts while another program keeps changing the name. */
 const MAX_TRIES = 100;
 
 /** What happens to a file or a link that has the name of a directory, or to a directory that has the name of a file. */
@@ -22,7 +22,7 @@ export class NotADirectory extends Error {
 
 /**
  * Makes a directory below a trusted root, name by name, and opens it. A name that is taken by a link or a file is refused with
- * `NotADirectory`, or with "remove" the link or the file itself is removed; what a link leads to is never touched.
+ * `NotADirectory`, or with "remove" the link or the file itself is removed; the target of a link is never touched.
  */
 export async function makeDirectoryInside(
   root: string | HeldDirectory,
@@ -44,7 +44,7 @@ async function makeEntry(parent: HeldDirectory, name: string, mode: number, obst
     const directory = holdDirectory(place);
     if (directory !== null) return directory;
     if (obstacles === "refuse") break;
-    // Of a directory that has taken its place by now the removal fails, and the next try opens it.
+    // The removal fails if the name is a directory by now; the next try opens it.
     await unlink(place).catch(unlessCode("ENOENT", "EISDIR", "EPERM"));
   }
   throw new NotADirectory(name);

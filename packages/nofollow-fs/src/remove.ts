@@ -26,7 +26,7 @@ export async function removeInside(parent: string | HeldDirectory, name: string)
     using tree = holdDirectory(place);
     if (tree !== null) fault = await emptyTree(tree);
   }
-  if (!(await removeEmpty(place))) throw fault ?? new Error(`${name} cannot be removed: a program adds to it all the time.`);
+  if (!(await removeEmpty(place))) throw fault ?? new Error(`${name} cannot be removed: a program keeps adding files to it.`);
 }
 
 /** Removes a file, a link or an empty directory; false when it is a directory that holds something. */
@@ -117,7 +117,7 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
 
 const CHANGEABLE = 0o700;
 
-/** Whoever may write to a directory can empty it, and move it elsewhere. */
+/** The permissions that are needed to empty a directory and to move it. */
 function permitChanges(directory: HeldDirectory): void {
   // Most directories permit it, and to look costs less than to write.
   if ((statSync(directory.path).mode & CHANGEABLE) !== CHANGEABLE) chmodSync(directory.path, CHANGEABLE);

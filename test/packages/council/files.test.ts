@@ -150,7 +150,7 @@ describe("artifacts", () => {
     artifacts.log({ event: "x" });
     await artifacts.close();
     expect(readdirSync(elsewhere)).toEqual([]);
-    expect(artifacts.fault).toContain("bridges is no directory");
+    expect(artifacts.fault).toContain("bridges is not a directory");
     expect(artifacts.paths).toEqual([]);
   });
 
@@ -205,7 +205,7 @@ describe("artifacts", () => {
     artifacts.log({ event: "x" });
     await artifacts.write("md", "y");
     await artifacts.close();
-    expect(artifacts).toMatchObject({ paths: [], fault: expect.stringContaining(".outputs is no directory") });
+    expect(artifacts).toMatchObject({ paths: [], fault: expect.stringContaining(".outputs is not a directory") });
   });
 });
 
