@@ -192,7 +192,7 @@ test("so many that hang meet a ceiling; what is freed goes round in turn, and on
   expect(held.length).toBeLessThan(768);
 });
 
-test("each further tenant finds places, whatever those before it hold", async () => {
+test("each further tenant finds places, however many the earlier tenants hold", async () => {
   const { held, post } = createHeldPosts();
   const bench = createBench({ post });
   bench.claims.start();
@@ -249,7 +249,7 @@ test("tenants that share an origin take turns at its places", async () => {
   expect(bench.delivered.slice(8).filter((taskId) => taskId.startsWith("b"))).toHaveLength(4);
 });
 
-test("a row that is due again is claimed although the answer to its last POST has not ended", async () => {
+test("a callback that is due again is claimed although the answer to its last POST is not complete", async () => {
   const due = [{ origin: "https://a.example", task: { seq: 1, tenant: "default" } } as DueCallback];
   const attempts: PromiseWithResolvers<boolean>[] = [];
   const claims = createCallbackClaims({

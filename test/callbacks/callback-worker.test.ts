@@ -218,7 +218,7 @@ describe("the schedule", () => {
     expect(receiver.posts).toHaveLength(4);
   });
 
-  test("a retry is posted when it is due although the answer to the attempt before has not ended", async () => {
+  test("a retry is posted when it is due although the answer to the previous attempt is not complete", async () => {
     let isFirstOver = false;
     const receiver = await receive((response, _, number) => {
       if (number > 1) return response.end();
@@ -260,7 +260,7 @@ describe("tenants", () => {
     expect(new Set(nameServer.questions.map(({ name }) => name)).size).toBe(64 + 20);
   });
 
-  test("the wait for a turn to look a host up is no attempt, and takes nothing from the deadline", async () => {
+  test("the wait for a host lookup is not an attempt, and does not shorten the deadline", async () => {
     const receiver = await receive();
     const silent = Promise.withResolvers<FoundAddress[]>();
     const bench = await createCallbackBench({
@@ -277,7 +277,7 @@ describe("tenants", () => {
     expect(await bench.settled(task, "delivered")).toMatchObject({ attempts: 1 });
   });
 
-  test("1,150 origins of one tenant that hang leave a place for another tenant's callback at once", async () => {
+  test("1,150 hanging origins of one tenant leave a place for another tenant's callback", async () => {
     const receiver = await receive();
     const bench = await createCallbackBench({ attemptTimeoutMs: 300_000, resolve: () => new Promise(() => {}) });
     bench.worker.start();

@@ -71,7 +71,7 @@ describe("an answer without end is cut off", () => {
     await expect(fetch(url, { dispatcher: createAgent() })).rejects.toMatchObject({ cause: { code: "BRIDGE_ANSWER_TOO_LONG" } });
   });
 
-  test("for the platform's own fetch, which foreign code may use", async () => {
+  test("for the global fetch, which third-party code may use", async () => {
     const { url } = await flood("", hint.repeat(500));
     await expect(globalThis.fetch(url)).rejects.toMatchObject({ cause: { code: "BRIDGE_ANSWER_TOO_LONG" } });
   });

@@ -48,7 +48,7 @@ describe("the memory", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("keeps a failure for a second", async () => {
+  test("caches a failure for a second", async () => {
     let now = 0;
     const { names, asked, fail } = open(() => now);
     const first = names.find("a.example");
@@ -62,7 +62,7 @@ describe("the memory", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("asks once what is asked for at the same time", () => {
+  test("sends one query for concurrent lookups of a name", () => {
     const { names, asked } = open();
     for (let count = 0; count < 9; count += 1) void names.find("a.example");
     void names.find("b.example");
@@ -92,7 +92,7 @@ describe("turns", () => {
     expect(asked.slice(65)).toEqual(["a64.example"]);
   });
 
-  test("no turn is needed for literals, for names in memory, and for names that are being asked for", async () => {
+  test("literals, cached names and names with a query in progress need no turn", async () => {
     const { names, asked, answer } = open();
     const prepared = names.prepare("a", "known.example", never);
     await answer("known.example", 10);
@@ -105,7 +105,7 @@ describe("turns", () => {
     expect(asked).toHaveLength(65);
   });
 
-  test("who gives up leaves the line", async () => {
+  test("an aborted lookup leaves the queue", async () => {
     const { names, asked, answer } = open();
     for (let index = 0; index < 64; index += 1) void names.prepare("a", `a${index}.example`, never);
     const controller = new AbortController();
@@ -118,7 +118,7 @@ describe("turns", () => {
     expect(asked.slice(64)).toEqual(["next.example"]);
   });
 
-  test("a turn ends with a failure, too, and what was prepared is found in memory", async () => {
+  test("a failure ends a turn, too, and a prepared name is found in the cache", async () => {
     const { names, asked, fail } = open();
     const first = names.prepare("a", "a0.example", never);
     for (let index = 1; index < 65; index += 1) void names.prepare("a", `a${index}.example`, never);

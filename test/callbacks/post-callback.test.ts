@@ -174,7 +174,7 @@ describe("what an answer means", () => {
     await expect.poll(receiver.underWay).toBe(0);
   });
 
-  test("an answer that came in time counts, although Bridge itself stood still until after the deadline", async () => {
+  test("an answer that came in time counts, although Bridge itself was paused until after the deadline", async () => {
     const server = await serve((socket) =>
       socket.once("data", () => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");

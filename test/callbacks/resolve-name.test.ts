@@ -79,7 +79,7 @@ describe("no address", () => {
     expect(questions).toEqual([]);
   });
 
-  test("when no name server can be reached, that is no verdict about the name", async () => {
+  test("an unreachable name server does not mean that the name does not exist", async () => {
     const nameServer = await startNameServer(() => "silent");
     nameServer.close();
     const { resolve } = await open(() => "silent", { servers: [nameServer.server], limitMs: 2000 });
@@ -94,14 +94,14 @@ describe("no address", () => {
   });
 });
 
-test("a question that is lost is repeated", async () => {
+test("a lost query is repeated", async () => {
   let lost = 2;
   const { resolve, questions } = await open(() => (lost-- > 0 ? "silent" : ["192.0.2.1"]));
   expect((await resolve("a.example"))[0]).toMatchObject({ address: "192.0.2.1" });
   expect(questions).toHaveLength(4);
 });
 
-test("100 silent names are asked for at the same time, and hold up no other", async () => {
+test("100 silent names are looked up at the same time and do not delay others", async () => {
   const { resolve, questions } = await open((name) => (name.startsWith("silent") ? "silent" : ["192.0.2.1"]));
   const settled: string[] = [];
   const silent = Array.from({ length: 100 }, (_, index) => resolve(`silent${index}.example`).catch(() => void settled.push("silent")));

@@ -129,7 +129,7 @@ describe("quotas", () => {
     expect(engine.dispatcher.isHeldByQuota(held)).toBe(false);
   });
 
-  test("the limit of an agent holds back its tasks alone, and a cancelled one frees nothing", async () => {
+  test("the limit of an agent delays only its tasks, and canceling one frees nothing", async () => {
     const { run, started, letGo } = heldRuntime();
     const quotaOf = () => ({ ...unlimitedQuota, agentMaxRunning: 1 });
     const engine = await start([createInMemoryAdapter({ run })], { quotaOf, maxConcurrent: () => 4 });
@@ -157,7 +157,7 @@ describe("quotas", () => {
     await vi.waitFor(() => expect(started).toEqual(["A0", "A1"]));
   });
 
-  test("a full queue refuses who has filled it, and accepts a tenant that has nothing queued", async () => {
+  test("a full queue rejects the tenant that has filled it, and accepts a tenant that has nothing queued", async () => {
     const { run } = heldRuntime();
     const engine = await start([createInMemoryAdapter({ run })], { queueLimit: 4, maxConcurrent: () => 1 });
     for (let count = 0; count < 5; count += 1) await engine.dispatch(`A${count}`);

@@ -44,7 +44,7 @@ test("a schema that would hold up everybody is refused in words, or done with in
   expect(checkSchema({ properties: properties(100) })).toBeNull();
 });
 
-test("a pattern that backtracks for ever is cut off", () => {
+test("a pattern that backtracks without end is cut off", () => {
   const schema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
   expect(checkAgainstSchema(schema, { a: `${"a".repeat(40)}b` })).toBe("takes longer than 1 s to check");
 });

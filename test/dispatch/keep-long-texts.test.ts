@@ -53,7 +53,7 @@ describe("a long text", () => {
     expect(growth).toBeLessThan(1.5 * encodedSize(texts.join("")));
   });
 
-  test("that no event tells is stored once for result, conversation and callback", async () => {
+  test("that is in no event is stored once for result, conversation and callback", async () => {
     const output = "0123456789".repeat(MEBIBYTE / 4);
     const conversation: ConversationMessage[] = [
       { role: "user", content: "hello" },

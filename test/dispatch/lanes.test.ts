@@ -240,7 +240,7 @@ describe("which task starts next", () => {
     }
   });
 
-  test("on one slot tenants take turns in proportion to their weights, and nobody waits longer than that", () => {
+  test("on one slot tenants take turns in proportion to their weights, and no tenant waits longer than that", () => {
     const weights = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 2, maxLength: 5 });
     fc.assert(
       fc.property(weights, (given) => {

@@ -80,7 +80,7 @@ test("an object that cannot leave its thread is a fault of the result, and the n
   expect((await checker.findObject("a", small, { outputs: { n: 1 } })).fault).toBeNull();
 });
 
-test("more than 1,000 schemas of a tenant that wait are refused, and not those of another", async () => {
+test("more than 1,000 waiting schemas of a tenant are rejected, and not those of another tenant", async () => {
   const checker = startChecker();
   const waiting = Array.from({ length: 1001 }, () => checker.findSchemaFault("a", small));
   await expect(checker.findSchemaFault("a", small)).rejects.toMatchObject({ code: "overloaded" });
@@ -89,7 +89,7 @@ test("more than 1,000 schemas of a tenant that wait are refused, and not those o
   await Promise.all(waiting);
 });
 
-test("a closed checker settles what waits and starts no thread again", async () => {
+test("a closed checker settles waiting checks and starts no thread again", async () => {
   const checker = startChecker();
   const waiting = [checker.findObject("a", endless, endlessResult), checker.findSchemaFault("b", small)];
   await checker.close();

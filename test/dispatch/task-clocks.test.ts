@@ -78,7 +78,7 @@ test("without a limit of silence only the whole time counts", () => {
   expect(told).toEqual(["timeout 10"]);
 });
 
-test("a pause of Bridge is no silence of the task, and what came in meanwhile is read before the limit counts", () => {
+test("a pause of Bridge is not silence of the task, and output that arrived meanwhile is read first", () => {
   const { clocks, told } = start(100, 4);
   pass(1);
   pausedMs += 6_000;
@@ -91,7 +91,7 @@ test("a pause of Bridge is no silence of the task, and what came in meanwhile is
   expect(told).toEqual(["idle 4"]);
 });
 
-test("a pause in which the limit of silence passes leaves time to read before the task is stopped", () => {
+test("after a pause longer than the idle limit, output is read before the task is stopped", () => {
   const { told, clocks } = start(100, 4);
   pass(3.9);
   pausedMs += 6_000;
@@ -120,7 +120,7 @@ test("a pause of a second more or less than an eighth of the limit counts only i
   expect(told).toEqual(["idle 80"]);
 });
 
-test("a sign of life that waits in a pipe when the limit of silence is over counts", () => {
+test("output that waits in a pipe at the idle limit counts", () => {
   const { clocks, told } = start(100, 4);
   // Timers run before the reads of their turn, immediates after them.
   setTimeout(() => setImmediate(clocks.touch), 3_999);
@@ -131,7 +131,7 @@ test("a sign of life that waits in a pipe when the limit of silence is over coun
   expect(told).toEqual(["idle 4"]);
 });
 
-test("a task that may have ended while Bridge stood still has a second more than its timeout", () => {
+test("a task that may have ended during a pause of Bridge gets one second more than its timeout", () => {
   const { told } = start(10, 0);
   pass(9);
   pausedMs += 5_000;

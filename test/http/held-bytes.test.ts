@@ -28,7 +28,7 @@ test("a tenant's reservations wait in their order until there is room, and other
   expect(order).toEqual(["first of b", "second of a", "third of a"]);
 });
 
-test("a tenant that holds nothing is admitted with an answer of any size, and while all together hold too much", async () => {
+test("a tenant that holds nothing is admitted with an answer of any size, even while all tenants together are over the limit", async () => {
   const held = createHeldBytes(limits);
   await held.open("a").reserve(10_000);
   expect(held.isFull("a")).toBe(true);
@@ -38,7 +38,7 @@ test("a tenant that holds nothing is admitted with an answer of any size, and wh
   expect(held.isFull("c")).toBe(false);
 });
 
-test("who waits too long is refused as overloaded, and who is gone waits no more", async () => {
+test("a request that waits too long is rejected as overloaded, and a closed one waits no longer", async () => {
   const held = createHeldBytes({ ...limits, patienceMs: 10 });
   await held.open("a").reserve(100);
   await expect(held.open("a").reserve(1)).rejects.toMatchObject({ code: "overloaded", retryAfterSeconds: 5 });
@@ -53,7 +53,7 @@ test("who waits too long is refused as overloaded, and who is gone waits no more
   await patient.open("a").reserve(100);
 });
 
-test("a released hold counts nothing any more", async () => {
+test("a released hold counts nothing", async () => {
   const held = createHeldBytes(limits);
   const hold = held.open("a");
   hold.set(100);

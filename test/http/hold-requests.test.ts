@@ -57,7 +57,7 @@ const taskRequest = (token: string) =>
   `GET /api/v2/tasks/t HTTP/1.1\r\nHost: bridge\r\nAuthorization: Bearer secret-${token}\r\nConnection: close\r\n\r\n`;
 
 describe("answers that nobody reads", () => {
-  test("are bounded in bytes for a tenant, and hurt no other one", async () => {
+  test("are limited in bytes for a tenant and do not affect other tenants", async () => {
     const bridge = await bridgeWithLargeResults();
     const stalled = Array.from({ length: 24 }, () => askWithoutReading(bridge.port, taskRequest("alpha")));
     const refused = await Promise.all(stalled.map(async (socket) => await Promise.race([once(socket, "readable"), once(socket, "close")])));
@@ -72,7 +72,7 @@ describe("answers that nobody reads", () => {
     expect((await bridge.call("GET", "/api/v2/tasks/t")).status).toBe(200);
   }, 60_000);
 
-  test("wait for no reader that reads: however many ask at once, each gets its answer", async () => {
+  test("do not delay clients that read: each of many concurrent requests gets its answer", async () => {
     const bridge = await bridgeWithLargeResults();
     const answers = await Promise.all(Array.from({ length: 2 * ADMITTED + 1 }, () => bridge.call("GET", "/api/v2/tasks/t")));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -96,7 +96,7 @@ async function startSmallServer(options: { patienceMs?: number; stalledReaderMs?
   return { heldBytes, port: Number(new URL(url).port), url };
 }
 
-test("a reader of any answer that stands still is cut off, and what it held is free", async () => {
+test("a client that stops reading is disconnected, and its bytes are released", async () => {
   const { heldBytes, port } = await startSmallServer({ stalledReaderMs: 50 });
   const stalled = askWithoutReading(port, "GET /api/large HTTP/1.1\r\nHost: bridge\r\nAuthorization: Bearer a\r\n\r\n");
   await expect.poll(() => heldBytes.isFull("a")).toBe(true);
@@ -104,7 +104,7 @@ test("a reader of any answer that stands still is cut off, and what it held is f
   expect((await readAll(stalled)).bytes).toBeLessThan(OUTPUT_BYTES);
 });
 
-test("request bodies that trickle in are bounded for a tenant: the next is refused before it is read", async () => {
+test("slow request bodies are limited for a tenant: the next is rejected before it is read", async () => {
   const { heldBytes, port, url } = await startSmallServer({ patienceMs: 50 });
   const head = (token: string, bytes: number) =>
     `POST /api/echo HTTP/1.1\r\nHost: bridge\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\nConnection: close\r\n\r\n`;

@@ -10,7 +10,7 @@ const block = (ms: number): void => {
   for (const end = performance.now() + ms; performance.now() < end; );
 };
 
-describe("the judgment of overload", () => {
+describe("overload detection", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -48,7 +48,7 @@ describe("the judgment of overload", () => {
   });
 });
 
-test("a start that blocks the event loop for seconds does not refuse the first dispatches", async () => {
+test("a start that blocks the event loop for seconds does not cause rejections of the first dispatches", async () => {
   const dataDir = await temporaryDirectory();
   const tokenHash = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b";
   const { config } = loadConfig({ BRIDGE_PORT: "0", BRIDGE_DATA_DIR: dataDir, BRIDGE_GATEWAY_TOKEN_HASH: tokenHash });

@@ -33,7 +33,7 @@ describe("one task", () => {
     expect(times.toSorted()).toEqual(times);
   });
 
-  test("is shown with a result that is long, wherever it is asked for", async () => {
+  test("is returned with a long result on every route", async () => {
     const message = "für 10 €\n".repeat(40_000);
     const waitedFor = await bridge.dispatch({ taskId: "long-result", message, metadata: { a: 1 } }, waited);
     const { status, headers, body, text } = await get("/api/v2/tasks/long-result");

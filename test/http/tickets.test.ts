@@ -53,7 +53,7 @@ test("the tickets of a principal whose token is taken back are worth nothing; ot
   expect(minted.map((ticket) => tickets.redeem(ticket))).toEqual([null, kept, null]);
 });
 
-test("a ticket with fewer scopes speaks for its principal with these alone", () => {
+test("a ticket with fewer scopes permits only these", () => {
   const tickets = createTickets();
   const who = principal({ scopes: new Set(["read", "dispatch"]) });
   const redeemed = tickets.redeem(tickets.mint(who, ["read"]).ticket);

@@ -181,7 +181,7 @@ describe("the tokens file", () => {
     expect(tokens.find("narrowed")?.scopes).toEqual(new Set(["read"]));
   });
 
-  test("sets the quota of a tenant, which changes with it and leaves the tokens as they are", async () => {
+  test("sets the quota of a tenant, and a change of the quota leaves the tokens as they are", async () => {
     const tokensFile = await write([entry("one", { weight: 2, maxRunning: 3 }), entry("two", { maxRunning: 3, queueLimit: "off" })]);
     const { tokens, log } = await load({ tokensFile });
     expect(tokens.quotaOf("team")).toEqual({ weight: 2, maxRunning: 3, queueLimit: null });

@@ -17,7 +17,7 @@ async function stoppedBridge(tasks: number): Promise<{ dataDir: string; file: st
   return { dataDir, file };
 }
 
-test("Bridge does not start on a damaged database, and says how to restore it", async () => {
+test("Bridge refuses to start on a damaged database, with instructions to restore it", async () => {
   const { dataDir, file } = await stoppedBridge(200);
   damageMiddle(file);
   const refusal = await startBridgeProgram(dataDir).then(
@@ -28,7 +28,7 @@ test("Bridge does not start on a damaged database, and says how to restore it", 
   expect(refusal).not.toContain("    at ");
 });
 
-test("on a large damaged database Bridge turns not ready, refuses dispatches, logs it once, and stops in order", async () => {
+test("on a large damaged database Bridge is not ready, rejects dispatches, logs the damage once and shuts down gracefully", async () => {
   const { dataDir, file } = await stoppedBridge(LARGE_TASKS);
   damageMiddle(file);
   const bridge = await startBridgeProgram(dataDir);
@@ -58,7 +58,7 @@ test("on a large damaged database Bridge turns not ready, refuses dispatches, lo
   expect(await bridge.exited).toBe(0);
 });
 
-test("a page that is damaged while Bridge runs makes it not ready as soon as a read meets it, and running tasks end", async () => {
+test("Bridge is not ready as soon as a read meets a page that was damaged meanwhile, and running tasks end", async () => {
   const { dataDir, file } = await stoppedBridge(LARGE_TASKS);
   const bridge = await startBridgeProgram(dataDir, {
     BRIDGE_COMMAND: JSON.stringify(["/bin/sh", "-c", "until [ -e go ]; do sleep 0.1; done"]),

@@ -9,7 +9,7 @@ const MANY = 1_100;
 const QUEUE_LIMIT = 1_000;
 const AT_ONCE = 32;
 
-test("of a tenant that has filled the queue with a thousand tasks and one that queues a single task, the second gets the next free slot", async () => {
+test("a tenant with a single task gets the next free slot before a tenant with a thousand tasks", async () => {
   const dataDir = await temporaryDirectory();
   const entryOf = (tenant: string) => ({
     name: tenant,

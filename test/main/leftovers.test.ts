@@ -41,14 +41,14 @@ async function startWithEscapes(last: string) {
   return { dataDir, bridge, isComplete, living };
 }
 
-test("no process outlives a task that completes, whatever it did to its environment, session and parent", async () => {
+test("no process outlives a completed task, even if it changed its environment, session and parent", async () => {
   const { bridge, isComplete, living } = await startWithEscapes("echo done");
   await taskInState(bridge, "t1", "completed");
   expect(isComplete()).toBe(true);
   expect(living()).toEqual([]);
 });
 
-test("no process outlives a task that is cancelled, whatever it did to its environment, session and parent", async () => {
+test("no process outlives a cancelled task, even if it changed its environment, session and parent", async () => {
   const { bridge, isComplete, living } = await startWithEscapes("sleep 300");
   await expect.poll(isComplete, { timeout: 15_000 }).toBe(true);
   expect(living()).toEqual(Object.keys(escapes));

@@ -28,7 +28,7 @@ async function startBusyBridge() {
 }
 
 describe("a second Bridge", () => {
-  test("is refused on the data directory or the database of another one, under whatever name, and the task there runs to its end", async () => {
+  test("is refused on the data directory or the database of another one, under any name, and the task there completes", async () => {
     const { dataDir, bridge, taskId, finish } = await startBusyBridge();
     const elsewhere = await temporaryDirectory();
     const ownsDirectory = /exit 1.*Another process owns the data directory/s;
@@ -66,7 +66,7 @@ describe("a second Bridge", () => {
     30_000,
   );
 
-  test("starts on what a killed one has left", async () => {
+  test("starts on the files of a killed Bridge", async () => {
     const { dataDir, bridge, taskId } = await startBusyBridge();
     bridge.signal("SIGKILL");
     await bridge.exited;

@@ -26,7 +26,7 @@ async function startRun(bridge: BridgeProgram, fake: FakeGateway) {
 const running = (fake: FakeGateway) => [...fake.runs.values()].filter(({ status }) => status === "running");
 const called = (fake: FakeGateway, method: string) => fake.calls.filter((call) => call.method === method);
 
-test("a Bridge that is told to stop waits for a run on the gateway within its drain time", async () => {
+test("Bridge waits for a run on the gateway within its drain time after SIGTERM", async () => {
   const fake = await startFakeGateway();
   const { bridge, restart } = await startWith(fake);
   const { run } = await startRun(bridge, fake);
@@ -51,7 +51,7 @@ test("after the drain time the run is stopped on the gateway before Bridge exits
   expect(await taskInState(await restart(), "t", "failed")).toMatchObject({ result: { errorCode: "bridge_shutdown" } });
 });
 
-test("the run is stopped also where the connection to the gateway is just being made again", async () => {
+test("the run is stopped even while the connection to the gateway is being re-established", async () => {
   const fake = await startFakeGateway();
   const { bridge, restart } = await startWith(fake, { BRIDGE_DRAIN_SECONDS: "0" });
   await startRun(bridge, fake);
@@ -62,7 +62,7 @@ test("the run is stopped also where the connection to the gateway is just being 
   expect(await taskInState(await restart(), "t", "failed")).toMatchObject({ result: { errorCode: "bridge_shutdown" } });
 });
 
-test("a gateway that is told to stop drains its runs: their tasks end as they end, and later tasks wait for its next start", async () => {
+test("after SIGTERM the gateway drains its runs, whose tasks end with their outcome, and later tasks wait for its next start", async () => {
   const fake = await startFakeGateway();
   const { bridge } = await startWith(fake);
   const { run } = await startRun(bridge, fake);

@@ -38,7 +38,7 @@ afterAll(async () => {
 const callbackOf = async (taskId: string, token: TokenName) =>
   (await bridge.call("GET", `/api/v2/tasks/${taskId}`, { token })).body.callback;
 
-test("silent name servers of one tenant's hosts hold up no callback, no MCP server and no model of others", async () => {
+test("silent name servers of one tenant's hosts delay no callback, MCP server or model call of other tenants", async () => {
   const receiver = await startReceiver();
   onTestFinished(receiver.close);
   await Promise.all(

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const LIMIT_MS = 60_000;
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-test("a task that goes on talking is not idle, although Bridge itself stood still for longer than the limit", async () => {
+test("a task that keeps emitting is not idle, although Bridge itself was paused for longer than the limit", async () => {
   const dataDir = await temporaryDirectory();
   const [turns, gate] = [path.join(dataDir, "turns"), path.join(dataDir, "gate")];
   // It writes a line ten times a second, and notes each: four seconds are at least 40 lines.
@@ -30,7 +30,7 @@ test("a task that goes on talking is not idle, although Bridge itself stood stil
   expect(await taskInState(bridge, "t1", "completed")).toMatchObject({ result: { status: "ok" } });
 });
 
-test("a task that completes while Bridge stands still is completed, although its timeout passes meanwhile", async () => {
+test("a task that completes during a pause of Bridge is completed, although its timeout passes meanwhile", async () => {
   const dataDir = await temporaryDirectory();
   const [started, gate, ended] = ["started", "gate", "ended"].map((name) => path.join(dataDir, name)) as [string, string, string];
   const script = `date +%s%3N > ${started}; while [ ! -e ${gate} ]; do sleep 0.05; done; echo done; : > ${ended}`;

@@ -252,7 +252,7 @@ test("a cancel stops it, its child and its tool", async () => {
   expect(await children()).toEqual(["cancelled"]);
 });
 
-test("no process outlives the task that its tool has started it in, whatever it did to its environment", async () => {
+test("no process of a tool outlives the task, even if it changed its environment", async () => {
   const tool = `env -i setsid sleep 300 > /dev/null 2>&1 & echo $! >> "$HOME/pids"; exec "$@"`;
   const { dataDir, dispatch, ended } = await openResponder({
     BRIDGE_RESPONDER_TOOLS: JSON.stringify({

@@ -53,7 +53,7 @@ test("a task does not see the session keyring of the login that started Bridge",
   expect(await runAs(users[0] ?? 0, request, ["perl", "-e", login])).toEqual(["-1"]);
 });
 
-test("where a task of root could write to a setting of the kernel there is no sandbox", async () => {
+test("the sandbox is missing if a task of root could write to a kernel setting", async () => {
   const root = directoryOutsideTmp();
   const shim = `
     left=$#

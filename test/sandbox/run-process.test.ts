@@ -43,7 +43,7 @@ describe("a program in a sandbox", () => {
     expect(end.exitCode).toBe(0);
   });
 
-  test("hands its environment on to itself alone, not to what starts the sandbox", async () => {
+  test("passes its environment only to itself, not to the programs that create the sandbox", async () => {
     const { run, root } = await openBench();
     const outside = path.join(root, "loaded");
     // The loader writes to such a file in every process that has these variables and may write there.

@@ -134,7 +134,7 @@ test.each(Object.entries(cases))("a task never reads %s", async (_what, { lay, r
   for (const seen of [before, after, later]) expect(seen).toEqual({ files: visible, secrets: [] });
 });
 
-test("a task reads no secret that has come into being after the start of Bridge", async () => {
+test("a task reads no secret that is created after the start of Bridge", async () => {
   const { root, start, openSandbox } = openBench();
   write(root, "app/bin/tool", "a program");
   const sandbox = await openSandbox([path.join(root, "app/.env")]);

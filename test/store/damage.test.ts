@@ -30,7 +30,7 @@ async function readUntilRefused(store: Store): Promise<{ refusal: unknown; seq: 
   throw new Error("No read met the damage.");
 }
 
-test("a damaged database is refused at the start, and the message says how to restore it", async () => {
+test("a damaged database is rejected at the start with instructions to restore it", async () => {
   const file = await damagedFile(200);
   const open = () => openStore({ file });
   expect(open).toThrow(StartError);

@@ -28,7 +28,7 @@ test.each([
   expect(() => lockFile(file, locked)).toThrow(words);
 });
 
-test("a directory that takes no lock file is refused in words", () => {
+test("a directory in which no lock file can be created is rejected with an error", () => {
   expect(() => lockFile("/proc/self/lock", locked)).toThrow(/\/proc\/self\/lock cannot be used .*BRIDGE_DATA_DIR/);
 });
 

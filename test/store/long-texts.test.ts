@@ -84,7 +84,7 @@ test("a character that two events share is kept as the text has it", async () =>
   expect(await outputOf(store, "t")).toBe("a😀b");
 });
 
-test("a result outlives the events that hold its text, and goes with its task", async () => {
+test("a result outlives the events that contain its text, and is deleted with its task", async () => {
   let now = 0;
   const opened = await open(() => now);
   const { store } = opened;
@@ -112,7 +112,7 @@ test("a result outlives the events that hold its text, and goes with its task", 
   expect(database.prepare("SELECT count(*) AS count FROM text_chunk").get()).toEqual({ count: 0 });
 });
 
-test("a text whose task has not ended with it is gone after a restart", async () => {
+test("a text that no result refers to is deleted at the next start", async () => {
   const opened = await open();
   const [lost, ended] = [await started(opened.store, "lost"), await started(opened.store, "ended")];
   await opened.store.keepLongTexts(lost, ["x".repeat(300_000)]);
@@ -154,7 +154,7 @@ test("a database of an older schema is read as it is, long results and callback 
   expect((await store.listDueCallbacks({ tenant: "default", origin: "http://a.test" }, 1))[0]?.body).toBe(JSON.stringify(result));
 });
 
-test("a text that was deleted while it was read is an error, not a shorter text", async () => {
+test("a text that is deleted while it is read causes an error, not a shorter text", async () => {
   let now = 0;
   const { store } = await open(() => now);
   const task = await started(store, "t");

@@ -49,7 +49,7 @@ test("a schema newer than the code is refused and left alone", async () => {
   expect(new SqliteDatabase(file, { readonly: true }).pragma("user_version", { simple: true })).toBe(999);
 });
 
-test("a large write takes several turns and commits, and readers are shown it as one", async () => {
+test("a large write takes several turns and commits, and becomes visible to readers at once", async () => {
   const store = openStore({ file: await fileIn() });
   onTestFinished(() => store.close());
   await store.insertTaskIfAbsent(newTask());
@@ -96,7 +96,7 @@ test("a large commit leaves no large log beside the database", async () => {
   expect(statSync(`${file}-wal`).size).toBeLessThan(9 * 1024 ** 2);
 });
 
-test("a stop writes all that waits, however large", async () => {
+test("closing the store writes all waiting entries, however large", async () => {
   const file = await fileIn();
   const store = openStore({ file });
   await store.insertTaskIfAbsent(newTask());

@@ -267,7 +267,7 @@ describe("who may connect", () => {
 });
 
 describe("a token that is over", () => {
-  test("taken back: a socket that its ticket with fewer scopes has opened is closed, too", async () => {
+  test("withdrawing a token also closes a socket that a ticket with fewer scopes has opened", async () => {
     const server = await startSocketServer();
     const alpha = server.principals.get("alpha") as Principal;
     const client = await openSocket(`${server.url}?ticket=${server.tickets.mint(alpha, ["read"]).ticket}`);
@@ -456,7 +456,7 @@ describe("a client that does not keep up", () => {
     expect((await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
   });
 
-  test("is kept when Bridge itself stood still: a pong that waits in the socket counts", async () => {
+  test("is kept after a pause of Bridge, because a pong that waits in the socket counts", async () => {
     const server = await startSocketServer(undefined, { heartbeatMs: 500 });
     const client = await server.connect();
     await once(client.socket, "ping");

@@ -12,7 +12,7 @@ const piece = (bytes: number): string => "x".repeat(bytes);
 const cutOffs = async (server: Awaited<ReturnType<typeof startSocketServer>>) =>
   (await server.metrics.websocketCutOffs.get()).values[0]?.value ?? 0;
 
-test("unfinished messages are bounded for a tenant: the oldest is given up, with 1013, and the others go on", async () => {
+test("incomplete messages are limited for a tenant: the oldest ends with 1013, and the others continue", async () => {
   const heldBytes = createHeldBytes({ perTenantBytes: 5 * MIB });
   const server = await startSocketServer(undefined, { ...limits, heldBytes });
   const [oldest, newer, foreign] = await Promise.all([server.connect(), server.connect(), server.connect("beta")]);
@@ -40,7 +40,7 @@ function held(heldBytes: ReturnType<typeof createHeldBytes>, tenant: string, byt
   return isOver;
 }
 
-test("a message that is still not complete at the second ping is cut off, however steadily it trickles", async () => {
+test("a client whose message is incomplete at the second ping is disconnected, even if it keeps sending", async () => {
   const server = await startSocketServer(undefined, { ...limits, heartbeatMs: 100 });
   const client = await server.connect();
   client.socket.send(`{"op":"test.echo","payload":{"text":"${piece(100_000)}`, { fin: false });
@@ -50,7 +50,7 @@ test("a message that is still not complete at the second ping is cut off, howeve
   expect(await cutOffs(server)).toBe(1);
 });
 
-test("control frames are no message: a client that only pings and pongs is kept, and holds nothing", async () => {
+test("a client that sends only control frames is kept and occupies no memory", async () => {
   const heldBytes = createHeldBytes({ perTenantBytes: 5 * MIB });
   const server = await startSocketServer(undefined, { ...limits, heldBytes, heartbeatMs: 50 });
   const client = await server.connect();
@@ -66,7 +66,7 @@ test("control frames are no message: a client that only pings and pongs is kept,
   expect([held(heldBytes, "alpha", 1), (await client.ask("test.echo", { a: 1 })).payload]).toEqual([false, { a: 1 }]);
 });
 
-test("answers that are not taken are bounded for a tenant, also where each client has only one", async () => {
+test("unread answers are limited for a tenant, even with only one per client", async () => {
   const heldBytes = createHeldBytes({ perTenantBytes: 16 * MIB });
   let handled = 0;
   const echo = ({ payload }: { payload: object }) => {
@@ -87,7 +87,7 @@ test("answers that are not taken are bounded for a tenant, also where each clien
   await eventually(() => heldBytes.isFull("alpha")).toBe(false);
 });
 
-test("a socket that is not opened because its tenant holds too much is refused with 503", async () => {
+test("an upgrade is rejected with 503 while its tenant occupies too much memory", async () => {
   const heldBytes = createHeldBytes({ perTenantBytes: MIB, patienceMs: 10 });
   const server = await startSocketServer(undefined, { ...limits, heldBytes });
   heldBytes.open("alpha").set(MIB);

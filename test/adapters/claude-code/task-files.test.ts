@@ -9,7 +9,7 @@ const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bi
 const requestIn = (tmp: string) =>
   ({ systemPrompt: "Be brief.", mcpServers: [server], directories: { tmp } }) as unknown as ExecutionRequest;
 
-test("the files of a task are written for nobody else to read", async () => {
+test("files of a task can be read by their owner only", async () => {
   const tmp = path.join(await temporaryDirectory(), "tmp");
   const files = await writeFiles(requestIn(tmp));
   expect(await readFile(files.systemPrompt, "utf8")).toBe("Be brief.");
@@ -18,7 +18,7 @@ test("the files of a task are written for nobody else to read", async () => {
   expect((await readdir(tmp)).toSorted()).toEqual(["mcp.json", "system-prompt.md"]);
 });
 
-test("the files of a task replace what lies in its TMPDIR already, and never what a link there leads to", async () => {
+test("files of a task replace existing files in its TMPDIR, and never the target of a link there", async () => {
   const [tmp, outside] = [await temporaryDirectory(), await temporaryDirectory()];
   await writeFile(path.join(outside, "kept"), "kept");
   await symlink(path.join(outside, "kept"), path.join(tmp, "system-prompt.md"));

@@ -40,7 +40,7 @@ describe("the home of Codex", () => {
     expect((await readdir(own)).toSorted()).toEqual(["config.toml", "sessions"]);
   });
 
-  test("is made in the place of a link that a task has left, and nothing is changed where the link leads", async () => {
+  test("replaces a link that a task has left, and nothing changes in the target of the link", async () => {
     const [home, outside] = [await temporaryDirectory(), await victim()];
     await symlink(outside, path.join(home, ".codex"));
     await makeHomeWithSettings(taskIn(home));
@@ -49,7 +49,7 @@ describe("the home of Codex", () => {
     expect(await readdir(path.join(home, ".codex"))).toEqual(["config.toml"]);
   });
 
-  test("over cli is made in the place of a link, too", async () => {
+  test("replaces a link over the cli connection, too", async () => {
     const [home, outside] = [await temporaryDirectory(), await victim()];
     await symlink(outside, path.join(home, ".codex"));
     expect(await makeHome(taskIn(home))).toEqual({ CODEX_HOME: path.join(home, ".codex") });

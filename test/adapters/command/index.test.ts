@@ -34,7 +34,7 @@ describe("a program without the protocol", () => {
     expect(textOf(events).join("")).toBe("one\n\nthree");
   });
 
-  test("what it prints is limited by the size that it has in JSON", async () => {
+  test("what it prints is limited by its size in JSON", async () => {
     const printing = (bytes: number, byte: number) =>
       shell(`head -c ${bytes} /dev/zero | tr '\\0' '\\${byte.toString(8)}' | fold -b -w 1000`);
     const sizeOf = (texts: string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(JSON.stringify(text)) - 2, 0);
@@ -54,7 +54,7 @@ describe("a program without the protocol", () => {
     expect(await adapter.execute(request())).toMatchObject({ errorCode: "output_limit" });
   });
 
-  test("a million short lines are told as few texts", async () => {
+  test("a million short lines are emitted as few text events", async () => {
     await initialize(shell("yes '{' | head -n 1000000"));
     const { status, output } = await adapter.execute(request());
     expect([status, output]).toEqual(["ok", "{\n".repeat(1_000_000)]);

@@ -36,7 +36,7 @@ test("the host of an endpoint is looked up by Bridge's lookup", async () => {
   expect(seen).toEqual([`model.example:${port} /v1`]);
 });
 
-test("so is the host of a proxy, which then looks the endpoint up", async () => {
+test("the host of a proxy is looked up by Bridge's lookup, and the proxy looks up the endpoint", async () => {
   const { http, seen, names } = await open({ HTTP_PROXY: "http://proxy.example" });
   expect(await (await http.fetch("http://model.example/v1")).text()).toBe("hello");
   expect(names).toEqual(["proxy.example"]);

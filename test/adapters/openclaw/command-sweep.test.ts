@@ -49,7 +49,7 @@ async function prepare(readWorkspaces: () => Promise<string[]> = async () => ["/
   return { workspace, other, warnings, make, sweep: make(), killed: () => killed };
 }
 
-test("ends what a command has left in the workspace of its task, and nothing else", async () => {
+test("the sweep ends the processes that a command left in the workspace of its task, and no others", async () => {
   const { workspace, other, sweep, killed } = await prepare();
   const earlier = await leave(workspace);
   const ticks = () => Number.parseFloat(readFileSync("/proc/uptime", "utf8")) * 100;
@@ -66,7 +66,7 @@ test("ends what a command has left in the workspace of its task, and nothing els
   expect(killed()).toBeGreaterThanOrEqual(2);
 });
 
-test("waits for the last task of a workspace, because their commands cannot be told apart", async () => {
+test("the sweep waits for the last task of a workspace, because commands of its tasks look the same", async () => {
   const { workspace, sweep } = await prepare();
   const first = await sweep.begin(workspace);
   const left = await leave(workspace);
@@ -77,7 +77,7 @@ test("waits for the last task of a workspace, because their commands cannot be t
   expect(await endOf(left)).toBe("SIGTERM");
 });
 
-test("ends what the tasks of a Bridge that was killed have left, once", async () => {
+test("the sweep ends the processes that the tasks of a killed Bridge left, once", async () => {
   const { workspace, make, killed } = await prepare();
   await make().begin(workspace);
   const left = await leave(workspace);
@@ -90,7 +90,7 @@ test("ends what the tasks of a Bridge that was killed have left, once", async ()
   expect(isRunning(later)).toBe(true);
 });
 
-test("leaves all alone in a workspace that an agent of the gateway has for itself, and logs it", async () => {
+test("the sweep ends nothing in a workspace of an OpenClaw agent, and logs it", async () => {
   const { workspace, sweep, warnings } = await prepare(async () => [path.join(workspace, "agent")]);
   const end = await sweep.begin(workspace);
   const left = await leave(workspace);
@@ -99,7 +99,7 @@ test("leaves all alone in a workspace that an agent of the gateway has for itsel
   expect(warnings).toEqual([expect.stringContaining("an OpenClaw agent shares the workspace")]);
 });
 
-test("is made up for when the gateway was away at the end of the task", async () => {
+test("the sweep is repeated after a reconnect if the gateway was not connected at the end of the task", async () => {
   let isAway = true;
   const { workspace, sweep, warnings } = await prepare(async () => {
     if (isAway) throw new Error("away");
@@ -115,7 +115,7 @@ test("is made up for when the gateway was away at the end of the task", async ()
   expect(await endOf(left)).toBe("SIGTERM");
 });
 
-test("belongs to the end of a task: cancelled, it is over when its commands are gone", async () => {
+test("a cancelled task ends only after its commands have ended", async () => {
   const fake = await startFakeGateway();
   const { adapter, start, root } = await open(fake);
   const task = start(doing({ hang: true }));

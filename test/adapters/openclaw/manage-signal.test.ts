@@ -16,7 +16,7 @@ test("a call whose signal is aborted asks the gateway for nothing", async () => 
   expect(calls).toEqual([]);
 });
 
-test("a write that waits for its turn is not begun after its signal was aborted", async () => {
+test("a write that waits for its turn does not start after its signal is aborted", async () => {
   const goOn = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   const { managers, called } = createBench({
@@ -37,7 +37,7 @@ test("a write that waits for its turn is not begun after its signal was aborted"
   expect(called("agents.files.set")).toHaveLength(1);
 });
 
-test("polling ends with the signal: a change that the gateway never shows is not waited for", async () => {
+test("polling for a change on the gateway ends when the signal is aborted", async () => {
   const stop = new AbortController();
   let applied = 0;
   const { managers } = createBench({
@@ -51,7 +51,7 @@ test("polling ends with the signal: a change that the gateway never shows is not
   expect(applied).toBe(3);
 });
 
-test("a write that has changed something carries out the steps that belong to it", async () => {
+test("a write that has changed something completes its remaining steps after an abort", async () => {
   const config = createConfig({ agents: { entries: { main: {}, writer: {} } } });
   const stop = new AbortController();
   const { managers, called } = createBench({
@@ -67,7 +67,7 @@ test("a write that has changed something carries out the steps that belong to it
   expect(called("agents.update")).toEqual([{ agentId: "writer", name: "Writer" }]);
 });
 
-test("a read that the gateway does not answer is given up at its signal", async () => {
+test("a read that the gateway does not answer ends when its signal is aborted", async () => {
   const stop = new AbortController();
   const asked = Promise.withResolvers<void>();
   const gateway = {

@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../temporary-directory.ts";
 const env = { PATH: "/usr/bin:/bin" };
 const label = (argv: string[]) => labelCommand({ argv, cwd: "/", env, sandbox: null });
 
-test("labels work on this machine, which the other tests of them need: prlimit is installed and the limit on file locks is free", async () => {
+test("labels work on this machine: prlimit is installed and the limit on file locks is not set", async () => {
   expect(await processLabels()).not.toHaveProperty("missing");
 });
 
@@ -24,7 +24,7 @@ test("a program starts with its own arguments, environment and process id under 
   expect(familyOf(one?.label ?? 0n)).toBe(familyOf(other?.label ?? 1n));
 });
 
-test("a child cannot take its label off", async () => {
+test("a child process cannot remove its label", async () => {
   const script = `for one in unlimited 9223372036854775807; do ulimit -w $one || ulimit -x $one; done 2>/dev/null
 exec env -i setsid --wait cat /proc/self/limits`;
   const labeled = await label(["sh", "-c", script]);

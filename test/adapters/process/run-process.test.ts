@@ -159,7 +159,7 @@ describe("start", () => {
     expect(end.spawnError).toMatch(reason);
   });
 
-  test("tells of a program whose interpreter does not exist", async () => {
+  test("reports a program whose interpreter does not exist", async () => {
     const script = path.join(directory, "no-interpreter");
     await writeFile(script, "#!/no/such/interpreter\n", { mode: 0o755 });
     const { end } = await run("linger", { argv: [script] });

@@ -20,7 +20,7 @@ test("tells what it is", async () => {
   expect(await create()).toMatchObject({ detail: "bubblewrap 0.8.0" });
 });
 
-test("where a task could write to a setting of the machine there is none, and it says so", async () => {
+test("a sandbox in which a task could write to a setting of the host is missing, with the reason", async () => {
   const setting = path.join(await temporaryDirectory(), "setting");
   writeFileSync(setting, "");
   const { create } = await openBench(`echo bubblewrap 0.8.0; echo ${setting}; echo /no/such/file-of-another-user`);

@@ -49,7 +49,7 @@ test.each<[string, Layout, (string | null)[][]]>([
   expect(found.map(({ directory, name, beneath }) => [path.relative(root, directory), name, beneath])).toEqual(expected);
 });
 
-test("links that lead in a circle end", async () => {
+test("a loop of links is followed to an end", async () => {
   const root = await temporaryDirectory();
   symlinkSync("b", path.join(root, "a"));
   symlinkSync("a", path.join(root, "b"));

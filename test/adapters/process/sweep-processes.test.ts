@@ -87,7 +87,7 @@ describe("the sweep at the start", () => {
     expect(strangers.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null]);
   });
 
-  test("finds the labels of the Bridge that used the data directory before, and of no other, and records its own", async () => {
+  test("finds only the labels of the previous Bridge on the data directory, and records its own", async () => {
     const dataDir = await temporaryDirectory();
     const file = path.join(dataDir, "process-labels");
     writeFileSync(file, "12345\n");

@@ -41,7 +41,7 @@ test("waits at least as long as Bridge asks for, and not beyond its patience", a
   expect(busy.requests).toHaveLength(1);
 });
 
-test("a refusal for a full queue reports whose queue it is", async () => {
+test("an error for a full queue names the queue", async () => {
   const body = {
     type: "urn:bridge:error:queue_full",
     title: "",

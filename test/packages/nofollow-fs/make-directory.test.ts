@@ -40,7 +40,7 @@ describe("a directory", () => {
     expect(await readdir(outside)).toEqual([]);
   });
 
-  test.each(obstacles)("takes the place of %s when it may", async (_, plant) => {
+  test.each(obstacles)("replaces %s with obstacles: remove", async (_, plant) => {
     const [root, outside] = [await temporaryDirectory(), await temporaryDirectory()];
     await writeFile(path.join(outside, "kept"), "");
     await plant(path.join(root, "one"), outside);
@@ -70,7 +70,7 @@ describe("a file", () => {
     expect(await readdir(root)).toEqual(["file"]);
   });
 
-  test("is refused where a directory has its name, or takes its place when it may, and leaves no draft behind", async () => {
+  test("is refused where a directory has its name, or replaces it with obstacles: remove, and leaves no draft behind", async () => {
     const root = await temporaryDirectory();
     await mkdir(path.join(root, "file/deep"), { recursive: true });
     await expect(writeFileInside(root, "file", "new")).rejects.toThrow();

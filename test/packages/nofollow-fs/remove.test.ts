@@ -45,7 +45,7 @@ test("a tree that forbids changes is removed, and nothing that its links lead to
   expect((await stat(outside)).mode & 0o777).toBe(0o500);
 });
 
-test("what cannot be removed at the start is told, and what can is", async () => {
+test("the start reports what it cannot remove and removes the rest", async () => {
   const root = await ownDirectory();
   const workspaces = createWorkspaces({ dataDir: root, workspacesDir: path.join(root, "workspaces") });
   expect(await workspaces.sweep()).toEqual([]);
