@@ -13,7 +13,7 @@ const usage = `Usage: node bench/claims.ts [--rounds n] [--queued n] [--no-file]
 What the claim of the next task costs with a long queue and many tenants, by the claim of the oldest task of a lane, which knew no tenants.
 `;
 const GOAL = 1.1;
-/** Claims of one slice; what they take goes back to the queue after it. */
+/** Claims of one slice; the claimed tasks return to the queue after it. */
 const SLICE = 200;
 const MAX_CONCURRENT = 4;
 const PROVIDER = "noop";
@@ -38,7 +38,7 @@ interface Shape {
   hasGoal: boolean;
 }
 
-/** Claims as many tasks as a slice has; answers the CPU time of one in µs. */
+/** Claims as many tasks as a slice has; returns the CPU time of one in µs. */
 type Subject = () => Promise<number>;
 
 async function main(rounds: number, queued: number): Promise<number> {

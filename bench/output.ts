@@ -151,7 +151,7 @@ async function startReceiver() {
   return { url: `http://127.0.0.1:${port}/`, received: received.promise, close: () => server.close() };
 }
 
-/** Asks for `/healthz` at a steady rate, whether or not the last answer is there; answers the sorted times of all answers. */
+/** Asks for `/healthz` at a steady rate, whether or not the last answer is there; returns the sorted times of all answers. */
 function startProbe(url: string) {
   const asked: Promise<number>[] = [];
   const timer = setInterval(() => {

@@ -91,7 +91,7 @@ export interface AppOptions {
 
 const { version } = packageJson;
 
-/** Puts the parts together; nothing runs before `start`. Locks the data directory first: nothing in it is touched while another Bridge has it. */
+/** Puts the parts together; nothing runs before `start`. Locks the data directory first, so that nothing changes while another Bridge uses it. */
 export async function createApp(config: Config, logger: Logger, options: AppOptions = {}): Promise<App> {
   const setting = "BRIDGE_DATA_DIR";
   makeOwnDirectory(setting, config.dataDir);
@@ -104,7 +104,7 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
   }
 }
 
-/** The name is unlike that of any database, which has a lock of its own beside it. */
+/** Differs from the name of every lock of a database, which ends in the name of the database and `.lock`. */
 const DATA_DIRECTORY_LOCK = "data-directory.lock";
 
 async function composeApp(config: Config, logger: Logger, options: AppOptions, releaseLock: () => void): Promise<App> {
@@ -325,7 +325,7 @@ async function openSandbox(config: Config, env: Environment): Promise<{ sandbox:
   return { sandbox: null, noSandbox: made.missing };
 }
 
-/** All absolute paths that a setting holds, at whatever depth. */
+/** All absolute paths in a setting, at any depth. */
 function pathsIn(setting: unknown): string[] {
   if (typeof setting === "string") return path.isAbsolute(setting) ? [setting] : [];
   return typeof setting === "object" && setting !== null ? Object.values(setting).flatMap(pathsIn) : [];

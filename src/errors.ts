@@ -43,7 +43,7 @@ export interface FieldError {
 /** So many field errors are told; a body of 8 MiB could have hundreds of thousands. */
 export const MAX_FIELD_ERRORS = 100;
 
-/** Whose limit of queued tasks may be reached: that of all tasks, of one tenant or of one agent. */
+/** The queues that can be full: of Bridge as a whole, of one tenant or of one agent. */
 export const queueOwners = ["bridge", "tenant", "agent"] as const;
 export type QueueOwner = (typeof queueOwners)[number];
 
@@ -54,7 +54,7 @@ export class BridgeError extends Error {
   readonly errors: readonly FieldError[];
   /** Whole seconds after which another try makes sense; every 503 has it. */
   readonly retryAfterSeconds: number | null;
-  /** Of `queue_full`: whose queue it is. */
+  /** Only with `queue_full`: the queue that is full. */
   readonly queue: QueueOwner | null;
 
   constructor(

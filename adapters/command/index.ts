@@ -75,7 +75,7 @@ async function runProgram(
   const startedAt = performance.now();
   let exitTimer: NodeJS.Timeout | undefined;
   let said = "";
-  /** Plain lines at hand: a million short lines are not a million events. */
+  /** Plain lines that are not emitted yet. Lines of one chunk become one event. */
   let unsaid = "";
   const isWithinLimit = createTextLimit();
   let isTooLong = false;
@@ -112,7 +112,7 @@ async function runProgram(
     sayLines();
     if (meaning.kind === "event" && meaning.event.type === "assistant.text") say(meaning.event.data.content);
     else {
-      // An event is stored about as it was written; invalid bytes have become longer.
+      // An event is stored with about the size of its line; invalid bytes take more space.
       count(Buffer.byteLength(line));
       if (meaning.kind === "event") emit({ ...meaning.event, taskId } as AdapterEvent);
       // The first result decides, unless the task was cancelled before.

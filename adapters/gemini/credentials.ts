@@ -33,12 +33,12 @@ function hasLogin(home: string): boolean {
   return readOwnFile(home, "oauth_creds.json").includes("refresh_token");
 }
 
-/** No file that the program writes there is larger. */
+/** Larger than any file that the program writes there. */
 const MAX_OWN_FILE_BYTES = 1024 ** 2;
 
 /**
- * The text of a file that the program keeps in the operator's home; empty when it cannot be read. Tasks that use that home may have put a
- * pipe in its place.
+ * The text of a file that the program keeps in the operator's home; empty when it cannot be read. Tasks that use that home may have replaced it
+ * by a pipe.
  */
 export function readOwnFile(home: string, name: string): string {
   try {

@@ -51,7 +51,7 @@ export interface GeminiStart {
 export async function prepareStart({ request, context }: Pick<ProgramTask, "request" | "context">): Promise<GeminiStart> {
   const { tmp, home } = request.directories;
   makePrivateDirectory(tmp);
-  // What an earlier process of the task may have left there is removed.
+  // Files that an earlier process of the task may have left there are removed.
   const own = { obstacles: "remove" } as const;
   using directory = await makeDirectoryInside(tmp, ["gemini"], own);
   using files = await makeDirectoryInside(directory, [".gemini"], own);

@@ -14,7 +14,7 @@ const COMMAND_MARK = "OPENCLAW_SHELL=exec";
 /**
  * Ends the commands that tasks have left behind in a gateway on this host. They are children of the gateway, so they carry no marker of Bridge: a
  * process belongs to a task if it has OpenClaw's variable in its environment, works in the task's workspace, and started after the task
- * did. Tasks of one workspace cannot be told apart, so the last of them to end sweeps.
+ * did. Commands of tasks in one workspace look the same, so the sweep runs after the last of these tasks.
  */
 export interface CommandSweep {
   /** Records that a task starts in a workspace; returns the function to call at its end. */
@@ -60,7 +60,7 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
       logger.warn({ workspace: use.workspace, reason: String(error) }, "commands in a workspace could not be swept yet");
     });
 
-  /** Without the record only a crash of Bridge leaves commands behind: no reason to refuse the task. */
+  /** A missing record matters only after a crash of Bridge, so the task still runs. */
   function keep(record: Use): void {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -103,7 +103,7 @@ function commandsIn(workspace: string, since: number): (pid: number) => boolean 
   return (pid) => {
     const environment = readProc(() => readFileSync(`/proc/${pid}/environ`, "utf8"))?.split("\0");
     if (environment?.includes(COMMAND_MARK) !== true) return false;
-    // Shells keep in PWD where they were started or have gone; a daemon that changes its directory alone leaves it as it is.
+    // PWD is the directory in which a shell started or to which it changed. A daemon that calls chdir does not update it.
     const places = [readProc(() => readlinkSync(`/proc/${pid}/cwd`)), environment.find((entry) => entry.startsWith("PWD="))?.slice(4)];
     return places.some((at) => at != null && isInside(place, at)) && Number(readProcess(pid)?.startTime ?? -1) >= since;
   };
@@ -116,7 +116,7 @@ function readUse(file: string): Use | null {
     // Start times count from the boot, and no process survives a reboot.
     return use?.boot === readBoot() ? use : null;
   } catch {
-    // It was half written when Bridge was killed: its task had not begun.
+    // The record is incomplete because Bridge was killed; its task had not started.
     return null;
   }
 }

@@ -58,5 +58,5 @@ function isSettingOfTheMachine(file: string): boolean {
   }
 }
 
-/** A file that every user of the machine may write to is no setting. */
+/** A file that every user of the host may write to does not count as a setting. */
 const EVERYBODY_WRITES = 0o002;

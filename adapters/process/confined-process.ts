@@ -25,8 +25,8 @@ export function confine(sandbox: Sandbox, { argv: [name = "", ...rest], env, cwd
 const keptVariables = ["PATH", "LANG"];
 
 /**
- * The environment to start a sandbox with, so that its program gets this one. A dispatch may name variables for an MCP server, and some, such
- * as LD_PRELOAD, would run code of the task's in the programs that make the sandbox, which are outside of it.
+ * Returns the environment that starts a sandbox whose program gets the given environment. A dispatch may name variables for an MCP server, and some,
+ * such as LD_PRELOAD, would run code of the task in the programs that create the sandbox, which run outside of it.
  */
 export function confinedEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const [kept, moved] = [true, false].map((isKept) => Object.entries(env).filter(([name]) => keptVariables.includes(name) === isKept));

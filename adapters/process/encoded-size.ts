@@ -9,7 +9,7 @@ export function encodedSize(text: string): number {
     else if (unit >= 0xd800 && unit <= 0xdfff) {
       const next = unit < 0xdc00 ? text.charCodeAt(index + 1) : 0;
       if (next >= 0xdc00 && next <= 0xdfff) index += 1;
-      // Half a pair is written as an escape of six bytes; byteLength has counted the three of U+FFFD.
+      // JSON writes a lone surrogate as an escape of six bytes; byteLength counts it as the three bytes of U+FFFD.
       else size += 3;
     }
   }

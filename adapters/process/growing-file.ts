@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** How soon what was written is seen. */
 const pollMs = 50;
-/** As much as a pipe brings at once: other work gets its turn between two chunks. */
+/** The chunk size of a pipe. Other work runs between two chunks. */
 const chunkBytes = 64 * 1024;
 
 /** A file that is read while others write to it. */

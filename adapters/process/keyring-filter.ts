@@ -1,4 +1,4 @@
-/** Bytes of a seccomp filter that answers ENOSYS to the system calls of kernel keyrings, as a kernel without keyrings does. */
+/** Bytes of a seccomp filter that returns ENOSYS for the system calls of kernel keyrings, as a kernel without keyrings does. */
 export function keyringFilter(): Buffer {
   const program: Instruction[] = [
     [LOAD_WORD, 0, 0, ARCHITECTURE_OFFSET],

@@ -60,7 +60,7 @@ export async function labelCommand({
   const [name = ""] = argv;
   const program = findProgram(name.includes(path.sep) ? path.resolve(cwd, name) : name, env["PATH"] ?? "");
   const labels = await processLabels();
-  // A program that is not there is started as it is, so that it fails with the error of the operating system.
+  // A program that does not exist starts without a label, so that it fails with the error of the operating system.
   return program === null || "missing" in labels ? { argv, label: null } : labels.next(argv);
 }
 
@@ -73,7 +73,7 @@ export function readLabel(pid: number): ProcessLabel | null {
 /** The family of a label. */
 export const familyOf = (label: ProcessLabel): LabelFamily => label >> COUNTER_BITS;
 
-/** Reports why a labeled program could not be executed, in the words of a start without a label; null when it was. */
+/** Returns the error of a labeled program that could not be executed, worded as without a label; null when it was executed. */
 export function labeledSpawnError(name: string, exitCode: number | null, stderr: string): string | null {
   if (!stderr.startsWith("prlimit: ")) return null;
   if (exitCode === EXIT_NOT_FOUND) return `spawn ${name} ENOENT`;
@@ -83,7 +83,7 @@ export function labeledSpawnError(name: string, exitCode: number | null, stderr:
 async function openLabels(): Promise<ProcessLabels | { missing: string }> {
   const own = readProc(() => readFileSync("/proc/self/limits", "utf8"));
   if (own === null) return { missing: "there is no /proc, so processes that a task leaves behind cannot be found" };
-  // Set by the operator, or by a Bridge that this one is a task of: replacing it would hide our processes from that Bridge.
+  // Set by the operator, or by a Bridge that runs this one as a task and would no longer find our processes if we replaced it.
   if (parseLabel(own) !== null) return { missing: "the limit on file locks (ulimit -x) is in use; it must be unlimited" };
   const pathVariable = process.env["PATH"] ?? "";
   const prlimit = findProgram("prlimit", pathVariable);

@@ -33,7 +33,7 @@ export function isAlive({ pid, startTime }: FoundProcess): boolean {
   return now?.startTime === startTime && !isOver(now);
 }
 
-/** It runs no more, and only waits to be collected. */
+/** Whether the process has ended and only waits for its parent to reap it. */
 export const isOver = ({ state }: FoundProcess): boolean => state === "Z" || state === "X";
 
 /** Sends a signal, unless the process has ended meanwhile or is not ours. */

@@ -5,7 +5,7 @@ import type { SecretDirectory } from "./secret-directories.ts";
 const SHARED_TMP = "/tmp";
 /** Most entries that are mounted one by one. The time grows with the square of their number: 500 take 0.2 s of each start. */
 const MAX_ENTRIES = 500;
-/** Programs need it to trust a server. */
+/** Programs need the certificates to verify servers. */
 const CERTIFICATES = "/etc/ssl/certs";
 /** The sandbox has its own instances. */
 const REPLACED = ["/proc", "/dev"];
@@ -46,7 +46,7 @@ export function mountsOf(view: View): string[] {
 
   // The path of an outer place is the shorter one, so the inner one is mounted later. At the same place the last of these is mounted last.
   const layers = [
-    // The task's own, instead of everybody's: what programs leave there goes with the task.
+    // The task's own directory instead of the shared one, so that it is removed with the task.
     { place: SHARED_TMP, mount: ["--bind", realpathSync(view.tmp), SHARED_TMP] },
     ...pinned(madeAnew, { opened, rebuilt: [...rebuilt.keys()] }).map((place) => ({ place, mount: ["--bind", place, place] })),
     ...kept.map((place) => ({ place, mount: ["--ro-bind", place, place] })),
@@ -57,7 +57,7 @@ export function mountsOf(view: View): string[] {
   return [...layers.flatMap(({ mount }) => mount), ...madeAnew.flatMap((place) => ["--remount-ro", place])];
 }
 
-/** Of the places around a directory the innermost decides. */
+/** The innermost place around a directory decides. */
 function isVisible(directory: string, { covers, uncovered }: { covers: readonly string[]; uncovered: readonly string[] }): boolean {
   const cover = innermost(covers, directory);
   return isDirectory(directory) && (cover === -1 || innermost(uncovered, directory) > cover);
@@ -72,7 +72,7 @@ function refuseImpossible(secrets: readonly SecretDirectory[], opened: readonly 
 
 /**
  * The directories of secrets that are empty for a task. The kernel drops a mount over a file when the file is replaced by rename, so the
- * directory is covered. One that programs need something of is rebuilt from its other entries instead. A name that appears later is in neither.
+ * directory is covered. A directory that programs need is rebuilt from its other entries instead. Names that appear later are in neither.
  */
 function planEmptied(secrets: readonly SecretDirectory[], isNeeded: (directory: string) => boolean): string[] {
   const own = secrets.filter(({ directory, name }) => name !== null && path.dirname(directory) !== "/" && !isNeeded(directory));
@@ -133,7 +133,7 @@ function mountOf(place: string, entry: Dirent): string[] {
 
 /**
  * Directories between a writable place and a covered one inside of it. As mount points they cannot be renamed by the task, which could
- * otherwise put a directory of its own where Bridge expects one of Bridge's.
+ * otherwise put its own directory at a path that Bridge uses.
  */
 function pinned(covered: readonly string[], { opened, rebuilt }: { opened: readonly string[]; rebuilt: readonly string[] }): string[] {
   const between = covered.flatMap((place) => ancestorsOf(place).filter((above) => opened.some((writable) => isInside(writable, above))));
@@ -145,7 +145,7 @@ function ancestorsOf(place: string): string[] {
   return above === place ? [] : [...ancestorsOf(above), above];
 }
 
-/** Where a directory really lies, and where Bridge has it: links to it are hidden with the directory in which they stand. */
+/** The real path of a directory and the path that Bridge uses. Links to it are hidden with the directory that contains them. */
 const namesOf = (place: string, hidden: readonly string[]): string[] =>
   unique([
     realpathSync(place),

@@ -44,7 +44,7 @@ export interface SandboxOptions {
   hidden: readonly string[];
   /** Files of Bridge that no task sees. A file that does not exist yet is hidden as soon as it does. */
   secrets: readonly string[];
-  /** Where Bridge itself is installed, and what its settings name: programs stay visible. */
+  /** The installation of Bridge and the paths in its settings. Programs there stay visible. */
   programs: readonly string[];
   /** A directory for the files of the sandbox and for its check. */
   directory: string;
@@ -95,8 +95,8 @@ const fixedArguments = (): string[] => [
 ];
 
 /**
- * Root owns the files in /proc that change the machine, and writing to them takes no capability. Other users cannot write to them anyway;
- * for them they stay as they are, because no sandbox within this one could mount a /proc of its own beneath a mount.
+ * Root owns the files in /proc that change kernel settings, and needs no capability to write to them. Other users cannot write to them. For other
+ * users nothing is mounted there, because the kernel would then reject the /proc of a nested sandbox.
  */
 function readOnlyKernelFiles(): string[] {
   const places = readdirSync("/proc")

@@ -16,7 +16,7 @@ export interface SecretDirectory {
   beneath: string | null;
 }
 
-/** Finds where secrets are at the start of a task; where they were before there may be older versions, so those places stay known. */
+/** Finds the directories of secrets at the start of a task. Earlier directories stay in the result, because they may contain older versions. */
 export function createSecretFinder(files: readonly string[]): () => SecretDirectory[] {
   const known = new Map<string, SecretDirectory>();
   return () => {

@@ -1,9 +1,9 @@
 import { processLimits } from "./run-process.ts";
 
-/** Text of a task as it is stored and sent, in bytes of JSON: a result is kept and sent as a whole, so it is bounded like the output of any program. */
+/** Maximum text of a task, in bytes as JSON encodes it, because a result is stored and sent in this form. */
 export const MAX_TEXT_BYTES: number = processLimits.stdoutBytes;
 
-/** How a task ends that has written more text. */
+/** The result of a task that has written more text. */
 export const textLimitFailure = {
   status: "error",
   errorCode: "output_limit",

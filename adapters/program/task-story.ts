@@ -23,7 +23,7 @@ export interface TaskStory {
 export interface StoryOptions {
   /** Without it no text is told: it is only collected. */
   streaming: boolean;
-  /** Only so much text is taken, in bytes as JSON encodes it. */
+  /** Maximum text, in bytes as JSON encodes it. */
   maxBytes?: number;
   /** Called once, when there is more. */
   onTooLong?(): void;

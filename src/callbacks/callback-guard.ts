@@ -11,7 +11,7 @@ export interface CallbackGuard {
   checkUrl(url: string): string | null;
   /**
    * The same for a URL that somebody else will connect to, so that nothing checks again later: the host must be spelled plainly,
-   * and where it leads now, by every address, must be permitted. Answers within the time, in which the name waits for the tenant's turn
+   * and where it leads now, by every address, must be permitted. Resolves within the time limit, which includes the wait for the tenant's turn
    * to be looked up; the message never contains an address that was found.
    */
   checkDestination(url: string, tenant: string, withinMs: number): Promise<string | null>;

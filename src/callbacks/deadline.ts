@@ -12,8 +12,8 @@ export interface Deadline {
 }
 
 /**
- * Calls back when the time is over. Timers run before the reads of their turn: after a pause of Bridge the answer that came in time is read
- * first, for one more second.
+ * Calls back when the time is over. Timers run before the reads of their turn: after a pause of Bridge, answers that
+ * arrived in time are read first, for one more second.
  */
 export function startDeadline(onPassed: () => void, timeoutMs: number): Deadline {
   const dueAt = performance.now() + timeoutMs;

@@ -10,14 +10,14 @@ export interface Names {
   lookup: HostLookup;
   /**
    * Resolves when it is the tenant's turn to look the name up, at once when the answer is known; rejects when the signal aborts first.
-   * `found` resolves when the answer is known, of whatever kind: what connects within a second finds it in memory.
+   * `found` resolves when the answer or the failure is known. A connection within a second uses the cached answer.
    */
   prepare(tenant: string, hostname: string, signal: AbortSignal): Promise<{ found: Promise<void> }>;
 }
 
 /**
- * Lookups of one tenant at once, two questions each. More than a name server may like to work on at the same time (dnsmasq: 150) would
- * make it refuse those of other tenants.
+ * Concurrent lookups of one tenant, with two queries each. A name server rejects queries beyond its own limit (dnsmasq: 150), which would affect
+ * other tenants.
  */
 const MAX_LOOKUPS_PER_TENANT = 64;
 /** Answers are cached for their time to live, but at least this long, so that the connection after a lookup uses the cached answer … */
@@ -92,7 +92,7 @@ export function createNames({
       const name = hostname.replace(/^\[|\]$/g, "");
       if (isIP(name) !== 0) return { found: Promise.resolve() };
       if (isKnown(name)) return { found: settled(find(name)) };
-      // Without a wait the question is asked in this same turn of the event loop, so that others about the same name find it.
+      // Without a wait, the query starts in the same turn of the event loop, so that concurrent lookups of the name share it.
       const turn = takeTurn(tenant, signal);
       if (turn !== null) await turn;
       return { found: settled(find(name)).then(() => endTurn(tenant)) };

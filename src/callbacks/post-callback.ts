@@ -11,7 +11,7 @@ import { startSignature } from "./sign-callback.ts";
 /** What one POST needs besides the callback. */
 export interface PostOptions {
   dispatcher: Dispatcher;
-  /** Where the dispatcher's connections look their hosts up. */
+  /** The lookup that the connections of the dispatcher use. */
   names: Pick<Names, "prepare">;
   /** One signature each; none leaves the callback unsigned. */
   signingKeys: readonly KeyObject[];
@@ -49,7 +49,7 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
   const url = new URL(callback.url);
   let prepared: { found: Promise<void> };
   try {
-    // Bridge's own business: the receiver's deadline begins when it is the host's turn to be looked up.
+    // The deadline of the receiver starts after the wait for the host lookup, because Bridge causes this wait.
     prepared = await names.prepare(callback.task.tenant, url.hostname, shutdown);
   } catch {
     return stoppedByShutdown;

@@ -6,7 +6,7 @@ import { readSystemNames, type SystemNames } from "./system-names.ts";
 /** Finds all addresses of a host name. Rejects with `ENOTFOUND` when the name has none, with `EAI_AGAIN` when that cannot be known now. */
 export type Lookup = (hostname: string) => Promise<FoundAddress[]>;
 
-/** An address, and for how many seconds its name server lets it be remembered. */
+/** An address and its time to live in seconds. */
 export interface FoundAddress extends LookupAddress {
   ttl?: number;
 }
@@ -21,15 +21,15 @@ export interface ResolverOptions {
   limitMs?: number;
 }
 
-/** A question that got no answer within this time is repeated, to the next name server if there is one. */
+/** A query without an answer within this time is repeated, to the next name server if there is one. */
 const TRY_MS = 1000;
 const TRIES_PER_SERVER = 3;
 /** For one name with all its search domains. A callback has 15 s, the check of a dispatch's MCP servers 5 s in all. */
 const LIMIT_MS = 5000;
 
 /**
- * Makes a lookup that asks the name servers over sockets of its own. `getaddrinfo`, which Node uses by default, holds one of libuv's few
- * threads for as long as a name server is silent, and two silent hosts are enough to stop the lookups of everybody else.
+ * Creates a lookup that queries the name servers over its own sockets. `getaddrinfo`, which Node uses by default, occupies one of
+ * libuv's few threads while a name server is silent, and two silent hosts are enough to block all other lookups.
  */
 export function createResolver({ isOperators, servers, systemNames = readSystemNames(), limitMs = LIMIT_MS }: ResolverOptions): Lookup {
   return async (hostname) => {

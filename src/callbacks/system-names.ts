@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 
-/** How this machine names hosts besides asking its name servers. */
+/** The name configuration of this host: its hosts file and search domains. */
 export interface SystemNames {
   /** Addresses that the hosts file gives the name. */
   hostAddresses(name: string): readonly string[];
@@ -44,7 +44,7 @@ function createFileReader<T>(file: string, parse: (text: string) => T): () => T 
 function parseHosts(text: string): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
   for (const [address = "", ...names] of linesOf(text)) {
-    // An address with a zone is link-local: nothing that Bridge calls.
+    // An address with a zone is link-local, and Bridge never connects to those.
     if (isIP(address) === 0 || address.includes("%")) continue;
     for (const name of names) {
       const addresses = hosts.get(name.toLowerCase()) ?? [];

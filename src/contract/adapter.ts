@@ -92,7 +92,7 @@ export interface AdapterConfig {
    * and follows no redirect. For an MCP server that Bridge itself speaks to.
    */
   fetch: typeof globalThis.fetch;
-  /** Looks up hosts that the operator has named. Pass it as `lookup` to whatever connects; Node's default occupies one of few threads. */
+  /** Looks up hosts that the operator has named. Pass it as `lookup` to sockets and HTTP clients; Node's default occupies one of few threads. */
   lookup: HostLookup;
   /** Runs a child task to its end. Rejects only when the parent is not running. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;

@@ -1,9 +1,9 @@
-/** Levels of nesting. What recurses into a request's JSON relies on it; schemas written by people have fewer than 20. */
+/** Maximum levels of nesting. Recursive code relies on it. Schemas written by hand have fewer than 20. */
 export const MAX_JSON_DEPTH = 100;
 
 /**
  * JSON text that does not depend on the order of keys. The value must have passed `findJsonFault`.
- * Whatever is in order already, most often everything, is left to `JSON.stringify`: it is five times as fast as code like this.
+ * `JSON.stringify` writes the parts that are already in order, usually all, because it is five times as fast.
  */
 export function canonicalJson(value: unknown): string {
   return reorder(value, new Map()) ?? JSON.stringify(value);
@@ -44,7 +44,7 @@ type Quoted = Map<string, string>;
 /** Objects with more members than this rarely repeat, so caching their names would only cost memory. */
 const MAX_REPEATED_MEMBERS = 100;
 
-/** The canonical text, or null where `JSON.stringify` writes just that. */
+/** The canonical text, or null where `JSON.stringify` writes the same text. */
 function reorder(value: unknown, quoted: Quoted): string | null {
   if (typeof value !== "object" || value === null) return null;
   return Array.isArray(value) ? reorderArray(value, quoted) : reorderObject(value as Record<string, unknown>, quoted);
@@ -90,7 +90,7 @@ function reorderObject(object: Record<string, unknown>, quoted: Quoted): string 
   return `{${text}}`;
 }
 
-/** Of two names `sort` takes ten times as long as this; of more than 40 this is slower. */
+/** Maximum names for insertion sort. For two names it is ten times as fast as `sort`; for more than 40 it is slower. */
 const MAX_INSERTION_SORT = 40;
 
 function sortNames(names: string[]): void {

@@ -5,7 +5,7 @@ import { MAX_TOOLS, toolSchema } from "./normalise-tools.ts";
 
 /** Each server is a connection or a process of the runtime; no runtime holds 100 of them for one task. */
 const MAX_MCP_SERVERS = 100;
-/** Arguments, environment variables or headers of one MCP server: far more than a command line or an HTTP request is written with. */
+/** Maximum arguments, environment variables or headers of one MCP server, far more than usual. */
 const MAX_MCP_ENTRIES = 1000;
 
 /** A task's id, as a caller may choose it. */
@@ -127,7 +127,7 @@ function characters(minimum: number, maximum: number) {
     .meta({ minLength: minimum, maxLength: maximum });
 }
 
-/** Counts code points; of a text that is too long either way, UTF-16 units. */
+/** Counts code points, or UTF-16 units if the text is too long in either case. */
 function countCharacters(text: string, maximum: number): number {
   if (text.length > 2 * maximum) return text.length;
   let count = text.length;

@@ -77,9 +77,9 @@ export interface Dispatcher extends AdapterCalls {
   /** The adapter's health is known: what waits for it starts, or ends when it is offline. */
   onAdapterChecked(provider: string): void;
   load(provider: string): Load;
-  /** A queued task is held back by a limit on the running tasks of its tenant or agent. */
+  /** Whether a limit on the running tasks of its tenant or agent prevents the start of a queued task. */
   isHeldByQuota(task: LaneTask): boolean;
-  /** The quotas of tenants have changed: tasks that they held back start. */
+  /** The quotas of tenants have changed. Starts tasks that were waiting for a quota. */
   onQuotasChanged(): void;
   readonly draining: boolean;
   /** Accepts nothing new, lets running tasks end in their time, then stops them. */

@@ -30,7 +30,7 @@ export interface Lanes {
   all(): Iterable<Lane>;
   /** The queue that has no room for one more dispatched task; null when all have. */
   findFullQueue(task: Pick<LaneTask, "tenant" | "agentId">): QueueOwner | null;
-  /** The task is held back by a limit on running tasks. */
+  /** Whether a limit on running tasks prevents the start of the task. */
   isHeldByQuota(task: LaneTask): boolean;
 
   enqueued(task: LaneTask, count?: number): void;
@@ -176,7 +176,7 @@ export function createLanes({ maxConcurrent, queueLimit, quotaOf }: LaneLimits):
     return quota.agentMaxRunning === null || claiming === 0;
   }
 
-  /** Brings the share to its place in the lane's order, or takes it out, or forgets it. */
+  /** Moves the share to its place in the lane's order, or removes it from the order, or deletes it. */
   function place(share: Share): void {
     const { lane, tenant, child, dispatched } = share;
     if (hasNext(child) || (hasNext(dispatched) && mayStartDispatched(tenant))) {
@@ -194,7 +194,7 @@ export function createLanes({ maxConcurrent, queueLimit, quotaOf }: LaneLimits):
     if (tenant.shares.size === 0) tenants.delete(tenant.name);
   }
 
-  /** Limits on running tasks hold over all lanes: what happens in one may let a task of the tenant start in another. */
+  /** Limits on running tasks count over all lanes, so a change in one lane may let a task start in another. */
   function placeAll(tenant: Tenant, provider: string): Iterable<string> {
     const providers = new Set(tenant.shares.keys()).add(provider);
     for (const share of tenant.shares.values()) place(share);
@@ -314,7 +314,7 @@ export function createLanes({ maxConcurrent, queueLimit, quotaOf }: LaneLimits):
     },
 
     quotasChanged() {
-      // Many keys change: the order is made anew.
+      // Many keys change, so the heap is rebuilt.
       for (const tenant of tenants.values()) for (const share of tenant.shares.values()) share.lane.eligible.remove(share);
       for (const tenant of tenants.values()) {
         tenant.quota = quotaOf(tenant.name);

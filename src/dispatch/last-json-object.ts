@@ -25,7 +25,7 @@ export function lastJsonObject(text: string): Record<string, unknown> | undefine
 const fence = /```(?:json|JSON)?[ \t]*\r?\n([\s\S]*?)```/g;
 /** A text without fences is searched for objects from its end; more openings than this are not tried. */
 const OPENING_LIMIT = 200;
-/** Nor is more text than this parsed in all tries together: a long text whose every opening is good to its end would take a minute. */
+/** Maximum text that all tries parse together. Without it, a long text with many valid openings would take a minute. */
 const TRIED_LIMIT_CHARACTERS = 16 * 1024 * 1024;
 
 function parseObject(text: string): Record<string, unknown> | undefined {

@@ -4,7 +4,7 @@ import { BridgeError, type FieldError, MAX_FIELD_ERRORS } from "../errors.ts";
 import { toFieldErrors } from "./field-errors.ts";
 import { jsonObject } from "./json-fields.ts";
 
-/** Most tools of one task. Model APIs take 128; MCP servers of large products list a few hundred. */
+/** Maximum tools of one task. Model APIs take 128; MCP servers of large products list a few hundred. */
 export const MAX_TOOLS = 1000;
 
 /** Brings tools of any of the known forms into the one form that adapters see; refuses what fits none, at its path. */

@@ -227,7 +227,7 @@ function describeFault(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Everything that is written when a task ends: state, terminal event, callback. Long texts of the result have been kept before. */
+/** Everything that is written when a task ends: state, terminal event, callback. Long texts of the result are already stored. */
 export function describeEnd(task: Task, result: ExecutionResult, kept: KeptResult | null = null): Finish {
   const { status, output, outputs, usage, costUsd, model, durationMs, errorCode, error } = result;
   const state: FinalState = status === "ok" ? "completed" : errorCode === "cancelled" ? "cancelled" : "failed";

@@ -9,7 +9,7 @@ const SCHEMA_LIMIT_CHARACTERS = 64 * 1024;
 const ANSWER_LIMIT_MS = 10_000;
 /** Heap of the thread. The largest output of a runtime, 32 MB, takes about 200 MB as objects. */
 const HEAP_LIMIT_MB = 512;
-/** Most schemas of one tenant that wait for their check: a burst of dispatches, at a few milliseconds each. */
+/** Maximum schemas of one tenant that wait for their check. Each usually takes a few milliseconds. */
 const MAX_WAITING_PER_TENANT = 1000;
 const STOPPING: SchemaVerdict = { fault: "cannot be checked, because Bridge is stopping" };
 
@@ -103,7 +103,7 @@ export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answe
   }
 
   function replaceIfSilent(job: Job): void {
-    // The answer may wait behind whatever has delayed the timer.
+    // The answer may have arrived while the event loop was blocked, so it is read first.
     setImmediate(() => {
       if (current === job && worker !== null) replace(worker, `takes longer than ${answerLimitMs / 1000} s to check`);
     });

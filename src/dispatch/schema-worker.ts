@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { checkAgainstSchema, checkSchema } from "./json-schema.ts";
 import { lastJsonObject } from "./last-json-object.ts";
 
-/** A schema as JSON; with a result it is the result that is checked: the runtime's own object as JSON, else its text. */
+/** A schema as JSON, and optionally the result to check against it: the runtime's own object as JSON, or its text. */
 export interface SchemaQuestion {
   schema: string;
   result?: { outputs: string } | { output: string };

@@ -34,7 +34,7 @@ export function createManagers(current: () => ManageContext | null): Managers {
   const read =
     <A extends unknown[], T>(act: Act<A, T>): Method<A, T> =>
     (...given) => {
-      // Behind the parameters of the act, of which the context is none.
+      // The call options follow the parameters of the operation; the context is not a parameter.
       const call = given[act.length - 1] as ManagerCall | undefined;
       const own = given.slice(0, act.length - 1) as A;
       return refusing(async () => {

@@ -43,7 +43,7 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
   let writing: Promise<void> = Promise.resolve();
   let eventLog: FileHandle | null = null;
   let stem = name;
-  // Opened anew for each file: what ran meanwhile may have moved it away, and `paths` names where the files are.
+  // Opened again for each file, because a task may have moved it, and `paths` must contain the real location.
   const openDirectory = () => makeDirectoryInside(workspace, directory.split("/"), { mode: 0o777 });
   try {
     using _ = await openDirectory();

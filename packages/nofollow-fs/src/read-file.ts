@@ -26,7 +26,7 @@ export function readFileInside(root: string, file: string, limitBytes: number): 
   }
 }
 
-/** The real path of an open file. `file` is the name it was opened by; without paths of descriptors it is null when the name leads elsewhere by now. */
+/** The real path of an open file. `file` is the path that it was opened with. Without descriptor paths, returns null when that path leads elsewhere by now. */
 export function pathOfOpenFile(descriptor: number, file: string): string | null {
   if (hasDescriptorPaths) return readlinkSync(`/proc/self/fd/${descriptor}`);
   const opened = fstatSync(descriptor);
@@ -46,6 +46,6 @@ function readOpen(descriptor: number, limitBytes: number): FileReading {
 function read(descriptor: number, limitBytes: number): FileReading {
   const { size } = fstatSync(descriptor);
   if (size > limitBytes) return { fault: "too_large" };
-  // Of an empty file Node would read whatever has been written by now.
+  // Node would read data that is written to an empty file after the check.
   return { content: size === 0 ? Buffer.alloc(0) : readFileSync(descriptor) };
 }

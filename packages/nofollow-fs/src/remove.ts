@@ -11,12 +11,12 @@ const MAX_PASSES = 5;
 /** Directory entries that are read at once. */
 const READ_ENTRIES = 256;
 
-/** How long other work of the process waits, in ms. Steps on directories take microseconds, and a turn of the event loop each would cost more. */
+/** How long one slice blocks the event loop, in ms. A step on a directory takes microseconds, less than a turn of the event loop. */
 const SLICE_MS = 2;
 
 /**
  * Removes an entry of a directory with everything below it; does nothing when there is none. Links are removed and never followed, and
- * permissions that forbid it are changed. Rejects with the first error when something cannot be removed; the rest is removed all the same.
+ * permissions that forbid it are changed. Rejects with the first error when something cannot be removed; the rest is removed.
  */
 export async function removeInside(parent: string | HeldDirectory, name: string): Promise<void> {
   const place = Buffer.from(entryPath(typeof parent === "string" ? { path: path.resolve(parent) } : parent, name));
@@ -76,7 +76,7 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
   }
 
   async function removeEntry(place: Buffer, isDirectory: boolean): Promise<void> {
-    // A large file takes long, and so does not hold up the event loop.
+    // In the thread pool, because removing a large file takes long.
     if (!isDirectory) return await unlink(place);
     if (removeEmptyDirectory(place)) return;
     using directory = holdDirectory(place);
@@ -119,6 +119,6 @@ const CHANGEABLE = 0o700;
 
 /** The permissions that are needed to empty a directory and to move it. */
 function permitChanges(directory: HeldDirectory): void {
-  // Most directories permit it, and to look costs less than to write.
+  // Most directories have these permissions already, and checking costs less than changing.
   if ((statSync(directory.path).mode & CHANGEABLE) !== CHANGEABLE) chmodSync(directory.path, CHANGEABLE);
 }

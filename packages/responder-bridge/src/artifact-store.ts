@@ -16,15 +16,15 @@ export interface ArtifactStore {
 /** Parts begin with a letter or a digit, so none of them leads up or out, or is taken for an option. */
 const namePattern = /^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)*$/;
 
-/** Where a store lies. */
+/** The location of a store. */
 export interface ArtifactStoreOptions {
   /** A trusted directory that others write to. The directory of the store is relative to it, and no link is followed below it. Default: there is none. */
   root?: string | undefined;
 }
 
 /**
- * Creates a store in a directory of its own. Only its owner can read what is in it, for materials may be confidential. Others may write there
- * meanwhile, an agent behind the model for example: a link of theirs is never followed.
+ * Creates a store in a directory of its own. Only its owner can read what is in it, for materials may be confidential. Other programs
+ * may write there meanwhile, such as an agent behind the model. Links that they create are never followed.
  */
 export function createArtifactStore(directory: string, { root }: ArtifactStoreOptions = {}): ArtifactStore {
   const absolute = path.resolve(root ?? "", directory);
@@ -41,7 +41,7 @@ export function createArtifactStore(directory: string, { root }: ArtifactStoreOp
         using made = await openDirectory();
         const [present] = await readdir(made.path);
         if (present !== undefined) fail(directory, `it holds ${JSON.stringify(present)} already; name a new one`);
-        // Of two runs that come at once only one can make it.
+        // Only one of two concurrent runs can create it.
         await mkdir(path.join(made.path, "inputs"), { mode: 0o700 });
         isCreated = true;
       } catch (error) {
