@@ -28,7 +28,7 @@ export function countJsonValues(bytes: Uint8Array, limit: number): number {
 
 const isClosing = (byte: number | undefined): boolean => byte === 0x5d || byte === 0x7d;
 
-/** So far a string is read byte by byte; from there on a native search for the quote is faster. */
+/** Maximum string length that is read byte by byte. For longer strings, a native search for the quote is faster. */
 const SHORT_STRING_BYTES = 64;
 
 function endOfString(bytes: Uint8Array, start: number): number {

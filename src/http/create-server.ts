@@ -120,7 +120,7 @@ function receive(app: FastifyInstance): void {
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       throw new BridgeError("invalid_request", "The request has no Host header.");
     }
-    // RFC 9112: a proxy in front may have gone by the other one.
+    // Required by RFC 9112, because a proxy in front may have used the other one.
     if (countHosts(request.raw.rawHeaders) > 1) throw new BridgeError("invalid_request", "The request has more than one Host header.");
     // No route of ours takes OPTIONS; what browsers ask with it has been answered.
     if (request.is404 || request.method === "OPTIONS")

@@ -67,7 +67,7 @@ export function describeListedTask(
   };
 }
 
-/** Answers 200 with a task. A long result is read while it goes out, at the client's pace. */
+/** Answers 200 with a task. A long result is read from the store while the client receives it. */
 export function sendTask(reply: FastifyReply, snapshot: TaskSnapshot): FastifyReply {
   const described = describeTask(snapshot, Date.now());
   reply.code(200);

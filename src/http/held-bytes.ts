@@ -2,13 +2,13 @@ import { BridgeError } from "../errors.ts";
 
 const MIB = 1024 ** 2;
 
-/** Two of the largest results of a program, or eight request bodies of the default limit. */
+/** Enough for two results of the largest size, or eight request bodies of the default limit. */
 export const MAX_HELD_PER_TENANT_BYTES = 64 * MIB;
-/** All tenants together: an eighth of the 2 GiB that Node's heap has on a small machine. */
+/** Limit of all tenants together: an eighth of the 2 GiB heap of Node on a small machine. */
 const MAX_HELD_BYTES = 256 * MIB;
 /** Smaller amounts are not counted, because the connection itself needs as much. */
 export const UNCOUNTED_BYTES = 16 * 1024;
-/** How long a request waits for room: answers that are being read make some within this time. */
+/** How long a request waits for room. Clients that read their answers free memory within this time. */
 const PATIENCE_MS = 5_000;
 
 /** The memory that one client occupies. */
@@ -43,7 +43,7 @@ interface Waiter {
 }
 
 /**
- * Creates the count. A tenant that holds nothing is always admitted: however much the others hold, and however large its one answer is, it is served.
+ * Creates the count. A tenant that occupies nothing is always admitted, even if all tenants are over their limit, and with an answer of any size.
  */
 export function createHeldBytes({
   perTenantBytes = MAX_HELD_PER_TENANT_BYTES,

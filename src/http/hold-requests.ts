@@ -17,8 +17,8 @@ interface HoldOptions {
 }
 
 /**
- * Bounds what requests and answers hold in memory, and cuts off readers that stand still. While a tenant holds too much, its requests wait for room;
- * small ones of a tenant that does not are not counted.
+ * Limits the memory that requests and answers occupy, and disconnects clients that stop reading. While a tenant is over its limit, its requests wait
+ * for room. Small requests of other tenants are not counted.
  */
 export function holdRequests(app: FastifyInstance, { heldBytes, bodyLimitBytes, stalledReaderMs = STALLED_READER_MS }: HoldOptions): void {
   app.decorateRequest("hold", null);
@@ -51,7 +51,7 @@ export function holdRequests(app: FastifyInstance, { heldBytes, bodyLimitBytes, 
     done(null, payload);
   });
 
-  /** Makes room for an answer before it is made. */
+  /** Reserves room for an answer before it is built. */
   app.decorateRequest("reserve", async function (this: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
     if (bytes >= UNCOUNTED_BYTES) await (this.hold ?? openHold(heldBytes, this, reply)).reserve(bytes);
   });
@@ -82,7 +82,7 @@ function payloadBytes(payload: unknown): number {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What this request and its answer hold; null while that is too little to count. */
+    /** The memory that this request and its answer occupy; null while it is too little to count. */
     hold: Hold | null;
     /** Waits until there is room for an answer of this many bytes; throws `overloaded`. */
     reserve(reply: FastifyReply, bytes: number): Promise<void>;

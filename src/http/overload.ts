@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** Mean event-loop delay from which on a second counts as overloaded. */
+/** A sample with a higher mean delay of the event loop counts as slow. */
 const MAX_DELAY_MS = 500;
 const SAMPLE_MS = 1_000;
 const RESOLUTION_MS = 10;

@@ -10,11 +10,11 @@ export interface Principal {
   scopes: ReadonlySet<Scope>;
   /** In ms since the epoch; null when it never expires. */
   expiresAt: number | null;
-  /** The principal of the token, where a ticket carries only some of its scopes. */
+  /** The principal of the token, if this is a ticket with only some of its scopes. */
   narrowedFrom?: Principal;
 }
 
-/** The principal of a ticket that carries only some scopes of its token. */
+/** The principal of a ticket with only some scopes of its token. */
 export const narrow = (principal: Principal, granted: Iterable<Scope>): Principal => ({
   ...principal,
   scopes: new Set(granted),

@@ -50,7 +50,7 @@ export function sendProblem(reply: FastifyReply, error: BridgeError): FastifyRep
 /** What may be wrong with the body of any request that has one. */
 export const bodyRefusals = ["invalid_request", "too_slow", "too_large", "unsupported_media_type"] as const;
 
-/** What every route may answer that reads the store, or whose tenant holds too much of Bridge's memory. */
+/** Errors of every route that reads the store or counts towards the memory of its tenant. */
 const anywhere = ["overloaded", "storage_unavailable"] as const;
 
 /** The refusals that a route may answer, for the description of the API. */

@@ -25,7 +25,7 @@ export interface StreamWriterOptions {
   heartbeatMs: number;
   /** Counts the bytes that wait for this reader only. */
   hold: Hold;
-  /** Does the reader's tenant hold as much as it may? */
+  /** Whether the reader's tenant has reached its memory limit. */
   isFull(): boolean;
 }
 
@@ -51,7 +51,7 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, hold, isF
     return raw.write(chunk, onTaken);
   }
 
-  /** For what no other reader shares. */
+  /** For data that no other reader shares. */
   function writeOwn(chunk: string | Buffer, onTaken?: () => void): boolean {
     const bytes = Buffer.byteLength(chunk);
     hold.set(hold.bytes + bytes);

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 
-/** A check of a database file that runs beside the event loop. */
+/** A check of a database file in a worker thread. */
 export interface PageCheck {
   /** Resolves with the first fault, or null where there is none or the check was ended; rejects when the file cannot be checked. */
   fault: Promise<string | null>;
@@ -8,7 +8,7 @@ export interface PageCheck {
   end(): Promise<void>;
 }
 
-/** Checks every page of a file in a thread of its own, over a read-only connection of its own. */
+/** Checks every page of a file in a worker thread, over a separate read-only connection. */
 export function startPageCheck(file: string): PageCheck {
   const worker = new Worker(new URL("./check-pages-worker.ts", import.meta.url), { workerData: file });
   worker.unref();

@@ -1,10 +1,10 @@
 import type { ClaimFilter } from "./store.ts";
 
-/** The claim of the next task as SQL; its first parameter, before these, is the time. */
+/** The claim of the next task as SQL. The time is its first parameter, followed by the returned ones. */
 export function claimSql({ provider, tenant, kind, exceptAgents }: ClaimFilter): { sql: string; parameters: string[] } {
   const dispatched = kind === "child" ? 0 : 1;
   const agents = exceptAgents.length === 0 ? "" : `AND q.agent_id NOT IN (${exceptAgents.map(() => "?").join(", ")})`;
-  // Of children, those whose parent has waited longest for a turn, so that no parent with many children keeps the others waiting.
+  // Children of the parent that has waited longest start first, so that a parent with many children does not delay the others.
   const turn =
     kind === "child" ? "(SELECT max(c.started_at) FROM task c WHERE c.parent_seq = q.parent_seq AND c.provider = q.provider), " : "";
   return {

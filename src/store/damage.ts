@@ -12,7 +12,7 @@ export function findDamage(database: Database): string | null {
   }
 }
 
-/** Does SQLite's error mean that the file itself is damaged, and not that the disk refuses to read or write? */
+/** Whether an error of SQLite means that the file is damaged, and not that the disk cannot be read or written. */
 export const isDamage = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code));
 
@@ -20,14 +20,14 @@ export const isDamage = (error: unknown): boolean =>
 export const damageRefusal = (): BridgeError =>
   new BridgeError("storage_unavailable", "Bridge's database is damaged. Its operator has to restore it from a backup.");
 
-/** The refusal to start, with the commands that restore the file. */
+/** The error of the start, with the commands that restore the file. */
 export const damagedAtStart = (file: string, fault: string): StartError =>
   new StartError(`${describeDamage(file, fault)} ${remedyOf(file)}`);
 
 /** Describes the damage in one sentence. */
 export const describeDamage = (file: string, fault: string): string => `The database ${file} is damaged: ${fault.replace(/\.?$/, ".")}`;
 
-/** How an operator restores the file. */
+/** Instructions to restore the file. */
 export const remedyOf = (file: string): string =>
   `Restore a backup: stop Bridge, rm -f '${file}-wal' '${file}-shm', cp <backup> '${file}', start Bridge. ` +
   `Without a backup, sqlite3 '${file}' .recover | sqlite3 recovered.db saves what can be read (sqlite3 from sqlite.org; some distributions build it without .recover).`;

@@ -10,20 +10,20 @@ const CHUNK_LENGTH = 64 * 1024;
 /** Approximate limits of one read, in rows and in UTF-16 units. The event loop is free after each read. */
 const READ_ROWS = 250;
 const READ_LENGTH = 256 * 1024;
-/** Events shorter than this on average share nothing worth sharing: the rows around their text are longer than the text. */
+/** Minimum average length of events that serve as the copy. For shorter events, the rows are longer than their text. */
 const LEAST_SHARED_LENGTH = 256;
 
 const EVENT_START = '{"content":"';
 const EVENT_END = '"}';
 
-/** The verbs of long texts: everything goes in slices, and the event loop is free between them. */
+/** Store operations for long texts. They work in slices, with a turn of the event loop between them. */
 export function createLongTextVerbs(driver: SqliteDriver) {
   // After a crash between storing a text and the end of its task, no result refers to the text.
   driver.run(
     "DELETE FROM text_chunk WHERE task IN (SELECT seq FROM task WHERE result_gaps IS NULL AND seq IN (SELECT task FROM text_chunk))",
   );
 
-  /** Looks whether the task's last text events add up to the text, from the last one backwards. */
+  /** Checks whether the task's last text events add up to the text, from the last one backwards. */
   async function findInEvents(task: TaskIdentity, text: string): Promise<LongText | null> {
     let end = text.length;
     let rowsLeft = 64 + text.length / LEAST_SHARED_LENGTH;
@@ -45,7 +45,7 @@ export function createLongTextVerbs(driver: SqliteDriver) {
         first = Number(row["number"]);
         last ??= first;
         if (end === 0) return { events: [first, last] };
-        // The halves of a pair are escapes in two events, and a character in one text.
+        // A surrogate pair that is split between two events is two escapes there, and one character in the text.
         if (isPairAt(text, end)) return null;
       }
       rowsLeft -= rows.length;
@@ -136,7 +136,7 @@ export function createLongTextVerbs(driver: SqliteDriver) {
       for await (const part of readText(taskSeq, text)) content += JSON.parse(`"${part}"`);
       texts.set(key, content);
     }
-    // No string of the JSON text can be taken for a marker: one that begins with the prefix gets no gap's number.
+    // No string of the JSON text is mistaken for a marker, because the prefix does not occur in it.
     const prefix = unusedPrefix(stored.json);
     const markers = new Map<string, string>();
     const json = fillGaps(stored, (text) => {
@@ -175,10 +175,10 @@ function contentOf(data: string): string | null {
   return data.length - EVENT_START.length - EVENT_END.length >= content.length ? content : null;
 }
 
-/** What of it goes into a longer string. */
+/** The part that goes into a longer string. */
 const insideOf = (data: string): string => data.slice(EVENT_START.length, -EVENT_END.length);
 
-/** Would a cut here tear a character of two units? */
+/** Whether a cut here would split a surrogate pair. */
 function isPairAt(text: string, index: number): boolean {
   const [before, after] = [text.charCodeAt(index - 1), text.charCodeAt(index)];
   return before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;

@@ -13,7 +13,7 @@ import { createTaskVerbs } from "./task-verbs.ts";
 export interface StoreOptions {
   file: string;
   clock?: () => number;
-  /** The disk failed, and work of Bridge's own waits for it; or the file is damaged. */
+  /** Called when the disk failed and Bridge's own writes wait for it, or when the file is damaged. */
   onFault?: (error: unknown) => void;
   /** Files up to this size are checked before they are used; for tests. */
   checkAtStartBytes?: number;

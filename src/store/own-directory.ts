@@ -3,9 +3,9 @@ import path from "node:path";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import { StartError } from "../errors.ts";
 
-/** Links of a database file that are followed; Linux follows as many. */
+/** Maximum links that are followed, as in Linux. */
 const MAX_LINKS = 40;
-/** Characters of a path that an error message shows. */
+/** Maximum characters of a path in an error message. */
 const MAX_SHOWN = 300;
 
 /** Makes the directory that a setting names; throws StartError with the reason. */

@@ -1,7 +1,7 @@
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import type { Store } from "./store.ts";
 
-/** How much data of events one slice deletes, give or take one event. */
+/** Approximate size of the event data that one slice deletes. */
 const SLICE_BYTES = 1024 * 1024;
 
 /** What is older than `before` goes; what is younger than `now` was stored while the system clock was ahead. */

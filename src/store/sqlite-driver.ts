@@ -17,7 +17,7 @@ interface WriteOptions {
   lazy?: boolean;
   /** Work of Bridge's own: on a fault of the disk it waits for the disk, in order, instead of failing. */
   patient?: boolean;
-  /** About how much it writes, where that may be much: a commit ends once it has `WRITE_SLICE_BYTES`. */
+  /** Approximate size of a large write. A commit ends once it has `WRITE_SLICE_BYTES`. */
   bytes?: number;
 }
 
@@ -30,7 +30,7 @@ export interface SqliteDriver {
   /** The first rows, up to and with the one that is `enough`; what comes after it is not read. */
   allUntil(enough: (row: Row) => boolean, sql: string, ...parameters: Parameter[]): Row[];
   run(sql: string, ...parameters: Parameter[]): number;
-  /** Checks a file that was too large for a check at the start, beside the event loop. Resolves when the check is over, whatever it found. */
+  /** Checks a file that is too large for the check at the start, in a worker thread. Resolves when the check ends, with or without a fault. */
   checkPages(): Promise<void>;
   close(): Promise<void>;
 }
