@@ -57,11 +57,11 @@ export interface DriverHooks {
 
 /** How much one commit takes before the rest waits for the next turn of the event loop: a commit blocks the loop until it is on the disk. */
 export const WRITE_SLICE_BYTES = 512 * 1024;
-/** The write-ahead log keeps this much of the disk after a commit that was larger. */
+/** Size to which the write-ahead log shrinks after a larger commit. */
 const WAL_KEPT_BYTES = 8 * 1024 ** 2;
 const LAZY_DELAY_MS = 10;
 const FAULT_RETRY_MS = 500;
-/** The check takes some 40 ms then. A larger file must not delay the start: it is checked in the background. */
+/** The check of such a file takes about 40 ms. A larger file is checked in the background, so that it does not delay the start. */
 const CHECK_AT_START_BYTES = 64 * 1024 ** 2;
 
 interface Entry {
@@ -162,7 +162,7 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
     }
   }
 
-  /** An operation that meets a damaged page spoils its whole transaction: each gets its own, so that only that one waits. */
+  /** An operation that meets a damaged page fails its whole transaction. Each operation gets its own, so that only the failing one waits. */
   function runAlone(batch: readonly Entry[], error: unknown): void {
     const waiting = batch.filter((entry) => {
       try {
@@ -316,7 +316,7 @@ function openDatabase(file: string, isChecked: boolean): Database {
   }
 }
 
-/** SQLite names its log after the file: opened under two names, a database is damaged, and each name has a lock of its own. */
+/** Rejects hard links. SQLite names its log after the path, so a database that is opened under two names is damaged. */
 function refuseHardLinks(file: string): void {
   const names = statSync(file, { throwIfNoEntry: false })?.nlink ?? 1;
   if (names === 1) return;

@@ -29,7 +29,7 @@ export interface NewEvent {
   data: string;
 }
 
-/** The callback that a finished task owes; `body`, with the texts that belong into its gaps, holds the exact bytes of every attempt. */
+/** The callback of a finished task. `body`, with its gaps filled, contains the exact bytes of every attempt. */
 export interface NewCallback {
   url: string;
   /** scheme://host:port, the unit of fairness between receivers. */
@@ -42,7 +42,7 @@ export interface NewCallback {
 export interface Finish {
   state: FinalState;
   result: ExecutionResult;
-  /** The result as it is stored, where long texts of it are kept elsewhere already. */
+  /** The stored form of the result if its long texts are already stored separately. */
   storedResult?: GappedJson | undefined;
   event: NewEvent;
   /** Built inside the transaction, because the body tells `finishedAt`. */
@@ -65,7 +65,7 @@ export interface Callback {
   updatedAt: number;
 }
 
-/** The callbacks that one tenant owes to one origin. */
+/** The pending callbacks of one tenant to one origin. */
 export interface CallbackQueue {
   tenant: string;
   origin: string;
@@ -148,7 +148,7 @@ export interface Page {
   limit: number;
 }
 
-/** Which queued task a claim takes: the oldest of these. */
+/** The queued tasks from which a claim takes the oldest. */
 export interface ClaimFilter {
   provider: string;
   tenant: string;
@@ -198,7 +198,7 @@ export interface Store {
   findTask(tenant: string, taskId: string): Promise<Task | null>;
   /** The same, without reading a long result. */
   findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;
-  /** How long a task's result is, without reading it; 0 where there is none. */
+  /** The stored size of a task's result in bytes, without reading it; 0 when there is none. */
   resultBytes(tenant: string, taskId: string): Promise<number>;
   findListedTask(tenant: string, taskId: string): Promise<ListedTask | null>;
   /** Requests and results are not read. Fewer tasks than `limit` where their metadata is long: only none is the end. */
@@ -222,7 +222,7 @@ export interface Store {
   finishTaskIfQueued(task: Task, finish: Finish, options?: { patient: boolean }): Promise<Task | null>;
   finishTaskIfRunning(task: Task, finish: Finish): Promise<Task | null>;
   /**
-   * Makes sure that each of these long texts of a task that is about to end is stored, and once: its own text events may hold it already.
+   * Stores each of these long texts of a task that is about to end, unless its text events already contain the text.
    * Writes in slices, and replaces the texts that an earlier call for the task has stored.
    */
   keepLongTexts(task: TaskIdentity, texts: readonly string[]): Promise<LongText[]>;
@@ -246,7 +246,7 @@ export interface Store {
   listCallbacks(tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]>;
   /** Queues that have a due callback. */
   listDueCallbackQueues(): Promise<CallbackQueue[]>;
-  /** Due callbacks of one queue, the longest due first, without those that are in hand already. */
+  /** Due callbacks of one queue, the longest due first, without those in progress. */
   listDueCallbacks(queue: CallbackQueue, limit: number, inHand?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;

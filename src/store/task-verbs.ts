@@ -217,7 +217,7 @@ function asQueued({ parent, ...task }: NewTask, seq: number, createdAt: number):
 
 const storedResult = (row: Row) => ({ json: String(row["result"]), gaps: decodeGaps(row["result_gaps"]) });
 
-/** A long result is left out: those who want it read it. */
+/** Omits a long result, which callers read separately. */
 function toTask(row: Row | undefined): Task | null {
   if (row === undefined) return null;
   const { metadata, ...listed } = toListedTask(row);

@@ -16,7 +16,7 @@ const CONTROL_FRAME_BYTES = 6;
 
 /** One client's socket, for as long as it is open. */
 export interface BridgeConnection {
-  /** When the message began that is not complete yet, in ms; null while there is none worth counting. */
+  /** Start of the incomplete message, in ms; null when there is none or it is too small to count. */
   readonly unfinishedSince: number | null;
   /** Takes no more frames, and closes; answers that are still made are dropped. */
   close(code: number, reason: string): void;
@@ -32,7 +32,7 @@ export interface ConnectionOptions {
   stream: Pick<Socket, "bytesRead" | "on">;
   /** Counts the memory that this client occupies. */
   hold: Hold;
-  /** More of an unfinished message came. */
+  /** Called when more of an incomplete message arrives. */
   onUnfinished(): void;
   /** Makes the answer of a frame; never rejects. */
   answer(frame: Frame): Promise<string>;
@@ -48,12 +48,12 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   let inFlight = 0;
   let inWorkBytes = 0;
-  /** Of complete messages, until their answers are made. */
+  /** Bytes of complete messages whose answers are not built yet. */
   let frameBytes = 0;
   let unfinishedBytes = 0;
   let unfinishedSince: number | null = null;
   let unfinishedBefore: number | null = null;
-  /** How much of the stream lay before the message that comes now. */
+  /** Position in the stream at which the current message starts. */
   let messageBegan = stream.bytesRead;
   let isClosing = false;
   let onIdle = (): void => {};
@@ -128,7 +128,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
     const bytes = frame.bytes.length;
     inFlight += 1;
     inWorkBytes += bytes;
-    // Without a function that keeps the frame: it is let go when its answer is made.
+    // Not in a closure, so that the frame can be garbage-collected when its answer is built.
     void answer(frame)
       .then((text) => {
         frameBytes -= bytes;
@@ -205,7 +205,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
     dismiss(code, reason) {
       takeNoMore();
       hold.release();
-      // The rest of its message must not come.
+      // Stop reading, so that the rest of the message is not buffered.
       socket.pause();
       socket.close(code, reason);
     },

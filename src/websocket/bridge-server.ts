@@ -90,7 +90,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     });
   }
 
-  /** Where the tenant holds too much, the message that has been unfinished for longest is given up. */
+  /** Closes the connection with the oldest incomplete message if the tenant is over its memory limit. */
   function relieve(tenant: string): void {
     if (!heldBytes.isFull(tenant)) return;
     let oldest: BridgeConnection | null = null;
