@@ -81,8 +81,11 @@ export interface Task extends TaskIdentity {
   result: ExecutionResult | null;
 }
 
+/** How far a task is, without its request and its result, which may be long. */
+export interface TaskProgress extends TaskIdentity, Pick<Task, "state" | "createdAt" | "startedAt" | "finishedAt"> {}
+
 /** A task as lists show it: without what may be long. */
-export interface ListedTask extends TaskIdentity, Pick<Task, "state" | "createdAt" | "startedAt" | "finishedAt"> {
+export interface ListedTask extends TaskProgress {
   metadata: Record<string, unknown> | null;
 }
 

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from "uuid";
 import type { ChildRequest, ExecutionResult } from "#contract";
 import { BridgeError } from "../errors.ts";
-import type { NewTask } from "../store/store.ts";
+import type { NewTask, Store } from "../store/store.ts";
 import { type Task, taskHandle } from "../task.ts";
 import type { Admission } from "./admission.ts";
 import { toTaskRequest } from "./child-request.ts";
@@ -19,6 +19,7 @@ export interface ChildTasks {
 
 /** What children are made with. */
 export interface ChildTasksOptions {
+  store: Pick<Store, "findTask">;
   /** All runs, by the handle of their task. */
   runs: ReadonlyMap<string, Run>;
   admission: Admission;
@@ -27,7 +28,7 @@ export interface ChildTasksOptions {
 }
 
 /** Lets running tasks have children: ordinary tasks, under the limits of their own adapter. */
-export function createChildTasks({ runs, admission, ends, enqueue }: ChildTasksOptions): ChildTasks {
+export function createChildTasks({ store, runs, admission, ends, enqueue }: ChildTasksOptions): ChildTasks {
   async function run(child: ChildRequest): Promise<ExecutionResult> {
     const parentRun = runs.get(child.parentTaskId);
     if (parentRun === undefined) throw new Error(`No running task ${child.parentTaskId} can have a child.`);
@@ -49,8 +50,8 @@ export function createChildTasks({ runs, admission, ends, enqueue }: ChildTasksO
     // It may have been stopped meanwhile, and its children with it.
     if (parentRun.isOver) return parentIsOver();
     const { task } = await enqueue({ tenant, taskId: uuidv7(), parent, agentId, provider, request, fingerprint: "", traceparent });
-    const ended = await ends.wait(task);
-    return ended.result as ExecutionResult;
+    await ends.wait(task);
+    return (await store.findTask(tenant, task.taskId))?.result as ExecutionResult;
   }
 
   function ancestorsOf({ tenant, parentTaskId }: Task): Run[] {

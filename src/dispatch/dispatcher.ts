@@ -8,7 +8,7 @@ import { BridgeError, type QueueOwner } from "../errors.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { CallbackQueue, NewTask, Store } from "../store/store.ts";
-import { isFinal, type Task, type TenantQuota, taskHandle } from "../task.ts";
+import { isFinal, type Task, type TaskProgress, type TenantQuota, taskHandle } from "../task.ts";
 import { type AdapterCalls, createAdapterCalls } from "./adapter-calls.ts";
 import type { AdapterRegistry } from "./adapter-registry.ts";
 import { createAdmission, offlineText } from "./admission.ts";
@@ -69,9 +69,9 @@ export interface Dispatcher extends AdapterCalls {
   /** Stores the task, or finds the one that has its id. Throws BridgeError. */
   accept(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }>;
   /** Stops a task and its children; `changed` is false when it had ended before. */
-  cancel(tenant: string, taskId: string): Promise<{ task: Task; changed: boolean }>;
-  /** The task as it stands when it has ended, the time is over, or the signal is aborted. */
-  waitForEnd(task: Task, timeoutMs: number, signal?: AbortSignal): Promise<Task>;
+  cancel(tenant: string, taskId: string): Promise<{ task: TaskProgress; changed: boolean }>;
+  /** The task, without its result, as it stands when it has ended, the time is over, or the signal is aborted. */
+  waitForEnd(task: TaskProgress, timeoutMs: number, signal?: AbortSignal): Promise<TaskProgress>;
   /** Runs a task for another one, to its end. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
   /** The adapter's health is known: what waits for it starts, or ends when it is offline. */
@@ -105,7 +105,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const stories = new Set<Promise<void>>();
   const ends = createTaskEnds(store);
   const admission = createAdmission(options);
-  const children = createChildTasks({ runs, admission, ends, enqueue });
+  const children = createChildTasks({ store, runs, admission, ends, enqueue });
   let draining = false;
 
   // --- accept ---------------------------------------------------------------------------------------------------------
@@ -228,24 +228,25 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   // --- stop -----------------------------------------------------------------------------------------------------------
 
-  async function cancel(tenant: string, taskId: string): Promise<{ task: Task; changed: boolean }> {
-    const task = await store.findTask(tenant, taskId);
+  async function cancel(tenant: string, taskId: string): Promise<{ task: TaskProgress; changed: boolean }> {
+    const task = await store.findListedTask(tenant, taskId);
     if (task === null) throw new BridgeError("not_found", "There is no such task.");
     if (isFinal(task.state)) return { task, changed: false };
-    if (task.state === "queued") {
-      const ended = await endQueued(task, failedResult("cancelled", "The task was cancelled before it started."), { patient: false });
-      if (ended !== null) return { task: ended, changed: true };
+    const queued = task.state === "queued" ? await store.findTask(tenant, taskId) : null;
+    if (queued?.state === "queued") {
+      const ended = await endQueued(queued, failedResult("cancelled", "The task was cancelled before it started."), { patient: false });
+      if (ended !== null) return { task: { ...task, state: ended.state }, changed: true };
     }
     const stopped = await stopRunning(task, "cancelled", "The task was cancelled.");
-    const now = (await store.findTask(tenant, taskId)) ?? task;
+    const now = (await store.findListedTask(tenant, taskId)) ?? task;
     // Its own end may have been first.
     return { task: now, changed: stopped || !isFinal(now.state) };
   }
 
-  async function stopRunning(task: Task, code: StopCode, reason: string): Promise<boolean> {
+  async function stopRunning(task: TaskProgress, code: StopCode, reason: string): Promise<boolean> {
     let run = runs.get(taskHandle(task));
     // Between the commit of a claim and the run lie a few turns.
-    while (run === undefined && (await store.findTask(task.tenant, task.taskId))?.state === "running") {
+    while (run === undefined && (await store.findListedTask(task.tenant, task.taskId))?.state === "running") {
       await nextTurn();
       run = runs.get(taskHandle(task));
     }
@@ -254,7 +255,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return stopped;
   }
 
-  async function cancelChildren(parent: Task): Promise<void> {
+  async function cancelChildren(parent: Pick<TaskProgress, "seq">): Promise<void> {
     for (const child of await store.listUnfinishedChildren(parent.seq)) await cancel(child.tenant, child.taskId);
   }
 

@@ -1,15 +1,15 @@
 import type { Store } from "../store/store.ts";
-import { isFinal, type Task } from "../task.ts";
+import { isFinal, type TaskProgress } from "../task.ts";
 
 /** Brings the end of a task to everyone who waits for it. */
 export interface TaskEnds {
-  announce(task: Task): void;
-  /** The task as it stands when it has ended or when the signal is aborted. */
-  wait(task: Task, signal?: AbortSignal): Promise<Task>;
+  announce(task: Pick<TaskProgress, "seq">): void;
+  /** The task, without its result, as it stands when it has ended or when the signal is aborted. */
+  wait(task: TaskProgress, signal?: AbortSignal): Promise<TaskProgress>;
 }
 
-/** Keeps nothing for tasks that nobody waits for. */
-export function createTaskEnds(store: Pick<Store, "findTask">): TaskEnds {
+/** Keeps nothing for tasks that nobody waits for, and reads no result: any number of clients may wait for the same long one. */
+export function createTaskEnds(store: Pick<Store, "findListedTask">): TaskEnds {
   const waiters = new Map<number, Set<() => void>>();
 
   return {
@@ -18,7 +18,7 @@ export function createTaskEnds(store: Pick<Store, "findTask">): TaskEnds {
     },
     async wait(task, signal) {
       if (isFinal(task.state)) return task;
-      const find = async () => (await store.findTask(task.tenant, task.taskId)) ?? task;
+      const find = async () => (await store.findListedTask(task.tenant, task.taskId)) ?? task;
       const { promise, resolve } = Promise.withResolvers<void>();
       const waiting = waiters.get(task.seq) ?? new Set();
       waiters.set(task.seq, waiting.add(resolve));

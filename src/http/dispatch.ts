@@ -5,7 +5,7 @@ import type { AcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import { describedDispatchSchema } from "../dispatch/dispatch-schema.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { TaskReader } from "../dispatch/task-reader.ts";
-import { isFinal, taskStates } from "../task.ts";
+import { isFinal, type TaskProgress, taskStates } from "../task.ts";
 import { sendTask, taskSchema } from "./describe-task.ts";
 import { noQuery } from "./empty.ts";
 import { parsePreferredWait } from "./prefer.ts";
@@ -74,7 +74,7 @@ export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, di
         traceparent: parseTraceparent(headerOf(request, "traceparent")),
         idempotencyKey: headerOf(request, "idempotency-key"),
       });
-      let task = accepted;
+      let task: TaskProgress = accepted;
       reply.header("location", `/api/v2/tasks/${task.taskId}`);
       if (replayed) reply.header("idempotent-replayed", "true");
       if (waitSeconds !== null) {

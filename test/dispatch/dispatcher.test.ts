@@ -5,7 +5,7 @@ import SqliteDatabase from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
 import type { AdapterConfig, AdapterEvent } from "#contract";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
-import { caller, newDispatch, startEngine } from "./engine.ts";
+import { caller, endOf, newDispatch, startEngine } from "./engine.ts";
 
 /** A runtime that works until it is let go or cancelled. */
 function heldRuntime() {
@@ -31,7 +31,7 @@ describe("a task", () => {
       caller,
     );
     expect({ replayed, state: task.state }).toEqual({ replayed: false, state: "queued" });
-    const ended = await engine.dispatcher.waitForEnd(task, 5_000);
+    const ended = await endOf(engine, task);
     expect(ended).toMatchObject({ state: "completed", result: { status: "ok", output: "hello" } });
     expect(ended.result?.conversationMessages).toEqual([
       { role: "user", content: "hello" },
@@ -86,7 +86,7 @@ describe("a task", () => {
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     for (const message of ["throw", "nonsense", "codeless"]) {
       const { task } = await engine.dispatcher.accept(newDispatch({ request: { message } }), caller);
-      const ended = await engine.dispatcher.waitForEnd(task, 5_000);
+      const ended = await endOf(engine, task);
       expect(ended).toMatchObject({ state: "failed", result: { errorCode: "adapter_error" } });
       expect(ended.result?.error).not.toContain("secret");
     }
@@ -98,7 +98,7 @@ describe("a task", () => {
     await mkdir(workspace, { recursive: true });
     await writeFile(path.join(workspace, "agent.json"), '{"timeoutSeconds": "soon"}');
     const { task } = await engine.dispatcher.accept(newDispatch(), caller);
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({
+    expect(await endOf(engine, task)).toMatchObject({
       state: "failed",
       result: { error: expect.stringContaining("timeoutSeconds") },
     });
@@ -163,10 +163,8 @@ describe("cancel", () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     for (const taskId of ["first", "second"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
-    expect(await engine.dispatcher.cancel("default", "second")).toMatchObject({
-      changed: true,
-      task: { state: "cancelled", result: { errorCode: "cancelled" } },
-    });
+    expect(await engine.dispatcher.cancel("default", "second")).toMatchObject({ changed: true, task: { state: "cancelled" } });
+    expect(await engine.store.findTask("default", "second")).toMatchObject({ result: { errorCode: "cancelled" } });
     expect(engine.storyOf("second").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
     expect(engine.dispatcher.load("memory").queued).toBe(0);
     await expect(engine.dispatcher.cancel("other", "first")).rejects.toMatchObject({ code: "not_found" });
@@ -178,7 +176,7 @@ describe("cancel", () => {
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     expect(await engine.dispatcher.cancel("default", "t1")).toMatchObject({ changed: true });
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
+    expect(await endOf(engine, task)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
     expect(engine.storyOf("t1").at(-1)).toMatchObject({ type: "execution.failed", data: { errorCode: "cancelled" } });
     expect(await engine.dispatcher.cancel("default", "t1")).toMatchObject({ changed: false, task: { state: "cancelled" } });
   });
@@ -224,7 +222,7 @@ describe("time", () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.accept(newDispatch({ request: { timeoutSeconds: 1 } }), caller);
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "failed", result: { errorCode: "timeout" } });
+    expect(await endOf(engine, task)).toMatchObject({ state: "failed", result: { errorCode: "timeout" } });
   });
 
   test("a runtime without a sign of life ends as idle_timeout, one that gives signs does not", async () => {
@@ -241,10 +239,24 @@ describe("time", () => {
     const ends = await Promise.all(
       ["silent", "lively"].map(async (message) => {
         const { task } = await engine.dispatcher.accept(newDispatch({ request: { message } }), caller);
-        return engine.dispatcher.waitForEnd(task, 5_000);
+        return endOf(engine, task);
       }),
     );
     expect(ends.map(({ result }) => result?.errorCode)).toEqual(["idle_timeout", undefined]);
+  });
+
+  test("clients that wait for the end or cancel an ended task do not read its result", async () => {
+    const { run, held } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    const reads = vi.spyOn(engine.store, "findTask");
+    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
+    const waits = Array.from({ length: 100 }, () => engine.dispatcher.waitForEnd(task, 5_000));
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    held[0]?.release();
+    expect(await Promise.all(waits)).toEqual(Array(100).fill(expect.objectContaining({ taskId: "t1", state: "completed" })));
+    const cancels = await Promise.all(waits.map(() => engine.dispatcher.cancel("default", "t1")));
+    expect(cancels).toEqual(Array(100).fill({ changed: false, task: expect.objectContaining({ taskId: "t1", state: "completed" }) }));
+    expect(reads).not.toHaveBeenCalled();
   });
 
   test("waiting for the end stops with the time, or with the client", async () => {
@@ -309,7 +321,7 @@ describe("an adapter that is offline", () => {
     const { task: waiting } = await engine.dispatcher.accept(newDispatch({ taskId: "waiting" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     offline = true;
-    expect(await engine.dispatcher.waitForEnd(waiting, 5_000)).toMatchObject({ state: "failed", result: { errorCode: "adapter_offline" } });
+    expect(await endOf(engine, waiting)).toMatchObject({ state: "failed", result: { errorCode: "adapter_offline" } });
     await expect(engine.dispatcher.accept(newDispatch({ taskId: "later" }), caller)).rejects.toMatchObject({ code: "adapter_offline" });
     expect(await engine.store.findTask("default", "later")).toBeNull();
     offline = false;
@@ -440,8 +452,7 @@ describe("child tasks", () => {
     const tasks = await Promise.all(
       ["a", "b", "c"].map((taskId) => engine.dispatcher.accept(newDispatch({ taskId, provider: "composite" }), caller)),
     );
-    for (const { task } of tasks)
-      expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ result: { output: "child said hello" } });
+    for (const { task } of tasks) expect(await endOf(engine, task)).toMatchObject({ result: { output: "child said hello" } });
     const [child] = await engine.store.listTasks({ tenant: "default", parentTaskId: "a" }, { before: null, limit: 10 });
     expect(await engine.store.findTask("default", child?.taskId ?? "")).toMatchObject({
       provider: "memory",
@@ -483,7 +494,7 @@ describe("child tasks", () => {
 
     const circular = await startEngine([composite({ provider: "composite" })]);
     const { task: own } = await circular.dispatcher.accept(newDispatch(), caller);
-    expect(await circular.dispatcher.waitForEnd(own, 5_000)).toMatchObject({
+    expect(await endOf(circular, own)).toMatchObject({
       state: "failed",
       result: { errorCode: "adapter_error", error: expect.stringContaining("slot") },
     });
@@ -495,6 +506,6 @@ describe("child tasks", () => {
   ])("that are refused say why: %j", async (change, errorCode, error) => {
     const engine = await startEngine([composite(change), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ result: { errorCode, error: expect.stringMatching(error) } });
+    expect(await endOf(engine, task)).toMatchObject({ result: { errorCode, error: expect.stringMatching(error) } });
   });
 });

@@ -13,7 +13,7 @@ import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import type { CallbackQueue, StoredEvent } from "../../src/store/store.ts";
-import type { TaskRequest, TenantQuota } from "../../src/task.ts";
+import type { Task, TaskRequest, TenantQuota } from "../../src/task.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
@@ -108,6 +108,12 @@ export function newDispatch(fields: Partial<Omit<ParsedDispatch, "request">> & {
     ...fields.request,
   };
   return { taskId: null, provider: null, agentId: "agent", fingerprint: JSON.stringify(request), ...fields, request };
+}
+
+/** The task with its result, once it has ended. */
+export async function endOf({ dispatcher, store }: Awaited<ReturnType<typeof startEngine>>, task: Task): Promise<Task> {
+  await dispatcher.waitForEnd(task, 5_000);
+  return (await store.findTask(task.tenant, task.taskId)) as Task;
 }
 
 export const caller = { tenant: "default", traceparent: null };

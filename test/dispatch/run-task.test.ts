@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { AdapterConfig, ExecutionAdapter, ExecutionResult } from "#contract";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
-import { caller, newDispatch, startEngine } from "./engine.ts";
+import { caller, endOf, newDispatch, startEngine } from "./engine.ts";
 
 const untilCancelled: Run = async (_request, emit, signal) => {
   emit("execution.progress", { step: "works" });
@@ -22,7 +22,7 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
   ])("%s", async (_, run) => {
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({
+    expect(await endOf(engine, task)).toMatchObject({
       state: "failed",
       result: { errorCode: "adapter_error", error: "The adapter's result cannot be stored." },
     });
@@ -40,7 +40,7 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
     };
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.accept(newDispatch(), caller);
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed", result: { output: "done" } });
+    expect(await endOf(engine, task)).toMatchObject({ state: "completed", result: { output: "done" } });
   });
 
   test.each<[string, () => Promise<boolean>]>([
@@ -69,7 +69,7 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
       idleSeconds: 60,
     });
     const { task } = await engine.dispatcher.accept(newDispatch(), caller);
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "failed", result: { errorCode: "adapter_error" } });
+    expect(await endOf(engine, task)).toMatchObject({ state: "failed", result: { errorCode: "adapter_error" } });
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0 }));
   });
 });
@@ -93,7 +93,7 @@ describe("a task with an output schema whose runtime calls a tool of the dispatc
   ])("%s", async (_, outputs, state) => {
     const engine = await startEngine([createInMemoryAdapter({ run: async () => ({ output: "", outputs }) })]);
     const { task } = await engine.dispatcher.accept(newDispatch({ request }), caller);
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({
+    expect(await endOf(engine, task)).toMatchObject({
       state,
       result: state === "completed" ? { outputs } : { errorCode: "output_invalid" },
     });
@@ -130,7 +130,7 @@ describe("a parent", () => {
       idleSeconds: 0.2,
     });
     const { task } = await engine.dispatcher.accept(newDispatch({ provider: "top" }), caller);
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed", result: { output: "long" } });
+    expect(await endOf(engine, task)).toMatchObject({ state: "completed", result: { output: "long" } });
   });
 });
 
