@@ -13,6 +13,9 @@ const READ_LENGTH = 256 * 1024;
 /** Minimum average length of events that serve as the copy. For shorter events, the rows are longer than their text. */
 const LEAST_SHARED_LENGTH = 256;
 
+/** NULL for events of other types, which count as rows all the same: a read must not pass over a million of them at once. */
+const TEXT_OF_EVENT = "CASE WHEN type = 'assistant.text' THEN data END";
+
 const EVENT_START = '{"content":"';
 const EVENT_END = '"}';
 
@@ -32,23 +35,24 @@ export function createLongTextVerbs(driver: SqliteDriver) {
     while (rowsLeft > 0) {
       const rows = driver.allUntil(
         createLengthLimit("data", READ_LENGTH),
-        `SELECT number, data FROM event WHERE task = ? AND type = 'assistant.text' AND number < ? ORDER BY number DESC LIMIT ?`,
+        `SELECT number, ${TEXT_OF_EVENT} AS data FROM event WHERE task = ? AND number < ? ORDER BY number DESC LIMIT ?`,
         task.seq,
         first,
         READ_ROWS,
       );
       if (rows.length === 0) return null;
       for (const row of rows) {
+        first = Number(row["number"]);
+        if (row["data"] === null) continue;
         const content = contentOf(String(row["data"]));
         if (content === null || !text.endsWith(content, end)) return null;
         end -= content.length;
-        first = Number(row["number"]);
         last ??= first;
         if (end === 0) return { events: [first, last] };
         // A surrogate pair that is split between two events is two escapes there, and one character in the text.
         if (isPairAt(text, end)) return null;
       }
-      rowsLeft -= rows.length;
+      rowsLeft -= rows.filter((row) => row["data"] !== null).length;
       await nextTurn();
     }
     return null;
@@ -101,15 +105,15 @@ export function createLongTextVerbs(driver: SqliteDriver) {
       if (rows.length === 0 && id === 0)
         rows = driver.allUntil(
           isLongEnough(),
-          `SELECT number, data AS json FROM event
-             WHERE task = ? AND type = 'assistant.text' AND number >= ? AND number <= ? ORDER BY number LIMIT ?`,
+          `SELECT number, ${TEXT_OF_EVENT} AS json FROM event WHERE task = ? AND number >= ? AND number <= ? ORDER BY number LIMIT ?`,
           taskSeq,
           next,
           last,
           READ_ROWS,
         );
       if (rows.length === 0) throw new Error("A long text was deleted while it was read.");
-      yield rows.map((row) => (id === 0 ? insideOf(String(row["json"])) : String(row["json"]))).join("");
+      const parts = rows.filter((row) => row["json"] !== null).map(({ json }) => (id === 0 ? insideOf(String(json)) : String(json)));
+      if (parts.length > 0) yield parts.join("");
       next = Number(rows.at(-1)?.["number"]) + 1;
       await nextTurn();
     }

@@ -49,6 +49,18 @@ async function finish(store: Store, task: Task, output: string): Promise<LongTex
   return place;
 }
 
+/** How many turns of the event loop pass until the work is done. */
+async function turnsOf(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let immediate = setImmediate(function count() {
+    turns += 1;
+    immediate = setImmediate(count);
+  });
+  await work();
+  clearImmediate(immediate);
+  return turns;
+}
+
 const outputOf = async (store: Store, taskId: string) => (await store.findTask("default", taskId))?.result?.output;
 
 test.each([
@@ -74,6 +86,19 @@ test("a text is found in the last text events of its task, and only if they are 
   await tell(store, task, "", " three");
   const kept = await store.keepLongTexts(task, ["one two three", "two three", "e two three", "one two", "other"]);
   expect(kept.map((place) => ("events" in place ? place.events : "kept"))).toEqual([[3, 7], [4, 7], "kept", "kept", "kept"]);
+});
+
+test("a text between many other events is found and read in turns of few rows", async () => {
+  const { store } = await open();
+  const task = await started(store, "t");
+  const half = "x".repeat(100_000);
+  await tell(store, task, half);
+  const others = Array.from({ length: 50_000 }, () => ({ type: "execution.progress", data: "{}" }) as const);
+  await store.appendEventsIfRunning(task, others);
+  await tell(store, task, half);
+  expect(await turnsOf(() => finish(store, task, half + half))).toBeGreaterThan(100);
+  expect(await turnsOf(() => outputOf(store, "t"))).toBeGreaterThan(100);
+  expect(await outputOf(store, "t")).toBe(half + half);
 });
 
 test("a character that two events share is kept as the text has it", async () => {
