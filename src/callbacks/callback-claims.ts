@@ -36,6 +36,10 @@ const MAX_CLAIMED = 1024;
  * place for a tenant that has none.
  */
 const TENANT_SHARE = 3;
+/** Bodies in hand of one tenant, in UTF-16 units, give or take those of one claim. A tenant without any may always post one. */
+const MAX_BODIES_PER_TENANT = 32 * 1024 ** 2;
+/** Bodies in hand over all tenants. */
+const MAX_BODIES = 128 * 1024 ** 2;
 /** The store is asked at least this often what is due, so that a system clock that was set heals. */
 const MAX_SLEEP_MS = 60_000;
 /** How long the store is left alone after it failed. */
@@ -66,6 +70,9 @@ export function createCallbackClaims({
   const turns = new Map<string, Set<string>>();
   /** Callbacks in progress by tenant. */
   const claimedBy = new Map<string, number>();
+  /** The length of their bodies. */
+  const bodiesOf = new Map<string, number>();
+  let bodies = 0;
   const deliveries = new Set<Promise<void>>();
   let open = false;
   let claimed = 0;
@@ -109,6 +116,8 @@ export function createCallbackClaims({
 
   /** Number of further callbacks that the tenant may start now. */
   function roomOf(tenant: string): number {
+    const ownBodies = bodiesOf.get(tenant) ?? 0;
+    if (ownBodies > 0 && (ownBodies >= MAX_BODIES_PER_TENANT || bodies >= MAX_BODIES)) return 0;
     const free = MAX_CLAIMED - claimed;
     const room = Math.ceil((TENANT_SHARE * free - (claimedBy.get(tenant) ?? 0)) / (TENANT_SHARE + 1));
     return Math.max(0, Math.min(room, free));
@@ -162,10 +171,13 @@ export function createCallbackClaims({
   async function carryOut(callback: DueCallback, load: OriginLoad): Promise<void> {
     const { origin } = callback;
     const { seq, tenant } = callback.task;
+    const { heldLength } = callback;
     load.posts += 1;
     load.unsettled.add(seq);
     claimed += 1;
-    claimedBy.set(tenant, (claimedBy.get(tenant) ?? 0) + 1);
+    addTo(claimedBy, tenant, 1);
+    bodies += heldLength;
+    addTo(bodiesOf, tenant, heldLength);
     const { settled, ended } = deliver(callback);
     // Independent of each other: a retry may be due long before the answer to the first attempt has ended.
     await Promise.all([
@@ -182,9 +194,9 @@ export function createCallbackClaims({
       }),
     ]);
     claimed -= 1;
-    const left = (claimedBy.get(tenant) ?? 0) - 1;
-    if (left === 0) claimedBy.delete(tenant);
-    else claimedBy.set(tenant, left);
+    addTo(claimedBy, tenant, -1);
+    bodies -= heldLength;
+    addTo(bodiesOf, tenant, -heldLength);
     if (load.posts === 0 && load.unsettled.size === 0 && loads.get(origin) === load) loads.delete(origin);
     claimSoon();
   }
@@ -212,4 +224,11 @@ export function createCallbackClaims({
       clearTimeout(grace);
     },
   };
+}
+
+/** Counts up or down; what is zero is forgotten. */
+function addTo(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
 }

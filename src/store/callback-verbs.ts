@@ -154,6 +154,7 @@ function toDueCallback(row: Row, { readGapped }: Companions["longTexts"]): DueCa
   return {
     ...toCallback(row),
     origin: String(row["origin"]),
+    heldLength: json.length,
     ...(gaps.length === 0 ? { body: json } : { body: "", readBody: () => readGapped(Number(row["seq"]), { json, gaps }) }),
     roundAttempts: Number(row["attempts"]) - Number(row["round_start"]),
     traceparent: row["traceparent"] as string | null,

@@ -76,6 +76,8 @@ export interface DueCallback extends Callback {
   origin: string;
   /** Empty when the body is long. */
   body: string;
+  /** How much of the body is in memory, in UTF-16 units: all but the long texts. */
+  heldLength: number;
   /** Reads a long body in parts, from its start each time; absent when `body` is all of it. */
   readBody?: () => AsyncIterable<string>;
   /** POSTs made in this round: the place in the schedule. */

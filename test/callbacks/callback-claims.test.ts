@@ -39,7 +39,7 @@ function createBench({ post = async () => true }: { post?: (callback: DueCallbac
         listener();
       };
     },
-    add(origin: string, taskId: string, tenant = "default") {
+    add(origin: string, taskId: string, tenant = "default", heldLength = 2) {
       const task = {
         seq: due.length + delivered.length + 1,
         tenant,
@@ -53,6 +53,7 @@ function createBench({ post = async () => true }: { post?: (callback: DueCallbac
         origin,
         url: origin,
         body: "{}",
+        heldLength,
         state: "pending",
         attempts: 0,
         roundAttempts: 0,
@@ -210,6 +211,36 @@ test("each further tenant finds places, however many the earlier tenants hold", 
   expect(places).toEqual([768, 192, 48, 12, 3]);
 });
 
+test("a tenant has large bodies in hand up to its limit, and another tenant finds room all the same", async () => {
+  const { held, post } = createHeldPosts();
+  const bench = createBench({ post });
+  const owe = (tenant: string, count: number) => {
+    for (let index = 0; index < count; index += 1) {
+      bench.add(`https://${tenant}${index}.example`, `${tenant}${index}`, tenant, 8 * 1024 ** 2);
+      bench.notify(`https://${tenant}${index}.example`, tenant);
+    }
+  };
+  bench.claims.start();
+  const places: number[] = [];
+  for (const tenant of ["a", "b", "c", "d", "e", "f"]) {
+    const before = held.length;
+    owe(tenant, 20);
+    for (let turn = 0; turn < 30; turn += 1) await new Promise(setImmediate);
+    places.push(held.length - before);
+  }
+  expect(places).toEqual([4, 4, 4, 4, 1, 1]);
+  // Those that end make room for the others.
+  await expect
+    .poll(
+      () => {
+        held.shift()?.end(true);
+        return bench.delivered.length;
+      },
+      { interval: 1, timeout: 10_000 },
+    )
+    .toBe(6 * 20);
+});
+
 test("places that become free go to the tenants in turn", async () => {
   const { held, post } = createHeldPosts();
   const bench = createBench({ post });
@@ -250,7 +281,7 @@ test("tenants that share an origin take turns at its places", async () => {
 });
 
 test("a callback that is due again is claimed although the answer to its last POST is not complete", async () => {
-  const due = [{ origin: "https://a.example", task: { seq: 1, tenant: "default" } } as DueCallback];
+  const due = [{ origin: "https://a.example", heldLength: 2, task: { seq: 1, tenant: "default" } } as DueCallback];
   const attempts: PromiseWithResolvers<boolean>[] = [];
   const claims = createCallbackClaims({
     store: { listDueCallbackQueues: async () => [], listDueCallbacks: async () => due.splice(0), nextCallbackInMs: async () => null },

@@ -24,6 +24,7 @@ function callbackTo(url: string, changes: Partial<DueCallback> = {}): DueCallbac
     url,
     origin: new URL(url).origin,
     body,
+    heldLength: body.length,
     state: "pending",
     attempts: 0,
     roundAttempts: 0,
