@@ -190,3 +190,14 @@ test("a text that is deleted while it is read causes an error, not a shorter tex
   while ((await store.prune(7 * DAY, 100)) > 0);
   await expect(readText(readResult())).rejects.toThrow("A long text was deleted while it was read.");
 });
+
+test("tasks with long texts are pruned in slices of few bytes", async () => {
+  let now = 0;
+  const { store } = await open(() => now);
+  for (let index = 0; index < 6; index += 1) await finish(store, await started(store, `t${index}`), `${index}`.repeat(6 * 1024 ** 2));
+  now = 8 * DAY;
+  const left = async () => (await store.listTasks({ tenant: "default" }, { before: null, limit: 10 })).length;
+  const counts: number[] = [];
+  while ((await store.prune(7 * DAY, 100)) > 0) counts.push(await left());
+  expect(counts).toEqual([3, 0]);
+});
