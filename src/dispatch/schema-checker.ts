@@ -23,7 +23,7 @@ export interface SchemaChecker {
     schema: Record<string, unknown>,
     result: Pick<ExecutionResult, "output" | "outputs">,
   ): Promise<Pick<SchemaVerdict, "fault" | "outputs">>;
-  /** Stops the thread. */
+  /** Stops the thread. Schemas that wait are refused; the promises of results never settle. */
   close(): Promise<void>;
 }
 
@@ -43,8 +43,8 @@ export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answe
   let isClosed = false;
 
   function ask(tenant: string, question: SchemaQuestion): Promise<SchemaVerdict> {
-    if (isClosed) return Promise.resolve(STOPPING);
     return new Promise((resolve) => {
+      if (isClosed) return stop({ tenant, question, settle: resolve });
       const jobs = waiting.get(tenant) ?? [];
       waiting.set(tenant, jobs);
       jobs.push({ tenant, question, settle: resolve });
@@ -116,6 +116,11 @@ export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answe
     settleCurrent({ fault });
   }
 
+  /** A task whose result is not checked any more stays as it is in the store, and the next start handles it as any task that was cut off. */
+  function stop({ question, settle }: Job): void {
+    if (question.result === undefined) settle(STOPPING);
+  }
+
   return {
     async findSchemaFault(tenant, schema) {
       const text = JSON.stringify(schema);
@@ -132,7 +137,7 @@ export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answe
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      for (const job of [current, ...[...waiting.values()].flat()]) job?.settle(STOPPING);
+      for (const job of [current, ...waiting.values()].flat()) if (job !== null) stop(job);
       waiting.clear();
       const last = worker;
       worker = null;

@@ -30,6 +30,7 @@ export function createOverload({ maxDelayMs = MAX_DELAY_MS, delays }: OverloadOp
 
   function sample(): void {
     // The mean is NaN if the loop was blocked for the whole sample. The delay is then measured right after this and counts in the next sample.
+    if (Number.isNaN(histogram.mean)) return;
     const isOver = histogram.mean / 1e6 - RESOLUTION_MS > maxDelayMs;
     samplesOver = isOver ? samplesOver + 1 : 0;
     histogram.reset();

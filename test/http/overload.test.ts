@@ -34,6 +34,7 @@ describe("overload detection", () => {
     ["two such seconds with a good one between refuse nobody", [6000, 10, 6000, 10], [false, false, false, false]],
     ["two slow seconds in a row are overload, until the first good one", [600, 600, 700, 20], [false, true, true, false]],
     ["a second in which nothing could be measured says nothing", [Number.NaN, 600, 10], [false, false, false]],
+    ["nor is it a good second between two slow ones", [6000, Number.NaN, 6000, Number.NaN, 10], [false, false, true, true, false]],
   ])("%s", (_, meansMs, said) => {
     expect(judge(meansMs)).toEqual(said);
   });
