@@ -21,7 +21,7 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
 /** Reads tasks for those outside, within one tenant: what belongs to another does not exist. */
 export interface TaskReader {
   find(tenant: string, taskId: string): Promise<TaskSnapshot | null>;
-  /** Size of the task's result in bytes, determined without reading it. */
+  /** Memory in bytes that an answer with the task's result takes, determined without reading the result. */
   resultBytes(tenant: string, taskId: string): Promise<number>;
   list(filter: TaskFilter, page: Page): Promise<TaskSnapshot<ListedTask>[]>;
 }

@@ -112,6 +112,8 @@ export function createHeldBytes({
         const giveUp = (): void => {
           leave();
           reject(refusal(perTenantBytes));
+          // Those behind may need less.
+          admitWaiters();
         };
         const timer = setTimeout(giveUp, patienceMs);
         const leave = (): void => {

@@ -10,6 +10,8 @@ const CHUNK_LENGTH = 64 * 1024;
 /** Approximate limits of one read, in rows and in UTF-16 units. The event loop is free after each read. */
 const READ_ROWS = 250;
 const READ_LENGTH = 256 * 1024;
+/** Memory that the reader of a long text takes at most: two parts, one of which is being sent. A UTF-16 unit takes up to six bytes in JSON. */
+export const HELD_WHILE_READ_BYTES: number = 2 * (READ_LENGTH + 6 * CHUNK_LENGTH);
 /** Minimum average length of events that serve as the copy. For shorter events, the rows are longer than their text. */
 const LEAST_SHARED_LENGTH = 256;
 

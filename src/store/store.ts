@@ -200,7 +200,7 @@ export interface Store {
   findTask(tenant: string, taskId: string): Promise<Task | null>;
   /** The same, without reading a long result. */
   findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;
-  /** The stored size of a task's result in bytes, without reading it; 0 when there is none. */
+  /** Memory in bytes that a reader of a task's result takes: the whole result, or the parts of a long one that are read at once. 0 when there is none. */
   resultBytes(tenant: string, taskId: string): Promise<number>;
   findListedTask(tenant: string, taskId: string): Promise<ListedTask | null>;
   /** Requests and results are not read. Fewer tasks than `limit` where their metadata is long: only none is the end. */

@@ -4,7 +4,7 @@ import type { createApprovalVerbs } from "./approval-verbs.ts";
 import { claimSql } from "./claim-sql.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import { decodeGaps, encodeGaps } from "./gapped-json.ts";
-import type { createLongTextVerbs } from "./long-text-verbs.ts";
+import { type createLongTextVerbs, HELD_WHILE_READ_BYTES } from "./long-text-verbs.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { Finish, NewTask, Store, TaskFilter } from "./store.ts";
@@ -103,8 +103,9 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
       return { task, readResult: row["result_gaps"] === null ? null : () => longTexts.readGapped(task.seq, storedResult(row)) };
     },
     async resultBytes(tenant, taskId) {
-      const row = driver.get("SELECT octet_length(result) AS bytes FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
-      return Number(row?.["bytes"] ?? 0);
+      const columns = "octet_length(result) AS bytes, result_gaps IS NOT NULL AS long";
+      const row = driver.get(`SELECT ${columns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
+      return Number(row?.["bytes"] ?? 0) + (row?.["long"] === 1 ? HELD_WHILE_READ_BYTES : 0);
     },
     async findListedTask(tenant, taskId) {
       const row = driver.get(`SELECT ${listedColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);

@@ -53,6 +53,17 @@ test("a request that waits too long is rejected as overloaded, and a closed one 
   await patient.open("a").reserve(100);
 });
 
+test("a waiting request that gives up makes room for smaller ones behind it", async () => {
+  const held = createHeldBytes(limits);
+  await held.open("a").reserve(60);
+  const large = held.open("a");
+  const refused = large.reserve(90);
+  const small = held.open("a").reserve(5);
+  large.release();
+  await expect(refused).rejects.toMatchObject({ code: "overloaded" });
+  await small;
+});
+
 test("a released hold counts nothing", async () => {
   const held = createHeldBytes(limits);
   const hold = held.open("a");

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createHeldBytes, MAX_HELD_PER_TENANT_BYTES } from "../../src/http/held-bytes.ts";
+import { HELD_WHILE_READ_BYTES } from "../../src/store/long-text-verbs.ts";
 import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
 import { createBareServer } from "./bare-server.ts";
 import { type Bridge, startBridge } from "./start-bridge.ts";
@@ -10,6 +11,7 @@ const MIB = 1024 ** 2;
 /** More than the network takes for a client that does not read. */
 const OUTPUT_BYTES = 12 * MIB;
 const ADMITTED = Math.floor(MAX_HELD_PER_TENANT_BYTES / OUTPUT_BYTES);
+const ADMITTED_IN_PARTS = Math.floor(MAX_HELD_PER_TENANT_BYTES / HELD_WHILE_READ_BYTES);
 
 /** A connection that sends a request and reads nothing until it is told to. */
 function askWithoutReading(port: number, head: string): Socket {
@@ -34,17 +36,18 @@ async function readAll(socket: Socket): Promise<{ status: number; retryAfter: st
   return { status: Number(head.split(" ")[1]), retryAfter: /retry-after: (\d+)/i.exec(head)?.[1], bytes };
 }
 
-/** A long `output` would be streamed from the store, and hold little. */
-const largeAdapter = () => {
+/** `outputs` are sent as a whole, and a long `output` in parts. */
+const largeAdapter = (field: "output" | "outputs") => {
+  const text = "x".repeat(OUTPUT_BYTES);
   const adapter = createInMemoryAdapter({
-    run: async () => ({ output: "", outputs: { text: "x".repeat(OUTPUT_BYTES) } }),
+    run: async () => (field === "output" ? { output: text } : { outputs: { text } }),
     provider: "large",
   });
   return { provider: adapter.provider, adapter };
 };
 
-async function bridgeWithLargeResults(): Promise<Bridge> {
-  const bridge = await startBridge({}, { adapters: [largeAdapter()] });
+async function bridgeWithLargeResults(field: "output" | "outputs"): Promise<Bridge> {
+  const bridge = await startBridge({}, { adapters: [largeAdapter(field)] });
   onTestFinished(() => bridge.close());
   for (const token of ["alpha", "beta"] as const) {
     const { status, body } = await bridge.dispatch({ taskId: "t", provider: "large" }, { token, headers: { prefer: "wait=60" } });
@@ -57,23 +60,29 @@ const taskRequest = (token: string) =>
   `GET /api/v2/tasks/t HTTP/1.1\r\nHost: bridge\r\nAuthorization: Bearer secret-${token}\r\nConnection: close\r\n\r\n`;
 
 describe("answers that nobody reads", () => {
-  test("are limited in bytes for a tenant and do not affect other tenants", async () => {
-    const bridge = await bridgeWithLargeResults();
-    const stalled = Array.from({ length: 24 }, () => askWithoutReading(bridge.port, taskRequest("alpha")));
-    const refused = await Promise.all(stalled.map(async (socket) => await Promise.race([once(socket, "readable"), once(socket, "close")])));
-    expect(refused).toHaveLength(24);
-    // The other tenant is served while they stand still.
-    expect((await bridge.call("GET", "/api/v2/tasks/t", { token: "beta" })).text.length).toBeGreaterThan(OUTPUT_BYTES);
-    const answers = await Promise.all(stalled.map(readAll));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(ADMITTED);
-    const others = answers.filter(({ status }) => status !== 200);
-    expect(new Set(others.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(["503 5"]));
-    // Once they are read there is room again.
-    expect((await bridge.call("GET", "/api/v2/tasks/t")).status).toBe(200);
-  }, 60_000);
+  test.each([
+    ["made as a whole", "outputs", 24, ADMITTED],
+    ["read from the store in parts", "output", ADMITTED_IN_PARTS + 9, ADMITTED_IN_PARTS],
+  ] as const)(
+    "%s are limited in bytes for a tenant and do not affect other tenants",
+    async (_, field, count, admitted) => {
+      const bridge = await bridgeWithLargeResults(field);
+      const stalled = Array.from({ length: count }, () => askWithoutReading(bridge.port, taskRequest("alpha")));
+      await Promise.all(stalled.map(async (socket) => await Promise.race([once(socket, "readable"), once(socket, "close")])));
+      // The other tenant is served while they stand still.
+      expect((await bridge.call("GET", "/api/v2/tasks/t", { token: "beta" })).text.length).toBeGreaterThan(OUTPUT_BYTES);
+      const answers = await Promise.all(stalled.map(readAll));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(admitted);
+      const others = answers.filter(({ status }) => status !== 200);
+      expect(new Set(others.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(["503 5"]));
+      // Once they are read there is room again.
+      expect((await bridge.call("GET", "/api/v2/tasks/t")).status).toBe(200);
+    },
+    60_000,
+  );
 
   test("do not delay clients that read: each of many concurrent requests gets its answer", async () => {
-    const bridge = await bridgeWithLargeResults();
+    const bridge = await bridgeWithLargeResults("outputs");
     const answers = await Promise.all(Array.from({ length: 2 * ADMITTED + 1 }, () => bridge.call("GET", "/api/v2/tasks/t")));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   }, 60_000);
