@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { familyOf, type LabelFamily, type ProcessLabel, processLabels, readLabel } from "./process-labels.ts";
@@ -21,7 +21,7 @@ export interface Sweep {
   left: number;
 }
 
-/** The file in the data directory that names the family of the labels in use. */
+/** The file in the data directory that names the family of the labels in use, and the directory that it was written for. */
 const FAMILY_FILE = "process-labels";
 
 /** Identifies the processes of one task. */
@@ -56,18 +56,36 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   const isOurs = (directory: string | undefined) => directory?.startsWith(root) === true;
   const hasMarks = ({ marker, tmp, home }: Marks) => marker !== undefined && (isOurs(tmp) || isOurs(home));
   const file = path.join(dataDir, FAMILY_FILE);
-  const [labels, earlier] = [await processLabels(), readFamily(file)];
+  const place = identify(dataDir);
+  const [labels, earlier] = [await processLabels(), readFamily(file, place)];
   const family = "missing" in labels ? null : labels.family;
   // The family of this process: another Bridge instance in this process has used the directory and may still run tasks.
   const isEarlier = (label: ProcessLabel) => earlier !== null && earlier !== family && familyOf(label) === earlier;
-  const swept = await sweep((pid) => matches(readLabel(pid), isEarlier) || matches(readMarks(pid), hasMarks));
-  if (family !== null && family !== earlier) writeFileSync(file, `${family}\n`, { mode: 0o600 });
+  const isLeftover = (pid: number) => matches(readLabel(pid), isEarlier) || matches(readMarks(pid), hasMarks);
+  // A task of the earlier Bridge may have started this one, by a shell or a terminal multiplexer: whoever kills these ends the start.
+  const ancestors = ancestorsOf(process.pid);
+  const swept = await sweep((pid) => !ancestors.has(pid) && isLeftover(pid));
+  if (family !== null && family !== earlier) writeFileSync(file, `${family} ${place}\n`, { mode: 0o600 });
   return swept;
 }
 
-function readFamily(file: string): LabelFamily | null {
-  const text = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
-  return /^\d+$/.test(text) ? BigInt(text) : null;
+/** The family in use before; null when the file came with a copy of the directory, whose original another Bridge may use right now. */
+function readFamily(file: string, place: string): LabelFamily | null {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const [family = "", recordedPlace] = text.trim().split(" ");
+  return /^\d+$/.test(family) && recordedPlace === place ? BigInt(family) : null;
+}
+
+/** Device and inode: a directory keeps them when it is renamed, and its copy has others. */
+function identify(directory: string): string {
+  const { dev, ino } = statSync(directory, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+function ancestorsOf(pid: number): Set<number> {
+  const ancestors = new Set<number>();
+  for (let at = readProcess(pid)?.parent ?? 0; at > 0 && !ancestors.has(at); at = readProcess(at)?.parent ?? 0) ancestors.add(at);
+  return ancestors;
 }
 
 /** The markers in the environment of a process. */

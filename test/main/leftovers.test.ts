@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
@@ -69,6 +69,16 @@ test("no process outlives kill -9 of Bridge and its next start, and those of ano
   await taskInState(next, "t1", "failed");
   expect(living()).toEqual([]);
   expect(other.living()).toEqual(Object.keys(escapes));
+});
+
+test("a Bridge that starts on a copy of the data directory of a running Bridge spares its processes", async () => {
+  const { dataDir, isComplete, living } = await startWithEscapes("sleep 300");
+  await expect.poll(isComplete, { timeout: 15_000 }).toBe(true);
+  const copy = await temporaryDirectory();
+  cpSync(dataDir, copy, { recursive: true });
+  const second = await startBridgeProgram(copy, shellCommand("echo done"));
+  await taskInState(second, "t1", "failed");
+  expect(living()).toEqual(Object.keys(escapes));
 });
 
 test("without prlimit Bridge logs a warning, and tasks run and are swept by their environment", async () => {

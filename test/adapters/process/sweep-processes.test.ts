@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
@@ -90,14 +90,16 @@ describe("the sweep at the start", () => {
   test("finds only the labels of the previous Bridge on the data directory, and records its own", async () => {
     const dataDir = await temporaryDirectory();
     const file = path.join(dataDir, "process-labels");
-    writeFileSync(file, "12345\n");
+    writeFileSync(file, `12345 ${placeOf(dataDir)}\n`);
     const labels = [12345n << 24n, (12345n << 24n) + 7n, 12346n << 24n];
     const [first, second, stranger] = await Promise.all(labels.map((label) => start({}, labelOf(label))));
     expect(await sweepLeftovers({ dataDir })).toEqual({ killed: 2, left: 0 });
     expect(await Promise.all([first, second].map((child) => child && endOf(child)))).toEqual(["SIGTERM", "SIGTERM"]);
     expect(stranger?.exitCode ?? stranger?.signalCode).toBeNull();
 
-    const recorded = BigInt(readFileSync(file, "utf8"));
+    const [family = "", place] = readFileSync(file, "utf8").trim().split(" ");
+    const recorded = BigInt(family);
+    expect(place).toBe(placeOf(dataDir));
     const labeled = await labelCommand({ argv: ["sleep"], cwd: "/", env: { PATH: "/usr/bin:/bin" }, sandbox: null });
     expect(familyOf(labeled.label ?? 0n)).toBe(recorded);
     // Several Bridges of one process share the family: the start of one spares the tasks of the others.
@@ -105,7 +107,32 @@ describe("the sweep at the start", () => {
     expect(await sweepLeftovers({ dataDir })).toEqual({ killed: 0, left: 0 });
     expect(neighbor.exitCode ?? neighbor.signalCode).toBeNull();
   });
+
+  test("spares the shell of a task that starts the next Bridge", async () => {
+    const dataDir = await temporaryDirectory();
+    const sweepModule = path.resolve(import.meta.dirname, "../../../adapters/process/sweep-processes.ts");
+    const code = `const { sweepLeftovers } = await import(${JSON.stringify(sweepModule)});
+      console.log(JSON.stringify(await sweepLeftovers({ dataDir: ${JSON.stringify(dataDir)} })));`;
+    const marks = { BRIDGE_TASK_ID: "sweep-test", TMPDIR: `${dataDir}/tmp/1`, HOME: `${dataDir}/homes/1` };
+    const child = spawn("sh", ["-c", '"$0" --input-type=module --eval "$1"; echo "then $?"', process.execPath, code], {
+      env: { PATH: "/usr/bin:/bin", ...marks },
+      detached: true,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    children.push(child);
+    let output = "";
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    await once(child, "close");
+    expect(output).toBe('{"killed":0,"left":0}\nthen 0\n');
+  });
 });
+
+const placeOf = (directory: string) => {
+  const { dev, ino } = statSync(directory);
+  return `${dev}:${ino}`;
+};
 
 const labelOf = (label: bigint) => `ulimit -w ${label} 2>/dev/null || ulimit -x ${label}; echo ready; exec env -i sleep 60`;
 
