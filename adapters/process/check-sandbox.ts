@@ -7,14 +7,18 @@ const CHECK_LIMIT_MS = 10_000;
 /** Maximum number of files that an error names. */
 const MAX_NAMED = 5;
 
-/** Prints the version of bwrap, and then each file of the kernel that may be written to. It opens none of them. */
+/** The memory of the sandbox's init. Who may open it may also trace the init. */
+const INIT_MEMORY = "/proc/1/mem";
+
+/** Prints the version of bwrap, the memory of the init when it can be opened, and each file of the kernel that may be written to, which it does not open. */
 const printWritable = `
 "$0" --version || exit 1
+if (: < ${INIT_MEMORY}) 2>/dev/null; then echo ${INIT_MEMORY}; fi
 command -v find >/dev/null || exit 1
 find /proc /proc/self/net/ -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null |
   while IFS= read -r file; do if test -w "$file"; then echo "$file"; fi; done`;
 
-/** Runs bwrap in its own sandbox and looks for kernel settings that a task could write; `detail` is its version, `missing` the reason why it cannot be used. */
+/** Runs bwrap in its own sandbox and looks for what a task could do to the kernel's settings and to the init; `detail` is its version, `missing` the reason why it cannot be used. */
 export async function checkSandbox(
   wrap: Sandbox["wrap"],
   { bwrap, directory, pathVariable }: { bwrap: string; directory: string; pathVariable: string },
@@ -38,6 +42,10 @@ export async function checkSandbox(
     return { missing: `bubblewrap does not work here: ${advice} ${(stderr || shortMessage || "").trim().slice(-500)}`.trim() };
   }
   const [detail = "", ...writable] = stdout.trim().split("\n");
+  if (writable.includes(INIT_MEMORY)) {
+    const advice = "install unshare of util-linux 2.35 or later and allow nested user namespaces, or set kernel.yama.ptrace_scope to 1.";
+    return { missing: `a task could take control of the first process of its sandbox and outlive Bridge: ${advice}` };
+  }
   const settings = writable.filter(isSettingOfTheMachine);
   if (settings.length === 0) return { detail };
   const more = settings.length > MAX_NAMED ? ` and ${settings.length - MAX_NAMED} more` : "";

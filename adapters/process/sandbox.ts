@@ -22,20 +22,22 @@ export const variablePrefix = "BRIDGE_VARIABLE_";
 /** With its first program a sandbox is over. What that has started may tidy up before, for a second, as without a sandbox. */
 const waitForTheRest = `
 exec 3>&2 2>/dev/null
-(
-  bridge_next=0
-  while eval "bridge_variable=\\\${${variablePrefix}$bridge_next-}" && [ -n "$bridge_variable" ]; do
-    export "$bridge_variable"
-    unset "${variablePrefix}$bridge_next"
-    bridge_next=$((bridge_next + 1))
-  done
-  exec "$@" 2>&3 3>&-
-)
+(exec "$@" 2>&3 3>&-)
 code=$?
 kill -s TERM -- -1 || exit $code
 turn=0
 while [ $turn -lt 50 ] && kill -s 0 -- -1; do command -p sleep 0.02; turn=$((turn + 1)); done
 exit $code`;
+/** The program gets its variables last, so that they have no effect on what runs before it. */
+const startProgram = `
+exec 3>&2 2>/dev/null
+bridge_next=0
+while eval "bridge_variable=\\\${${variablePrefix}$bridge_next-}" && [ -n "$bridge_variable" ]; do
+  export "$bridge_variable"
+  unset "${variablePrefix}$bridge_next"
+  bridge_next=$((bridge_next + 1))
+done
+exec "$@" 2>&3 3>&-`;
 
 /** Options of a sandbox. All paths are absolute. */
 export interface SandboxOptions {
@@ -61,15 +63,34 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox | 
   const filter = writeFilter(directory);
   const findSecrets = createSecretFinder(options.secrets);
 
-  const wrap: Sandbox["wrap"] = ([program = "", ...programArguments], { cwd, tmp, writable }) => {
-    const view = mountsOf({ hidden, secrets: findSecrets(), programs: [...programs, program], writable: [...writable, tmp], tmp });
-    const launching = ["/bin/sh", "-c", openFilter, filter, bwrap, "--seccomp", FILTER_DESCRIPTOR];
-    const waiting = ["/bin/sh", "-c", waitForTheRest, waiterName, program, ...programArguments];
-    return [...launching, ...fixedArguments(), ...view, "--chdir", cwd, "--", ...waiting];
-  };
+  const wrapWith =
+    (separating: readonly string[]): Sandbox["wrap"] =>
+    ([program = "", ...programArguments], { cwd, tmp, writable }) => {
+      const view = mountsOf({ hidden, secrets: findSecrets(), programs: [...programs, program], writable: [...writable, tmp], tmp });
+      const launching = ["/bin/sh", "-c", openFilter, filter, bwrap, "--seccomp", FILTER_DESCRIPTOR];
+      const waiting = ["/bin/sh", "-c", waitForTheRest, waiterName, ...separating];
+      const starting = ["/bin/sh", "-c", startProgram, waiterName, program, ...programArguments];
+      return [...launching, ...fixedArguments(), ...view, "--chdir", cwd, "--", ...waiting, ...starting];
+    };
 
-  const checked = await checkSandbox(wrap, { bwrap, directory, pathVariable });
-  return "missing" in checked ? checked : { ...checked, wrap };
+  const reasons: { missing: string }[] = [];
+  for (const separating of waysToSeparate(pathVariable)) {
+    const wrap = wrapWith(separating);
+    const checked = await checkSandbox(wrap, { bwrap, directory, pathVariable });
+    if (!("missing" in checked)) return { ...checked, wrap };
+    reasons.push(checked);
+  }
+  // The first way is the one to repair.
+  return reasons[0] as { missing: string };
+}
+
+/**
+ * How a program is kept from its sandbox's init, which has the same user: with ptrace or `/proc/1/mem` it could take the init's parent-death signal
+ * and process group away, and outlive Bridge. A user namespace of its own forbids both. Where namespaces cannot be nested, Yama may forbid them.
+ */
+function waysToSeparate(pathVariable: string): string[][] {
+  const unshare = findProgram("unshare", pathVariable);
+  return [...(unshare === null ? [] : [[unshare, "--user", "--map-current-user", "--"]]), []];
 }
 
 /** The file for `openFilter`; a start of a task may read it at any time, so it is never seen half written. */

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
@@ -26,6 +26,14 @@ describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
   test("writes to its own files in /proc", async () => {
     const script = "echo 500 > /proc/self/oom_score_adj && unshare --user --map-root-user cat /proc/self/oom_score_adj";
     expect(await runAs(uid, script)).toEqual(["500"]);
+  });
+
+  test("cannot take control of the processes that end its sandbox", async () => {
+    // Who may open the memory of a process may trace it.
+    const script = `for pid in 1 2 $$; do if (: < /proc/$pid/mem) 2>/dev/null; then echo "$pid"; fi; done; echo "own $$"`;
+    const lines = await runAs(uid, script);
+    const own = lines.at(-1)?.slice("own ".length);
+    expect(lines.slice(0, -1)).toEqual([own]);
   });
 
   test("can make a sandbox of its own", async () => {
@@ -69,6 +77,17 @@ test("the sandbox is missing if a task of root could write to a kernel setting",
     missing: expect.stringMatching(/^a task in the sandbox could write to \/proc\/sys\/.* more: run Bridge as a user who cannot\.$/),
   };
   expect(made).toEqual(isRoot ? refusal : { detail: expect.stringMatching(/^bubblewrap/), wrap: expect.any(Function) });
+});
+
+test("where a task could take control of its sandbox there is no sandbox", async () => {
+  const root = directoryOutsideTmp();
+  // Everything that the check needs but for unshare.
+  for (const name of ["bwrap", "find"]) symlinkSync(`/usr/bin/${name}`, path.join(root, name));
+  const made = await createSandbox({ env: { PATH: root }, hidden: [], secrets: [], programs: [], directory: path.join(root, "own") });
+  const refusal = { missing: expect.stringMatching(/^a task could take control of the first process of its sandbox.*install unshare/) };
+  const yama = "/proc/sys/kernel/yama/ptrace_scope";
+  const isForbidden = existsSync(yama) && readFileSync(yama, "utf8").trim() !== "0";
+  expect(made).toEqual(isForbidden ? { detail: expect.stringMatching(/^bubblewrap/), wrap: expect.any(Function) } : refusal);
 });
 
 async function runAs(uid: number, script: string, starter: readonly string[] = []): Promise<string[]> {
