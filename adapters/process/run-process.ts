@@ -7,7 +7,7 @@ import { confine, confinedEnvironment, confinedExit, confinedSpawnError, termina
 import { type GrowingFile, openGrowingFile } from "./growing-file.ts";
 import { createLineSplitter, type LineListener } from "./lines.ts";
 import { labelCommand, labeledSpawnError } from "./process-labels.ts";
-import { sweepGraceMs, sweepTask, taskMarker } from "./sweep-processes.ts";
+import { sweepGraceMs, sweepTask, taskMarker, waitForSandbox } from "./sweep-processes.ts";
 
 /** What a process may use before it is stopped, and how long stopping it may take. */
 export const processLimits = {
@@ -119,7 +119,7 @@ async function runInto(file: GrowingFile | null, options: ProcessOptions): Promi
   // Pipes may be held by descendants that escaped, so the end of the output waits for the sweep and no longer.
   const [swept] = await Promise.all([
     // With the process of a sandbox all others are dying.
-    sweepTask({ taskId, tmp, home, label, graceMs: isConfined ? 0 : stopper.graceLeftMs() }),
+    isConfined ? waitForSandbox(subprocess.pid as number) : sweepTask({ taskId, tmp, home, label, graceMs: stopper.graceLeftMs() }),
     Promise.race([output.pipesEnded, delay(limits.drainMs, undefined, { ref: false })]),
   ]);
   stopper.finish();
@@ -132,7 +132,7 @@ async function runInto(file: GrowingFile | null, options: ProcessOptions): Promi
     aborted,
     limit,
     stderr,
-    orphansKilled: isConfined ? 0 : swept.killed,
+    orphansKilled: swept.killed,
     orphansLeft: swept.left,
   };
 }

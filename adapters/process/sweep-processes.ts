@@ -48,6 +48,19 @@ export function sweepTask(task: SweptTask): Promise<Sweep> {
 }
 
 /**
+ * Waits until the processes of a sandbox are gone, whose end the kernel brings about: the group of its first process contains its init, which goes last.
+ * It reads no environment. To read one waits for the memory lock of the process, which threads of the process can hold for seconds.
+ */
+export async function waitForSandbox(group: number): Promise<Sweep> {
+  const startedAt = performance.now();
+  for (;;) {
+    const living = await findProcesses((pid) => readProcess(pid)?.group === group);
+    if (living.length === 0 || performance.now() - startedAt > limitMs) return { killed: 0, left: living.length };
+    await delay(pauseMs);
+  }
+}
+
+/**
  * Kills what tasks of an earlier Bridge on this data directory have left behind, and records how the tasks of this one are labeled. For the
  * start, when nothing runs yet.
  */

@@ -44,6 +44,8 @@ export async function createTool(
   return {
     tool: name === FLOWMARK ? createFlowmarkTool(options) : createCommandTool(options),
     async sweep() {
+      // A sandbox has ended what its program started.
+      if (config.sandbox !== null) return;
       const { taskId } = request;
       const { killed, left } = await sweepTask({ taskId, tmp, home, label: labeled.label });
       if (killed > 0) config.onOrphansKilled(killed);

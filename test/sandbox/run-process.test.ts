@@ -1,6 +1,7 @@
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type ProcessOptions, runProcess } from "../../adapters/process/run-process.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
@@ -123,6 +124,18 @@ describe("stopping a program in a sandbox", () => {
     expect(performance.now() - startedAt).toBeLessThan(3_000);
     expect(processesOf(mode)).toEqual([]);
   });
+});
+
+test("the end of a sandbox reads no environment, which waits for the memory lock of the process", async () => {
+  const { run, directories } = await openBench();
+  const { home, tmp } = directories;
+  // Whoever reads environments takes this process for one of the task's.
+  const env = { PATH: process.env["PATH"] ?? "", BRIDGE_TASK_ID: "shell", HOME: home, TMPDIR: tmp };
+  const marked = spawn("sleep", ["60"], { env, stdio: "ignore" });
+  onTestFinished(() => void marked.kill("SIGKILL"));
+  const { end } = await run("shell", { argv: ["/bin/sh", "-c", "setsid sleep 60 & exit 0"], env: { PATH: env.PATH } });
+  expect(end).toMatchObject({ exitCode: 0, orphansKilled: 0, orphansLeft: 0 });
+  expect(marked.exitCode ?? marked.signalCode).toBeNull();
 });
 
 describe("what a program in a sandbox can reach", () => {
