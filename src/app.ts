@@ -250,13 +250,16 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
       logger.warn({ reason: labels.missing }, "processes that leave their session and clear their environment can outlive their task");
     }
     metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
-    for (const error of await workspaces.sweep())
-      logger.error({ err: error }, "a temporary directory of an earlier task cannot be removed");
+    const removeEarlier = await workspaces.setAside();
     await dispatcher.recover();
     await bridgeServer.start();
     overload.start();
     recovered.resolve();
     store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
+    void removeEarlier().then((errors) => {
+      for (const err of closing.signal.aborted ? [] : errors)
+        logger.error({ err }, "a temporary directory of an earlier task cannot be removed");
+    });
     callbackWorker.start();
     retention = createRetention({ store, days: config.retentionDays, logger });
     // In the background: a runtime that is slow to answer holds up its own tasks only.

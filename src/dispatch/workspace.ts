@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, rename } from "node:fs/promises";
 import path from "node:path";
 import { isInside, makePrivateDirectory, removeInside } from "@hak2i/nofollow-fs";
 import type { ExecutionRequest } from "#contract";
@@ -14,8 +14,11 @@ export interface Workspaces {
   prepare(task: TaskIdentity, cwd: string | undefined): ExecutionRequest["directories"];
   /** Removes the task's own temporary directory. */
   release(task: TaskIdentity): Promise<void>;
-  /** Removes the temporary directories that a crash left behind; answers why those that stay cannot be removed. */
-  sweep(): Promise<unknown[]>;
+  /**
+   * Renames the temporary directories that a crash left behind, so that no new task gets one of them. The result removes them, which can take
+   * minutes, and returns the errors of those that cannot be removed.
+   */
+  setAside(): Promise<() => Promise<unknown[]>>;
 }
 
 /** Lays out workspaces, homes and temporary directories under the two roots of the configuration. */
@@ -38,14 +41,28 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
       const directory = tmpOf(task);
       if (existsSync(directory)) await removeInside(tmpRoot, path.basename(directory));
     },
-    async sweep() {
-      const faults: unknown[] = [];
-      for (const name of existsSync(tmpRoot) ? await readdir(tmpRoot) : []) {
-        await removeInside(tmpRoot, name).catch((error: unknown) => faults.push(error));
-      }
-      return faults;
+    async setAside() {
+      const left = existsSync(tmpRoot) ? await readdir(tmpRoot) : [];
+      const renamed = await Promise.all(left.map((name) => renameEntry(tmpRoot, name)));
+      return async () => {
+        const faults: unknown[] = [];
+        for (const name of renamed) await removeInside(tmpRoot, name).catch((error: unknown) => faults.push(error));
+        return faults;
+      };
     },
   };
+}
+
+/** Gives an entry of a directory a name of its own; returns the name that it has then. */
+async function renameEntry(directory: string, name: string): Promise<string> {
+  const aside = `earlier-${randomUUID()}`;
+  try {
+    await rename(path.join(directory, name), path.join(directory, aside));
+    return aside;
+  } catch {
+    // What cannot be renamed cannot be removed either: the removal reports why.
+    return name;
+  }
 }
 
 /** `metadata.cwd`: an existing directory inside the workspace, links followed. */

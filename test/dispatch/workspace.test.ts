@@ -1,4 +1,5 @@
-import { mkdir, realpath, stat, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { readAgentFile, readPromptFiles } from "../../src/dispatch/prompt-files.ts";
@@ -156,4 +157,24 @@ test.each([
   const { workspace } = await workspaceWithLinks();
   await writeFile(path.join(workspace, "agent.json"), text);
   expect(() => readAgentFile(workspace)).toThrow(words);
+});
+
+test("a temporary directory that a crash left behind is out of the way before it is removed, and after another crash", async () => {
+  const dataDir = await temporaryDirectory();
+  const workspaces = createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") });
+  const { tmp } = workspaces.prepare(
+    { tenant: "default", taskId: "t", agentId: "a" } as Parameters<typeof workspaces.prepare>[0],
+    undefined,
+  );
+  await mkdir(tmp, { recursive: true });
+  await writeFile(path.join(tmp, "left"), "x");
+
+  await workspaces.setAside();
+  expect(existsSync(tmp)).toBe(false);
+  await mkdir(tmp);
+  await writeFile(path.join(tmp, "new"), "x");
+  const remove = await workspaces.setAside();
+  await mkdir(tmp);
+  expect(await remove()).toEqual([]);
+  expect(await readdir(path.dirname(tmp))).toEqual([path.basename(tmp)]);
 });

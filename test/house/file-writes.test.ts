@@ -18,6 +18,7 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "adapters/openclaw/command-sweep.ts": { calls: ["mkdirSync", "rmSync", "writeFileSync"], because: ownData },
   "adapters/openclaw/session-keys.ts": { calls: ["link", "mkdir", "rm", "writeFile"], because: ownData },
   "adapters/process/sandbox.ts": { calls: ["mkdirSync", "renameSync", "writeFileSync"], because: ownData },
+  "src/dispatch/workspace.ts": { calls: ["rename"], because: "right in the directory of all TMPDIRs, which no task writes to" },
   "adapters/process/sweep-processes.ts": { calls: ["writeFileSync"], because: ownData },
   "adapters/process/growing-file.ts": {
     calls: ["open", "unlink"],

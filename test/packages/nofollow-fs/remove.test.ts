@@ -48,13 +48,13 @@ test("a tree that forbids changes is removed, and nothing that its links lead to
 test("the start reports what it cannot remove and removes the rest", async () => {
   const root = await ownDirectory();
   const workspaces = createWorkspaces({ dataDir: root, workspacesDir: path.join(root, "workspaces") });
-  expect(await workspaces.sweep()).toEqual([]);
+  expect(await (await workspaces.setAside())()).toEqual([]);
   await lockedCache(path.join(root, "tmp/first"));
   await mkdir(path.join(root, "tmp/second"));
-  expect(await workspaces.sweep()).toEqual([]);
+  expect(await (await workspaces.setAside())()).toEqual([]);
   await mkdir(path.join(root, "tmp/third"));
   await chmod(path.join(root, "tmp"), 0o500);
-  expect(await workspaces.sweep()).toEqual([expect.objectContaining({ code: "EACCES" })]);
+  expect(await (await workspaces.setAside())()).toEqual([expect.objectContaining({ code: "EACCES" })]);
   await chmod(path.join(root, "tmp"), 0o700);
 });
 
@@ -80,7 +80,7 @@ test("the temporary directory of a task is removed however deep it is, at its en
   const workspaces = createWorkspaces({ dataDir: root, workspacesDir: path.join(root, "workspaces") });
   const task = { seq: 1, tenant: "default", taskId: "deep", agentId: "a", parentTaskId: null, provider: "command" };
   const { tmp } = workspaces.prepare(task, undefined);
-  for (const remove of [() => workspaces.release(task), async () => expect(await workspaces.sweep()).toEqual([])]) {
+  for (const remove of [() => workspaces.release(task), async () => expect(await (await workspaces.setAside())()).toEqual([])]) {
     await mkdir(tmp, { recursive: true });
     nest(tmp, 100);
     await remove();
