@@ -22,6 +22,9 @@ const remedies: Readonly<Record<string, string>> = {
   EEXIST: "A file exists where a directory is needed: choose another BRIDGE_DATA_DIR.",
   ENOTDIR: "A file exists where a directory is needed: choose another BRIDGE_DATA_DIR.",
   EROFS: "Choose a BRIDGE_DATA_DIR that can be written.",
+  ENOSPC: "The disk of BRIDGE_DATA_DIR is full: free some space.",
+  EDQUOT: "The disk quota of BRIDGE_DATA_DIR is used up: free some space.",
+  SQLITE_FULL: "Free some space on the disk of the database (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL).",
   SQLITE_CANTOPEN: "See to its directory (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL) and the rights to it.",
   SQLITE_READONLY: "See to its directory (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL) and the rights to it.",
 };
