@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
@@ -405,6 +406,26 @@ describe("drain", () => {
 });
 
 describe("on a disk that takes no writes", () => {
+  test("the temporary directory of a task is removed before its end is stored, because its files may fill the disk", async () => {
+    const tmp = Promise.withResolvers<string>();
+    const ended = Promise.withResolvers<Awaited<ReturnType<Run>>>();
+    const run: Run = async ({ directories }) => {
+      await mkdir(directories.tmp, { recursive: true });
+      tmp.resolve(directories.tmp);
+      return ended.promise;
+    };
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    await engine.dispatcher.accept(newDispatch({ taskId: "full" }), caller);
+    const directory = await tmp.promise;
+    const blocker = new SqliteDatabase(path.join(engine.dataDir, "bridge.db"), { timeout: 0 });
+    await vi.waitFor(() => blocker.exec("BEGIN IMMEDIATE"));
+    ended.resolve({ status: "ok", output: "done", durationMs: 1, connection: "in-process" });
+    await vi.waitFor(() => expect(existsSync(directory)).toBe(false));
+    blocker.exec("ROLLBACK");
+    blocker.close();
+    await vi.waitFor(async () => expect(await engine.store.findTask("default", "full")).toMatchObject({ state: "completed" }));
+  });
+
   test("a dispatch and a cancel are refused at once, a stop ends in time, and what was accepted is still there", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, lastWritesMs: 100 });
