@@ -81,7 +81,7 @@ export interface Task extends TaskIdentity {
   result: ExecutionResult | null;
 }
 
-/** How far a task is, without its request and its result, which may be long. */
+/** How far a task is, without its request, metadata and result, which may be long. */
 export interface TaskProgress extends TaskIdentity, Pick<Task, "state" | "createdAt" | "startedAt" | "finishedAt"> {}
 
 /** A task as lists show it: without what may be long. */

@@ -13,13 +13,13 @@ export interface Callbacks {
 }
 
 export function createCallbacks(
-  store: Pick<Store, "findListedTask" | "findCallback" | "listCallbacks" | "redeliverCallbackIfDead">,
+  store: Pick<Store, "findTaskProgress" | "findCallback" | "listCallbacks" | "redeliverCallbackIfDead">,
   worker: Pick<CallbackWorker, "notify">,
 ): Callbacks {
   return {
     list: (tenant, state, page) => store.listCallbacks(tenant, state, page),
     async redeliver(tenant, taskId) {
-      const task = await store.findListedTask(tenant, taskId);
+      const task = await store.findTaskProgress(tenant, taskId);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
       return redeliverCallback(store, worker, task);
     },

@@ -103,6 +103,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const runs = new Map<string, Run>();
   /** From the claim to the free slot; a claim under way is not a run yet. */
   const stories = new Set<Promise<void>>();
+  /** Cancels of queued tasks that are being written, by the number of the task. */
+  const cancelingQueued = new Map<number, Promise<Task | null>>();
   const ends = createTaskEnds(store);
   const admission = createAdmission(options);
   const children = createChildTasks({ store, runs, admission, ends, enqueue });
@@ -229,24 +231,36 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   // --- stop -----------------------------------------------------------------------------------------------------------
 
   async function cancel(tenant: string, taskId: string): Promise<{ task: TaskProgress; changed: boolean }> {
-    const task = await store.findListedTask(tenant, taskId);
+    const task = await store.findTaskProgress(tenant, taskId);
     if (task === null) throw new BridgeError("not_found", "There is no such task.");
     if (isFinal(task.state)) return { task, changed: false };
-    const queued = task.state === "queued" ? await store.findTask(tenant, taskId) : null;
-    if (queued?.state === "queued") {
-      const ended = await endQueued(queued, failedResult("cancelled", "The task was cancelled before it started."), { patient: false });
-      if (ended !== null) return { task: { ...task, state: ended.state }, changed: true };
+    if (task.state === "queued") {
+      // A long request is read once, however many clients cancel the task at the same time.
+      const earlier = cancelingQueued.get(task.seq);
+      if (earlier !== undefined) await earlier.catch(() => {});
+      else {
+        const canceling = cancelQueued(task).finally(() => cancelingQueued.delete(task.seq));
+        cancelingQueued.set(task.seq, canceling);
+        const ended = await canceling;
+        if (ended !== null) return { task: { ...task, state: ended.state }, changed: true };
+      }
     }
     const stopped = await stopRunning(task, "cancelled", "The task was cancelled.");
-    const now = (await store.findListedTask(tenant, taskId)) ?? task;
+    const now = (await store.findTaskProgress(tenant, taskId)) ?? task;
     // Its own end may have been first.
     return { task: now, changed: stopped || !isFinal(now.state) };
+  }
+
+  async function cancelQueued({ tenant, taskId }: TaskProgress): Promise<Task | null> {
+    const task = await store.findTask(tenant, taskId);
+    if (task?.state !== "queued") return null;
+    return endQueued(task, failedResult("cancelled", "The task was cancelled before it started."), { patient: false });
   }
 
   async function stopRunning(task: TaskProgress, code: StopCode, reason: string): Promise<boolean> {
     let run = runs.get(taskHandle(task));
     // Between the commit of a claim and the run lie a few turns.
-    while (run === undefined && (await store.findListedTask(task.tenant, task.taskId))?.state === "running") {
+    while (run === undefined && (await store.findTaskProgress(task.tenant, task.taskId))?.state === "running") {
       await nextTurn();
       run = runs.get(taskHandle(task));
     }

@@ -1,6 +1,6 @@
 import type { EventLog } from "../events/event-log.ts";
 import type { Store } from "../store/store.ts";
-import type { ListedTask, TaskState } from "../task.ts";
+import type { TaskProgress, TaskState } from "../task.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
 /** What a task is doing: its state, and more closely while it runs. */
@@ -18,7 +18,7 @@ export function createPhaseReader({
   eventLog,
   dispatcher,
 }: {
-  store: Pick<Store, "findListedTask" | "hasPendingApproval">;
+  store: Pick<Store, "findTaskProgress" | "hasPendingApproval">;
   eventLog: Pick<EventLog, "subscribe">;
   dispatcher: Pick<Dispatcher, "isHeldByQuota">;
 }): PhaseReader {
@@ -29,7 +29,7 @@ export function createPhaseReader({
       else if (type === "tool.completed" || type === "execution.completed" || type === "execution.failed") inToolCall.delete(task.seq);
     }
   });
-  async function phaseOf({ state, seq }: ListedTask): Promise<Phase> {
+  async function phaseOf({ state, seq }: TaskProgress): Promise<Phase> {
     if (state !== "running") return state;
     if (await store.hasPendingApproval(seq)) return "waiting-approval";
     return inToolCall.has(seq) ? "tool-call" : "running";
@@ -37,7 +37,7 @@ export function createPhaseReader({
 
   return {
     async find(tenant, taskId) {
-      const task = await store.findListedTask(tenant, taskId);
+      const task = await store.findTaskProgress(tenant, taskId);
       if (task === null) return null;
       return { phase: await phaseOf(task), isHeldByQuota: task.state === "queued" && dispatcher.isHeldByQuota(task) };
     },

@@ -9,7 +9,7 @@ export interface TaskEnds {
 }
 
 /** Keeps nothing for tasks that nobody waits for, and reads no result: any number of clients may wait for the same long one. */
-export function createTaskEnds(store: Pick<Store, "findListedTask">): TaskEnds {
+export function createTaskEnds(store: Pick<Store, "findTaskProgress">): TaskEnds {
   const waiters = new Map<number, Set<() => void>>();
 
   return {
@@ -18,7 +18,7 @@ export function createTaskEnds(store: Pick<Store, "findListedTask">): TaskEnds {
     },
     async wait(task, signal) {
       if (isFinal(task.state)) return task;
-      const find = async () => (await store.findListedTask(task.tenant, task.taskId)) ?? task;
+      const find = async () => (await store.findTaskProgress(task.tenant, task.taskId)) ?? task;
       const { promise, resolve } = Promise.withResolvers<void>();
       const waiting = waiters.get(task.seq) ?? new Set();
       waiters.set(task.seq, waiting.add(resolve));

@@ -4,7 +4,7 @@ import { sep } from "node:path";
 import { holdDirectory, nullIfAbsent, openFileInside } from "@hak2i/nofollow-fs";
 import { BridgeError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
-import type { ListedTask } from "../task.ts";
+import type { TaskProgress } from "../task.ts";
 import { createTurns } from "./take-turns.ts";
 import { type WalkedFiles, walkFiles, walkLimits } from "./walk-files.ts";
 import type { Workspaces } from "./workspace.ts";
@@ -43,14 +43,14 @@ export function createTaskFiles({
   store,
   workspaces,
 }: {
-  store: Pick<Store, "findListedTask">;
+  store: Pick<Store, "findTaskProgress">;
   workspaces: Pick<Workspaces, "workspaceOf">;
 }): TaskFiles {
   // A walk holds the names of a whole directory: hundreds at once would fill the memory, and each would take longer for all the others.
   const takeTurns = createTurns();
 
-  async function find(tenant: string, taskId: string): Promise<ListedTask> {
-    const task = await store.findListedTask(tenant, taskId);
+  async function find(tenant: string, taskId: string): Promise<TaskProgress> {
+    const task = await store.findTaskProgress(tenant, taskId);
     if (task === null) throw new BridgeError("not_found", "There is no such task.");
     return task;
   }
@@ -88,7 +88,7 @@ export function createTaskFiles({
 
 const noSuchFile = () => new BridgeError("not_found", "The task left no such file.");
 
-function placeInTime({ startedAt, finishedAt }: ListedTask, changedAt: number): "before" | "during" | "after" {
+function placeInTime({ startedAt, finishedAt }: TaskProgress, changedAt: number): "before" | "during" | "after" {
   if (startedAt === null || changedAt < startedAt - FILE_CLOCK_TICK_MS) return "before";
   return finishedAt !== null && changedAt > finishedAt ? "after" : "during";
 }

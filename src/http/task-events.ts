@@ -6,7 +6,7 @@ import { BridgeError } from "../errors.ts";
 import { createTaskFeed, type EventStore, isTerminal } from "../events/event-feed.ts";
 import { formatEventId } from "../events/event-id.ts";
 import { placeOf } from "../events/follow-events.ts";
-import { isFinal, type ListedTask } from "../task.ts";
+import { isFinal, type TaskProgress } from "../task.ts";
 import { pageQuery } from "./cursor.ts";
 import { encodeEnvelope } from "./event-frame.ts";
 import type { EventStreams } from "./event-stream.ts";
@@ -24,7 +24,7 @@ const taskEventsQuery = z.strictObject({
 });
 type TaskEventsQuery = z.infer<typeof taskEventsQuery>;
 
-type TaskEventStore = EventStore & { findListedTask(tenant: string, taskId: string): Promise<ListedTask | null> };
+type TaskEventStore = EventStore & { findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null> };
 
 /** One task's story: as a list, oldest first, or as a stream that ends with the task. */
 export function taskEventRoutes({
@@ -34,7 +34,7 @@ export function taskEventRoutes({
   store: TaskEventStore;
   eventStreams: EventStreams;
 }): FastifyPluginAsyncZodOpenApi {
-  async function streamEvents(task: ListedTask, query: TaskEventsQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async function streamEvents(task: TaskProgress, query: TaskEventsQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const start = query.lastEventId ?? query.cursor ?? query.after;
     const last = readLastEventId(request, { name: "lastEventId", value: start });
     const from = last === null ? 0 : placeOf(store, last);
@@ -44,7 +44,7 @@ export function taskEventRoutes({
     else eventStreams.open(request, reply, { feed: createTaskFeed(store, task), from, isLast: isTerminal });
   }
 
-  async function listEvents(task: ListedTask, query: TaskEventsQuery): Promise<string> {
+  async function listEvents(task: TaskProgress, query: TaskEventsQuery): Promise<string> {
     const after = readPosition(query);
     const events = await store.readTaskEvents(task.seq, after, query.limit, { callbacks: false });
     const last = events.at(-1)?.number;
@@ -95,7 +95,7 @@ export function taskEventRoutes({
         } satisfies FastifyZodOpenApiSchema,
       },
       async (request, reply) => {
-        const task = await store.findListedTask(request.principal.tenant, request.params.taskId);
+        const task = await store.findTaskProgress(request.principal.tenant, request.params.taskId);
         if (task === null) throw new BridgeError("not_found", "There is no such task.");
         // Set for a reader that asks for an event stream by name.
         const wantsStream = (reply.sse as FastifyReply["sse"] | undefined) !== undefined;

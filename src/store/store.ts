@@ -1,5 +1,5 @@
 import type { EventType, ExecutionResult } from "#contract";
-import type { FinalState, ListedTask, Task, TaskIdentity, TaskRequest, TaskState } from "../task.ts";
+import type { FinalState, ListedTask, Task, TaskIdentity, TaskProgress, TaskRequest, TaskState } from "../task.ts";
 import type { Gap, GappedJson, LongText } from "./gapped-json.ts";
 
 /** A task about to be stored. */
@@ -202,7 +202,8 @@ export interface Store {
   findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;
   /** Memory in bytes that a reader of a task's result takes: the whole result, or the parts of a long one that are read at once. 0 when there is none. */
   resultBytes(tenant: string, taskId: string): Promise<number>;
-  findListedTask(tenant: string, taskId: string): Promise<ListedTask | null>;
+  /** The same, without its request, metadata and result, which may be long. */
+  findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
   /** Requests and results are not read. Fewer tasks than `limit` where their metadata is long: only none is the end. */
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
   /** Agents that have tasks, the one with the newest task first: how many are kept, and when the newest one last began or ended. */

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from "#contract";
-import { isFinal, type ListedTask, type Task, type TaskState } from "../task.ts";
+import { isFinal, type ListedTask, type Task, type TaskProgress, type TaskState } from "../task.ts";
 import type { createApprovalVerbs } from "./approval-verbs.ts";
 import { claimSql } from "./claim-sql.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
@@ -107,9 +107,9 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
       const row = driver.get(`SELECT ${columns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
       return Number(row?.["bytes"] ?? 0) + (row?.["long"] === 1 ? HELD_WHILE_READ_BYTES : 0);
     },
-    async findListedTask(tenant, taskId) {
-      const row = driver.get(`SELECT ${listedColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
-      return row === undefined ? null : toListedTask(row);
+    async findTaskProgress(tenant, taskId) {
+      const row = driver.get(`SELECT ${progressColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
+      return row === undefined ? null : toTaskProgress(row);
     },
     async listTasks(filter, page) {
       const { sql, parameters } = filterSql(filter);
@@ -197,18 +197,21 @@ function filterSql({ tenant, state, provider, agentId, parentTaskId }: TaskFilte
   return { sql: terms.join(" AND "), parameters: used.map(([, value]) => value) };
 }
 
-const listedColumns = "seq, tenant, id, parent_id, agent_id, provider, state, created_at, started_at, finished_at, metadata";
+const progressColumns = "seq, tenant, id, parent_id, agent_id, provider, state, created_at, started_at, finished_at";
+const listedColumns = `${progressColumns}, metadata`;
 
-function toListedTask(row: Row): ListedTask {
-  return {
-    ...toTaskIdentity(row),
-    state: row["state"] as TaskState,
-    createdAt: Number(row["created_at"]),
-    startedAt: row["started_at"] as number | null,
-    finishedAt: row["finished_at"] as number | null,
-    metadata: row["metadata"] === null ? null : (JSON.parse(String(row["metadata"])) as Record<string, unknown>),
-  };
-}
+const toTaskProgress = (row: Row): TaskProgress => ({
+  ...toTaskIdentity(row),
+  state: row["state"] as TaskState,
+  createdAt: Number(row["created_at"]),
+  startedAt: row["started_at"] as number | null,
+  finishedAt: row["finished_at"] as number | null,
+});
+
+const toListedTask = (row: Row): ListedTask => ({
+  ...toTaskProgress(row),
+  metadata: row["metadata"] === null ? null : (JSON.parse(String(row["metadata"])) as Record<string, unknown>),
+});
 
 /** A task as its insert has just made it. */
 function asQueued({ parent, ...task }: NewTask, seq: number, createdAt: number): Task {

@@ -171,6 +171,19 @@ describe("cancel", () => {
     await expect(engine.dispatcher.cancel("other", "first")).rejects.toMatchObject({ code: "not_found" });
   });
 
+  test("of many clients at once reads the request of a queued task once, and one of them changes it", async () => {
+    const { run } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
+    for (const taskId of ["first", "second"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
+    const reads = vi.spyOn(engine.store, "findTask");
+    const answers = await Promise.all(Array.from({ length: 100 }, () => engine.dispatcher.cancel("default", "second")));
+    expect(reads.mock.calls.length).toBe(1);
+    expect(answers.filter(({ changed }) => changed)).toHaveLength(1);
+    expect(new Set(answers.map(({ task }) => task.state))).toEqual(new Set(["cancelled"]));
+    expect(answers[0]?.task).not.toHaveProperty("metadata");
+    expect(engine.dispatcher.load("memory").queued).toBe(0);
+  });
+
   test("ends a running task when its runtime is gone, and changes nothing afterwards", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);

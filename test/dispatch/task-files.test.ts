@@ -19,7 +19,8 @@ async function plant(...names: string[]) {
   const filesOf = (fields: Partial<Pick<Task, "startedAt" | "finishedAt">>) => {
     const task = storedTask({ tenant: "acme", agentId: "writer", ...fields });
     const store = {
-      findListedTask: async (tenant: string, taskId: string) => (tenant === "acme" && taskId === "t1" ? { ...task, metadata: null } : null),
+      findTaskProgress: async (tenant: string, taskId: string) =>
+        tenant === "acme" && taskId === "t1" ? { ...task, metadata: null } : null,
     };
     return createTaskFiles({ store, workspaces: { workspaceOf: (tenant, agentId) => path.join(directory, tenant, agentId) } });
   };
@@ -110,7 +111,7 @@ test("another's task, and an unknown one, do not exist; one without a workspace 
     });
   }
   const elsewhere = createTaskFiles({
-    store: { findListedTask: async () => ({ ...storedTask(always), metadata: null }) },
+    store: { findTaskProgress: async () => ({ ...storedTask(always), metadata: null }) },
     workspaces: { workspaceOf: () => path.join(workspace, "missing") },
   });
   expect(await elsewhere.list("acme", "t1", page)).toEqual({ files: [], next: null, truncated: false });
