@@ -123,7 +123,10 @@ export function createCallbackClaims({
     return Math.max(0, Math.min(room, free));
   }
 
-  const canClaim = (): boolean => open && [...turns.keys()].some((tenant) => roomOf(tenant) > 0);
+  function canClaim(): boolean {
+    if (open) for (const tenant of turns.keys()) if (roomOf(tenant) > 0) return true;
+    return false;
+  }
 
   /** Claims in an event-loop turn of its own, so that all that one commit brought is claimed together. */
   function claimSoon(): void {
@@ -179,15 +182,18 @@ export function createCallbackClaims({
     bodies += heldLength;
     addTo(bodiesOf, tenant, heldLength);
     const { settled, ended } = deliver(callback);
+    let isAnswerAwaited = false;
     // Independent of each other: a retry may be due long before the answer to the first attempt has ended.
     await Promise.all([
       ended.then((answered) => {
         if (answered !== null) silent.note(origin, answered);
         load.posts -= 1;
         for (const waiting of load.more) addTurn({ tenant: waiting, origin });
-        claimSoon();
+        // An answer mostly ends before its callback is settled. One commit settles many, and the next ones are then claimed together.
+        if (isAnswerAwaited) claimSoon();
       }),
       settled.then((isSettled) => {
+        isAnswerAwaited = true;
         load.unsettled.delete(seq);
         if (!isSettled) addTurn({ tenant, origin });
         claimSoon();

@@ -144,13 +144,19 @@ function describeMissingRoute(method: string, allowed: string[], reply: { header
   return new BridgeError("method_not_allowed", `${method} is not possible here; ${allowed.join(", ")} is.`);
 }
 
+/** A body of this size can take tens of milliseconds to parse. */
+const LARGE_BODY_BYTES = 1024 * 1024;
+
 function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
       const { "content-encoding": encoding = "identity" } = request.headers;
       if (encoding.toLowerCase() !== "identity") throw new BridgeError("unsupported_media_type", "Send the body without Content-Encoding.");
-      done(null, bytes.length === 0 ? undefined : parseJson(bytes as Buffer));
+      const body = bytes.length === 0 ? undefined : parseJson(bytes as Buffer);
+      // Other requests get their turn between the parsing of a large body and the checks of its route.
+      if (bytes.length > LARGE_BODY_BYTES) setImmediate(done, null, body);
+      else done(null, body);
     } catch (error) {
       done(error as Error);
     }

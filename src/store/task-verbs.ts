@@ -67,29 +67,37 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
   }
 
   return {
-    insertTaskIfAbsent: (task) =>
-      driver.write(() => {
-        const now = clock();
-        const { metadata, ...request } = task.request;
-        const inserted = driver.get(
-          `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, metadata, request, fingerprint, traceparent, resume_token, created_at)
+    insertTaskIfAbsent(task) {
+      const { metadata, ...request } = task.request;
+      const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
+      const requestJson = JSON.stringify(request);
+      // The start of a task with a large request, which reads it, is left to the next turn of the event loop.
+      const bytes = requestJson.length + (metadataJson?.length ?? 0);
+      return driver.write(
+        () => {
+          const now = clock();
+          const inserted = driver.get(
+            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, metadata, request, fingerprint, traceparent, resume_token, created_at)
              VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq`,
-          task.tenant,
-          task.taskId,
-          task.parent?.seq ?? null,
-          task.parent?.taskId ?? null,
-          task.agentId,
-          task.provider,
-          metadata === undefined ? null : JSON.stringify(metadata),
-          JSON.stringify(request),
-          task.fingerprint,
-          task.traceparent,
-          task.request.resumeToken ?? null,
-          now,
-        );
-        if (inserted === undefined) return { task: toTask(findRow(task.tenant, task.taskId)) as Task, inserted: false };
-        return { task: asQueued(task, Number(inserted["seq"]), now), inserted: true };
-      }),
+            task.tenant,
+            task.taskId,
+            task.parent?.seq ?? null,
+            task.parent?.taskId ?? null,
+            task.agentId,
+            task.provider,
+            metadataJson,
+            requestJson,
+            task.fingerprint,
+            task.traceparent,
+            task.request.resumeToken ?? null,
+            now,
+          );
+          if (inserted === undefined) return { task: toTask(findRow(task.tenant, task.taskId)) as Task, inserted: false };
+          return { task: asQueued(task, Number(inserted["seq"]), now), inserted: true };
+        },
+        { bytes },
+      );
+    },
     async findTask(tenant, taskId) {
       const row = findRow(tenant, taskId);
       const task = toTask(row);

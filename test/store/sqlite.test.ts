@@ -49,6 +49,26 @@ test("a schema newer than the code is refused and left alone", async () => {
   expect(new SqliteDatabase(file, { readonly: true }).pragma("user_version", { simple: true })).toBe(999);
 });
 
+test.each([
+  ["small", 10, ["inserted", "started"]],
+  ["large", 600_000, ["inserted"]],
+])("a task with a %s request starts in the commit that inserts it only if its request is small", async (_, length, expected) => {
+  const store = openStore({ file: await fileIn() });
+  onTestFinished(() => store.close());
+  const order: string[] = [];
+  const task = newTask();
+  const inserted = store
+    .insertTaskIfAbsent({ ...task, request: { ...task.request, message: "x".repeat(length) } })
+    .then(() => order.push("inserted"));
+  const started = store
+    .startNextTaskIfQueued({ provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [] })
+    .then((claimed) => order.push(claimed === null ? "nothing to start" : "started"));
+  await inserted;
+  expect(order).toEqual(expected);
+  await started;
+  expect(order).toEqual(["inserted", "started"]);
+});
+
 test("a large write takes several turns and commits, and becomes visible to readers at once", async () => {
   const store = openStore({ file: await fileIn() });
   onTestFinished(() => store.close());
