@@ -182,18 +182,15 @@ export function createCallbackClaims({
     bodies += heldLength;
     addTo(bodiesOf, tenant, heldLength);
     const { settled, ended } = deliver(callback);
-    let isAnswerAwaited = false;
     // Independent of each other: a retry may be due long before the answer to the first attempt has ended.
     await Promise.all([
       ended.then((answered) => {
         if (answered !== null) silent.note(origin, answered);
         load.posts -= 1;
         for (const waiting of load.more) addTurn({ tenant: waiting, origin });
-        // An answer mostly ends before its callback is settled. One commit settles many, and the next ones are then claimed together.
-        if (isAnswerAwaited) claimSoon();
+        claimSoon();
       }),
       settled.then((isSettled) => {
-        isAnswerAwaited = true;
         load.unsettled.delete(seq);
         if (!isSettled) addTurn({ tenant, origin });
         claimSoon();

@@ -280,46 +280,6 @@ test("tenants that share an origin take turns at its places", async () => {
   expect(bench.delivered.slice(8).filter((taskId) => taskId.startsWith("b"))).toHaveLength(4);
 });
 
-test("callbacks that are settled by one commit make room for one claim, not for one claim each", async () => {
-  const row = (seq: number) => ({ origin: "https://a.example", heldLength: 2, task: { seq, tenant: "default" } }) as DueCallback;
-  const due = Array.from({ length: 16 }, (_, index) => row(index + 1));
-  const rooms: number[] = [];
-  const commit = Promise.withResolvers<boolean>();
-  const answers: PromiseWithResolvers<boolean>[] = [];
-  let posts = 0;
-  const claims = createCallbackClaims({
-    store: {
-      listDueCallbackQueues: async () => [],
-      async listDueCallbacks(_, limit) {
-        rooms.push(limit);
-        return due.splice(0, limit);
-      },
-      nextCallbackInMs: async () => null,
-    },
-    deliver() {
-      posts += 1;
-      const answer = Promise.withResolvers<boolean>();
-      answers.push(answer);
-      return { settled: posts <= 8 ? commit.promise : new Promise(() => {}), ended: answer.promise };
-    },
-    onFault(error) {
-      throw error;
-    },
-  });
-  onTestFinished(claims.stop);
-  claims.start();
-  claims.notify({ tenant: "default", origin: "https://a.example" });
-  await expect.poll(() => posts).toBe(8);
-  for (const answer of answers) {
-    answer.resolve(true);
-    await new Promise(setImmediate);
-  }
-  await new Promise(setImmediate);
-  commit.resolve(true);
-  await expect.poll(() => posts).toBe(16);
-  expect(rooms).toEqual([8, 8]);
-});
-
 test("a callback that is due again is claimed although the answer to its last POST is not complete", async () => {
   const due = [{ origin: "https://a.example", heldLength: 2, task: { seq: 1, tenant: "default" } } as DueCallback];
   const attempts: PromiseWithResolvers<boolean>[] = [];

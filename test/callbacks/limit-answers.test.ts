@@ -82,7 +82,7 @@ describe("an answer without end is cut off", () => {
       { url: `ws://127.0.0.1:${port}`, token: undefined, lookup },
       { onEvent: () => {}, signal: new AbortController().signal },
     );
-    await expect(opened).rejects.toThrow("too much outside of its content");
+    await expect(opened).rejects.toThrow("too many bytes outside of its content");
   });
 
   test("after 32 informational answers, and not before", async () => {
