@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 /** Where one event of a stream of events ends. */
 const eventEnds = ["\n\n", "\n\r\n"] as const;
 
-/** How much of a stream of events is passed on in one turn of the event loop: each of its events may cost whoever reads it a tenth of a millisecond. */
+/** Part of a stream of events that is passed on in one turn of the event loop. Each event may take its reader a tenth of a millisecond. */
 const TURN_BYTES = 4 * 1024;
 
 /** How much of a body may have to be held at once. */

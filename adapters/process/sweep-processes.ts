@@ -75,7 +75,7 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   // The family of this process: another Bridge instance in this process has used the directory and may still run tasks.
   const isEarlier = (label: ProcessLabel) => earlier !== null && earlier !== family && familyOf(label) === earlier;
   const isLeftover = (pid: number) => matches(readLabel(pid), isEarlier) || matches(readMarks(pid), hasMarks);
-  // A task of the earlier Bridge may have started this one, by a shell or a terminal multiplexer: whoever kills these ends the start.
+  // A task of the earlier Bridge may have started this one, from a shell or a terminal multiplexer. Killing these would end the start.
   const ancestors = ancestorsOf(process.pid);
   const swept = await sweep((pid) => !ancestors.has(pid) && isLeftover(pid));
   if (family !== null && family !== earlier) writeFileSync(file, `${family} ${place}\n`, { mode: 0o600 });

@@ -8,7 +8,7 @@ export interface TaskEnds {
   wait(task: TaskProgress, signal?: AbortSignal): Promise<TaskProgress>;
 }
 
-/** Keeps nothing for tasks that nobody waits for, and reads no result: any number of clients may wait for the same long one. */
+/** Keeps nothing for a task without waiting clients, and reads no result, because many clients may wait for the same long one. */
 export function createTaskEnds(store: Pick<Store, "findTaskProgress">): TaskEnds {
   const waiters = new Map<number, Set<() => void>>();
 

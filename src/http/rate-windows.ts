@@ -7,7 +7,7 @@ interface Window {
 type Report = (error: Error | null, window: { current: number; ttl: number }) => void;
 
 /**
- * Creates the store of the rate limit: one window for each principal. It goes by a clock that nobody can set. With the plugin's own store, a system
+ * Creates the store of the rate limit: one window for each principal. It uses the monotonic clock, which cannot be set. With the plugin's own store, a system
  * clock that is set back by an hour refuses those at their limit for an hour.
  */
 export function createRateWindows(clock: () => number = () => performance.now()) {

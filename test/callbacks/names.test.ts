@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createNames } from "../../src/callbacks/names.ts";
 import type { FoundAddress } from "../../src/callbacks/resolve-name.ts";
 
-/** Names over a resolver that answers when it is told. */
+/** Names over a resolver that answers on command. */
 function open(clock = () => 0) {
   const asked: string[] = [];
   const questions = new Map<string, PromiseWithResolvers<FoundAddress[]>>();

@@ -66,7 +66,7 @@ export async function checkManagers({ adapter, within }: AdapterBench): Promise<
 }
 
 type Within = AdapterBench["within"];
-const gone: ManagerCall = { signal: AbortSignal.abort(new Error("Nobody waits for this call.")) };
+const gone: ManagerCall = { signal: AbortSignal.abort(new Error("The caller has gone.")) };
 /** A name that nothing has. */
 const nowhere = `conformance-${randomUUID()}`;
 const tag = expect.stringMatching(/./);

@@ -45,7 +45,7 @@ describe("a long text", () => {
     ["of plain characters", "x", 16 * MEBIBYTE],
     ["of control characters", "\u0001", 4 * MEBIBYTE],
     ["of characters of three bytes", "\ufffd", 6 * MEBIBYTE],
-  ])("%s is stored once, whoever contains it", async (_name, character, length) => {
+  ])("%s is stored once for event, result, conversation and callback", async (_name, character, length) => {
     const part = `${character.repeat(1000)}\n`;
     const texts = Array.from({ length: Math.floor(length / part.length / 64) }, () => part.repeat(64));
     const { task, growth } = await end(say(texts));

@@ -4,7 +4,7 @@ import { createManagers } from "../../../adapters/openclaw/manage/create-manager
 import type { ManageContext } from "../../../adapters/openclaw/manage/manage-context.ts";
 import { createBench, createConfig } from "./manage-bench.ts";
 
-const reason = new Error("Nobody waits for this call.");
+const reason = new Error("The caller has gone.");
 
 test("a call whose signal is aborted asks the gateway for nothing", async () => {
   const { managers, calls } = createBench();
