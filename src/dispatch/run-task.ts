@@ -185,10 +185,10 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     void eventLog.settle(task);
     if (interrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task))) return null;
     const messages = result.conversationMessages ?? conversation?.messages();
-    const told = messages === undefined || messages.length === 1 ? result : { ...result, conversationMessages: messages };
+    const stored = messages === undefined || messages.length === 1 ? result : { ...result, conversationMessages: messages };
     // Not after the end is stored: the task's own files may be what fills the disk.
     void gone.promise.then(() => workspaces.release(task)).catch((error: unknown) => surroundings.onBug(error, task));
-    return await end(told);
+    return await end(stored);
   }
 
   /** Ends the task also when its result cannot be stored: a live object that is no JSON, a text that no database holds. */

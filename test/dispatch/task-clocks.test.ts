@@ -13,13 +13,13 @@ afterEach(() => vi.useRealTimers());
 let pausedMs = 0;
 
 function start(timeoutSeconds = 10, idleSeconds = 3) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const clocks = createTaskClocks({
-    onTimeout: (seconds) => told.push(`timeout ${seconds}`),
-    onIdle: (seconds) => told.push(`idle ${seconds}`),
+    onTimeout: (seconds) => reported.push(`timeout ${seconds}`),
+    onIdle: (seconds) => reported.push(`idle ${seconds}`),
   });
   clocks.start({ timeoutSeconds, idleSeconds });
-  return { clocks, told };
+  return { clocks, reported };
 }
 
 const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1000);
@@ -27,20 +27,20 @@ const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1000);
 const read = () => pass(0.001);
 
 test("tell the end of the whole time, and silence", () => {
-  const { clocks, told } = start();
+  const { clocks, reported } = start();
   pass(2);
   clocks.touch();
   pass(2);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   pass(1);
   read();
-  expect(told).toEqual(["idle 3"]);
+  expect(reported).toEqual(["idle 3"]);
   pass(5);
-  expect(told).toEqual(["idle 3", "timeout 10"]);
+  expect(reported).toEqual(["idle 3", "timeout 10"]);
 });
 
 test("stand still while somebody holds them, until the last one lets go", () => {
-  const { clocks, told } = start();
+  const { clocks, reported } = start();
   pass(2);
   const [first, second] = [clocks.hold(), clocks.hold()];
   pass(100);
@@ -49,94 +49,94 @@ test("stand still while somebody holds them, until the last one lets go", () => 
   first();
   first();
   pass(100);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   second();
   expect(clocks.remainingMs()).toBe(8_000);
   pass(2.9);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   pass(0.1);
   read();
-  expect(told).toEqual(["idle 3"]);
+  expect(reported).toEqual(["idle 3"]);
   pass(5);
-  expect(told).toEqual(["idle 3", "timeout 10"]);
+  expect(reported).toEqual(["idle 3", "timeout 10"]);
 });
 
 test("closed, they tell nothing, whoever lets them go", () => {
-  const { clocks, told } = start();
+  const { clocks, reported } = start();
   const release = clocks.hold();
   clocks.close();
   release();
   pass(100);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test("without a limit of silence only the whole time counts", () => {
-  const { told } = start(10, 0);
+  const { reported } = start(10, 0);
   pass(9.9);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   pass(0.1);
-  expect(told).toEqual(["timeout 10"]);
+  expect(reported).toEqual(["timeout 10"]);
 });
 
 test("a pause of Bridge is not silence of the task, and output that arrived meanwhile is read first", () => {
-  const { clocks, told } = start(100, 4);
+  const { clocks, reported } = start(100, 4);
   pass(1);
   pausedMs += 6_000;
   pass(0.5);
   clocks.touch();
   pass(3.9);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   pass(0.1);
   read();
-  expect(told).toEqual(["idle 4"]);
+  expect(reported).toEqual(["idle 4"]);
 });
 
 test("after a pause longer than the idle limit, output is read before the task is stopped", () => {
-  const { told, clocks } = start(100, 4);
+  const { reported, clocks } = start(100, 4);
   pass(3.9);
   pausedMs += 6_000;
   pass(0.2);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   clocks.touch();
   pass(3.9);
   pausedMs += 6_000;
   pass(0.1);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   pass(1);
   read();
-  expect(told).toEqual(["idle 4"]);
+  expect(reported).toEqual(["idle 4"]);
 });
 
 test("a pause of a second more or less than an eighth of the limit counts only in part", () => {
-  const { told } = start(1_000, 80);
+  const { reported } = start(1_000, 80);
   pass(5);
   // The next look is due in five seconds: so much of the pause counts.
   pausedMs += 60_000;
   pass(5);
   pass(64);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   pass(7);
   read();
-  expect(told).toEqual(["idle 80"]);
+  expect(reported).toEqual(["idle 80"]);
 });
 
 test("output that waits in a pipe at the idle limit counts", () => {
-  const { clocks, told } = start(100, 4);
+  const { clocks, reported } = start(100, 4);
   // Timers run before the reads of their turn, immediates after them.
   setTimeout(() => setImmediate(clocks.touch), 3_999);
   pass(4);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   pass(4);
   read();
-  expect(told).toEqual(["idle 4"]);
+  expect(reported).toEqual(["idle 4"]);
 });
 
 test("a task that may have ended during a pause of Bridge gets one second more than its timeout", () => {
-  const { told } = start(10, 0);
+  const { reported } = start(10, 0);
   pass(9);
   pausedMs += 5_000;
   pass(1.9);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   pass(0.1);
-  expect(told).toEqual(["timeout 10"]);
+  expect(reported).toEqual(["timeout 10"]);
 });

@@ -79,7 +79,7 @@ test("a kill at any statement of pruning leaves every task whole, and the next r
   const file = path.join(await temporaryDirectory(), "bridge.db");
   await openStore({ file }).close();
   const database = new SqliteDatabase(file);
-  for (let number = 1; number <= 2; number += 1) insertOldTask(database, number);
+  for (let number = 1; number <= 3; number += 1) insertOldTask(database, number);
   database.exec("UPDATE counter SET value = 6");
   database.close();
   const before = contentOf(file);
