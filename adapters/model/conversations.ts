@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type ModelMessage, modelMessageSchema } from "ai";
@@ -35,7 +35,7 @@ export function createConversations(directory: string, retentionDays: number): C
   let sweptAt = Number.NEGATIVE_INFINITY;
 
   const fileOf = (home: string, token: string): string =>
-    path.join(directory, `${createHash("sha256").update(`${home}\0${token}`).digest("hex")}.json`);
+    path.join(directory, `${hash("sha256", `${home}\0${token}`)}.json`);
 
   return {
     async read(home, token) {

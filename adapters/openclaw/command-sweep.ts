@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
@@ -34,7 +34,7 @@ type Use = z.infer<typeof useSchema>;
 /** Opens the records of the workspaces in use, which outlive a crash. */
 export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorkspaces }: CommandSweepOptions): CommandSweep {
   const directory = path.join(dataDir, "workspaces-in-use");
-  const fileOf = (workspace: string) => path.join(directory, createHash("sha256").update(workspace).digest("hex"));
+  const fileOf = (workspace: string) => path.join(directory, hash("sha256", workspace));
   /** By workspace: how many tasks work there, and the sweep after the last of them. */
   const uses = new Map<string, { count: number; swept: Promise<void> | null }>();
 

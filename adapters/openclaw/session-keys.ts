@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -23,7 +23,7 @@ export interface SessionKeys {
 /** Opens the names under a data directory; its secret is made once, and stays. */
 export async function openSessionKeys(dataDir: string): Promise<SessionKeys> {
   const secret = await readSecret(path.join(dataDir, "session-secret"));
-  const id = createHash("sha256").update(secret).digest("hex").slice(0, ID_LENGTH);
+  const id = hash("sha256", secret).slice(0, ID_LENGTH);
   const sign = (agent: string, home: string, nonce: string): string =>
     createHmac("sha256", secret).update(`${agent}\0${home}\0${nonce}`).digest("hex").slice(0, PART_LENGTH);
   const keyOf = (agentId: string, home: string, nonce: string): string => {

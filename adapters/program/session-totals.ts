@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
@@ -25,7 +25,7 @@ export interface SessionTotals {
 /** Keeps the totals as one small file a session. */
 export function createSessionTotals(directory: string): SessionTotals {
   const fileOf = (home: string, session: string): string =>
-    path.join(directory, `${createHash("sha256").update(`${home}\0${session}`).digest("hex")}.json`);
+    path.join(directory, `${hash("sha256", `${home}\0${session}`)}.json`);
   return {
     async read(home, session) {
       try {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { OutputStrategy, Profile } from "#contract";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { TaskRequest } from "../task.ts";
@@ -40,7 +40,7 @@ export function parseDispatch(body: unknown, { defaultProfile, idempotencyKey }:
     provider: fields.provider ?? null,
     agentId: fields.agentId,
     request: toRequest(fields, defaultProfile),
-    fingerprint: createHash("sha256").update(canonicalJson(fingerprinted)).digest("hex"),
+    fingerprint: hash("sha256", canonicalJson(fingerprinted)),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
 import type { ExecutionResult, NormalizedTool, OutputStrategy } from "#contract";
@@ -58,7 +58,7 @@ function takeFile(relative: string, result: ExecutionResult, workspace: string):
     return invalid(result, `The runtime did not write the file ${relative}.`);
   }
   const { content } = reading;
-  const sha256 = createHash("sha256").update(content).digest("hex");
+  const sha256 = hash("sha256", content);
   return { ...result, output: content.toString("utf8"), outputs: { path: relative, bytes: content.length, sha256 } };
 }
 

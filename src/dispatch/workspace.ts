@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { readdir, rename } from "node:fs/promises";
 import path from "node:path";
@@ -27,7 +27,7 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
   const workspaceOf = (tenant: string, agentId: string) => path.join(workspacesDir, tenant, agentId);
   const homeOf = (task: TaskIdentity) => path.join(dataDir, "homes", task.tenant, task.agentId);
   // Short and free of characters that programs stumble over, whatever the task is called.
-  const tmpOf = (task: TaskIdentity) => path.join(tmpRoot, createHash("sha256").update(taskHandle(task)).digest("hex").slice(0, 24));
+  const tmpOf = (task: TaskIdentity) => path.join(tmpRoot, hash("sha256", taskHandle(task)).slice(0, 24));
 
   return {
     workspaceOf,

@@ -1,4 +1,3 @@
-import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import { validatorCompiler } from "fastify-zod-openapi";
@@ -22,6 +21,7 @@ import type { Principal } from "./principal.ts";
 import { sendProblem } from "./problem.ts";
 import { createRateWindows } from "./rate-windows.ts";
 import { chooseRequestId } from "./request-id.ts";
+import { createSecurityHeaders } from "./security-headers.ts";
 import type { Tokens } from "./tokens.ts";
 import { isBridgeUpgrade } from "./upgrade.ts";
 
@@ -95,8 +95,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   limitConnections(app, options.connectionLimits);
   limitPipelining(app);
   finishAnswersOnClose(app, timeouts.lastAnswersMs);
-  // Only pages run scripts: `/docs` has a policy of its own, which does not have to be put together for every answer.
-  await app.register(helmet, { contentSecurityPolicy: false });
   app.decorateRequest("principal", null as unknown as Principal);
   app.addHook("onRequest", createAuthentication({ tokens, tickets }));
   shedLoad(app, options.overload);
@@ -115,8 +113,9 @@ const compileValidator: typeof validatorCompiler = (route) => {
 /** What is settled before anybody asks who it is: the request's id, a sane request line, and whether there is such a route. */
 function receive(app: FastifyInstance): void {
   const allowedMethods = collectAllowedMethods(app);
+  const fixedHeaders = { ...createSecurityHeaders(), "cache-control": "no-store" };
   app.addHook("onRequest", (request, reply, done) => {
-    reply.headers({ "x-request-id": request.id, "cache-control": "no-store" });
+    reply.headers(fixedHeaders).header("x-request-id", request.id);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       throw new BridgeError("invalid_request", "The request has no Host header.");
     }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BridgeError } from "../errors.ts";
 
@@ -11,7 +11,7 @@ const toHeader = (etag: string): string => `"${etag.toWellFormed().replaceAll(no
 
 /** Answers a read with its tag, which is made of the body where the thing has none; 304 without a body when the reader has it already. */
 export function sendTagged(request: FastifyRequest, reply: FastifyReply, body: object, etag?: string): FastifyReply {
-  const header = toHeader(etag ?? createHash("sha256").update(JSON.stringify(body)).digest("base64url"));
+  const header = toHeader(etag ?? hash("sha256", JSON.stringify(body), "base64url"));
   reply.header("etag", header);
   const known = request.headers["if-none-match"];
   if (known === undefined) return reply.send(body);

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { TenantQuota } from "../task.ts";
@@ -62,7 +62,7 @@ export function loadTokens({ config, logger, announce = writeError, clock = Date
   };
 }
 
-const digestOf = (token: string): Buffer => createHash("sha256").update(token).digest();
+const digestOf = (token: string): Buffer => hash("sha256", token, "buffer");
 
 function toKnownToken(digest: Buffer, name: string): KnownToken {
   return { digest, principal: { name, tenant: "default", scopes: new Set(scopes), expiresAt: null } };

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** The etag of a text: the same as the gateway's own hash of a file. */
-export const textEtag = (text: string | Uint8Array): string => createHash("sha256").update(text).digest("hex");
+export const textEtag = (text: string | Uint8Array): string => hash("sha256", text);
 
 /** The etag of a record; in which order its fields came does not count. */
 export const recordEtag = (record: unknown): string => textEtag(JSON.stringify(record, sorted));

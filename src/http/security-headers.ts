@@ -1,0 +1,10 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import helmet from "helmet";
+
+/** Returns the headers that helmet sets for an API. They are the same for every answer, so they are computed once. `/docs` adds its own policy for scripts. */
+export function createSecurityHeaders(): Readonly<Record<string, string>> {
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  helmet({ contentSecurityPolicy: false })(response.req, response, () => {});
+  return Object.fromEntries(Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]));
+}
