@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Profile } from "#contract";
 import { BridgeError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
@@ -25,12 +26,16 @@ export interface AcceptDispatchOptions {
   defaultProfile: Profile;
 }
 
+/** A dispatch of this length can take tens of milliseconds to read, and as long to store. */
+const LARGE_LENGTH = 1024 * 1024;
+
 /** Counts each dispatch by what became of it. */
 export function createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile }: AcceptDispatchOptions): AcceptDispatch {
   return async (body, { tenant, traceparent, idempotencyKey }) => {
     let parsed: ParsedDispatch | undefined;
     try {
       parsed = parseDispatch(body, { defaultProfile, idempotencyKey });
+      if (parsed.length > LARGE_LENGTH) await nextTurn();
       const accepted = await dispatcher.accept(parsed, { tenant, traceparent });
       metrics.dispatches.inc({ provider: accepted.task.provider, outcome: accepted.replayed ? "replayed" : "accepted" });
       return accepted;

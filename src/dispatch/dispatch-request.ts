@@ -16,6 +16,8 @@ export interface ParsedDispatch {
   request: TaskRequest;
   /** SHA-256 (hex) of the canonical body after aliases, without `taskId`. */
   fingerprint: string;
+  /** Length of the canonical body, in UTF-16 units. */
+  length: number;
 }
 
 /** What a dispatch is read with besides its body. */
@@ -35,12 +37,14 @@ export function parseDispatch(body: unknown, { defaultProfile, idempotencyKey }:
   const fields = resolveAliases(parsed.data);
   const taskId = chooseTaskId(fields.taskId, idempotencyKey);
   const { taskId: _, ...fingerprinted } = fields;
+  const canonical = canonicalJson(fingerprinted);
   return {
     taskId,
     provider: fields.provider ?? null,
     agentId: fields.agentId,
     request: toRequest(fields, defaultProfile),
-    fingerprint: hash("sha256", canonicalJson(fingerprinted)),
+    fingerprint: hash("sha256", canonical),
+    length: canonical.length,
   };
 }
 

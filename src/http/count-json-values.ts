@@ -12,10 +12,14 @@ const SPACE = 0x20;
 export function countJsonValues(bytes: Uint8Array, limit: number): number {
   // Every value but the first follows a comma, or opens a container.
   let count = 1;
-  for (let index = 0; index < bytes.length && count <= limit; index += 1) {
-    const byte = bytes[index] as number;
+  const { length } = bytes;
+  for (let index = 0; index < length && count <= limit; index += 1) {
+    let byte = bytes[index] as number;
     // Digits, signs and colons are most of the bytes outside of strings.
-    if (byte > COMMA && byte < OPENING_BRACKET) continue;
+    while (byte > COMMA && byte < OPENING_BRACKET) {
+      index += 1;
+      byte = bytes[index] as number;
+    }
     if (byte === QUOTE) index = endOfString(bytes, index + 1);
     else if (byte === COMMA) count += 1;
     else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
