@@ -76,12 +76,15 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     faults.push("GATEWAY_PROVIDER: differs from BRIDGE_ADAPTERS; set one of them");
   }
   if (adapters.length === 0) faults.push("BRIDGE_ADAPTERS: must name at least one adapter");
+  const joined = adapters.find((name) => /^[a-z:-]+(\s+[a-z:-]+)+$/.test(name));
+  if (joined !== undefined) faults.push(`BRIDGE_ADAPTERS: separate adapters by commas: ${joined.split(/\s+/).join(",")}`);
   for (const name of new Set(adapters.filter((adapter, index) => adapters.indexOf(adapter) !== index))) {
     faults.push(`BRIDGE_ADAPTERS: names ${name} twice`);
   }
   if (parsed.success) faults.push(...adapters.flatMap((name) => findAcpFault(name, parsed.data.BRIDGE_ACP_AGENTS)));
   const hasTokens = /[^,\s]/.test(env["BRIDGE_GATEWAY_TOKEN_HASH"] ?? "") || env["BRIDGE_TOKENS_FILE"] !== undefined;
-  if (!hasTokens && !isLoopback(env["BRIDGE_HOST"] ?? "localhost")) {
+  const hasHostFault = faults.some((fault) => fault.startsWith("BRIDGE_HOST:"));
+  if (!hasTokens && !hasHostFault && !isLoopback(env["BRIDGE_HOST"] ?? "localhost")) {
     faults.push("BRIDGE_HOST: any other than a loopback address needs a token; set BRIDGE_GATEWAY_TOKEN_HASH or BRIDGE_TOKENS_FILE");
   }
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
@@ -164,7 +167,16 @@ export function loadConfig(environment: Environment): { config: Config; warnings
       },
     },
   };
-  return { config, warnings: unknownNames(present) };
+  return { config, warnings: [...unknownNames(present), ...unusedLimits(values.BRIDGE_MAX_CONCURRENT.limits, adapters)] };
+}
+
+/** Limits of adapters that are not loaded. The providers of an adapter from a path or a package are not known yet. */
+function unusedLimits(limits: ReadonlyMap<string, number>, adapters: readonly string[]): string[] {
+  if (adapters.some((name) => /[./@]/.test(name))) return [];
+  const loaded = adapters.map((name) => name.replace(/^acp:/, ""));
+  return [...limits.keys()]
+    .filter((name) => !loaded.includes(name.replace(/^acp:/, "")))
+    .map((name) => `BRIDGE_MAX_CONCURRENT limits ${name}, which is not one of BRIDGE_ADAPTERS (${adapters.join(", ")})`);
 }
 
 /** Providers that hold councils. */

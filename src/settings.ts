@@ -21,16 +21,17 @@ const integer = (min: number, max: number) =>
 /** A limit that can be turned off; null means no limit. */
 const limit = (max: number) =>
   z.union([z.literal("off").transform(() => null), integer(1, max)], expected(`off or a whole number from 1 to ${max}`)).default(null);
-const flag = z.enum(["true", "false", "1", "0"], "must be true or false").transform((text) => text === "true" || text === "1");
+const flag = z.enum(["true", "false", "1", "0"], expected("true or false")).transform((text) => text === "true" || text === "1");
 
-const units = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+/** `m`, `MB` and `MiB` are the same size, as in other servers. */
+const units = { "": 1, b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 } as const;
 const bytes = z
   .string()
   .trim()
-  .regex(/^\d+ *(B|KiB|MiB|GiB)?$/, "must be a size such as 8 MiB or 8388608")
+  .regex(/^\d+ *(b|[kmg](i?b)?)?$/i, expected("a size such as 8 MiB, 8m or 8388608"))
   .transform((text) => {
-    const [, count, unit] = /^(\d+) *(\w*)$/.exec(text) ?? [];
-    return Number(count) * units[(unit || "B") as keyof typeof units];
+    const [, count, unit = ""] = /^(\d+) *(\w?)/.exec(text.toLowerCase()) ?? [];
+    return Number(count) * units[unit as keyof typeof units];
   })
   .refine((size) => size >= 1024 && size <= 1024 ** 3, "must be from 1 KiB to 1 GiB");
 
@@ -123,7 +124,7 @@ const secret = z
   .refine((text) => {
     const size = Buffer.from(text.slice("whsec_".length), "base64").length;
     return size >= 24 && size <= 64;
-  }, "must hold 24 to 64 bytes");
+  }, "must hold 24 to 64 bytes; make one with: echo whsec_$(openssl rand -base64 32)");
 
 const program = (title: string, usual: string) =>
   z.string().min(1).optional().describe(`Program of ${title} instead of ${usual}: a path, or a name on the PATH.`);
@@ -146,7 +147,11 @@ const moreVariables = (title: string) =>
  * `meta.example` is what the generated files show where there is no default.
  */
 export const settings = {
-  BRIDGE_HOST: z.string().min(1).default("127.0.0.1").describe("Address to listen on. Any other than loopback needs a token."),
+  BRIDGE_HOST: z
+    .string()
+    .refine(isHost, expected("an IP address or a host name, without a scheme, port or path"))
+    .default("127.0.0.1")
+    .describe("Address to listen on. Any other than loopback needs a token."),
   BRIDGE_PORT: integer(0, 65_535)
     .default(8787)
     .describe("Port to listen on; 0 takes any free one. The chosen address is the first log line."),
@@ -329,6 +334,11 @@ export const settings = {
     .default("info")
     .describe("Least important log line that is written."),
 } as const;
+
+/** Without regard to whether it can be resolved. */
+function isHost(text: string): boolean {
+  return isIP(text.replace(/^\[(.*)\]$/, "$1")) !== 0 || /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$/.test(text);
+}
 
 function isAllowEntry(entry: string): boolean {
   const [address, bits, ...rest] = entry.split("/");

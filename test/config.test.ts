@@ -104,7 +104,7 @@ const table: Record<keyof typeof settings, Row> = {
       ["127.8.9.10", ({ host }) => host, "127.8.9.10"],
       ["::1", ({ host }) => host, "::1"],
     ],
-    bad: ["0.0.0.0", "::", "10.0.0.1", "bridge.example"],
+    bad: ["0.0.0.0", "::", "10.0.0.1", "bridge.example", "http://localhost", "localhost:8787", "a b"],
   },
   BRIDGE_PORT: {
     good: [
@@ -155,8 +155,10 @@ const table: Record<keyof typeof settings, Row> = {
       ["2 MiB", ({ bodyLimitBytes }) => bodyLimitBytes, 2_097_152],
       ["1024", ({ bodyLimitBytes }) => bodyLimitBytes, 1024],
       ["64KiB", ({ bodyLimitBytes }) => bodyLimitBytes, 65_536],
+      ["8m", ({ bodyLimitBytes }) => bodyLimitBytes, 8_388_608],
+      ["8 MB", ({ bodyLimitBytes }) => bodyLimitBytes, 8_388_608],
     ],
-    bad: ["1 MB", "1", "2 GiB", "big"],
+    bad: ["1 TB", "1", "2 GiB", "big", "8mm", "-8m"],
   },
   BRIDGE_DEFAULT_PROFILE: { good: [["modify", ({ defaultProfile }) => defaultProfile, "modify"]], bad: ["admin", "Modify"] },
   BRIDGE_GATEWAY_TOKEN_HASH: {
@@ -366,6 +368,25 @@ test("the error for a number or a choice contains the value that was given", () 
     'BRIDGE_TENANT_MAX_RUNNING: must be off or a whole number from 1 to 1000000; got "0"',
     'BRIDGE_SANDBOX: must be off or auto or required; got "on"',
   ]);
+});
+
+test.each([
+  ["BRIDGE_HOST", "http://localhost", 'must be an IP address or a host name, without a scheme, port or path; got "http://localhost"'],
+  ["BRIDGE_ADAPTERS", "command claude", "separate adapters by commas: command,claude"],
+  ["BRIDGE_BODY_LIMIT", "8 apples", 'must be a size such as 8 MiB, 8m or 8388608; got "8 apples"'],
+  ["BRIDGE_METRICS_PUBLIC", "yes", 'must be true or false; got "yes"'],
+  ["BRIDGE_CALLBACK_SECRETS", "whsec_c2hvcnQ=", "must hold 24 to 64 bytes; make one with: echo whsec_$(openssl rand -base64 32)"],
+])("the error for %s=%s contains the fix", (name, value, message) => {
+  expect(faultsOf({ [name]: value })).toEqual([`${name}: ${message}`]);
+});
+
+test.each([
+  [{ BRIDGE_MAX_CONCURRENT: "claude=2" }, ["BRIDGE_MAX_CONCURRENT limits claude, which is not one of BRIDGE_ADAPTERS (command)"]],
+  [{ BRIDGE_MAX_CONCURRENT: "command=2" }, []],
+  [{ BRIDGE_MAX_CONCURRENT: "own=2", BRIDGE_ADAPTERS: "./own-adapter.js" }, []],
+  [{ BRIDGE_MAX_CONCURRENT: "goose=2", BRIDGE_ADAPTERS: "acp:goose", BRIDGE_ACP_AGENTS: '{"goose":["goose","acp"]}' }, []],
+])("%j reports a limit for an adapter that is not loaded: %j", (environment, expected) => {
+  expect(loadConfig(environment).warnings).toEqual(expected);
 });
 
 test("all faults are told at once, in words", () => {

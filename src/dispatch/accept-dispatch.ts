@@ -43,7 +43,16 @@ export function createAcceptDispatch({ dispatcher, registry, metrics, defaultPro
       // A name that no adapter has is only what somebody has written: as a label it could grow without end.
       const provider = registry.get(parsed?.provider ?? "")?.provider ?? "unknown";
       metrics.dispatches.inc({ provider, outcome: error instanceof BridgeError ? error.code : "internal_error" });
-      throw error;
+      throw error instanceof BridgeError ? nameSentField(error, body) : error;
     }
   };
+}
+
+/** Reports a fault of `outputSchema` under this name, if the caller sent that alias. */
+function nameSentField(error: BridgeError, body: unknown): BridgeError {
+  const { outputSchema, outputStrategy } = body as { outputSchema?: unknown; outputStrategy?: unknown };
+  if (outputSchema === undefined || outputStrategy !== undefined) return error;
+  if (!error.errors.some(({ path }) => path === "outputStrategy.schema")) return error;
+  const errors = error.errors.map((fault) => (fault.path === "outputStrategy.schema" ? { ...fault, path: "outputSchema" } : fault));
+  return new BridgeError(error.code, error.message, { errors });
 }

@@ -27,12 +27,33 @@ export interface DispatchContext {
   idempotencyKey?: string | undefined;
 }
 
+/** Names that other products use, and the fields that carry the same here. */
+const usualNames = {
+  agent: "agentId",
+  agent_id: "agentId",
+  callback: "callbackUrl",
+  callback_url: "callbackUrl",
+  cwd: "metadata.cwd",
+  id: "taskId",
+  input: "message",
+  jsonSchema: "outputSchema",
+  mcp_servers: "mcpServers",
+  output_schema: "outputSchema",
+  prompt: "message",
+  system: "systemPrompt",
+  system_prompt: "systemPrompt",
+  task: "message",
+  task_id: "taskId",
+  webhook: "callbackUrl",
+  webhookUrl: "callbackUrl",
+};
+
 /** Reads the body of a dispatch, or throws a BridgeError that names every fault by its path. */
 export function parseDispatch(body: unknown, { defaultProfile, idempotencyKey }: DispatchContext): ParsedDispatch {
   const fault = findJsonFault(body);
   if (fault !== null) throw refuse([{ path: toDotted(fault.path), message: fault.message }]);
   const parsed = dispatchBodySchema.safeParse(body);
-  if (!parsed.success) throw refuse(toFieldErrors(parsed.error.issues));
+  if (!parsed.success) throw refuse(toFieldErrors(parsed.error.issues, [], usualNames));
 
   const fields = resolveAliases(parsed.data);
   const taskId = chooseTaskId(fields.taskId, idempotencyKey);

@@ -40,6 +40,10 @@ const mcpServer = z.discriminatedUnion("transport", [
   }),
 ]);
 
+/** Most configuration files have an object of servers by name, so the error shows the form of a dispatch. */
+const mcpServersForm =
+  'an array with the name and the transport in each entry, for example [{"name":"files","transport":"stdio","command":"mcp-files"}] or [{"name":"docs","transport":"http","url":"https://docs.example/mcp"}]';
+
 const outputStrategy = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("stream") }),
   z.strictObject({ type: z.literal("file"), path: characters(1, 4096) }),
@@ -67,7 +71,7 @@ const fields = {
   model: token(256).optional(),
   // Checked by normaliseTools, which knows the form that the caller meant.
   tools: listOf(MAX_TOOLS, z.unknown()).optional(),
-  mcpServers: uniqueNames(listOf(MAX_MCP_SERVERS, mcpServer)).optional(),
+  mcpServers: uniqueNames(listOf(MAX_MCP_SERVERS, mcpServer, mcpServersForm)).optional(),
   timeoutSeconds: timeoutSeconds.optional().describe("Counted from startedAt, approval waits excluded. Default: 600."),
   timeout: timeoutSeconds.optional().describe("Alias of timeoutSeconds."),
   outputStrategy: outputStrategy.optional().describe("Default: structured when outputSchema is given, else stream."),

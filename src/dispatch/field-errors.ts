@@ -1,12 +1,22 @@
 import type { z } from "zod";
 import { type FieldError, MAX_FIELD_ERRORS } from "../errors.ts";
 
-/** Turns schema issues into field errors: dotted paths, an unknown key named at its own, each message with the fix. */
-export function toFieldErrors(issues: readonly z.core.$ZodIssue[], prefix: readonly PropertyKey[] = []): FieldError[] {
+/**
+ * Turns schema issues into field errors: dotted paths, an unknown key named at its own, each message with the fix. `usualNames` maps names that other
+ * products use for a top-level field to its name here.
+ */
+export function toFieldErrors(
+  issues: readonly z.core.$ZodIssue[],
+  prefix: readonly PropertyKey[] = [],
+  usualNames: Readonly<Record<string, string>> = {},
+): FieldError[] {
   return issues.flatMap((issue) => {
     const path = [...prefix, ...issue.path];
     if (issue.code === "unrecognized_keys")
-      return issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => ({ path: toDotted([...path, key]), message: UNKNOWN_FIELD }));
+      return issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => {
+        const name = path.length === 0 && Object.hasOwn(usualNames, key) ? usualNames[key] : undefined;
+        return { path: toDotted([...path, key]), message: name === undefined ? UNKNOWN_FIELD : `is called ${name} here` };
+      });
     if (issue.code === "invalid_union") return describeUnion(issue, path);
     if (issue.code === "invalid_key") return issue.issues.map((fault) => ({ path: toDotted(path), message: fault.message }));
     return [{ path: toDotted(path), message: describe(issue) }];

@@ -9,9 +9,9 @@ export const jsonObject = z
   .custom<Record<string, unknown>>(isObject, { error: ({ input }) => (input === undefined ? "is required (object)" : "must be an object") })
   .meta({ override: { type: "object", additionalProperties: {} } });
 
-/** An array whose length is checked before its entries are. */
-export function listOf<Entry>(maximum: number, entry: z.ZodType<Entry>) {
-  return checked<unknown[]>((value, refuse) => void refuseLongArray(value, maximum, refuse)).pipe(z.array(entry));
+/** An array whose length is checked before its entries are. `form` describes it in the error for a value that is no array. */
+export function listOf<Entry>(maximum: number, entry: z.ZodType<Entry>, form = "an array") {
+  return checked<unknown[]>((value, refuse) => void refuseLongArray(value, maximum, refuse, form)).pipe(z.array(entry));
 }
 
 /** An array of texts that match a rule. */
@@ -53,8 +53,8 @@ function checked<Value>(check: (value: Value, refuse: Refuse) => void): z.ZodTyp
   return schema as z.ZodType<Value>;
 }
 
-function refuseLongArray(value: unknown, maximum: number, refuse: Refuse): boolean {
-  if (!Array.isArray(value)) refuse("must be an array");
+function refuseLongArray(value: unknown, maximum: number, refuse: Refuse, form = "an array"): boolean {
+  if (!Array.isArray(value)) refuse(`must be ${form}`);
   else if (value.length > maximum) refuse(`must have at most ${maximum} entries; got ${value.length}`);
   else return false;
   return true;

@@ -24,16 +24,24 @@ export type Problem = z.infer<typeof problemSchema>;
 
 /** A refusal as a client sees it. */
 export function toProblem(error: BridgeError, requestId: string): Problem {
-  const { code, httpStatus, message, errors, queue } = error;
+  const { code, httpStatus, errors, queue } = error;
   const problem: Problem = {
     type: `urn:bridge:error:${code}`,
     title: errorCodes[code].title,
     status: httpStatus,
-    detail: message,
+    detail: describeInOneLine(error),
     code,
     requestId,
   };
   return { ...problem, ...(errors.length > 0 && { errors: [...errors] }), ...(queue !== null && { queue }) };
+}
+
+/** Many clients log only `detail`, so a fault of the request's form stands there with its first field. */
+function describeInOneLine({ code, message, errors }: BridgeError): string {
+  const [first, ...others] = errors;
+  if (code !== "invalid_request" || first === undefined) return message;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more in errors)`;
+  return `${message.replace(/\.$/, "")}: ${first.path === "" ? "it" : first.path} ${first.message}${more}.`;
 }
 
 /** Answers a request with a refusal and the headers that go with it. */

@@ -140,9 +140,12 @@ function parse(text: string): z.infer<typeof schema> {
   } catch (error) {
     throw new ConfigError([`BRIDGE_TOKENS_FILE: is not JSON (${(error as Error).message})`]);
   }
+  if (!Array.isArray(json)) throw new ConfigError([`BRIDGE_TOKENS_FILE: must be an array, for example ${EXAMPLE}`]);
   const parsed = schema.safeParse(json);
   if (!parsed.success) throw new ConfigError(toFieldErrors(parsed.error.issues).map(({ path, message }) => fault(path, message)));
   return parsed.data;
 }
+
+const EXAMPLE = '[{"name":"ci","tenant":"default","sha256":"<SHA-256 of the token in hex>","scopes":["dispatch","read"]}]';
 
 const fault = (path: string, message: string): string => `BRIDGE_TOKENS_FILE: ${path === "" ? "" : `${path} `}${message}`;

@@ -145,7 +145,8 @@ test.each([
   ["resume_unknown", 422, { resumeToken: "never-seen" }, "resumeToken"],
   ["invalid_request", 400, { metadata: { cwd: "missing" } }, "metadata.cwd"],
   ["invalid_request", 400, { outputStrategy: { type: "file", path: "../x" } }, "outputStrategy.path"],
-  ["invalid_request", 400, { outputSchema: { type: "nonsense" } }, "outputStrategy.schema"],
+  ["invalid_request", 400, { outputSchema: { type: "nonsense" } }, "outputSchema"],
+  ["invalid_request", 400, { outputStrategy: { type: "structured", schema: { type: "nonsense" } } }, "outputStrategy.schema"],
   ["invalid_request", 400, { agentId: undefined }, "agentId"],
   ["adapter_offline", 503, { provider: "absent" }, undefined],
 ] as const)("refuses %s (%i): %j", async (code, status, fields, path) => {
@@ -155,6 +156,15 @@ test.each([
   expect(refused.status).toBe(status);
   if (path !== undefined) expect(refused.body.errors.map((fault: { path: string }) => fault.path)).toContain(path);
   expectProblem(await task(taskId), "not_found");
+});
+
+test("the detail of a malformed dispatch contains its first fault", async () => {
+  const one = await bridge.dispatch({ outputSchema: { type: "objekt" } });
+  expect(one.body.detail).toBe(
+    'The output schema is not a JSON Schema: outputSchema type must be one of "array", "boolean", "integer", "null", "number", "object", "string".',
+  );
+  const several = await bridge.dispatch({ agent: "a", prompt: "b" });
+  expect(several.body.detail).toBe("The dispatch is not valid: agent is called agentId here (and 1 more in errors).");
 });
 
 test("traceparent travels to the callback, when it is one", async () => {

@@ -217,7 +217,7 @@ describe("the tokens file", () => {
 
   test.each<[string, unknown, RegExp[]]>([
     ["no JSON", "tokens", [/is not JSON/]],
-    ["no list", { name: "a" }, [/must be an array/]],
+    ["no list", { name: "a" }, [/must be an array, for example \[\{"name":"ci"/]],
     ["missing fields", [{}], [/0\.name is required/, /0\.tenant is required/, /0\.sha256 is required/, /0\.scopes is required/]],
     ["an unknown field", [entry("a", { scope: "read" })], [/0\.scope is not a known field/]],
     ["a tenant that is a path", [entry("a", { tenant: "../b" })], [/0\.tenant must be/]],
