@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import {
   createCommandTool,
   createFlowmarkTool,
@@ -17,10 +18,9 @@ export interface ChosenTool {
 }
 
 /** The tool that the flags name. */
-export function chooseTool(
-  { tool: name, describe, params, validate, validExitCodes, toolTimeout, keyEnv }: RunFlags,
-  env: NodeJS.ProcessEnv,
-): ChosenTool {
+export function chooseTool(flags: RunFlags, env: NodeJS.ProcessEnv): ChosenTool {
+  const { tool: name, describe, params, validate, validExitCodes, toolTimeout, keyEnv } = flags;
+  const description = readDescription(flags);
   // A tool has no use for the keys to the models.
   const { [keyEnv]: _key, BRIDGE_TOKEN: _token, ...toolEnv } = env;
   const limits = { env: toolEnv, timeoutMs: toolTimeout * 1_000 };
@@ -28,19 +28,40 @@ export function chooseTool(
   if (isFlowmark && (validate !== undefined || validExitCodes !== undefined)) {
     throw new Error("--validate and --valid-exit-codes are for other tools: flowmark has its own.");
   }
-  if (!isFlowmark && describe === undefined) throw new Error("--describe is needed with this tool: what is it to be asked about?");
+  if (!isFlowmark && describe === undefined && description === null) {
+    throw new Error("This tool needs --describe with a topic, or --describe-text or --describe-file with the description itself.");
+  }
+  const tool = isFlowmark
+    ? createFlowmarkTool(limits)
+    : createCommandTool({
+        ...limits,
+        command: parseCommandString(name),
+        validate: validate === undefined ? undefined : parseCommandString(validate),
+        verdict: exitCodeVerdict({ valid: validExitCodes ?? [0] }),
+      });
+  const topic = describe === undefined ? flowmarkTopics.describe : readTopic("--describe", describe);
   return {
-    tool: isFlowmark
-      ? createFlowmarkTool(limits)
-      : createCommandTool({
-          ...limits,
-          command: parseCommandString(name),
-          validate: validate === undefined ? undefined : parseCommandString(validate),
-          verdict: exitCodeVerdict({ valid: validExitCodes ?? [0] }),
-        }),
-    describe: describe === undefined ? flowmarkTopics.describe : readTopic("--describe", describe),
+    tool: description === null ? tool : { ...tool, describe: () => Promise.resolve(description.text) },
+    describe: description === null ? topic : { topic: description.source },
     params: params === undefined ? undefined : readTopic("--params", params),
   };
+}
+
+/** The description of the format that the flags give, and where it is from; null when the tool is asked for it. */
+function readDescription({ describeText: text, describeFile: file }: RunFlags): { text: string; source: string } | null {
+  if (text === undefined && file === undefined) return null;
+  const description =
+    text === undefined ? { text: readDescriptionFile(file as string), source: file as string } : { text, source: "--describe-text" };
+  if (description.text.trim() === "") throw new Error(`${text === undefined ? "--describe-file" : "--describe-text"} is empty.`);
+  return description;
+}
+
+function readDescriptionFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Error(`--describe-file cannot be read: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 function readTopic(flag: string, text: string): ToolTopic {

@@ -6,6 +6,8 @@ import { Command, InvalidArgumentError, Option } from "commander";
 export interface RunFlags {
   tool: string;
   describe?: string;
+  describeText?: string;
+  describeFile?: string;
   params?: string;
   materials?: string[];
   validate?: string;
@@ -35,6 +37,13 @@ export function createCommand(run: (flags: RunFlags) => Promise<void>): Command 
     .description("Write one document. Exit code: 0 it is valid, 1 it is not after the last iteration, 2 something was wrong on the way.")
     .requiredOption("--tool <name>", "flowmark, or the command of any tool, in words: it is called with describe, params and validate")
     .option("--describe <topic>", 'what to ask the tool about, for example "ai --lang en" (the default for flowmark)')
+    .addOption(
+      new Option("--describe-text <text>", "the description of the format, for a tool that has no describe command").conflicts([
+        "describe",
+        "describeFile",
+      ]),
+    )
+    .addOption(new Option("--describe-file <file>", "the same, from a file").conflicts(["describe", "describeText"]))
     .option("--params <topic>", 'which parameters to ask it for, for example "normalize --lang en"')
     .option("--materials <files...>", "text files for the model; only these are read, and sent to it")
     .option("--validate <words>", 'how the tool is called to validate, with {file} for the document (default: "validate {file}")')

@@ -12,14 +12,17 @@ export interface RunContext {
 
 /** Makes one document and tells how it goes; answers whether it is valid. */
 export async function run(flags: RunFlags, { env, signal }: RunContext): Promise<boolean> {
-  const { model, materials, out, maxIter } = flags;
+  const { materials, out, maxIter } = flags;
   if (out === "") throw new Error("--out is empty: where is the document to go?");
   const { tool, describe, params } = chooseTool(flags, env);
-  const responder = createResponderBridge({ provider: chooseProvider(flags, env), tool, artifacts: createArtifactStore(out) });
+  const provider = chooseProvider(flags, env);
+  const model = [provider.name, flags.url, flags.model].filter((part) => part !== undefined).join(" ");
+  const responder = createResponderBridge({ provider, tool, artifacts: createArtifactStore(out) });
   const { ok, iterations } = await responder.run(
-    { model, describe, params, materials, maxIterations: maxIter },
+    { model: flags.model, describe, params, materials, maxIterations: maxIter },
     {
       signal,
+      onRequest: ({ iteration, maxIterations }) => console.error(`iteration ${iteration} of ${maxIterations}: waiting for ${model}`),
       onIteration: (one) => console.error(`iteration ${one.iteration} of ${one.maxIterations}: ${one.ok ? "valid" : "not valid"}`),
     },
   );

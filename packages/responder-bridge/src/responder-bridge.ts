@@ -37,6 +37,8 @@ export interface Iteration {
 /** Who accompanies a run. */
 export interface RunOptions {
   signal?: AbortSignal | undefined;
+  /** Called before each request to the provider. */
+  onRequest?: ((request: Pick<Iteration, "iteration" | "maxIterations">) => void) | undefined;
   /** Called after each iteration. */
   onIteration?: ((iteration: Iteration) => void) | undefined;
 }
@@ -137,13 +139,14 @@ export function createResponderBridge({
     { model, temperature, maxIterations }: RunRequest & { model: string; maxIterations: number },
     inputs: PromptInputs,
     record: RunArtifacts,
-    { signal, onIteration }: RunOptions,
+    { signal, onRequest, onIteration }: RunOptions,
   ): Promise<Attempt & { ok: boolean; iterations: number }> {
     let attempt: Attempt | null = null;
     for (let iteration = 1; ; iteration += 1) {
       signal?.throwIfAborted();
       const messages: Message[] = attempt === null ? composePrompt(inputs) : composeFixPrompt(inputs, attempt);
       await record.prompt(iteration, messages);
+      onRequest?.({ iteration, maxIterations });
       const { text: draft }: { text: string } = await abortable(provider.generate({ model, messages, temperature, signal }), signal);
       const file = await record.draft(iteration, draft);
       const { ok, logText } = await abortable(tool.validate(file, { signal }), signal).catch(async (error: unknown) => {

@@ -30,7 +30,12 @@ test("generates through a running Bridge, a task for each iteration", async () =
   expect(await rb).toMatchObject({
     exitCode: 0,
     stdout: "out/final/final.md",
-    stderr: "iteration 1 of 3: not valid\niteration 2 of 3: valid",
+    stderr: [
+      "iteration 1 of 3: waiting for bridge small",
+      "iteration 1 of 3: not valid",
+      "iteration 2 of 3: waiting for bridge small",
+      "iteration 2 of 3: valid",
+    ].join("\n"),
   });
   expect(JSON.parse(await read("meta.json"))).toMatchObject({ provider: "bridge", model: "small", ok: true, iterations: 2 });
   expect(await read("final/final.md")).toContain("About echo");
@@ -50,7 +55,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
   const { rb } = await start(["x"], args, env);
   const { exitCode, stderr } = await rb;
   expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(words) });
-  expect(stderr).toMatch(/^rb: .+$/);
+  expect(stderr).toMatch(/^(iteration 1 of 3: waiting for bridge.*\n)?rb: .+$/);
 });
 
 test("what stops it stops the task too", async () => {
@@ -59,7 +64,7 @@ test("what stops it stops the task too", async () => {
   const { rb } = await start(["x"], ["--runtime", "narrow", "--agent", "writer-2"]);
   expect(await until(async () => (await tasksOf("writer-2")).length === 1, 15_000)).toBe(true);
   rb.kill("SIGINT");
-  expect(await rb).toMatchObject({ exitCode: 2, stderr: "rb: Stopped by SIGINT." });
+  expect(await rb).toMatchObject({ exitCode: 2, stderr: "iteration 1 of 3: waiting for bridge\nrb: Stopped by SIGINT." });
   expect(await tasksOf("writer-2")).toMatchObject([{ state: "cancelled" }]);
   await bridge.call("POST", `/api/v2/tasks/${held.body.taskId}/cancel`);
 });

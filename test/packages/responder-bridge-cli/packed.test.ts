@@ -65,7 +65,12 @@ test.each(["rb", "responder-bridge"])("%s runs there", async (bin) => {
   const options = { cwd: project, env, extendEnv: false };
   expect(await execa(path.join(project, "node_modules/.bin", bin), args, options)).toMatchObject({
     stdout: `out-${bin}/final/final.md`,
-    stderr: "iteration 1 of 3: not valid\niteration 2 of 3: valid",
+    stderr: [
+      "iteration 1 of 3: waiting for openai small",
+      "iteration 1 of 3: not valid",
+      "iteration 2 of 3: waiting for openai small",
+      "iteration 2 of 3: valid",
+    ].join("\n"),
   });
 });
 

@@ -33,6 +33,16 @@ async function prepare(...answers: Answer[]) {
   };
 }
 
+/** The progress on stderr of a run on the model of the tests, given which drafts were valid. */
+const progressOf = (maxIterations: number, ...verdicts: readonly boolean[]): string =>
+  verdicts
+    .flatMap((isValid, index) => {
+      const iteration = `iteration ${index + 1} of ${maxIterations}`;
+      return [`${iteration}: waiting for openai small`, `${iteration}: ${isValid ? "valid" : "not valid"}`];
+    })
+    .join("\n");
+const WAITING_FOR_2 = "iteration 2 of 3: waiting for openai small";
+
 const flowmark = ["--tool", "flowmark", "--describe", "ai --lang en"];
 
 test("valid after two fixes: the call of the specification, without anything else", async () => {
@@ -41,7 +51,7 @@ test("valid after two fixes: the call of the specification, without anything els
   expect(await rb(args)).toMatchObject({
     exitCode: 0,
     stdout: "artifacts/run-001/final/final.md",
-    stderr: "iteration 1 of 3: not valid\niteration 2 of 3: not valid\niteration 3 of 3: valid",
+    stderr: progressOf(3, false, false, true),
   });
   expect((await files()).toSorted()).toEqual([
     "final",
@@ -80,13 +90,27 @@ test("valid after two fixes: the call of the specification, without anything els
   expect(kept.join()).not.toContain(key);
 });
 
+test("a validator without a describe command gets its description from a file, or from the command line", async () => {
+  for (const flags of [
+    ["--describe-file", "rules.md"],
+    ["--describe-text", "The word one."],
+  ]) {
+    const { directory, rb, read, requests } = await prepare(document("one"));
+    await writeFile(path.join(directory, "rules.md"), "The word one.");
+    const tool = await writeTool(directory, 'process.exitCode = process.argv.length === 3 && process.argv[2] !== "describe" ? 0 : 2;');
+    expect(await rb(["--tool", tool.join(" "), "--validate", "{file}", ...flags])).toMatchObject({ exitCode: 0 });
+    expect(requests[0]?.body).toContain("The word one.");
+    expect(await read("inputs/describe.md")).toContain("The word one.");
+  }
+});
+
 test("invalid after the last iteration", async () => {
   const { rb, read, requests } = await prepare(document("one"));
   expect(await rb([...flowmark, "--max-iter", "2"])).toMatchObject({
     exitCode: 1,
     stdout: "",
     stderr:
-      "iteration 1 of 2: not valid\niteration 2 of 2: not valid\n" +
+      `${progressOf(2, false, false)}\n` +
       "rb: not valid after 2 iteration(s); the last draft is artifacts/run-001/final/final.md, and its log is beside it",
   });
   expect(requests).toHaveLength(2);
@@ -127,7 +151,10 @@ describe("something is wrong on the way", () => {
   test("the provider is down, after a draft: what was done is kept", async () => {
     const { rb, read, requests } = await prepare(document("one"), refusal(503));
     const { exitCode, stderr } = await rb([...flowmark, "--retries", "0"]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: "iteration 1 of 3: not valid\nrb: The model API answered 503. No: [key]" });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: `${progressOf(3, false)}\n${WAITING_FOR_2}\nrb: The model API answered 503. No: [key]`,
+    });
     expect(requests).toHaveLength(2);
     expect(await read("final/final.md")).toBe("one");
     expect(await read("final/INVALID.txt")).toBe("The model API answered 503. No: [key]\n");
@@ -139,7 +166,7 @@ describe("something is wrong on the way", () => {
     const { exitCode, stderr } = await rb([...flowmark, "--retries", "0", "--timeout", "1"]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: expect.stringMatching(/^rb: The model API .* did not answer within 1000 ms\.$/),
+      stderr: expect.stringMatching(/^iteration 1 of 3: waiting for openai small\nrb: The model API .* did not answer within 1000 ms\.$/),
     });
   });
 
@@ -161,7 +188,7 @@ describe("something is wrong on the way", () => {
     );
     expect(await rb(["--tool", tool.join(" "), "--describe", "x"])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/^rb: The tool .* was ended by SIGSEGV\.$/),
+      stderr: expect.stringMatching(/^iteration 1 of 3: waiting for openai small\nrb: The tool .* was ended by SIGSEGV\.$/),
     });
     expect(await read("final/final.md")).toBe("one");
     expect(await read("final/validation.log")).toMatch(/^No verdict: .*SIGSEGV\.\nworking\n$/);
@@ -197,7 +224,7 @@ describe("something is wrong on the way", () => {
     const running = rb(flowmark);
     expect(await until(() => exists("iterations/iter-02/prompt.json"), 15_000)).toBe(true);
     running.kill(signal);
-    expect(await running).toMatchObject({ exitCode: 2, stderr: `iteration 1 of 3: not valid\nrb: Stopped by ${signal}.` });
+    expect(await running).toMatchObject({ exitCode: 2, stderr: `${progressOf(3, false)}\n${WAITING_FOR_2}\nrb: Stopped by ${signal}.` });
     expect(await read("final/final.md")).toBe("one");
     expect(JSON.parse(await read("meta.json"))).toMatchObject({
       ok: false,
@@ -213,7 +240,7 @@ describe("something is wrong on the way", () => {
     const pid = async (): Promise<number> => Number(await readFile(path.join(directory, "pid"), "utf8").catch(() => ""));
     expect(await until(async () => (await pid()) > 0, 15_000)).toBe(true);
     running.kill(signal);
-    expect(await running).toMatchObject({ exitCode: 2, stderr: `rb: Stopped by ${signal}.` });
+    expect(await running).toMatchObject({ exitCode: 2, stderr: `iteration 1 of 3: waiting for openai small\nrb: Stopped by ${signal}.` });
     expect(await read("final/final.md")).toBe("one");
     expect(JSON.parse(await read("meta.json"))).toMatchObject({ ok: false, error: `Stopped by ${signal}.` });
     const tool = await pid();
@@ -233,7 +260,18 @@ describe("usage", () => {
     ["a model of no letters", [...whole, "--model", ""], "rb: --model is needed with the provider openai."],
     ["a directory of no letters", [...whole, "--out", ""], "rb: --out is empty"],
     ["another variable without a key", [...whole, "--key-env", "OTHER_KEY"], "rb: There is no key: set OTHER_KEY, which --key-env names."],
-    ["no topic of another tool", ["run", "--tool", "lint", "--model", "m", "--out", "x"], "rb: --describe is needed with this tool"],
+    [
+      "no topic of another tool",
+      ["run", "--tool", "lint", "--model", "m", "--out", "x"],
+      "rb: This tool needs --describe with a topic, or --describe-text or --describe-file",
+    ],
+    [
+      "two descriptions",
+      [...whole, "--describe", "x", "--describe-text", "y"],
+      "option '--describe-text <text>' cannot be used with option '--describe <topic>'",
+    ],
+    ["no file of a description", [...whole, "--describe-file", "nowhere.md"], "rb: --describe-file cannot be read: ENOENT"],
+    ["an empty description", [...whole, "--describe-text", " "], "rb: --describe-text is empty."],
     ["an empty topic", [...whole, "--describe", " "], "rb: --describe is empty."],
     ["a tool of no words", ["run", "--tool", "", "--describe", "x", "--model", "m", "--out", "x"], "rb: The command of the tool is empty."],
     ["an unknown option", [...whole, "--upload"], "unknown option '--upload'"],
