@@ -1,3 +1,4 @@
+import pRetry from "p-retry";
 import { z } from "zod";
 import type { ModelFetch } from "../model/model-endpoint.ts";
 import { ModelFailure } from "../model/model-failure.ts";
@@ -6,8 +7,10 @@ import { unlessAborted } from "../program/unless-aborted.ts";
 /** What a client may ask for; the endpoint of the models wants no other scope. */
 const SCOPE = "api/access";
 const REFRESH_EARLY_MS = 60_000;
-/** Nobody's task waits longer than this for a token. */
+/** Nobody's task waits longer than this for a token, retries included. */
 const MINT_LIMIT_MS = 15_000;
+/** A token endpoint that restarts answers again within a second or so. */
+const RETRIES = { retries: 2, minTimeout: 200 };
 
 /** It becomes part of a header. */
 const tokenSchema = z.object({ access_token: z.string().regex(/^[\x21-\x7e]+$/), expires_in: z.coerce.number().positive().default(3600) });
@@ -42,7 +45,12 @@ export function createTokenSource({ now = Date.now, ...client }: TokenClient): T
 
   const mint = async (): Promise<string> => {
     const askedAt = now();
-    const { access_token: token, expires_in: seconds } = await requestToken(client);
+    const limit = AbortSignal.timeout(MINT_LIMIT_MS);
+    const { access_token: token, expires_in: seconds } = await pRetry(() => requestToken(client, limit), {
+      ...RETRIES,
+      // Another try does not change wrong credentials, and there is no time for one after the limit.
+      shouldRetry: ({ error }) => !limit.aborted && !client.closed.aborted && isPassing(error),
+    });
     const lifeMs = seconds * 1000;
     // One that lives no longer than the margin would be asked for with every call.
     held = { token, goodUntil: askedAt + lifeMs - Math.min(REFRESH_EARLY_MS, lifeMs / 2) };
@@ -68,14 +76,12 @@ export function createTokenSource({ now = Date.now, ...client }: TokenClient): T
   };
 }
 
-async function requestToken({
-  tokenUrl,
-  clientId,
-  clientSecret,
-  fetch,
-  closed,
-}: Omit<TokenClient, "now">): Promise<z.infer<typeof tokenSchema>> {
-  const limit = AbortSignal.timeout(MINT_LIMIT_MS);
+const isPassing = (error: unknown): boolean => error instanceof ModelFailure && error.errorCode !== "authentication_required";
+
+async function requestToken(
+  { tokenUrl, clientId, clientSecret, fetch, closed }: Omit<TokenClient, "now">,
+  limit: AbortSignal,
+): Promise<z.infer<typeof tokenSchema>> {
   let answer: { status: number; text: string };
   try {
     const response = await fetch(tokenUrl, {

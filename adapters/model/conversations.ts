@@ -34,8 +34,7 @@ export function createConversations(directory: string, retentionDays: number): C
   const keptMs = retentionDays * 24 * 3600 * 1000;
   let sweptAt = Number.NEGATIVE_INFINITY;
 
-  const fileOf = (home: string, token: string): string =>
-    path.join(directory, `${hash("sha256", `${home}\0${token}`)}.json`);
+  const fileOf = (home: string, token: string): string => path.join(directory, `${hash("sha256", `${home}\0${token}`)}.json`);
 
   return {
     async read(home, token) {

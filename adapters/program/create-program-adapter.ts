@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import path from "node:path";
+import pRetry from "p-retry";
 import type {
   AdapterHealthStatus,
   Connection,
@@ -88,7 +89,8 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       if (ready === null || program.listModels === undefined) return null;
       const { models, context } = ready;
       if (models !== undefined && Date.now() - models.at < MODELS_KEPT_MS) return await models.told;
-      const told = program.listModels(context);
+      const list = program.listModels;
+      const told = pRetry(() => list(context), { retries: 1, minTimeout: 200, shouldRetry: () => context.closed?.aborted !== true });
       const asked = ready;
       asked.models = { told, at: Date.now() };
       checks.add(told);

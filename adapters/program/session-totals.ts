@@ -24,8 +24,7 @@ export interface SessionTotals {
 
 /** Keeps the totals as one small file a session. */
 export function createSessionTotals(directory: string): SessionTotals {
-  const fileOf = (home: string, session: string): string =>
-    path.join(directory, `${hash("sha256", `${home}\0${session}`)}.json`);
+  const fileOf = (home: string, session: string): string => path.join(directory, `${hash("sha256", `${home}\0${session}`)}.json`);
   return {
     async read(home, session) {
       try {

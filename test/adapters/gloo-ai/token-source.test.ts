@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createAuthorisedFetch } from "../../../adapters/gloo-ai/authorised-fetch.ts";
 import { createTokenSource, type TokenClient } from "../../../adapters/gloo-ai/token-source.ts";
+import type { ModelFetch } from "../../../adapters/model/model-endpoint.ts";
 import { createModelHttp } from "../../../adapters/model/model-http.ts";
 import { client, createGlooServer, type GlooServer } from "./gloo-server.ts";
 
@@ -79,19 +80,30 @@ test("the end of the adapter ends a mint", async () => {
 });
 
 test.each([
-  [400, "authentication_required", /GLOO_CLIENT_SECRET/],
-  [401, "authentication_required", /GLOO_CLIENT_SECRET/],
-  [403, "authentication_required", /lacks the scope api\/access/],
-  [429, "rate_limited", /429/],
-  [500, "model_error", /500/],
-] as const)("a mint that is answered %i fails in words, tells no secret and is not remembered", async (refusal, errorCode, words) => {
-  gloo.tokens.refusal = refusal;
-  const tokens = source();
-  const error = await tokens.take(going()).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ errorCode, message: expect.stringMatching(words) });
-  expect(JSON.stringify([error, (error as Error).message, (error as Error).stack, (error as Error).cause])).not.toContain(client.secret);
-  gloo.tokens.refusal = null;
-  expect(await tokens.take(going())).toBe("token-2");
+  [400, 1, "authentication_required", /GLOO_CLIENT_SECRET/],
+  [401, 1, "authentication_required", /GLOO_CLIENT_SECRET/],
+  [403, 1, "authentication_required", /lacks the scope api\/access/],
+  [429, 3, "rate_limited", /429/],
+  [500, 3, "model_error", /500/],
+] as const)(
+  "a mint that is answered %i fails after %i requests, tells no secret and is not remembered",
+  async (refusal, requests, errorCode, words) => {
+    gloo.tokens.refusal = refusal;
+    const tokens = source();
+    const error = await tokens.take(going()).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ errorCode, message: expect.stringMatching(words) });
+    expect(JSON.stringify([error, (error as Error).message, (error as Error).stack, (error as Error).cause])).not.toContain(client.secret);
+    gloo.tokens.refusal = null;
+    expect(await tokens.take(going())).toBe(`token-${requests + 1}`);
+  },
+);
+
+test("a token endpoint that fails once is asked again", async () => {
+  const failing: ModelFetch = (...request) => {
+    gloo.tokens.refusal = gloo.tokens.minted.length === 0 ? 503 : null;
+    return fetch(...request);
+  };
+  expect(await source({ fetch: failing }).take(going())).toBe("token-2");
 });
 
 test("an endpoint that is not there fails in words", async () => {
