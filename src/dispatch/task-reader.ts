@@ -1,5 +1,5 @@
 import type { Callback, Page, Store, TaskFilter } from "../store/store.ts";
-import type { ListedTask, Task } from "../task.ts";
+import type { ListedTask, Task, TaskProgress } from "../task.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
 export type { Callback, Page } from "../store/store.ts";
@@ -20,6 +20,8 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
 
 /** Reads tasks for those outside, within one tenant: what belongs to another does not exist. */
 export interface TaskReader {
+  /** How far the task is, without its request and result, which may be long. */
+  findProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
   find(tenant: string, taskId: string): Promise<TaskSnapshot | null>;
   /** Memory in bytes that an answer with the task's result takes, determined without reading the result. */
   resultBytes(tenant: string, taskId: string): Promise<number>;
@@ -27,7 +29,10 @@ export interface TaskReader {
 }
 
 export function createTaskReader(
-  store: Pick<Store, "findStoredTask" | "resultBytes" | "listTasks" | "findCallback" | "lastProgressAt" | "hasPendingApproval">,
+  store: Pick<
+    Store,
+    "findTaskProgress" | "findStoredTask" | "resultBytes" | "listTasks" | "findCallback" | "lastProgressAt" | "hasPendingApproval"
+  >,
   dispatcher: Pick<Dispatcher, "isHeldByQuota">,
 ): TaskReader {
   const look = async <Shown extends ListedTask | Task>(task: Shown): Promise<TaskSnapshot<Shown>> => {
@@ -40,6 +45,7 @@ export function createTaskReader(
     return { task, callback, lastProgressAt, isApprovalPending, isHeldByQuota };
   };
   return {
+    findProgress: (tenant, taskId) => store.findTaskProgress(tenant, taskId),
     async find(tenant, taskId) {
       const stored = await store.findStoredTask(tenant, taskId);
       if (stored === null) return null;

@@ -2,7 +2,16 @@ import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /** Told to pages of other origins beside the few headers that they always see. */
-const exposedHeaders = ["x-request-id", "retry-after", "location", "idempotent-replayed", "etag", "content-range", "content-disposition"];
+const exposedHeaders = [
+  "x-request-id",
+  "retry-after",
+  "location",
+  "idempotent-replayed",
+  "preference-applied",
+  "etag",
+  "content-range",
+  "content-disposition",
+];
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /** A browser asks again after so long whether it may ask. */
 const PREFLIGHT_SECONDS = 600;

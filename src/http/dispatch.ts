@@ -1,17 +1,19 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { validatorCompiler } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { AcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import { describedDispatchSchema } from "../dispatch/dispatch-schema.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { TaskReader } from "../dispatch/task-reader.ts";
-import { isFinal, type TaskProgress, taskStates } from "../task.ts";
+import { isFinal, taskStates } from "../task.ts";
 import { sendTask, taskSchema } from "./describe-task.ts";
 import { noQuery } from "./empty.ts";
-import { parsePreferredWait } from "./prefer.ts";
+import { headerOf } from "./header-of.ts";
+import { PREFER_DESCRIPTION } from "./prefer.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
 import { time, toIso } from "./time.ts";
 import { parseTraceparent } from "./traceparent.ts";
+import { waitIfPreferred } from "./wait-if-preferred.ts";
 
 /** What the route needs. */
 export interface DispatchDependencies {
@@ -26,7 +28,7 @@ const acceptedSchema = z
 
 const headers = z.object({
   "idempotency-key": z.string().optional().describe("The taskId, when the body has none."),
-  prefer: z.string().optional().describe("`wait=N` (1 to 60): answer 200 with the task if it ends within N seconds."),
+  prefer: z.string().optional().describe(`${PREFER_DESCRIPTION} A task that ends in that time is answered 200.`),
   traceparent: z.string().optional().describe("W3C trace context, handed on to the callback."),
 });
 
@@ -68,37 +70,21 @@ export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, di
       },
     },
     async (request, reply) => {
-      const waitSeconds = parsePreferredWait(headerOf(request, "prefer"));
       const { task: accepted, replayed } = await acceptDispatch(request.body, {
         tenant: request.principal.tenant,
         traceparent: parseTraceparent(headerOf(request, "traceparent")),
         idempotencyKey: headerOf(request, "idempotency-key"),
       });
-      let task: TaskProgress = accepted;
-      reply.header("location", `/api/v2/tasks/${task.taskId}`);
+      reply.header("location", `/api/v2/tasks/${accepted.taskId}`);
       if (replayed) reply.header("idempotent-replayed", "true");
-      if (waitSeconds !== null) {
-        reply.header("preference-applied", `wait=${waitSeconds}`);
-        task = await dispatcher.waitForEnd(task, waitSeconds * 1000, goneSignal(reply));
-        if (isFinal(task.state)) await request.reserve(reply, await tasks.resultBytes(task.tenant, task.taskId));
-        const snapshot = isFinal(task.state) ? await tasks.find(task.tenant, task.taskId) : null;
+      const waited = await waitIfPreferred({ request, reply, dispatcher }, accepted);
+      if (waited !== null && isFinal(waited.state)) {
+        await request.reserve(reply, await tasks.resultBytes(waited.tenant, waited.taskId));
+        const snapshot = await tasks.find(waited.tenant, waited.taskId);
         if (snapshot !== null) return sendTask(reply, snapshot);
       }
-      const { taskId, provider, agentId, state, createdAt } = task;
+      const { taskId, provider, agentId, state, createdAt } = waited ?? accepted;
       return reply.code(202).send({ taskId, provider, agentId, state, createdAt: toIso(createdAt) });
     },
   );
-}
-
-/** A header that may come once; several are one text, as HTTP joins them. */
-function headerOf(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value.join(", ") : value;
-}
-
-/** Aborted when the client goes away before it is answered. */
-function goneSignal(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.once("close", () => controller.abort());
-  return controller.signal;
 }

@@ -8,11 +8,13 @@ import { taskStates } from "../task.ts";
 import { listOf, pageQuery, toPage } from "./cursor.ts";
 import { describeListedTask, listedTaskSchema, sendTask, taskSchema } from "./describe-task.ts";
 import { emptyBody, noQuery } from "./empty.ts";
+import { PREFER_DESCRIPTION } from "./prefer.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
+import { waitIfPreferred } from "./wait-if-preferred.ts";
 
 /** What the routes need. */
 export interface TaskDependencies {
-  dispatcher: Pick<Dispatcher, "cancel">;
+  dispatcher: Pick<Dispatcher, "cancel" | "waitForEnd">;
   tasks: TaskReader;
 }
 
@@ -72,6 +74,7 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
         summary: "One task with its result",
         params: taskParams,
         querystring: noQuery,
+        headers: z.looseObject({ prefer: z.string().optional().describe(PREFER_DESCRIPTION) }),
         response: {
           200: { description: "The task.", content: { "application/json": { schema: taskSchema } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found"),
@@ -81,9 +84,12 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
     async (request, reply) => {
       const { tenant } = request.principal;
       const { taskId } = request.params;
+      const task = await tasks.findProgress(tenant, taskId);
+      if (task === null) throw noSuchTask();
+      await waitIfPreferred({ request, reply, dispatcher }, task);
       await request.reserve(reply, await tasks.resultBytes(tenant, taskId));
       const snapshot = await tasks.find(tenant, taskId);
-      if (snapshot === null) throw new BridgeError("not_found", "There is no such task.");
+      if (snapshot === null) throw noSuchTask();
       return sendTask(reply, snapshot);
     },
   );
@@ -110,3 +116,5 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
     },
   );
 }
+
+const noSuchTask = (): BridgeError => new BridgeError("not_found", "There is no such task.");

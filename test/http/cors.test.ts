@@ -38,7 +38,7 @@ describe("with BRIDGE_CORS_ORIGINS", () => {
     expect(answers.map(({ status }) => status)).toEqual([202, 401, 404]);
     expect(answers.map(({ headers }) => headers.get(allowed))).toEqual([origin, origin, origin]);
     expect(answers[0]?.headers.get("access-control-expose-headers")).toBe(
-      "x-request-id, retry-after, location, idempotent-replayed, etag, content-range, content-disposition",
+      "x-request-id, retry-after, location, idempotent-replayed, preference-applied, etag, content-range, content-disposition",
     );
 
     const stop = new AbortController();

@@ -99,12 +99,14 @@ describe("Prefer: wait", () => {
     await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`);
   });
 
-  test.each(["wait=0", "wait=61", "wait=soon", "wait", "wait=-1"])("%s is refused before anything is stored", async (prefer) => {
-    const taskId = randomUUID();
-    const refused = await bridge.dispatch({ taskId }, { headers: { prefer } });
-    expectProblem(refused, "invalid_request");
-    expect(refused.body.errors[0].path).toBe("Prefer");
-    expectProblem(await task(taskId), "not_found");
+  test("above the limit is capped, and the answer reports the limit", async () => {
+    const { status, headers, body } = await bridge.dispatch({ taskId: randomUUID() }, { headers: { prefer: "wait=100000" } });
+    expect([status, headers.get("preference-applied"), body.state]).toEqual([200, "wait=60", "completed"]);
+  });
+
+  test.each(["wait=0", "wait=soon", "wait", "wait=-1"])("%s is ignored, and no applied preference is reported", async (prefer) => {
+    const { status, headers } = await bridge.dispatch({ taskId: randomUUID() }, { headers: { prefer } });
+    expect([status, headers.has("preference-applied")]).toEqual([202, false]);
   });
 });
 

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { BridgeError } from "../../src/errors.ts";
 import { parsePreferredWait } from "../../src/http/prefer.ts";
 
 test.each([
@@ -14,10 +13,15 @@ test.each([
   ["respond-async, wait=10", 10],
   ["return=minimal; foo=bar, wait=3", 3],
   ["waiting=3", null],
+  ["wait=5, wait=7", 5],
 ])("%s is %s", (header, seconds) => {
   expect(parsePreferredWait(header)).toBe(seconds);
 });
 
-test.each(["wait", "wait=", "wait=0", "wait=61", "wait=1000", "wait=-1", "wait=1.5", "wait=x"])("%s is refused", (header) => {
-  expect(() => parsePreferredWait(header)).toThrow(BridgeError);
+test.each(["wait=61", "wait=1000", "wait=100000", `wait=${"9".repeat(400)}`])("%s is capped to 60", (header) => {
+  expect(parsePreferredWait(header)).toBe(60);
+});
+
+test.each(["wait", "wait=", "wait=0", "wait=-1", "wait=1.5", "wait=x", "wait=1e3", "wait=x, wait=5"])("%s is ignored", (header) => {
+  expect(parsePreferredWait(header)).toBeNull();
 });

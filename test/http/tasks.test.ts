@@ -146,6 +146,41 @@ test("all that a task tells is in its story, its result and its callback, in the
   await receiver.close();
 });
 
+describe("Prefer: wait of GET", () => {
+  test("answers with the task as soon as it has ended", async () => {
+    await bridge.dispatch({ taskId: "awaited", message: "wait" });
+    const waiting = bridge.call("GET", "/api/v2/tasks/awaited", { headers: { prefer: "wait=20" } });
+    expect((await get("/api/v2/tasks/awaited")).body.result).toBeNull();
+    await bridge.call("POST", "/api/v2/tasks/awaited/cancel");
+    const { status, headers, body } = await waiting;
+    expect([status, headers.get("preference-applied"), body.state]).toEqual([200, "wait=20", "cancelled"]);
+    expect(taskSchema.parse(body).result?.errorCode).toBe("cancelled");
+  });
+
+  test("answers with a task that has ended at once, and reports the limit in place of a longer wait", async () => {
+    const { status, headers, body } = await bridge.call("GET", "/api/v2/tasks/awaited", { headers: { prefer: "wait=3600" } });
+    expect([status, headers.get("preference-applied"), body.state]).toEqual([200, "wait=60", "cancelled"]);
+  });
+
+  test("answers with the running task when the time is over", async () => {
+    await bridge.dispatch({ taskId: "running-on", message: "wait" });
+    const { status, headers, body } = await bridge.call("GET", "/api/v2/tasks/running-on", { headers: { prefer: "wait=1" } });
+    expect([status, headers.get("preference-applied"), body.state, body.result]).toEqual([200, "wait=1", "running", null]);
+    await bridge.call("POST", "/api/v2/tasks/running-on/cancel");
+  });
+
+  test.each(["wait=soon", "wait=0", "respond-async"])("%s is ignored", async (prefer) => {
+    const { status, headers } = await bridge.call("GET", "/api/v2/tasks/awaited", { headers: { prefer } });
+    expect([status, headers.has("preference-applied")]).toEqual([200, false]);
+  });
+
+  test("of a task that does not exist, or of another tenant, is 404 at once", async () => {
+    const headers = { prefer: "wait=60" };
+    expectProblem(await bridge.call("GET", "/api/v2/tasks/never", { headers }), "not_found");
+    expectProblem(await bridge.call("GET", "/api/v2/tasks/awaited", { headers, token: "beta" }), "not_found");
+  });
+});
+
 describe("cancel", () => {
   test("ends a running task, once", async () => {
     await bridge.dispatch({ taskId: "stopped", message: "wait" });
