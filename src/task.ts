@@ -43,6 +43,14 @@ export interface TaskIdentity {
   provider: string;
 }
 
+/** A file that came with a dispatch. */
+export interface DispatchedFile {
+  /** Relative to the workspace, with slashes. */
+  path: string;
+  content: string;
+  encoding?: "utf8" | "base64" | undefined;
+}
+
 /** What a dispatch asked for, after aliases and normalisation; a missing field means that the caller left it out. */
 export interface TaskRequest {
   message: string;
@@ -51,6 +59,8 @@ export interface TaskRequest {
   model?: string;
   tools?: NormalizedTool[];
   mcpServers?: McpServerSpec[];
+  /** Written into the workspace before the task starts. */
+  files?: DispatchedFile[];
   timeoutSeconds?: number;
   outputStrategy: OutputStrategy;
   resumeToken?: string;

@@ -1,9 +1,10 @@
-import { hash, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import packageJson from "../../package.json" with { type: "json" };
 import type { DueCallback } from "../store/store.ts";
 import { isOwnFault, nameFailure } from "./callback-failure.ts";
+import { callbackId } from "./callback-id.ts";
 import { startDeadline } from "./deadline.ts";
 import type { Names } from "./names.ts";
 import { startSignature } from "./sign-callback.ts";
@@ -86,11 +87,6 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
   }
 }
 
-/** Same on all attempts and after a restart; a receiver deduplicates by it. */
-export function callbackId({ tenant, taskId }: { tenant: string; taskId: string }): string {
-  return `msg_${hash("sha256", JSON.stringify([tenant, taskId])).slice(0, 32)}`;
-}
-
 /** A long body in parts of bytes; `read` is null when it is short. */
 interface BodySource {
   read: (() => AsyncIterable<Buffer>) | null;
@@ -118,7 +114,8 @@ async function prepare(
   { signingKeys, clock }: PostOptions,
   signal: AbortSignal,
 ): Promise<{ headers: Record<string, string>; body: Buffer | Readable }> {
-  const id = callbackId(callback.task);
+  const { tenant, taskId } = callback.task;
+  const id = callback.messageId ?? callbackId({ tenant, taskId });
   const timestampSeconds = Math.floor(clock() / 1000);
   const signature = startSignature({ id, timestampSeconds }, signingKeys);
   const whole = Buffer.from(callback.body);

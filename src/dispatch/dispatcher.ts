@@ -13,6 +13,7 @@ import { type AdapterCalls, createAdapterCalls } from "./adapter-calls.ts";
 import type { AdapterRegistry } from "./adapter-registry.ts";
 import { createAdmission, offlineText } from "./admission.ts";
 import { createChildTasks } from "./child-tasks.ts";
+import { createTaskDeletion } from "./delete-task.ts";
 import type { ParsedDispatch } from "./dispatch-request.ts";
 import { failedResult } from "./failed-result.ts";
 import { type Claim, createLanes, type LaneTask } from "./lanes.ts";
@@ -70,6 +71,8 @@ export interface Dispatcher extends AdapterCalls {
   accept(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }>;
   /** Stops a task and its children; `changed` is false when it had ended before. */
   cancel(tenant: string, taskId: string): Promise<{ task: TaskProgress; changed: boolean }>;
+  /** Deletes a task that has ended, with its children and everything that is stored of them. Throws BridgeError: not_found, invalid_state. */
+  deleteTask(tenant: string, taskId: string): Promise<void>;
   /** The task, without its result, as it stands when it has ended, the time is over, or the signal is aborted. */
   waitForEnd(task: TaskProgress, timeoutMs: number, signal?: AbortSignal): Promise<TaskProgress>;
   /** Runs a task for another one, to its end. */
@@ -101,6 +104,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, eventLog, registry, workspaces, metrics, logger, stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
   const lanes = createLanes(options);
   const runs = new Map<string, Run>();
+  /** By the number of their task, until nothing of them is left on this machine: longer than they are in `runs`. */
+  const unreleased = new Map<number, Promise<void>>();
   /** From the claim to the free slot; a claim under way is not a run yet. */
   const stories = new Set<Promise<void>>();
   /** Cancels of queued tasks that are being written, by the number of the task. */
@@ -208,6 +213,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         logger.error({ err: error, taskId: task.taskId, tenant: task.tenant, provider: task.provider }, "an adapter broke its contract"),
     });
     runs.set(handle, run);
+    unreleased.set(
+      task.seq,
+      run.released.then(() => void unreleased.delete(task.seq)),
+    );
     metrics.executionsInFlight.inc({ provider: task.provider });
     const ended = await run.ended;
     if (ended === null) lanes.enqueued(task);
@@ -322,6 +331,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     recover,
     accept,
     cancel,
+    deleteTask: createTaskDeletion({ store, unreleased, logger }),
     waitForEnd(task, timeoutMs, signal) {
       const time = AbortSignal.timeout(timeoutMs);
       return ends.wait(task, signal === undefined ? time : AbortSignal.any([time, signal]));

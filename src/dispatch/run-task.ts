@@ -1,20 +1,23 @@
 import type { AdapterEvent, ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
 import { executionResultSchema } from "#contract";
 import { buildCallback } from "../callbacks/callback-body.ts";
+import { callbackId } from "../callbacks/callback-id.ts";
 import { BridgeError } from "../errors.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Finish, NewCallback, Store } from "../store/store.ts";
-import type { FinalState, Task } from "../task.ts";
+import type { DispatchedFile, FinalState, Task } from "../task.ts";
 import { assembleRequest } from "./assemble-request.ts";
 import { type Conversation, createConversation } from "./conversation.ts";
+import { decodeFile } from "./dispatch-files.ts";
 import { type KeptResult, keepLongTexts } from "./keep-long-texts.ts";
 import { applyOutputStrategy, awaitsTools } from "./output-strategy.ts";
 import { readAgentFile, readPromptFiles } from "./prompt-files.ts";
 import type { SchemaChecker } from "./schema-checker.ts";
 import { createTaskClocks } from "./task-clocks.ts";
 import type { Workspaces } from "./workspace.ts";
+import { writeWorkspaceFile } from "./write-workspace-file.ts";
 
 /** Why a task is stopped before its runtime has answered. */
 export type StopCode = Extract<TaskErrorCode, "timeout" | "idle_timeout" | "cancelled" | "adapter_offline" | "bridge_shutdown">;
@@ -54,6 +57,8 @@ export interface Run {
   readonly ended: Promise<Task | null>;
   /** The runtime is really gone: the slot is free. */
   readonly gone: Promise<void>;
+  /** Nothing of the task is left on this machine outside of the store, its workspace and its home. Never rejects. */
+  readonly released: Promise<void>;
 }
 
 type Outcome = { result: ExecutionResult } | { stop: StopCode; reason: string };
@@ -73,6 +78,7 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
   const over = new AbortController();
   const stopped = Promise.withResolvers<void>();
   const gone = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
 
   function stop(code: StopCode, reason: string): boolean {
     if (outcome !== undefined) return false;
@@ -107,12 +113,18 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
   /** Assembles the request and lets the adapter work; never rejects. `gone` follows the adapter, whatever names the outcome. */
   async function start(): Promise<ExecutionResult> {
     try {
+      if (task.request.files !== undefined) await writeFiles(task.request.files);
       const directories = workspaces.prepare(task, task.request.metadata?.["cwd"] as string | undefined);
       const { workspace } = directories;
       request = assembleRequest(task, { promptFiles: readPromptFiles(workspace), agent: readAgentFile(workspace), directories });
     } catch (error) {
       gone.resolve();
       return failure("adapter_error", describeFault(error));
+    }
+    if (outcome !== undefined) {
+      // Stopped while the files were written.
+      gone.resolve();
+      return failure("cancelled", "The task was stopped before its runtime started.");
     }
     conversation = createConversation(request.message);
     const { timeoutSeconds } = request;
@@ -128,6 +140,15 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
       return failure("adapter_error", "The adapter failed unexpectedly; Bridge's log has the details.");
     } finally {
       gone.resolve();
+    }
+  }
+
+  /** Again after a restart: each file is replaced as a whole, so a task that starts anew finds all of them as they came. */
+  async function writeFiles(files: readonly DispatchedFile[]): Promise<void> {
+    const workspace = workspaces.makeWorkspace(task);
+    for (const file of files) {
+      if (outcome !== undefined) return;
+      await writeWorkspaceFile(workspace, file.path.split("/"), decodeFile(file));
     }
   }
 
@@ -187,7 +208,10 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     const messages = result.conversationMessages ?? conversation?.messages();
     const stored = messages === undefined || messages.length === 1 ? result : { ...result, conversationMessages: messages };
     // Not after the end is stored: the task's own files may be what fills the disk.
-    void gone.promise.then(() => workspaces.release(task)).catch((error: unknown) => surroundings.onBug(error, task));
+    void gone.promise
+      .then(() => workspaces.release(task))
+      .catch((error: unknown) => surroundings.onBug(error, task))
+      .then(released.resolve);
     return await end(stored);
   }
 
@@ -218,6 +242,7 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     // A turn later, so that the caller knows the run before its first event.
     ended: Promise.resolve().then(tell),
     gone: gone.promise,
+    released: released.promise,
   };
 }
 
@@ -242,7 +267,7 @@ export function describeEnd(task: Task, result: ExecutionResult, kept: KeptResul
           data: encodeEventData({ error: error ?? "The task failed.", errorCode, usage, costUsd, durationMs }),
         } as const);
   const callback = (finishedAt: number): NewCallback => {
-    const built = buildCallback(task, kept?.marked ?? result, finishedAt);
+    const built = { ...buildCallback(task, kept?.marked ?? result, finishedAt), messageId: callbackId(task) };
     if (kept === null) return built;
     const { json, gaps } = kept.cut(built.body);
     return { ...built, body: json, gaps };

@@ -10,6 +10,8 @@ import { type TaskIdentity, taskHandle } from "../task.ts";
 /** Where tasks live on disk. Names of tenants and agents are single path segments by their schemas. */
 export interface Workspaces {
   workspaceOf(tenant: string, agentId: string): string;
+  /** Makes the workspace of one task; returns its path. */
+  makeWorkspace(task: Pick<TaskIdentity, "tenant" | "agentId">): string;
   /** Makes workspace and home of one task. Synchronous, because a few small calls cost less than turns through the thread pool. */
   prepare(task: TaskIdentity, cwd: string | undefined): ExecutionRequest["directories"];
   /** Removes the task's own temporary directory. */
@@ -29,12 +31,19 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
   // Short and free of characters that programs stumble over, whatever the task is called.
   const tmpOf = (task: TaskIdentity) => path.join(tmpRoot, hash("sha256", taskHandle(task)).slice(0, 24));
 
+  function makeWorkspace({ tenant, agentId }: Pick<TaskIdentity, "tenant" | "agentId">): string {
+    const workspace = workspaceOf(tenant, agentId);
+    makePrivateDirectory(workspace);
+    return workspace;
+  }
+
   return {
     workspaceOf,
+    makeWorkspace,
     prepare(task, cwd) {
-      const workspace = workspaceOf(task.tenant, task.agentId);
+      const workspace = makeWorkspace(task);
       const directories = { workspace, home: homeOf(task), tmp: tmpOf(task) };
-      for (const directory of [workspace, directories.home]) makePrivateDirectory(directory);
+      makePrivateDirectory(directories.home);
       return { ...directories, cwd: cwd === undefined ? workspace : resolveDirectoryInside(workspace, cwd) };
     },
     async release(task) {

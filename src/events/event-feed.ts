@@ -4,15 +4,26 @@ import type { TaskIdentity } from "../task.ts";
 
 export type { EventFilter, StoredEvent } from "../store/store.ts";
 /** What feeds and their followers need of the store. */
-export type EventStore = Pick<Store, "epoch" | "lastEventNumber" | "readEvents" | "readTaskEvents" | "oldestEventNumber">;
+export type EventStore = Pick<
+  Store,
+  "epoch" | "lastEventNumber" | "readEvents" | "readTaskEvents" | "oldestEventNumber" | "prunedThrough" | "isTaskKept"
+>;
+
+/** A page of a feed. */
+export interface FeedPage {
+  events: StoredEvent[];
+  through: number;
+  /** The task of the feed was deleted: nothing follows. */
+  isOver?: boolean;
+}
 
 /** The part of the log that one reader may see, from the past into the present. */
 export interface EventFeed {
   /** One page of stored events after a number, oldest first. The page may be empty before the end: go on from `through`. */
-  read(after: number): Promise<{ events: StoredEvent[]; through: number }>;
+  read(after: number): Promise<FeedPage>;
   /** Does a new event belong to it? */
   matches(event: StoredEvent): boolean;
-  /** The oldest number kept, null when there is none; and the number from which on nothing of this feed is missing. */
+  /** The oldest number kept, null when there is none; and the number from which on nothing of this feed was pruned. */
   kept(): Promise<{ oldest: number | null; completeFrom: number }>;
 }
 
@@ -28,8 +39,7 @@ export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed
       (filter.provider === undefined || task.provider === filter.provider) &&
       (types === undefined || types.has(type)),
     async kept() {
-      const oldest = await store.oldestEventNumber();
-      return { oldest, completeFrom: oldest ?? store.lastEventNumber() + 1 };
+      return { oldest: await store.oldestEventNumber(), completeFrom: (await store.prunedThrough()) + 1 };
     },
   };
 }
@@ -43,15 +53,16 @@ export function createTaskFeed(store: EventStore, { seq }: Pick<TaskIdentity, "s
     async read(after) {
       const last = store.lastEventNumber();
       const events = await store.readTaskEvents(seq, after, TASK_PAGE, { callbacks: false });
-      return { events, through: events.at(-1)?.number ?? Math.max(after, last) };
+      const through = events.at(-1)?.number ?? Math.max(after, last);
+      // A task that was deleted has no terminal event, which would end its stream.
+      return events.length === 0 && !(await store.isTaskKept(seq)) ? { events, through, isOver: true } : { events, through };
     },
     matches: ({ task, type }) => task.seq === seq && isStoryEvent(type),
     async kept() {
       const [first] = await store.readTaskEvents(seq, 0, 1, { callbacks: false });
       // A story that begins with its beginning lacks nothing, however much of the log is gone.
       if (first?.type === "execution.started") return { oldest: first.number, completeFrom: 1 };
-      const oldest = (await store.oldestEventNumber()) ?? store.lastEventNumber() + 1;
-      return { oldest: first?.number ?? null, completeFrom: oldest };
+      return { oldest: first?.number ?? null, completeFrom: (await store.prunedThrough()) + 1 };
     },
   };
 }

@@ -13,13 +13,15 @@ export interface EventFollower {
   drained(): Promise<void>;
   /** New events, at the log's pace. */
   live(events: readonly StoredEvent[]): void;
+  /** The feed has ended before its last event, because its task was deleted. */
+  over(): void;
 }
 
 /** Where to begin: after this number; null when the follower has seen something that this log does not know. */
 export type Place = number | null;
 
 /** The place that an event id names. */
-export const placeOf = (store: EventStore, { epoch, number }: EventId): Place =>
+export const placeOf = (store: Pick<EventStore, "epoch" | "lastEventNumber">, { epoch, number }: EventId): Place =>
   epoch === store.epoch && number <= store.lastEventNumber() ? number : null;
 
 /**
@@ -33,9 +35,13 @@ export async function followEvents(
   // An unknown place lies before everything, so that a gap is told.
   let position = from ?? -1;
   while (!signal.aborted) {
-    const { through, hasRoom } = await replayPage(feed, position, follower, signal);
+    const { through, hasRoom, isOver } = await replayPage(feed, position, follower, signal);
     position = through;
     if (signal.aborted) return;
+    if (isOver) {
+      follower.over();
+      return;
+    }
     if (!hasRoom) await follower.drained();
     // In the same turn as the comparison: what is committed from here on is published to the listener.
     else if (position >= store.lastEventNumber()) {
@@ -53,11 +59,12 @@ async function replayPage(
   position: number,
   follower: EventFollower,
   signal: AbortSignal,
-): Promise<{ through: number; hasRoom: boolean }> {
-  const { events, through } = await feed.read(position);
+): Promise<{ through: number; hasRoom: boolean; isOver?: boolean }> {
+  const { events, through, isOver = false } = await feed.read(position);
   // Asked after the page was read: what is pruned from now on cannot be missing in it.
   const { oldest, completeFrom } = await feed.kept();
   if (signal.aborted) return { through: position, hasRoom: false };
+  if (isOver) return { through, hasRoom: true, isOver };
   if (position + 1 < completeFrom) {
     follower.gap(oldest);
     return { through: completeFrom - 1, hasRoom: true };

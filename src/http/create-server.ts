@@ -171,7 +171,7 @@ function shedLoad(app: FastifyInstance, overload: Pick<Overload, "isOverloaded">
   });
 }
 
-/** One allowance per token over all POST routes together; counted after the token is known. */
+/** One allowance per token over all POST routes and the routes that ask for it, together; counted after the token is known. */
 async function limitRate(app: FastifyInstance, perMinute: number): Promise<void> {
   await app.register(rateLimit, {
     global: false,
@@ -186,7 +186,8 @@ async function limitRate(app: FastifyInstance, perMinute: number): Promise<void>
   });
   const limit = app.rateLimit();
   app.addHook("onRoute", (route) => {
-    if ([route.method].flat().includes("POST")) route.onRequest = [route.onRequest ?? [], limit].flat();
+    if ([route.method].flat().includes("POST") || route.config?.isRateLimited === true)
+      route.onRequest = [route.onRequest ?? [], limit].flat();
   });
 }
 
@@ -194,5 +195,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Refused under overload. */
     shedsLoad?: boolean;
+    /** Counts against the limit of requests, although it is no POST. */
+    isRateLimited?: boolean;
   }
 }

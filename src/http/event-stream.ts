@@ -95,7 +95,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       over.abort();
     });
 
-    followEvents({ store, eventLog, feed }, { from, follower: { gap, replay, drained, live }, signal: over.signal }).catch(
+    followEvents({ store, eventLog, feed }, { from, follower: { gap, replay, drained, live, over: end }, signal: over.signal }).catch(
       (error: unknown) => {
         logger.error({ err: error, tenant, principal: name }, "an event stream failed");
         raw.destroy();
@@ -132,7 +132,10 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
     }
 
     function endAfter(events: readonly StoredEvent[]): void {
-      if (!events.some(isLast)) return;
+      if (events.some(isLast)) end();
+    }
+
+    function end(): void {
       over.abort();
       writer.end();
     }

@@ -14,7 +14,7 @@ import { waitIfPreferred } from "./wait-if-preferred.ts";
 
 /** What the routes need. */
 export interface TaskDependencies {
-  dispatcher: Pick<Dispatcher, "cancel" | "waitForEnd">;
+  dispatcher: Pick<Dispatcher, "cancel" | "deleteTask" | "waitForEnd">;
   tasks: TaskReader;
 }
 
@@ -28,7 +28,7 @@ const listQuery = z.strictObject({
 });
 const cancelledSchema = z.strictObject({ taskId: z.string(), state: z.enum(taskStates) });
 
-/** `GET /api/v2/tasks`, `GET /api/v2/tasks/{taskId}` and `POST /api/v2/tasks/{taskId}/cancel`. */
+/** `GET /api/v2/tasks`, `GET` and `DELETE /api/v2/tasks/{taskId}`, and `POST /api/v2/tasks/{taskId}/cancel`. */
 export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks }: TaskDependencies): void {
   const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
 
@@ -91,6 +91,38 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
       const snapshot = await tasks.find(tenant, taskId);
       if (snapshot === null) throw noSuchTask();
       return sendTask(reply, snapshot);
+    },
+  );
+
+  app.delete(
+    "/api/v2/tasks/:taskId",
+    {
+      config: { scope: "dispatch", isRateLimited: true },
+      schema: {
+        operationId: "deleteTask",
+        tags: ["tasks"],
+        summary: "Delete a task that has ended",
+        description:
+          "Deletes the task and its child tasks: request, result, events, approvals and callback. Files in the workspace stay. 409 `invalid_state` while the task runs (cancel it first) or its callback is being delivered. A later dispatch with this `taskId` is a new task.",
+        params: taskParams,
+        querystring: noQuery,
+        response: {
+          204: { description: "Deleted." },
+          ...problemResponses(
+            ...bodyRefusals,
+            "unauthenticated",
+            "scope_missing",
+            "not_found",
+            "invalid_state",
+            "too_many_requests",
+            "storage_unavailable",
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      await dispatcher.deleteTask(request.principal.tenant, request.params.taskId);
+      return reply.code(204).send();
     },
   );
 

@@ -133,7 +133,7 @@ const pendingOfQueue = "FROM callback c WHERE c.state = 'pending' AND c.origin =
 const fromCallbacks = "FROM callback c CROSS JOIN task t ON t.seq = c.task";
 const callbackColumns = `c.url, c.state, c.attempts, c.next_at, c.last_status, c.last_error, c.updated_at,
     t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;
-const dueColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps, c.round_start, t.traceparent, t.finished_at`;
+const dueColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps, c.message_id, c.round_start, t.traceparent, t.finished_at`;
 
 function toCallback(row: Row): Callback {
   return {
@@ -156,6 +156,7 @@ function toDueCallback(row: Row, { readGapped }: Companions["longTexts"]): DueCa
     origin: String(row["origin"]),
     heldLength: json.length,
     ...(gaps.length === 0 ? { body: json } : { body: "", readBody: () => readGapped(Number(row["seq"]), { json, gaps }) }),
+    ...(row["message_id"] !== null && { messageId: String(row["message_id"]) }),
     roundAttempts: Number(row["attempts"]) - Number(row["round_start"]),
     traceparent: row["traceparent"] as string | null,
     finishedAt: Number(row["finished_at"]),

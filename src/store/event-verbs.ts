@@ -88,7 +88,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
       driver
         .allUntil(
           createLengthLimit("data"),
-          `${selectEvents} WHERE e.task = ? AND e.number > ? AND e.number <= ? ${callbacks ? "" : "AND e.type NOT LIKE 'callback.%'"} ORDER BY e.number LIMIT ?`,
+          `${selectEvents} WHERE e.task = ? AND t.tenant <> '' AND e.number > ? AND e.number <= ? ${callbacks ? "" : "AND e.type NOT LIKE 'callback.%'"} ORDER BY e.number LIMIT ?`,
           taskSeq,
           after,
           published,
@@ -96,6 +96,10 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
         )
         .map(toStoredEvent),
     oldestEventNumber: async () => (driver.get("SELECT min(number) AS number FROM event")?.["number"] as number | null) ?? null,
+    prunedThrough: async () => Number(driver.get("SELECT value FROM counter WHERE name = 'pruned'")?.["value"]),
+    hasEventsAfter: async (taskSeq, number) =>
+      driver.get("SELECT 1 AS more FROM event WHERE task = ? AND number > ? AND type NOT LIKE 'callback.%' LIMIT 1", taskSeq, number) !==
+      undefined,
     lastProgressAt: async (taskSeq) =>
       (driver.get("SELECT at FROM event WHERE task = ? AND type NOT LIKE 'callback.%' ORDER BY number DESC LIMIT 1", taskSeq)?.["at"] as
         | number

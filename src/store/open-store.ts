@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createAgentVerbs } from "./agent-verbs.ts";
 import { createApprovalVerbs } from "./approval-verbs.ts";
 import { createCallbackVerbs } from "./callback-verbs.ts";
+import { createDeletionVerbs } from "./deletion-verbs.ts";
 import { createEventVerbs } from "./event-verbs.ts";
 import { createLongTextVerbs } from "./long-text-verbs.ts";
 import { createRetentionVerbs } from "./retention-verbs.ts";
@@ -33,6 +34,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   events = createEventVerbs(driver, clock);
   const approvals = createApprovalVerbs(driver, events, clock);
   const longTexts = createLongTextVerbs(driver);
+  const deletions = createDeletionVerbs(driver);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
   const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
@@ -45,7 +47,8 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...longTexts.verbs,
     ...createAgentVerbs(driver),
     ...createCallbackVerbs(driver, { events, longTexts, clock }),
-    ...createRetentionVerbs(driver, clock),
+    ...deletions.verbs,
+    ...createRetentionVerbs(driver, { deletions, clock }),
     checkWritable: () =>
       driver.write(() => {
         driver.run(

@@ -1,3 +1,4 @@
+import type { createDeletionVerbs } from "./deletion-verbs.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import type { Store } from "./store.ts";
 
@@ -13,10 +14,16 @@ interface Age {
   before: number;
 }
 
+/** The other parts of the store that retention uses. */
+interface Companions {
+  deletions: Pick<ReturnType<typeof createDeletionVerbs>, "purgeSlice">;
+  clock: () => number;
+}
+
 /** Deletes what is old, slice by slice, so that no reader waits for it. */
-export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) {
+export function createRetentionVerbs(driver: SqliteDriver, { deletions, clock }: Companions) {
   /**
-   * The oldest events go first and only in one piece, so what is kept never has a hole. It ends before the first event
+   * The oldest events go first and only in one piece, so retention leaves no hole in what is kept. The piece ends before the first event
    * that is young, or whose task is still under way or still owes its callback.
    */
   function pruneEvents({ now, before }: Age, limit: number): number {
@@ -64,6 +71,7 @@ export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) 
       through,
       through,
     );
+    driver.run("UPDATE counter SET value = ? WHERE name = 'pruned'", through);
     return driver.run("DELETE FROM event WHERE number <= ?", through);
   }
 
@@ -95,6 +103,9 @@ export function createRetentionVerbs(driver: SqliteDriver, clock: () => number) 
     prune: (olderThanMs, limit) =>
       driver.write(
         () => {
+          // The rest of a deletion that a crash has interrupted.
+          const purged = deletions.purgeSlice();
+          if (purged > 0) return purged;
           const now = clock();
           const age = { now, before: now - olderThanMs };
           const tokens = driver.run("DELETE FROM resume_token WHERE used_at < ?", age.before);

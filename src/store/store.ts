@@ -36,6 +36,8 @@ export interface NewCallback {
   origin: string;
   body: string;
   gaps?: readonly Gap[];
+  /** The `webhook-id` of every attempt. */
+  messageId?: string;
 }
 
 /** How a task ends: everything that is written in one transaction. */
@@ -82,6 +84,8 @@ export interface DueCallback extends Callback {
   readBody?: () => AsyncIterable<string>;
   /** POSTs made in this round: the place in the schedule. */
   roundAttempts: number;
+  /** The `webhook-id`; absent when the task ended before callbacks had one of their own. */
+  messageId?: string;
   traceparent: string | null;
   finishedAt: number;
 }
@@ -143,6 +147,9 @@ export interface ApprovalDecision {
   by: string;
   reason: string | null;
 }
+
+/** What came of a deletion: `deleted`, or why nothing was. */
+export type DeletionOutcome = "deleted" | "absent" | "unfinished" | "child_unfinished" | "parent_unfinished" | "callback_pending";
 
 /** A keyset page, newest first: rows before `before` (exclusive). */
 export interface Page {
@@ -208,6 +215,11 @@ export interface Store {
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
   /** Agents that have tasks, the one with the newest task first: how many are kept, and when the newest one last began or ended. */
   listAgents(tenant: string, limit: number): Promise<{ agentId: string; tasks: number; updatedAt: number }[]>;
+  /** The same in the order of their names, from the one after a name on. */
+  listAgentsByName(
+    tenant: string,
+    page: { after: string; limit: number },
+  ): Promise<{ agentId: string; tasks: number; updatedAt: number }[]>;
   /** What a stop of Bridge cut off, newest first, and so children before their parents: running tasks, and queued ones whose parent was running. */
   listInterruptedTasks(): Promise<Task[]>;
   /** Any queued task of a provider. */
@@ -242,6 +254,10 @@ export interface Store {
   readTaskEvents(taskSeq: number, after: number, limit: number, options: { callbacks: boolean }): Promise<StoredEvent[]>;
   /** Number of the oldest event kept, null when there is none. */
   oldestEventNumber(): Promise<number | null>;
+  /** Number of the last event that retention has deleted, 0 when there is none. Later events are missing only if their task was deleted. */
+  prunedThrough(): Promise<number>;
+  /** Whether the task has later events of its own, also such as are not visible to readers yet. */
+  hasEventsAfter(taskSeq: number, number: number): Promise<boolean>;
   /** Time of the task's last event of its own (not of its callback). */
   lastProgressAt(taskSeq: number): Promise<number | null>;
 
@@ -274,7 +290,19 @@ export interface Store {
   listPendingApprovals(tenant: string, toolCallId: string): Promise<Approval[]>;
   hasPendingApproval(taskSeq: number): Promise<boolean>;
 
-  /** Deletes one slice of what ended before the age; answers how many rows went. The log keeps no holes: only its oldest part goes. */
+  /** Numbers of the task, of its children and of their children; empty when there is no such task. */
+  findFamily(tenant: string, taskId: string): Promise<number[]>;
+  /**
+   * Deletes a task that has ended, with everything below it: from the commit on, nobody can find it, its events or its callback. A large part of its
+   * rows may remain until `purgeDeletedTasks` has removed them.
+   */
+  deleteTaskIfEnded(tenant: string, taskId: string): Promise<DeletionOutcome>;
+  /** Removes one slice of the rows of deleted tasks; returns how many. 0 means that none is left. */
+  purgeDeletedTasks(): Promise<number>;
+  /** Whether the task exists: it was neither deleted nor pruned. */
+  isTaskKept(taskSeq: number): Promise<boolean>;
+
+  /** Deletes one slice of what ended before the age, or of deleted tasks; returns how many rows went. Only the oldest part of the log goes. */
   prune(olderThanMs: number, limit: number): Promise<number>;
   /** Proves that a write reaches the disk. */
   checkWritable(): Promise<void>;

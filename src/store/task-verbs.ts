@@ -37,10 +37,10 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
     if (finish.callback !== null) {
-      const { url, origin, body, gaps: bodyGaps = [] } = finish.callback(now);
+      const { url, origin, body, gaps: bodyGaps = [], messageId = null } = finish.callback(now);
       driver.run(
-        `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, state, next_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)
+        `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
          ON CONFLICT (task) DO NOTHING`,
         task.seq,
         task.tenant,
@@ -48,6 +48,7 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
         origin,
         body,
         encodeGaps(bodyGaps),
+        messageId,
         now,
         now,
       );

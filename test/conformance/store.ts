@@ -462,6 +462,121 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       expect((await store.findTask("default", listed?.taskId ?? ""))?.request.metadata).toEqual({ ticket: 7 });
     });
 
+    describe("deletion", () => {
+      const ended = async (store: Store, fields: Partial<NewTask> = {}, callbackUrl?: string): Promise<Task> =>
+        (await store.finishTaskIfRunning(await started(store, fields), newFinish({}, callbackUrl))) as Task;
+      const remove = async (store: Store, taskId = "task-1", tenant = "default") => {
+        const outcome = await store.deleteTaskIfEnded(tenant, taskId);
+        while ((await store.purgeDeletedTasks()) > 0);
+        return outcome;
+      };
+
+      test("removes an ended task with its events, and leaves those of others and the numbers", async () => {
+        const { store, published, reopen } = await open();
+        await ended(store, { taskId: "before" });
+        const task = await ended(store);
+        await ended(store, { taskId: "after" });
+        expect(await remove(store)).toBe("deleted");
+        expect(await store.findTask("default", "task-1")).toBeNull();
+        expect(await store.findTaskProgress("default", "task-1")).toBeNull();
+        expect(await store.isTaskKept(task.seq)).toBe(false);
+        expect(await store.readTaskEvents(task.seq, 0, 10, { callbacks: true })).toEqual([]);
+        const numbers = async (from: Store) => (await from.readEvents(0, { tenant: "default" })).events.map(({ number }) => number);
+        expect(await numbers(store)).toEqual([1, 2, 5, 6]);
+        expect([await store.oldestEventNumber(), await store.prunedThrough(), store.lastEventNumber()]).toEqual([1, 0, 6]);
+        expect(await remove(store)).toBe("absent");
+        expect(await remove(store, "after")).toBe("deleted");
+        const again = await reopen();
+        expect(again.lastEventNumber()).toBe(6);
+        await started(again, { taskId: "next" });
+        expect(await numbers(again)).toEqual([1, 2, 7]);
+        expect(published.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+      });
+
+      test("the id is free afterwards, and its task is another one", async () => {
+        const { store } = await open();
+        const old = await ended(store, { fingerprint: "old" });
+        await remove(store);
+        const { task, inserted } = await store.insertTaskIfAbsent(newTask({ fingerprint: "new" }));
+        expect([inserted, task.fingerprint, task.seq > old.seq]).toEqual([true, "new", true]);
+      });
+
+      test.each(["queued", "running"])("of a %s task is refused", async (state) => {
+        const { store } = await open();
+        await (state === "queued" ? store.insertTaskIfAbsent(newTask()) : started(store));
+        expect(await remove(store)).toBe("unfinished");
+        expect(await store.findTask("default", "task-1")).toMatchObject({ state });
+      });
+
+      test("of another tenant's task finds nothing", async () => {
+        const { store } = await open();
+        await ended(store);
+        expect(await remove(store, "task-1", "other")).toBe("absent");
+        expect(await remove(store, "", "")).toBe("absent");
+        expect(await store.findTask("default", "task-1")).not.toBeNull();
+      });
+
+      test("waits for a callback that is pending, and removes one that is delivered or dead", async () => {
+        const { store } = await open();
+        for (const state of ["delivered", "dead"] as const) {
+          const task = await ended(store, { taskId: state }, "http://a.test/");
+          expect(await remove(store, state)).toBe("callback_pending");
+          const settlement = { state, nextInMs: null, lastStatus: 500, lastError: null };
+          await store.settleCallbackIfPending(task.seq, { ...settlement, event: () => ({ type: `callback.${state}`, data: "{}" }) });
+          expect(await remove(store, state)).toBe("deleted");
+          expect(await store.findCallback(task.seq)).toBeNull();
+          expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
+        }
+        expect(await store.listCallbacks("default", undefined, { before: null, limit: 9 })).toEqual([]);
+        expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
+      });
+
+      test("takes child tasks along, and is refused while one of them or the parent runs", async () => {
+        const { store } = await open();
+        const parent = await started(store, { provider: "composite" });
+        const child = await started(store, { taskId: "child", parent });
+        const grandchild = await started(store, { taskId: "grandchild", parent: child });
+        expect(await store.findFamily("default", "task-1")).toEqual([parent.seq, child.seq, grandchild.seq]);
+        await store.finishTaskIfRunning(child, newFinish());
+        expect(await remove(store, "child")).toBe("parent_unfinished");
+        await store.finishTaskIfRunning(parent, newFinish());
+        expect(await remove(store)).toBe("child_unfinished");
+        await store.finishTaskIfRunning(grandchild, newFinish());
+        expect(await remove(store)).toBe("deleted");
+        for (const taskId of ["task-1", "child", "grandchild"]) expect(await store.findTask("default", taskId)).toBeNull();
+        expect(await store.findFamily("default", "task-1")).toEqual([]);
+        expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
+      });
+
+      test("keeps a resume token, which belongs to a session and not to a task", async () => {
+        const { store } = await open();
+        const task = await started(store);
+        await store.finishTaskIfRunning(task, newFinish({ result: { status: "ok", durationMs: 1, connection: "cli", resumeToken: "r" } }));
+        expect(await remove(store)).toBe("deleted");
+        expect(await store.isResumeTokenKnown({ tenant: "default", provider: "command", agentId: "agent", token: "r" })).toBe(true);
+      });
+
+      test("of many events takes several slices; from the first on nobody sees any of them", async () => {
+        const { store, reopen } = await open();
+        const task = await started(store);
+        const events = Array.from({ length: 2500 }, () => ({ type: "execution.progress" as const, data: "{}" }));
+        await store.appendEventsIfRunning(task, events);
+        await store.keepLongTexts(task, ["x".repeat(300_000)]);
+        await store.finishTaskIfRunning(task, newFinish());
+        expect(await store.deleteTaskIfEnded("default", "task-1")).toBe("deleted");
+        expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
+        expect(await store.readTaskEvents(task.seq, 0, 10, { callbacks: true })).toEqual([]);
+        expect(await store.listTasks({ tenant: "default" }, { before: null, limit: 10 })).toEqual([]);
+        // A stop of Bridge in between: the next one goes on.
+        const again = await reopen();
+        let slices = 0;
+        while ((await again.prune(1e12, 100)) > 0) slices += 1;
+        expect(slices).toBeGreaterThan(1);
+        expect([await again.oldestEventNumber(), await again.purgeDeletedTasks()]).toEqual([null, 0]);
+        expect(again.lastEventNumber()).toBe(2502);
+      });
+    });
+
     describe("retention", () => {
       const DAY = 86_400_000;
 
@@ -477,7 +592,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
           "young",
           "long",
         ]);
-        expect(await store.oldestEventNumber()).toBe(7);
+        expect([await store.oldestEventNumber(), await store.prunedThrough()]).toEqual([7, 6]);
         now = 20 * DAY;
         for (const task of [long, young]) await store.finishTaskIfRunning(task, newFinish());
         now = 40 * DAY;

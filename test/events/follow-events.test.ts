@@ -12,6 +12,8 @@ type Log = Awaited<ReturnType<typeof openLog>>;
 function follow({ store, eventLog }: Log, feed: EventFeed, from: Place, hasRoom: () => boolean = () => true) {
   const numbers: number[] = [];
   const gaps: (number | null)[] = [];
+  /** How many events had come when the feed ended. */
+  const overs: number[] = [];
   const controller = new AbortController();
   const take = (events: readonly StoredEvent[]) => numbers.push(...events.map(({ number }) => number));
   const follower = {
@@ -22,9 +24,10 @@ function follow({ store, eventLog }: Log, feed: EventFeed, from: Place, hasRoom:
     },
     drained: () => new Promise<void>(setImmediate),
     live: (events: readonly StoredEvent[]) => void take(events),
+    over: () => void overs.push(numbers.length),
   };
   const caughtUp = followEvents({ store, eventLog, feed }, { from, follower, signal: controller.signal });
-  return { numbers, gaps, caughtUp, stop: () => controller.abort() };
+  return { numbers, gaps, overs, caughtUp, stop: () => controller.abort() };
 }
 
 const range = (first: number, last: number): number[] => Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
@@ -157,6 +160,7 @@ test("a follower that is far behind while events are pruned gets each event or a
       },
       drained: async () => void (await prune()),
       live: () => {},
+      over: () => {},
     };
     await followEvents({ store, eventLog: log.eventLog, feed }, { from: 0, follower, signal: controller.signal });
     controller.abort();

@@ -80,7 +80,7 @@ test("a kill at any statement of pruning leaves every task whole, and the next r
   await openStore({ file }).close();
   const database = new SqliteDatabase(file);
   for (let number = 1; number <= 3; number += 1) insertOldTask(database, number);
-  database.exec("UPDATE counter SET value = 6");
+  database.exec("UPDATE counter SET value = 6 WHERE name = 'event'");
   database.close();
   const before = contentOf(file);
   const prune = (killAt: number) =>
@@ -116,7 +116,83 @@ test("a kill at any statement of pruning leaves every task whole, and the next r
   await prune(0);
   const { task, event, callback, callback_dedup: dedup, approval, counter } = contentOf(file);
   expect({ task, event, callback, dedup, approval }).toEqual({ task: [], event: [], callback: [], dedup: [], approval: [] });
-  expect(counter).toEqual([{ name: "event", value: 6 }]);
+  expect(counter).toEqual([
+    { name: "event", value: 6 },
+    { name: "pruned", value: 6 },
+  ]);
+  // It starts a process for each kill.
+}, 60_000);
+
+test("a kill at any statement of a deletion leaves the task whole or deletes it, and retention removes the rest of its rows", async () => {
+  const file = path.join(await temporaryDirectory(), "bridge.db");
+  await openStore({ file }).close();
+  const database = new SqliteDatabase(file);
+  for (let number = 1; number <= 2; number += 1) insertOldTask(database, number);
+  database.exec(`
+    UPDATE task SET parent_seq = 1, parent_id = 't1' WHERE seq = 2;
+    INSERT INTO event (number, task, type, at, data)
+      WITH RECURSIVE n (i) AS (SELECT 5 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i, 1, 'execution.progress', 1, '{}' FROM n;
+    INSERT INTO text_chunk (task, text, number, json) VALUES (1, 1, 1, 'a'), (1, 1, 2, 'b');
+    UPDATE task SET result_gaps = '[{"at":1,"text":{"kept":1,"chunks":2}}]' WHERE seq = 1;
+    UPDATE counter SET value = 1500 WHERE name = 'event';`);
+  database.close();
+  const before = contentOf(file);
+  const act = (killAt: number, work: string) =>
+    run(`import SqliteDatabase from "better-sqlite3";
+      import { openStore } from ${source("src/store/open-store.ts")};
+      const { prepare } = SqliteDatabase.prototype;
+      let writes = 0;
+      SqliteDatabase.prototype.prepare = function (sql) {
+        const statement = prepare.call(this, sql);
+        if (!/^(DELETE|UPDATE|COMMIT)/.test(sql)) return statement;
+        const { run } = statement;
+        statement.run = (...values) => {
+          const result = run.apply(statement, values);
+          writes += 1;
+          if (writes === ${killAt}) process.kill(process.pid, "SIGKILL");
+          return result;
+        };
+        return statement;
+      };
+      const store = openStore({ file: ${JSON.stringify(file)} });
+      ${work}
+      await store.close();`);
+  const deletion = `if ((await store.deleteTaskIfEnded("default", "t1")) !== "deleted") throw new Error("not deleted");
+    while ((await store.purgeDeletedTasks()) > 0);`;
+
+  let kills = 0;
+  for (;;) {
+    kills += 1;
+    expect({ kills, end: await act(kills, deletion) }).toEqual({ kills, end: "SIGKILL" });
+    const { task, event } = contentOf(file) as { task: { tenant: string }[]; event: unknown[] };
+    if (task[0]?.tenant === "") {
+      // The commit of the deletion: nobody can find the tasks, and some of their rows are left.
+      expect([task.map(({ tenant }) => tenant), event.length > 0]).toEqual([["", ""], true]);
+      break;
+    }
+    expect(contentOf(file)).toEqual(before);
+  }
+  expect(kills).toBeGreaterThan(8);
+  const store = openStore({ file });
+  expect(await store.findTask("default", "t1")).toBeNull();
+  expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
+  expect(await store.readTaskEvents(1, 0, 10, { callbacks: true })).toEqual([]);
+  while ((await store.prune(Number.MAX_SAFE_INTEGER, 100)) > 0);
+  await store.close();
+  const { task, event, callback, callback_dedup: dedup, approval, text_chunk: chunks, counter } = contentOf(file);
+  expect({ task, event, callback, dedup, approval, chunks }).toEqual({
+    task: [],
+    event: [],
+    callback: [],
+    dedup: [],
+    approval: [],
+    chunks: [],
+  });
+  // The numbers go on, and the deletion is no gap.
+  expect(counter).toEqual([
+    { name: "event", value: 1500 },
+    { name: "pruned", value: 0 },
+  ]);
   // It starts a process for each kill.
 }, 60_000);
 

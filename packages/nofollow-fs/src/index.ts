@@ -5,5 +5,5 @@ export { makeDirectoryInside, NotADirectory, type Replacement } from "./make-dir
 export { makePrivateDirectory } from "./make-private-directory.ts";
 export { openFileInside, openRegularFile } from "./open-file.ts";
 export { type FileReading, isInside, pathOfOpenFile, readFileInside } from "./read-file.ts";
-export { removeInside } from "./remove.ts";
+export { removeFileInside, removeInside } from "./remove.ts";
 export { createFileInside, writeFileInside } from "./write-file.ts";

@@ -3,7 +3,7 @@ import { chmodSync, opendirSync, renameSync, rmdirSync, statSync } from "node:fs
 import { unlink } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { codeOf, entryPath, type HeldDirectory, holdDirectory } from "./held-directory.ts";
+import { codeOf, entryPath, type HeldDirectory, holdDirectory, holdRoot } from "./held-directory.ts";
 
 /** How often a tree is emptied again because a program that still runs adds to it. */
 const MAX_PASSES = 5;
@@ -27,6 +27,21 @@ export async function removeInside(parent: string | HeldDirectory, name: string)
     if (tree !== null) fault = await emptyTree(tree);
   }
   if (!(await removeEmpty(place))) throw fault ?? new Error(`${name} cannot be removed: a program keeps adding files to it.`);
+}
+
+/**
+ * Removes a file or a link of a directory, never what it leads to; false when there is none. Rejects with the error of the system, EISDIR or EPERM,
+ * when it is a directory.
+ */
+export async function removeFileInside(directory: string | HeldDirectory, name: string): Promise<boolean> {
+  using held = holdRoot(directory);
+  try {
+    await unlink(entryPath(held, name));
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
 }
 
 /** Removes a file, a link or an empty directory; false when it is a directory that holds something. */

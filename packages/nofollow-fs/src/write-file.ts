@@ -12,7 +12,7 @@ import { removeInside } from "./remove.ts";
 export async function writeFileInside(
   directory: string | HeldDirectory,
   name: string,
-  content: string,
+  content: string | Uint8Array,
   { mode = 0o600, obstacles = "refuse" }: { mode?: number; obstacles?: Replacement } = {},
 ): Promise<void> {
   using held = holdRoot(directory);

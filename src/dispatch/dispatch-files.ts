@@ -1,0 +1,56 @@
+import { z } from "zod";
+import type { DispatchedFile } from "../task.ts";
+import { listOf } from "./json-fields.ts";
+import { readWritablePath } from "./workspace-path.ts";
+
+/** Enough for the sources of a small project; more is put into the workspace before the dispatch. */
+export const MAX_DISPATCH_FILES = 100;
+/** Of all files of a dispatch together, decoded: they are stored with the request. */
+export const MAX_DISPATCH_FILES_BYTES = 1024 * 1024;
+
+const dispatchFile = z.strictObject({
+  path: z.string().describe("Relative to the workspace, with slashes."),
+  content: z.string(),
+  encoding: z.enum(["utf8", "base64"]).optional().describe("How `content` encodes the bytes of the file. Default: utf8."),
+});
+
+/** The same for the description of the API. */
+export const describedDispatchFiles = z
+  .array(dispatchFile)
+  .max(MAX_DISPATCH_FILES)
+  .describe(
+    `Files to write into the workspace before the task starts, also under the profile inspect: at most ${MAX_DISPATCH_FILES}, and 1 MiB (${MAX_DISPATCH_FILES_BYTES} bytes) in all. An existing file is replaced.`,
+  );
+
+/** Files that come with a dispatch. */
+export const dispatchFiles = listOf(MAX_DISPATCH_FILES, dispatchFile).check(({ value: files, issues }) => {
+  const refuse = (path: PropertyKey[], message: string) => issues.push({ code: "custom", input: undefined, path, message });
+  const taken = new Map<string, number>();
+  for (const [index, { path, content, encoding }] of files.entries()) {
+    const read = readWritablePath(path);
+    if ("fault" in read) refuse([index, "path"], read.fault);
+    if (encoding === "base64" && !isBase64(content)) refuse([index, "content"], "must be base64, with padding and without line breaks");
+    else if (encoding !== "base64" && !content.isWellFormed()) refuse([index, "content"], "must not contain half of a surrogate pair");
+    const other = taken.get(path);
+    if (other !== undefined) refuse([index, "path"], `is the path of files.${other}; paths must differ`);
+    taken.set(path, index);
+  }
+  for (const [index, { path }] of files.entries()) {
+    const parent = parentsOf(path).find((name) => taken.has(name));
+    if (parent !== undefined) refuse([index, "path"], `leads through files.${taken.get(parent)}, which is a file`);
+  }
+  const bytes = files.reduce((sum, file) => sum + decodeFile(file).length, 0);
+  if (bytes > MAX_DISPATCH_FILES_BYTES)
+    refuse([], `must have at most ${MAX_DISPATCH_FILES_BYTES} bytes in all; got ${bytes}. Put larger files into the workspace before`);
+});
+
+/** The bytes of a file of a dispatch. */
+export const decodeFile = ({ content, encoding = "utf8" }: DispatchedFile): Buffer => Buffer.from(content, encoding);
+
+/** Node ignores whatever is no base64. */
+const isBase64 = (text: string): boolean => Buffer.from(text, "base64").toString("base64") === text;
+
+const parentsOf = (path: string): string[] => {
+  const names = path.split("/");
+  return names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"));
+};

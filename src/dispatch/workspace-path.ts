@@ -1,0 +1,53 @@
+import { sep } from "node:path";
+import { walkLimits } from "./walk-files.ts";
+
+/** Directories that hold the tools of the work and not its results. Their files are neither listed nor served nor written. */
+export const skippedDirectories: ReadonlySet<string> = new Set([".git", "node_modules"]);
+
+/** Names at the root of a workspace that Bridge itself reads: they speak for the agent, not for one task. */
+const ownFiles: ReadonlySet<string> = new Set(["soul.md", "agents.md", "tools.md", "agent.json"]);
+
+/** Other spellings of `.git` for file systems that know short names. */
+const gitNames: ReadonlySet<string> = new Set([".git", "git~1"]);
+
+/** The longest name that file systems take. */
+const MAX_NAME_BYTES = 255;
+
+/** The names of a path that a list of files can have shown; null for any other. */
+export function readListedPath(path: string): string[] | null {
+  if (path.includes("\0") || Buffer.byteLength(path) > walkLimits.pathBytes) return null;
+  const names = path.split("/");
+  const isSkipped = names.slice(0, -1).some((name) => skippedDirectories.has(name));
+  return names.length <= walkLimits.depth && names.every(isPlainName) && !isSkipped ? names : null;
+}
+
+/** The names of a path that a caller may write, or the message that says why it may not. */
+export function readWritablePath(path: string): { names: string[] } | { fault: string } {
+  const fault = findFault(path, path.split("/"));
+  return fault === null ? { names: path.split("/") } : { fault };
+}
+
+function findFault(path: string, names: readonly string[]): string | null {
+  const { pathBytes, depth } = walkLimits;
+  if (path.startsWith("/")) return "must be relative to the workspace";
+  if (/\p{Cc}/u.test(path) || !path.isWellFormed()) return "must not contain control characters or half of a surrogate pair";
+  if (!names.every(isPlainName)) return 'must be names separated by "/", none of them empty, "." or ".."';
+  if (Buffer.byteLength(path) > pathBytes || names.length > depth) return `must have at most ${pathBytes} bytes and ${depth} names`;
+  if (names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return `must not contain a name of more than ${MAX_NAME_BYTES} bytes`;
+  const folded = names.map(foldName);
+  if (folded.some((name) => gitNames.has(name) || skippedDirectories.has(name)))
+    return "must not lead into .git or node_modules, because programs run what lies there";
+  if (ownFiles.has(folded[0] ?? ""))
+    return "must not name SOUL.md, AGENTS.md, TOOLS.md or agent.json at the root of the workspace, because they belong to the operator";
+  return null;
+}
+
+const isPlainName = (name: string): boolean => name !== "" && name !== "." && name !== ".." && (sep === "/" || !name.includes(sep));
+
+/** A name as a file system may compare it: without case, without characters that are not shown, without dots and spaces at the end. */
+const foldName = (name: string): string =>
+  name
+    .normalize("NFKC")
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .toLowerCase()
+    .replace(/[. ]+$/, "");
