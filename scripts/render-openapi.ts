@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
-import { stringify } from "yaml";
 import { createApp } from "../src/app.ts";
 import { loadConfig } from "../src/config.ts";
+import { writeOpenapiYaml } from "../src/http/api-docs.ts";
 
 /** The text of `openapi.yaml`, as a Bridge without adapters describes itself. */
 export async function renderOpenapi(): Promise<string> {
@@ -13,7 +13,7 @@ export async function renderOpenapi(): Promise<string> {
   const { config } = loadConfig({ BRIDGE_DATA_DIR: directory, BRIDGE_GATEWAY_TOKEN_HASH: "0".repeat(64) });
   const app = await createApp(config, pino({ level: "silent" }), { adapters: [] });
   try {
-    return stringify(app.server.swagger(), { aliasDuplicateObjects: false, lineWidth: 140 });
+    return writeOpenapiYaml(app.server.swagger());
   } finally {
     await app.close();
     await rm(directory, { recursive: true });

@@ -34,6 +34,7 @@ import { createSchemaChecker } from "./dispatch/schema-checker.ts";
 import { createTaskFiles } from "./dispatch/task-files.ts";
 import { createTaskReader } from "./dispatch/task-reader.ts";
 import { createWorkspaces } from "./dispatch/workspace.ts";
+import { createWorkspaceFiles } from "./dispatch/workspace-files.ts";
 import { BridgeError, StartError } from "./errors.ts";
 import { createEventLog } from "./events/event-log.ts";
 import { registerAdapterRoutes } from "./http/adapters.ts";
@@ -48,11 +49,13 @@ import { registerHealthRoutes } from "./http/health.ts";
 import { createHeldBytes } from "./http/held-bytes.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { createOverload } from "./http/overload.ts";
+import { registerServiceInfoRoute } from "./http/service-info.ts";
 import { taskEventRoutes } from "./http/task-events.ts";
 import { registerTaskFileRoutes } from "./http/task-files.ts";
 import { registerTaskRoutes } from "./http/tasks.ts";
 import { createTickets } from "./http/tickets.ts";
 import { loadTokens } from "./http/tokens.ts";
+import { workspaceRoutes } from "./http/workspaces.ts";
 import { createMetrics } from "./metrics.ts";
 import { createFaultLog } from "./store/fault-log.ts";
 import { lockFile } from "./store/lock-file.ts";
@@ -196,6 +199,8 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const acceptDispatch = createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
   registerDispatchRoute(server, { acceptDispatch, dispatcher, tasks });
   registerTaskRoutes(server, { dispatcher, tasks });
+  const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
+  await server.register(workspaceRoutes({ workspaces: workspaceList, files: createWorkspaceFiles({ workspaces }) }));
   registerTaskFileRoutes(server, { taskFiles: createTaskFiles({ store, workspaces }) });
   await server.register(taskEventRoutes({ store, eventStreams }));
   await server.register(eventRoutes({ store, eventStreams, tickets }));
@@ -203,6 +208,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   registerApprovalRoutes(server, { approvals });
   registerAdapterRoutes(server, { registry, dispatcher });
   await server.register(gatewayRoutes({ registry, dispatcher, logger }));
+  registerServiceInfoRoute(server, version);
   registerHealthRoutes(server, { dispatcher, registry, checkWritable: store.checkWritable });
   registerMetricsRoute(server, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
 
@@ -213,7 +219,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     dispatcher,
     phases: createPhaseReader({ store, eventLog, dispatcher }),
     approvals,
-    workspaces: createWorkspaceList({ store, workspacesDir: config.workspacesDir }),
+    workspaces: workspaceList,
     checkOpen() {
       if (!bridgeServer.running) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
       if (overload.isOverloaded) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
@@ -243,7 +249,10 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   async function start(): Promise<string> {
     await server.listen({ host: config.host, port: config.port });
     const address = addressOf(server);
-    logger.info({ address, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir }, "listening");
+    logger.info(
+      { address, docs: `${address}/docs`, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir },
+      "listening",
+    );
     if (noSandbox !== null) logger.warn(`BRIDGE_SANDBOX=auto: runtimes are in no sandbox. ${noSandbox}`);
     const labels = await processLabels();
     if (sandbox === null && "missing" in labels) {

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { type ExecutionAdapter, type GatewayCapabilities, isInputChecker } from "#contract";
 import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
@@ -27,15 +28,25 @@ export async function checkDispatch(request: TaskRequest, checks: Checks): Promi
   checkCallbackUrl(request, checks.guard);
   await checkOutput(request, checks);
   const cwd = request.metadata?.["cwd"];
-  if (typeof cwd === "string") resolveDirectoryInside(checks.workspace, cwd);
+  // A directory that comes with the dispatch does not exist yet.
+  if (typeof cwd === "string" && !isMadeByFiles(cwd, request)) resolveDirectoryInside(checks.workspace, cwd);
   await checkMcpServers(request, checks);
 }
+
+const isMadeByFiles = (directory: string, { files = [] }: TaskRequest): boolean => {
+  const prefix = `${path.posix.normalize(directory).replace(/\/$/, "")}/`;
+  return files.some((file) => file.path.startsWith(prefix));
+};
+
+/** What an adapter without the ability lacks, where that needs more than "cannot do this". */
+const lacks: Readonly<Record<string, string>> = { files: "has no workspace on this machine" };
 
 function checkCapabilities(request: TaskRequest, { provider, capabilities }: Checks): void {
   const wanted: [path: string, wanted: boolean, able: boolean][] = [
     ["resumeToken", request.resumeToken !== undefined, capabilities.sessionResume],
     ["mcpServers", (request.mcpServers?.length ?? 0) > 0, capabilities.mcpServers],
     ["tools", (request.tools?.length ?? 0) > 0, capabilities.tools],
+    ["files", (request.files?.length ?? 0) > 0, capabilities.fileIo],
     ["approvals", request.approvals === "ask", capabilities.approvals],
     ["bridgeInput", request.bridgeInput !== undefined, capabilities.inputs?.includes("bridgeInput") === true],
     ["responderInput", request.responderInput !== undefined, capabilities.inputs?.includes("responderInput") === true],
@@ -43,7 +54,10 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities }: Che
   ];
   const errors: FieldError[] = wanted
     .filter(([, isWanted, able]) => isWanted && !able)
-    .map(([path]) => ({ path, message: `the adapter ${provider} cannot do this; leave it out or choose another provider` }));
+    .map(([path]) => ({
+      path,
+      message: `the adapter ${provider} ${lacks[path] ?? "cannot do this"}; leave it out or choose another provider`,
+    }));
   if (errors.length > 0)
     throw new BridgeError("capability_missing", `The adapter ${provider} lacks an ability that the dispatch asks for.`, { errors });
 }

@@ -1,5 +1,6 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
+import { describedDispatchFiles, dispatchFiles } from "./dispatch-files.ts";
 import { jsonObject, listOf, textList, textRecord } from "./json-fields.ts";
 import { MAX_TOOLS, toolSchema } from "./normalise-tools.ts";
 
@@ -72,6 +73,7 @@ const fields = {
   // Checked by normaliseTools, which knows the form that the caller meant.
   tools: listOf(MAX_TOOLS, z.unknown()).optional(),
   mcpServers: uniqueNames(listOf(MAX_MCP_SERVERS, mcpServer, mcpServersForm)).optional(),
+  files: dispatchFiles.optional(),
   timeoutSeconds: timeoutSeconds.optional().describe("Counted from startedAt, approval waits excluded. Default: 600."),
   timeout: timeoutSeconds.optional().describe("Alias of timeoutSeconds."),
   outputStrategy: outputStrategy.optional().describe("Default: structured when outputSchema is given, else stream."),
@@ -113,6 +115,7 @@ export const describedDispatchSchema = z
       .max(MAX_MCP_SERVERS)
       .optional()
       .describe("Stdio commands only from BRIDGE_MCP_COMMANDS; URLs pass the callback guard."),
+    files: describedDispatchFiles.optional(),
   })
   .meta({ id: "Dispatch" });
 

@@ -25,10 +25,18 @@ export interface Workspace {
 export interface WorkspaceList {
   /** The tenant's workspaces, newest first: agents that have tasks, and agents whose directory an operator has made. At most `MAX_WORKSPACES`. */
   listWorkspaces(tenant: string): Promise<Workspace[]>;
+  /** One page of all of them, in the order of `agentId`; `next` is where the following page goes on, null at the end. */
+  pageWorkspaces(tenant: string, page: { after: string; limit: number }): Promise<{ workspaces: Workspace[]; next: string | null }>;
 }
 
 /** Lists what is known of workspaces by their tasks and by their directories. */
-export function createWorkspaceList({ store, workspacesDir }: { store: Pick<Store, "listAgents">; workspacesDir: string }): WorkspaceList {
+export function createWorkspaceList({
+  store,
+  workspacesDir,
+}: {
+  store: Pick<Store, "listAgents" | "listAgentsByName">;
+  workspacesDir: string;
+}): WorkspaceList {
   // Counting hundreds of thousands of tasks takes a moment in which Bridge does nothing else: others have theirs in between.
   const takeTurns = createTurns();
 
@@ -40,11 +48,30 @@ export function createWorkspaceList({ store, workspacesDir }: { store: Pick<Stor
     return [...agents, ...directories.filter(({ agentId }) => !busy.has(agentId))]
       .toSorted((one, other) => other.updatedAt - one.updatedAt)
       .slice(0, MAX_WORKSPACES)
-      .map((agent) => ({ id: agent.agentId, kind: "agent", ...agent }));
+      .map(toWorkspace);
   }
 
-  return { listWorkspaces: (tenant) => takeTurns(tenant, () => listWorkspaces(tenant)) };
+  async function pageWorkspaces(tenant: string, { after, limit }: { after: string; limit: number }) {
+    // One more than asked for shows whether this is the end.
+    const agents = await store.listAgentsByName(tenant, { after, limit: limit + 1 });
+    const busy = new Set(agents.map(({ agentId }) => agentId));
+    // A directory that comes after a full page may have tasks that are not in it.
+    const last = agents.length > limit ? agents.at(-1)?.agentId : undefined;
+    const directories = (await listDirectories(path.join(workspacesDir, tenant))).filter(
+      ({ agentId }) => agentId > after && !busy.has(agentId) && (last === undefined || agentId < last),
+    );
+    const found = [...agents, ...directories].toSorted((one, other) => (one.agentId < other.agentId ? -1 : 1));
+    const workspaces = found.slice(0, limit).map(toWorkspace);
+    return { workspaces, next: found.length > limit ? (workspaces.at(-1)?.agentId ?? null) : null };
+  }
+
+  return {
+    listWorkspaces: (tenant) => takeTurns(tenant, () => listWorkspaces(tenant)),
+    pageWorkspaces: (tenant, page) => takeTurns(tenant, () => pageWorkspaces(tenant, page)),
+  };
 }
+
+const toWorkspace = (agent: Omit<Workspace, "id" | "kind">): Workspace => ({ id: agent.agentId, kind: "agent", ...agent });
 
 /** Directories that an agent can have for its workspace; a link to one is one. */
 async function listDirectories(parent: string): Promise<Pick<Workspace, "agentId" | "tasks" | "updatedAt">[]> {

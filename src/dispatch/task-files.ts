@@ -1,18 +1,15 @@
 import type { BigIntStats } from "node:fs";
 import { type FileHandle, realpath } from "node:fs/promises";
-import { sep } from "node:path";
 import { holdDirectory, nullIfAbsent, openFileInside } from "@hak2i/nofollow-fs";
 import { BridgeError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskProgress } from "../task.ts";
 import { createTurns } from "./take-turns.ts";
-import { type WalkedFiles, walkFiles, walkLimits } from "./walk-files.ts";
+import { type WalkedFiles, walkFiles } from "./walk-files.ts";
 import type { Workspaces } from "./workspace.ts";
+import { readListedPath, skippedDirectories } from "./workspace-path.ts";
 
 export type { FoundFile } from "./walk-files.ts";
-
-/** Directories that hold the tools of the work and not its results. */
-const skippedDirectories: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 /** The clock of files is read once a tick: a file made right after the start can seem a tick older than it. */
 const FILE_CLOCK_TICK_MS = 10;
@@ -69,7 +66,7 @@ export function createTaskFiles({
 
     async open(tenant, taskId, path) {
       const task = await find(tenant, taskId);
-      const names = readPath(path);
+      const names = readListedPath(path);
       const handle = names === null ? null : await openFileInside(workspaces.workspaceOf(tenant, task.agentId), names);
       if (names === null || handle === null) throw noSuchFile();
       try {
@@ -91,13 +88,4 @@ const noSuchFile = () => new BridgeError("not_found", "The task left no such fil
 function placeInTime({ startedAt, finishedAt }: TaskProgress, changedAt: number): "before" | "during" | "after" {
   if (startedAt === null || changedAt < startedAt - FILE_CLOCK_TICK_MS) return "before";
   return finishedAt !== null && changedAt > finishedAt ? "after" : "during";
-}
-
-/** The names of a path that a list can have shown; null for any other. */
-function readPath(path: string): string[] | null {
-  if (path.includes("\0") || Buffer.byteLength(path) > walkLimits.pathBytes) return null;
-  const names = path.split("/");
-  const isPlain = (name: string) => name !== "" && name !== "." && name !== ".." && (sep === "/" || !name.includes(sep));
-  const isSkipped = names.slice(0, -1).some((name) => skippedDirectories.has(name));
-  return names.length <= walkLimits.depth && names.every(isPlain) && !isSkipped ? names : null;
 }

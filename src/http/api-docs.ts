@@ -2,6 +2,7 @@ import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from "fastify-zod-openapi";
+import { stringify } from "yaml";
 import { MAX_JSON_DEPTH } from "../dispatch/canonical-json.ts";
 import { MAX_JSON_VALUES } from "./parse-json.ts";
 
@@ -15,7 +16,7 @@ const DESCRIPTION = [
   `in at most ${MAX_JSON_DEPTH} levels (400 \`invalid_request\`). Its size in bytes is limited by BRIDGE_BODY_LIMIT (413 \`too_large\`).`,
 ].join(" ");
 
-/** Describes every route registered from here on, as OpenAPI 3.1 at `/openapi.json` and as a page at `/docs`. */
+/** Describes every route registered from here on, as OpenAPI 3.1 at `/openapi.json` and `/openapi.yaml`, and as a page at `/docs`. */
 export async function registerApiDocs(app: FastifyInstance, version: string): Promise<void> {
   await app.register(fastifyZodOpenApiPlugin);
   await app.register(swagger, {
@@ -33,7 +34,16 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   });
   await app.register(swaggerUi, { routePrefix: "/docs", staticCSP: PAGE_POLICY });
   app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
+  // Made once: the document does not change after the start.
+  let yaml: string | undefined;
+  app.get("/openapi.yaml", { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
+    yaml ??= writeOpenapiYaml(app.swagger());
+    return reply.type("application/yaml; charset=utf-8").send(yaml);
+  });
 }
+
+/** The document as `/openapi.yaml` and the file of this name have it. */
+export const writeOpenapiYaml = (document: object): string => stringify(document, { aliasDuplicateObjects: false, lineWidth: 140 });
 
 /** The rest of a path, which the router calls `*`, is `path` to readers. */
 function nameRestOfPath<Document>(document: Document): Document {

@@ -33,8 +33,18 @@ export function readPrecondition({ headers }: Pick<FastifyRequest, "headers">): 
   const tags = readTags(text);
   if (tags === null || tags.length === 0) throw refuse("If-Match", 'must be *, or tags as ETag gives them, in quotes: "…", "…"');
   if (tags.some(({ isWeak }) => isWeak))
-    throw refuse("If-Match", "must not hold a weak tag: Bridge gives none, so something on the way has made it one");
+    throw refuse(
+      "If-Match",
+      "must not hold a weak tag: Bridge gives one only for a file that changed within the last second, so read it again",
+    );
   return tags.map(({ tag }) => fromHeader(tag));
+}
+
+/** The condition of a write to a file, which may also be that nothing is there yet (`If-None-Match: *`). */
+export function readFileCondition({ headers }: Pick<FastifyRequest, "headers">): { ifMatch: Precondition; mustBeNew: boolean } {
+  const { "if-none-match": ifNoneMatch, ...others } = headers;
+  if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*") throw refuse("If-None-Match", "must be * on a write");
+  return { ifMatch: readPrecondition({ headers: others }), mustBeNew: ifNoneMatch !== undefined };
 }
 
 /** For writes that nothing can have been read of before. */

@@ -3,6 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { create as contentDisposition } from "content-disposition";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { fileTag } from "../dispatch/file-tag.ts";
 import type { OpenTaskFile } from "../dispatch/task-files.ts";
 import { BridgeError } from "../errors.ts";
 import { type ByteRange, readByteRange } from "./byte-range.ts";
@@ -62,9 +63,9 @@ function chooseRange({ headers, method }: FastifyRequest, tag: string, size: num
 }
 
 /** Weak while the file is so fresh that its clock cannot tell two states of it apart. */
-function entityTag({ ino, size, ctimeNs, ctimeMs }: BigIntStats): string {
-  const tag = `"${[ino, size, ctimeNs].map((number) => number.toString(36)).join("-")}"`;
-  return Date.now() - Number(ctimeMs) < SETTLED_AFTER_MS ? `W/${tag}` : tag;
+function entityTag(stats: BigIntStats): string {
+  const tag = `"${fileTag(stats)}"`;
+  return Date.now() - Number(stats.ctimeMs) < SETTLED_AFTER_MS ? `W/${tag}` : tag;
 }
 
 /**

@@ -86,6 +86,30 @@ test("of very many the latest are listed, and none with a wrong count", async ()
   expect(new Set(workspaces.map(({ tasks }) => tasks))).toEqual(new Set([1]));
 });
 
+test.each([1, 2, 3, 200])("all of them come in pages of %i, by name, each once", async (limit) => {
+  const {
+    store,
+    list: _,
+    workspacesDir,
+  } = await startWithTasks([
+    { agentId: "b", at: 2000 },
+    { agentId: "d", at: 1000 },
+    { agentId: "b", at: 3000 },
+    { agentId: "e", tenant: "other", at: 9000 },
+  ]);
+  for (const name of ["acme/a", "acme/b", "acme/c", "acme/e2", "acme/not an agent", "other/f"])
+    await mkdir(path.join(workspacesDir, name), { recursive: true });
+  const { pageWorkspaces } = createWorkspaceList({ store, workspacesDir });
+  const found: string[] = [];
+  for (let after: string | null = ""; after !== null; ) {
+    const page = await pageWorkspaces("acme", { after, limit });
+    expect(page.workspaces.length).toBeLessThanOrEqual(limit);
+    found.push(...page.workspaces.map(({ agentId, tasks }) => `${agentId} ${tasks}`));
+    after = page.next;
+  }
+  expect(found).toEqual(["a 0", "b 2", "c 0", "d 1", "e2 0"]);
+});
+
 test("100,000 tasks of 50 agents are counted along an index", async () => {
   function* tasks() {
     for (let at = 0; at < 100_000; at += 1) yield { agentId: `agent-${(at * 7919) % 50}`, at };
@@ -115,6 +139,7 @@ test("lists that are asked for at once are made one after the other, and leave o
       asked += 1;
       return [];
     },
+    listAgentsByName: async () => [],
   };
   const list = createWorkspaceList({ store, workspacesDir: await temporaryDirectory() });
   const lists = Promise.all(Array.from({ length: 5 }, () => list.listWorkspaces("acme")));

@@ -27,6 +27,7 @@ const whole = {
     { name: "b", input_schema: {} },
   ],
   mcpServers: [{ name: "m", transport: "http", url: "https://8.8.8.8/", headers: { a: "b" } }],
+  files: [{ path: "notes/a.md", content: "a", encoding: "utf8" }],
   timeoutSeconds: 5,
   timeout: 5,
   outputStrategy: { type: "structured", schema: { type: "object" } },
@@ -166,6 +167,8 @@ test("1200 mutated queries and paths", { timeout: 60_000 }, async () => {
       "/api/v2/tasks",
       "/api/v2/callbacks",
       "/api/v2/adapters",
+      "/api/v2/workspaces",
+      "/",
       "/healthz",
       "/readyz",
       "/metrics",
@@ -180,6 +183,48 @@ test("1200 mutated queries and paths", { timeout: 60_000 }, async () => {
       await Promise.all(requests.map(([path, text]) => run(() => bridge.call("GET", `${path}?${text}`))));
     }),
     { numRuns: 40, endOnFailure: true },
+  );
+});
+
+test("600 writes and deletions at mutated paths", { timeout: 60_000 }, async () => {
+  const encode = (text: string) => encodeURIComponent(text.toWellFormed());
+  const path = fc
+    .array(fc.oneof(hostileText, fc.constantFrom("a", "b", "..", ".", ".git", "a/b", "x".repeat(256))), { minLength: 1, maxLength: 4 })
+    .map((names) =>
+      names
+        .map(encode)
+        .join("/")
+        .slice(0, 2_000)
+        .replace(/%[0-9A-F]?$/, ""),
+    );
+  const headers = fc.dictionary(
+    fc.constantFrom("if-match", "if-none-match", "content-encoding"),
+    fc.constantFrom("*", '"a"', 'W/"a"', "a", "identity", "gzip"),
+    {
+      maxKeys: 2,
+    },
+  );
+  const target = fc.oneof(
+    path.map((text) => `/api/v2/workspaces/fuzzed/files/${text}`),
+    hostileText.map((text) => `/api/v2/workspaces/${encode(text).slice(0, 2_000)}/files/a`),
+    hostileText.map((text) => `/api/v2/tasks/${encode(text).slice(0, 2_000)}`),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.constantFrom("PUT", "DELETE"), target, headers, hostileText), { minLength: 30, maxLength: 30 }),
+      async (requests) => {
+        await Promise.all(
+          requests.map(([method, at, extra, content]) =>
+            run(async () => {
+              const body = method === "PUT" ? { body: content.toWellFormed() } : {};
+              const { status } = await bridge.call(method, at, { headers: extra, ...body });
+              return { status: [201, 204].includes(status) ? 200 : status };
+            }),
+          ),
+        );
+      },
+    ),
+    { numRuns: 20, endOnFailure: true },
   );
 });
 

@@ -39,6 +39,8 @@ const asBeta = (method: string, target: string, headers: Record<string, string> 
 test.each([
   ["GET", () => `/api/v2/tasks/${done}`],
   ["GET", () => `/api/v2/tasks/${running}`],
+  ["DELETE", () => `/api/v2/tasks/${done}`],
+  ["DELETE", () => `/api/v2/tasks/${running}`],
   ["POST", () => `/api/v2/tasks/${done}/cancel`],
   ["POST", () => `/api/v2/tasks/${running}/cancel`],
   ["GET", () => `/api/v2/tasks/${done}/events`],
@@ -64,6 +66,7 @@ test.each([
   "/api/v2/tasks?state=running",
   "/api/v2/callbacks",
   "/api/v2/callbacks?state=dead",
+  "/api/v2/workspaces",
 ])("%s shows nothing of another's", async (target) => {
   expect((await asBeta("GET", target)).body).toEqual({ data: [], meta: { nextCursor: null } });
 });
@@ -73,6 +76,18 @@ test("parentTaskId and a cursor of another's list lead nowhere", async () => {
   expect(cursor).toEqual(expect.any(String));
   expect((await asBeta("GET", `/api/v2/tasks?cursor=${cursor}`)).body.data).toEqual([]);
   expect((await asBeta("GET", `/api/v2/tasks?parentTaskId=${done}`)).body.data).toEqual([]);
+});
+
+test("a workspace of the same name is another one: neither its files nor its list are another's", async () => {
+  const file = "/api/v2/workspaces/shared/files/a.md";
+  const put = (token: "alpha" | "beta", headers = {}) =>
+    bridge.call("PUT", file, { token, body: token, headers: { "content-type": "text/plain", ...headers } });
+  expect((await put("alpha")).status).toBe(201);
+  expectProblem(await asBeta("DELETE", file), "not_found");
+  expectProblem(await put("beta", { "if-match": "*" }), "stale_write");
+  expect((await put("beta", { "if-none-match": "*" })).status).toBe(201);
+  expect((await asBeta("DELETE", file)).status).toBe(204);
+  expect((await bridge.call("DELETE", file)).status).toBe(204);
 });
 
 describe("the stream of all events", () => {

@@ -1,0 +1,151 @@
+import type { FastifyPluginAsyncZodOpenApi, FastifyZodOpenApiSchema } from "fastify-zod-openapi";
+import { z } from "zod";
+import { agentIdPattern } from "../dispatch/dispatch-schema.ts";
+import type { WorkspaceList } from "../dispatch/list-workspaces.ts";
+import type { WorkspaceFiles } from "../dispatch/workspace-files.ts";
+import { BridgeError } from "../errors.ts";
+import { encodeNameCursor, listOf, nameCursorSchema, pageQuery } from "./cursor.ts";
+import { noQuery } from "./empty.ts";
+import { readFileCondition } from "./etag.ts";
+import { bodyRefusals, problemResponses } from "./problem.ts";
+import { time, toIso } from "./time.ts";
+
+const workspaceSchema = z
+  .strictObject({
+    id: z.string(),
+    kind: z.literal("agent"),
+    agentId: z.string(),
+    tasks: z.number().int().nonnegative().describe("Tasks of the agent that are kept."),
+    updatedAt: time.describe("When its newest task last began or ended; without tasks, when its directory last changed."),
+  })
+  .meta({ id: "Workspace" });
+
+const params = z.object({
+  agentId: z.string().regex(agentIdPattern, "must be 1 to 128 of A-Z a-z 0-9 _ -"),
+  "*": z.string().describe("Path of the file, relative to the workspace; slashes are part of it."),
+});
+
+/** All other headers stay as they are. */
+const conditionHeaders = z.looseObject({
+  "if-match": z.string().optional().describe("The ETag of the file, or several, or `*`: it must exist. Otherwise 409 `stale_write`."),
+  "if-none-match": z.string().optional().describe("`*`: the file must not exist. Otherwise 409 `stale_write`."),
+});
+
+const refusals = problemResponses(
+  ...bodyRefusals,
+  "unauthenticated",
+  "scope_missing",
+  "not_found",
+  "invalid_state",
+  "stale_write",
+  "too_many_requests",
+  "storage_unavailable",
+);
+
+const PATH_RULES =
+  "`.git` and `node_modules` at any depth, and `SOUL.md`, `AGENTS.md`, `TOOLS.md` and `agent.json` at the root, are refused with 400. Links are not followed.";
+
+/** `GET /api/v2/workspaces`, and `PUT` and `DELETE /api/v2/workspaces/{agentId}/files/{path}`. */
+export function workspaceRoutes({
+  workspaces,
+  files,
+}: {
+  workspaces: Pick<WorkspaceList, "pageWorkspaces">;
+  files: WorkspaceFiles;
+}): FastifyPluginAsyncZodOpenApi {
+  return async (app) => {
+    app.get(
+      "/api/v2/workspaces",
+      {
+        config: { scope: "read" },
+        schema: {
+          operationId: "listWorkspaces",
+          tags: ["workspaces"],
+          summary: "List the workspaces, by name",
+          description: "The workspaces of the tenant: each agent that has tasks or a directory, in the order of `agentId`.",
+          querystring: z.strictObject({
+            limit: pageQuery.limit,
+            cursor: nameCursorSchema.optional().describe("`meta.nextCursor` of the page before."),
+          }),
+          response: {
+            200: { description: "A page of workspaces.", content: { "application/json": { schema: listOf(workspaceSchema) } } },
+            ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
+          },
+        } satisfies FastifyZodOpenApiSchema,
+      },
+      async (request) => {
+        const { limit, cursor } = request.query;
+        const { workspaces: found, next } = await workspaces.pageWorkspaces(request.principal.tenant, { after: cursor ?? "", limit });
+        return {
+          data: found.map(({ updatedAt, ...workspace }) => ({ ...workspace, updatedAt: toIso(updatedAt) })),
+          meta: { nextCursor: next === null ? null : encodeNameCursor(next) },
+        };
+      },
+    );
+
+    // A file may be of any type, and is never parsed. This holds for the routes of this plugin alone.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
+      const { "content-encoding": encoding = "identity" } = request.headers;
+      if (encoding.toLowerCase() === "identity") done(null, bytes);
+      else done(new BridgeError("unsupported_media_type", "Send the file without Content-Encoding."));
+    });
+
+    app.put(
+      "/api/v2/workspaces/:agentId/files/*",
+      {
+        config: { scope: "dispatch", isRateLimited: true },
+        schema: {
+          operationId: "putWorkspaceFile",
+          tags: ["workspaces"],
+          summary: "Write a file of a workspace",
+          description: `Makes or replaces a file; the body is its content, of any type, at most BRIDGE_BODY_LIMIT. Readers see the old file or the new one, also a task that runs there. ${PATH_RULES}`,
+          params,
+          querystring: noQuery,
+          headers: conditionHeaders,
+          consumes: ["application/octet-stream"],
+          body: z
+            .unknown()
+            .optional()
+            .meta({ override: { type: "string", format: "binary" } }),
+          response: {
+            201: { description: "Made. `ETag` is the tag of the file." },
+            204: { description: "Replaced. `ETag` is the tag of the file." },
+            ...refusals,
+          },
+        } satisfies FastifyZodOpenApiSchema,
+      },
+      async (request, reply) => {
+        const { agentId, "*": path } = request.params;
+        const content = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+        const { isNew, tag } = await files.put({ tenant: request.principal.tenant, agentId, path }, content, readFileCondition(request));
+        return reply
+          .code(isNew ? 201 : 204)
+          .header("etag", `"${tag}"`)
+          .send();
+      },
+    );
+
+    app.delete(
+      "/api/v2/workspaces/:agentId/files/*",
+      {
+        config: { scope: "dispatch", isRateLimited: true },
+        schema: {
+          operationId: "deleteWorkspaceFile",
+          tags: ["workspaces"],
+          summary: "Delete a file of a workspace",
+          description: `Deletes one regular file. Directories stay. ${PATH_RULES}`,
+          params,
+          querystring: noQuery,
+          headers: conditionHeaders,
+          response: { 204: { description: "Deleted." }, ...refusals },
+        } satisfies FastifyZodOpenApiSchema,
+      },
+      async (request, reply) => {
+        const { agentId, "*": path } = request.params;
+        await files.delete({ tenant: request.principal.tenant, agentId, path }, readFileCondition(request));
+        return reply.code(204).send();
+      },
+    );
+  };
+}
