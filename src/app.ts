@@ -64,6 +64,7 @@ import { makeOwnDirectory } from "./store/own-directory.ts";
 import { createRetention } from "./store/retention.ts";
 import { createBridgeHandler } from "./websocket/bridge-handler.ts";
 import { createWebSocketBridgeServer, type WebSocketBridgeServer } from "./websocket/bridge-server.ts";
+import { createRunFollower } from "./websocket/follow-run.ts";
 import { createOps } from "./websocket/ops.ts";
 
 /** A Bridge, put together. */
@@ -217,6 +218,8 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const ops = createOps({
     acceptDispatch,
     dispatcher,
+    tasks,
+    follower: createRunFollower({ store, eventLog, logger }),
     phases: createPhaseReader({ store, eventLog, dispatcher }),
     approvals,
     workspaces: workspaceList,

@@ -1,17 +1,19 @@
 import { z } from "zod";
 import type { AcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { PhaseReader } from "../dispatch/phase-reader.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
-import type { BridgeResponse } from "./bridge-protocol.ts";
+import type { BridgeChannel, BridgeMeta } from "./bridge-protocol.ts";
+import type { RunFollower } from "./follow-run.ts";
 import { defineOp, type Op } from "./op.ts";
-import { ok } from "./responses.ts";
+import { ok, runNotFound } from "./responses.ts";
+import { createResultOp, type ResultDependencies } from "./result-op.ts";
+import { runIdSchema } from "./run-id.ts";
 
 /** What the ops on runs need. A run is a task: `runId` is its `taskId`. */
-export interface AgentDependencies {
+export interface AgentDependencies extends ResultDependencies {
   acceptDispatch: AcceptDispatch;
-  dispatcher: Pick<Dispatcher, "cancel">;
-  phases: PhaseReader;
+  dispatcher: Pick<Dispatcher, "cancel" | "waitForEnd">;
+  follower: RunFollower;
   /** Throws a BridgeError while no run is started. */
   checkOpen(): void;
 }
@@ -19,21 +21,26 @@ export interface AgentDependencies {
 /** Fields of a dispatch that have a name of their own here. */
 const names = { agent: "agentId", input: "message" } as const;
 
-const runPayload = z.strictObject({ runId: z.string().min(1).max(200) });
+const runPayload = z.strictObject({ runId: runIdSchema });
 
-/** `agent.run`, `agent.cancel` and `agent.status`. */
-export function createAgentOps({ acceptDispatch, dispatcher, phases, checkOpen }: AgentDependencies): Op[] {
+/** `agent.run`, `agent.cancel`, `agent.status`, `agent.result` and `agent.events`. */
+export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, follower, checkOpen }: AgentDependencies): Op[] {
   return [
     defineOp({
       name: "agent.run",
       scope: "dispatch",
       // Its fields are those of a dispatch, read by the one parser of dispatches.
       payload: z.custom<Record<string, unknown>>(),
-      async handle(payload, { tenant }) {
+      async handle({ events = false, ...payload }, meta) {
         checkOpen();
+        const { tenant } = meta;
         const dispatch = toDispatch(payload);
+        if (typeof events !== "boolean") throw invalidField("events", "must be a boolean");
+        const channel = events ? openChannel(meta, "events") : null;
+        if (channel !== null) follower.checkRoom(tenant);
         try {
           const { task } = await acceptDispatch(dispatch, { tenant, traceparent: null });
+          if (channel !== null) follower.follow(task, { channel, after: 0 });
           return ok({ runId: task.taskId, status: "started" });
         } catch (error) {
           throw error instanceof BridgeError ? inOwnNames(error) : error;
@@ -65,10 +72,33 @@ export function createAgentOps({ acceptDispatch, dispatcher, phases, checkOpen }
         return ok({ runId, phase: found.phase, ...(found.isHeldByQuota && { waitingOn: "quota" }) });
       },
     }),
+
+    createResultOp({ dispatcher, tasks, phases }),
+
+    defineOp({
+      name: "agent.events",
+      scope: "read",
+      payload: z.strictObject({ runId: runIdSchema, after: z.string().max(200).optional() }),
+      async handle({ runId, after }, meta) {
+        const place = follower.readPlace("after", after);
+        const run = await tasks.findProgress(meta.tenant, runId);
+        if (run === null) return runNotFound(runId);
+        follower.follow(run, { channel: openChannel(meta, "runId"), after: place });
+        return ok({ runId, following: true });
+      },
+    }),
   ];
 }
 
-const runNotFound = (runId: string): BridgeResponse => ({ status: 404, payload: { runId, error: "run-not-found" } });
+/** Events are for tokens that may read them, whatever op asks for them. */
+function openChannel({ channel, principal }: BridgeMeta, field: string): BridgeChannel {
+  if (!principal.scopes.has("read")) throw new BridgeError("scope_missing", 'Events need a token with the scope "read".');
+  if (channel === undefined) throw invalidField(field, "cannot be followed over this transport");
+  return channel;
+}
+
+const invalidField = (path: string, message: string): BridgeError =>
+  new BridgeError("invalid_request", "The payload is not valid.", { errors: [{ path, message }] });
 
 function toDispatch(payload: Record<string, unknown>): Record<string, unknown> {
   const { agent, input, ...rest } = payload;

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { BridgeError } from "../errors.ts";
 import type { Principal } from "../http/principal.ts";
 import type { Metrics } from "../metrics.ts";
-import type { BridgeRequest, BridgeRequestHandler, BridgeResponse } from "./bridge-protocol.ts";
+import type { BridgeChannel, BridgeRequest, BridgeRequestHandler, BridgeResponse } from "./bridge-protocol.ts";
 import { cut, type EnvelopeFault, type Frame, readEnvelope } from "./envelope.ts";
 import { refused } from "./responses.ts";
 
@@ -17,7 +17,7 @@ export interface FrameAnswererOptions {
 }
 
 /** Makes of a frame its answer, as text: exactly one, whatever the frame holds and whatever its handler does. */
-export type FrameAnswerer = (frame: Frame, principal: Principal) => Promise<string>;
+export type FrameAnswerer = (frame: Frame, principal: Principal, channel: BridgeChannel) => Promise<string>;
 
 export function createFrameAnswerer({ handler, knownOps, metrics, logger, clock }: FrameAnswererOptions): FrameAnswerer {
   async function handle(request: BridgeRequest): Promise<{ status: number; text: string }> {
@@ -30,7 +30,7 @@ export function createFrameAnswerer({ handler, knownOps, metrics, logger, clock 
     }
   }
 
-  return async (frame, principal) => {
+  return async (frame, principal, channel) => {
     const { requestId, attributes, ...envelope } = readEnvelope(frame);
     const { name, tenant, scopes } = principal;
     const { status, text } =
@@ -39,7 +39,7 @@ export function createFrameAnswerer({ handler, knownOps, metrics, logger, clock 
         : await handle({
             op: envelope.op,
             payload: envelope.payload,
-            meta: { requestId, tenant, principal: { name, scopes }, timestamp: clock(), attributes },
+            meta: { requestId, tenant, principal: { name, scopes }, timestamp: clock(), attributes, channel },
           });
     const op = envelope.op ?? "unknown";
     metrics.websocketRequests.inc({ op: knownOps.has(op) ? op : "unknown", status });

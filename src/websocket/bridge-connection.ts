@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "@fastify/websocket";
 import { isLate } from "../callbacks/deadline.ts";
 import { type Hold, UNCOUNTED_BYTES } from "../http/held-bytes.ts";
+import type { BridgeChannel } from "./bridge-protocol.ts";
 import type { Frame } from "./envelope.ts";
 
 /** Frames of one socket that are in work at once; the others wait, and so does who sends them. */
@@ -35,7 +36,7 @@ export interface ConnectionOptions {
   /** Called when more of an incomplete message arrives. */
   onUnfinished(): void;
   /** Makes the answer of a frame; never rejects. */
-  answer(frame: Frame): Promise<string>;
+  answer(frame: Frame, channel: BridgeChannel): Promise<string>;
   heartbeatMs: number;
   /** The client does not read, or is not there any more. */
   onCutOff(): void;
@@ -66,10 +67,14 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
   let taking: object | null = null;
   let takingBefore: object | null = null;
 
+  const over = new AbortController();
+  const channel: BridgeChannel = { push, signal: over.signal };
+
   let dueAt = performance.now() + heartbeatMs;
   const heartbeat = setInterval(beat, heartbeatMs).unref();
   void closed.then(() => {
     clearInterval(heartbeat);
+    over.abort();
     hold.release();
   });
   socket.on("message", (bytes: Buffer, isBinary) => {
@@ -129,7 +134,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
     inFlight += 1;
     inWorkBytes += bytes;
     // Not in a closure, so that the frame can be garbage-collected when its answer is built.
-    void answer(frame)
+    void answer(frame, channel)
       .then((text) => {
         frameBytes -= bytes;
         inWorkBytes -= bytes;
@@ -153,6 +158,12 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
       count();
     });
     return taken;
+  }
+
+  /** Waits for room first: who does not read is not pushed to either. */
+  async function push(json: string): Promise<void> {
+    while (untakenBytes > MAX_UNTAKEN_BYTES && !over.signal.aborted) await taken;
+    if (!isClosing && socket.readyState === socket.OPEN) await send(Buffer.from(json));
   }
 
   /** Disconnects a client that has sent nothing since the last ping, has read nothing of the same answer, or has not completed the same message. */

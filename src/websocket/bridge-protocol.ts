@@ -19,6 +19,16 @@ export interface BridgeMeta {
   readonly timestamp: number;
   /** The `meta` of the envelope, every value as text. */
   readonly attributes: Readonly<Record<string, string>>;
+  /** The connection that the request came by; absent where a transport cannot push. */
+  readonly channel?: BridgeChannel;
+}
+
+/** A connection, for messages that no request has asked for one by one. */
+export interface BridgeChannel {
+  /** Sends one message, as JSON text; resolves when the client can take another one, or when the connection has closed. Never rejects. */
+  push(json: string): Promise<void>;
+  /** Aborted when the connection closes. */
+  readonly signal: AbortSignal;
 }
 
 /** What the client gets: a status as in HTTP, and a payload. */
@@ -57,6 +67,17 @@ export interface BridgeResponseEnvelope {
   requestId: string;
   status: number;
   payload: Record<string, unknown>;
+}
+
+/** An event of a run that the client follows. It has no `requestId`, which tells it from an answer. */
+export interface BridgePushEnvelope {
+  op: "agent.event";
+  payload: {
+    runId: string;
+    /** The event as the event stream has it; null, with `error`, when the run was deleted. */
+    event: Record<string, unknown> | null;
+    error?: "run-not-found";
+  };
 }
 
 /** Why Bridge closes a socket; no request is ever a reason. */

@@ -72,7 +72,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     const connection = openConnection(socket, {
       stream: request.raw.socket,
       hold: heldBytes.open(tenant),
-      answer: (frame) => answer(frame, principal),
+      answer: (frame, channel) => answer(frame, principal, channel),
       heartbeatMs,
       onUnfinished: () => relieve(tenant),
       onCutOff() {

@@ -10,7 +10,7 @@ import { ok } from "./responses.ts";
 /** What the ops need. */
 export interface OpDependencies extends AgentDependencies {
   approvals: Pick<Approvals, "findPending" | "decide">;
-  workspaces: WorkspaceList;
+  workspaces: Pick<WorkspaceList, "listWorkspaces">;
 }
 
 /** The catalogue: a new op is one more row. */

@@ -4,6 +4,9 @@ import type { BridgeResponse } from "./bridge-protocol.ts";
 /** Done. */
 export const ok = (payload: BridgeResponse["payload"]): BridgeResponse => ({ status: 200, payload });
 
+/** The tenant has no such run. */
+export const runNotFound = (runId: string): BridgeResponse => ({ status: 404, payload: { runId, error: "run-not-found" } });
+
 /** This server does not know the op; another may. */
 export const operationNotFound = (op: string): BridgeResponse => ({ status: 404, payload: { op, error: "operation-not-found" } });
 

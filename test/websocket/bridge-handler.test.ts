@@ -29,6 +29,8 @@ describe("the table", () => {
       ["agent.run", "dispatch"],
       ["agent.cancel", "dispatch"],
       ["agent.status", "read"],
+      ["agent.result", "read"],
+      ["agent.events", "read"],
       ["tool.approve", "approve"],
       ["workspace.list", "read"],
     ]);

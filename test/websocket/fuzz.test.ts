@@ -33,7 +33,7 @@ async function send(frames: readonly (string | Buffer)[]): Promise<number[]> {
 }
 
 test("frames that are hostile on purpose", async () => {
-  const ops = ["agent.run", "agent.cancel", "agent.status", "tool.approve", "workspace.list"];
+  const ops = ["agent.run", "agent.cancel", "agent.status", "agent.result", "agent.events", "tool.approve", "workspace.list"];
   const hostile = [
     "",
     " ",
@@ -75,7 +75,18 @@ const text = fc.oneof(
 );
 const value = fc.oneof(text, fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(null, -0, 1e308, [], {}));
 const op = fc.oneof(
-  { arbitrary: fc.constantFrom("agent.run", "agent.cancel", "agent.status", "tool.approve", "workspace.list"), weight: 8 },
+  {
+    arbitrary: fc.constantFrom(
+      "agent.run",
+      "agent.cancel",
+      "agent.status",
+      "agent.result",
+      "agent.events",
+      "tool.approve",
+      "workspace.list",
+    ),
+    weight: 8,
+  },
   { arbitrary: value, weight: 1 },
 );
 const whole: Record<string, unknown> = {
@@ -90,6 +101,9 @@ const whole: Record<string, unknown> = {
   taskId: "t",
   tools: [{ name: "b", input_schema: {} }],
   outputSchema: { type: "object" },
+  files: [{ path: "a.md", content: "a" }],
+  waitSeconds: 0,
+  after: "unknown-1",
 };
 const payload = fc.oneof(
   {

@@ -6,7 +6,9 @@ export function createIdleOps(dependencies: Partial<OpDependencies> = {}): Op[] 
   const never = () => Promise.reject(new Error("No op is meant to be carried out."));
   return createOps({
     acceptDispatch: never,
-    dispatcher: { cancel: never },
+    dispatcher: { cancel: never, waitForEnd: never },
+    tasks: { find: never, findProgress: never, resultBytes: never },
+    follower: { checkRoom() {}, follow() {}, readPlace: () => 0 },
     phases: { find: never },
     approvals: { findPending: never, decide: never },
     workspaces: { listWorkspaces: never },

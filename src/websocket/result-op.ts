@@ -1,0 +1,66 @@
+import { z } from "zod";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { PhaseReader } from "../dispatch/phase-reader.ts";
+import type { TaskReader, TaskSnapshot } from "../dispatch/task-reader.ts";
+import { BridgeError } from "../errors.ts";
+import { MAX_WAIT_SECONDS } from "../http/prefer.ts";
+import { isFinal } from "../task.ts";
+import type { BridgeChannel } from "./bridge-protocol.ts";
+import { defineOp, type Op } from "./op.ts";
+import { ok, runNotFound } from "./responses.ts";
+import { runIdSchema } from "./run-id.ts";
+
+/** The longest result of one answer, as JSON: a frame is held in memory as a whole. */
+const MAX_RESULT_BYTES = 4 * 1024 ** 2;
+/** Requests of one socket that wait at once. Those beyond are answered immediately, so that waiting never keeps a socket from its other requests. */
+const MAX_WAITING = 8;
+
+/** What the op needs. */
+export interface ResultDependencies {
+  dispatcher: Pick<Dispatcher, "waitForEnd">;
+  tasks: Pick<TaskReader, "find" | "findProgress" | "resultBytes">;
+  phases: PhaseReader;
+}
+
+/** `agent.result`: the result of a run, after a wait for its end if the client asks for one. */
+export function createResultOp({ dispatcher, tasks, phases }: ResultDependencies): Op {
+  const waiting = new WeakMap<BridgeChannel, number>();
+
+  async function waitForEnd(run: Parameters<Dispatcher["waitForEnd"]>[0], seconds: number, channel: BridgeChannel | undefined) {
+    const others = channel === undefined ? 0 : (waiting.get(channel) ?? 0);
+    if (others >= MAX_WAITING) return;
+    if (channel !== undefined) waiting.set(channel, others + 1);
+    await dispatcher.waitForEnd(run, Math.min(seconds, MAX_WAIT_SECONDS) * 1000, channel?.signal);
+    if (channel !== undefined) waiting.set(channel, (waiting.get(channel) ?? 1) - 1);
+  }
+
+  return defineOp({
+    name: "agent.result",
+    scope: "read",
+    payload: z.strictObject({ runId: runIdSchema, waitSeconds: z.number().min(0).optional() }),
+    async handle({ runId, waitSeconds = 0 }, { tenant, channel }) {
+      const run = await tasks.findProgress(tenant, runId);
+      if (run === null) return runNotFound(runId);
+      if (waitSeconds > 0 && !isFinal(run.state)) await waitForEnd(run, waitSeconds, channel);
+      if ((await tasks.resultBytes(tenant, runId)) > MAX_RESULT_BYTES) throw tooLarge(runId);
+      const snapshot = await tasks.find(tenant, runId);
+      if (snapshot === null) return runNotFound(runId);
+      const { state } = snapshot.task;
+      const phase = isFinal(state) ? state : ((await phases.find(tenant, runId))?.phase ?? state);
+      return ok({ runId, phase, result: await readResult(snapshot) });
+    },
+  });
+}
+
+async function readResult({ task, readResult: readParts }: TaskSnapshot): Promise<unknown> {
+  if (readParts === undefined) return task.result;
+  let json = "";
+  for await (const part of readParts()) {
+    json += part;
+    if (json.length > MAX_RESULT_BYTES) throw tooLarge(task.taskId);
+  }
+  return JSON.parse(json);
+}
+
+const tooLarge = (runId: string): BridgeError =>
+  new BridgeError("too_large", `The result is larger than ${MAX_RESULT_BYTES} bytes. Read it over HTTP: GET /api/v2/tasks/${runId}.`);
