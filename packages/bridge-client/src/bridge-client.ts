@@ -11,13 +11,16 @@ import type {
   Approval,
   ApprovalState,
   DispatchRequest,
+  FileCondition,
   ListedTask,
   Scope,
+  ServiceInfo,
   Task,
   TaskFile,
   TaskFilter,
   TaskState,
   Ticket,
+  Workspace,
 } from "./wire.ts";
 
 interface Page<T> {
@@ -55,7 +58,13 @@ export interface BridgeClient {
   dispatch(request: DispatchRequest, options?: CallOptions): Promise<AcceptedTask & { replayed: boolean }>;
   /** Hands in a task and waits for its end. A task that fails is no error of the call: see `state` and `result`. */
   run(request: DispatchRequest, options?: CallOptions): Promise<Task>;
-  getTask(taskId: string, options?: CallOptions): Promise<Task>;
+  /** `waitSeconds`: waits for the end of the task for so long, at most 60, and then resolves with the task as it stands. */
+  getTask(taskId: string, options?: CallOptions & { waitSeconds?: number | undefined }): Promise<Task>;
+  /**
+   * Deletes a task that has ended, with its child tasks and all that is stored of them. Rejects with `invalid_state` while it runs or its callback is
+   * being delivered. Not sent twice: `unreachable` means that it is not known whether the task was deleted.
+   */
+  deleteTask(taskId: string, options?: CallOptions): Promise<void>;
   /** Resolves when the task has ended, over restarts of Bridge too. */
   waitForTask(taskId: string, options?: CallOptions): Promise<Task>;
   /** All that fit, newest first; pages are fetched as they are needed. */
@@ -70,6 +79,21 @@ export interface BridgeClient {
   /** Mints a ticket for a browser, valid once within 60 s. Each of `scopes` must be a scope of the token; default: all of them. */
   createTicket(request?: { scopes?: readonly Scope[] | undefined }, options?: CallOptions): Promise<Ticket>;
   listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
+  /** What Bridge says about itself. */
+  getServiceInfo(options?: CallOptions): Promise<ServiceInfo>;
+  readonly workspaces: {
+    /** All of the tenant, by name. */
+    list(options?: CallOptions): AsyncGenerator<Workspace, void>;
+    /** Makes or replaces a file; resolves with its tag. With a condition it is not sent twice. */
+    putFile(
+      agentId: string,
+      path: string,
+      content: string | Uint8Array<ArrayBuffer>,
+      options?: CallOptions & FileCondition,
+    ): Promise<{ isNew: boolean; etag: string }>;
+    /** Deletes one file. Not sent twice. */
+    deleteFile(agentId: string, path: string, options?: CallOptions & Pick<FileCondition, "ifMatch">): Promise<void>;
+  };
   /** What a task left in its workspace. */
   readonly files: {
     /** All of them, by path. `truncated`: something could not be looked at, a directory without end for example. */
@@ -110,6 +134,16 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     return keepTrying(act, { ...settings, isRepeatable, signal: details.signal });
   }
 
+  /** A request whose answer has no body. */
+  function sendForStatus(request: BridgeRequest, isRepeatable: boolean): Promise<Response> {
+    const act = async (): Promise<Response> => {
+      const { response, close } = await connect(settings, request);
+      close();
+      return response;
+    };
+    return keepTrying(act, { ...settings, isRepeatable, signal: request.signal });
+  }
+
   async function* pages<T>(path: string, filter: object, { signal }: CallOptions): AsyncGenerator<Page<T>, void> {
     const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== undefined));
     for (;;) {
@@ -136,7 +170,14 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
       return client.waitForTask(taskId, options);
     },
 
-    getTask: (taskId, { signal } = {}) => send(pathOf(taskId), { signal }),
+    getTask: (taskId, { waitSeconds = 0, signal } = {}) =>
+      waitSeconds <= 0
+        ? send(pathOf(taskId), { signal })
+        : send(pathOf(taskId), { headers: { prefer: `wait=${Math.ceil(waitSeconds)}` }, waitMs: waitSeconds * 1000, signal }),
+
+    async deleteTask(taskId, { signal } = {}) {
+      await sendForStatus({ path: pathOf(taskId), method: "DELETE", signal }, false);
+    },
 
     async waitForTask(taskId, { signal } = {}) {
       const task = await client.getTask(taskId, { signal });
@@ -152,6 +193,22 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     createTicket: ({ scopes } = {}, { signal } = {}) => send("/api/v2/events/ticket", { method: "POST", body: { scopes }, signal }),
     listAdapters: (options = {}) => list("/api/v2/adapters", {}, options),
 
+    getServiceInfo: ({ signal } = {}) => send("/", { headers: { accept: "application/json" }, signal }),
+
+    workspaces: {
+      list: (options = {}) => list("/api/v2/workspaces", {}, options),
+      async putFile(agentId, path, content, { ifMatch, mustBeNew = false, signal } = {}) {
+        const headers = { ...(ifMatch !== undefined && { "if-match": ifMatch }), ...(mustBeNew && { "if-none-match": "*" }) };
+        const isRepeatable = ifMatch === undefined && !mustBeNew;
+        const response = await sendForStatus({ path: filePath(agentId, path), method: "PUT", headers, content, signal }, isRepeatable);
+        return { isNew: response.status === 201, etag: response.headers.get("etag") ?? "" };
+      },
+      async deleteFile(agentId, path, { ifMatch, signal } = {}) {
+        const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
+        await sendForStatus({ path: filePath(agentId, path), method: "DELETE", headers, signal }, false);
+      },
+    },
+
     files: {
       async list(taskId, options = {}) {
         const files: TaskFile[] = [];
@@ -163,7 +220,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
         return { files, truncated };
       },
       async download(taskId, path, { signal } = {}) {
-        const request = { path: `${pathOf(taskId)}/files/${path.split("/").map(encodeURIComponent).join("/")}`, signal };
+        const request = { path: `${pathOf(taskId)}/files/${encodePath(path)}`, signal };
         return readBytes(await keepTrying(() => connect(settings, request), { ...settings, isRepeatable: true, signal }));
       },
     },
@@ -190,6 +247,8 @@ function readBaseUrl(address: string | URL): string {
   return href.replace(/\/*$/, "/");
 }
 
+const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
+const filePath = (agentId: string, path: string): string => `/api/v2/workspaces/${encodeURIComponent(agentId)}/files/${encodePath(path)}`;
 const pathOf = (taskId: string): string => `/api/v2/tasks/${encodeURIComponent(taskId)}`;
 const isFinal = (state: TaskState): boolean => state !== "queued" && state !== "running";
 

@@ -13,10 +13,14 @@ export interface ConnectionOptions {
 /** One request; `path` begins with a slash. */
 export interface BridgeRequest {
   path: string;
-  method?: "GET" | "POST";
+  method?: "GET" | "POST" | "PUT" | "DELETE";
   headers?: Record<string, string>;
   /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  content?: string | Uint8Array<ArrayBuffer>;
+  /** How long Bridge may wait before it answers. */
+  waitMs?: number;
   signal?: AbortSignal | undefined;
 }
 
@@ -31,20 +35,22 @@ export interface Connection {
 /** Sends one request. Whatever is no success throws a `BridgeClientError`, but for the caller's own abort, which throws its reason. */
 export async function connect(
   { baseUrl, getToken, fetch, silenceMs }: ConnectionOptions,
-  { path, method = "GET", headers, body, signal }: BridgeRequest,
+  { path, method = "GET", headers, body, content, waitMs = 0, signal }: BridgeRequest,
 ): Promise<Connection> {
   signal?.throwIfAborted();
   const target = baseUrl + path.slice(1);
   // `.` and `..` as names, which no encoding keeps from being resolved: the request would be another one.
   if (new URL(target).href !== target) throw new BridgeClientError("not_found", "A name of the path is . or .., which leads to nothing.");
-  const sent = new Headers({ ...headers, ...(body !== undefined && { "content-type": "application/json" }) });
+  const type = content !== undefined ? "application/octet-stream" : body !== undefined ? "application/json" : undefined;
+  const sent = new Headers({ ...headers, ...(type !== undefined && { "content-type": type }) });
   sent.set("authorization", `Bearer ${checkToken(await getToken())}`);
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort);
 
   async function receive<T>(piece: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => controller.abort(new Error(`nothing came for ${silenceMs / 1000} s`)), silenceMs);
+    const limitMs = silenceMs + waitMs;
+    const timer = setTimeout(() => controller.abort(new Error(`nothing came for ${limitMs / 1000} s`)), limitMs);
     try {
       return await piece;
     } catch (error) {
@@ -65,7 +71,7 @@ export async function connect(
       fetch(target, {
         method,
         headers: sent,
-        body: body === undefined ? null : JSON.stringify(body),
+        body: content ?? (body === undefined ? null : JSON.stringify(body)),
         signal: controller.signal,
       }),
     );

@@ -26,6 +26,15 @@ export type ConnectionKind = "acp" | "cli" | "api" | "http-api" | "mcp" | "nativ
 
 type JsonObject = Record<string, unknown>;
 
+/** A file that comes with a dispatch. */
+export interface DispatchFile {
+  /** Relative to the workspace, with slashes. */
+  path: string;
+  content: string;
+  /** How `content` encodes the bytes of the file. Default: `utf8`. */
+  encoding?: "utf8" | "base64" | undefined;
+}
+
 /** A task to run. Unknown fields are refused, so that a typo never passes silently. */
 export interface DispatchRequest {
   /** The caller's own id: the same one again is the same task. Absent: the client makes one. */
@@ -46,6 +55,8 @@ export interface DispatchRequest {
         | { name: string; transport: "http" | "sse"; url: string; headers?: Record<string, string> | undefined }
       )[]
     | undefined;
+  /** Written into the workspace before the task starts: at most 100 files, and 1 MiB in all. */
+  files?: DispatchFile[] | undefined;
   /** From the start of the task; 600 unless said otherwise. */
   timeoutSeconds?: number | undefined;
   outputStrategy?: { type: "stream" } | { type: "file"; path: string } | { type: "structured"; schema: JsonObject } | undefined;
@@ -175,6 +186,33 @@ export type Scope = "dispatch" | "read" | "approve" | "manage" | "metrics";
 export interface Ticket {
   ticket: string;
   expiresAt: string;
+}
+
+/** What a Bridge says about itself. */
+export interface ServiceInfo {
+  name: string;
+  version: string;
+  description: string;
+  /** Paths on the same host, by name. */
+  links: Record<string, string>;
+}
+
+/** A place where the tasks of an agent run. */
+export interface Workspace {
+  id: string;
+  kind: "agent";
+  agentId: string;
+  /** Tasks of the agent that are kept. */
+  tasks: number;
+  updatedAt: string;
+}
+
+/** Under which condition a file is written or deleted; otherwise the call rejects with `stale_write`. */
+export interface FileCondition {
+  /** The tag that the file must have. */
+  ifMatch?: string | undefined;
+  /** The file must not exist. */
+  mustBeNew?: boolean | undefined;
 }
 
 /** A file that a task left in its workspace. */
