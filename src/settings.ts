@@ -207,7 +207,7 @@ export const settings = {
   BRIDGE_RATE_LIMIT: z
     .union([z.literal("off"), integer(1, 1_000_000)], expected("off or a whole number from 1 to 1000000"))
     .default("off")
-    .describe("POST requests per minute and token, or off."),
+    .describe("POST requests, deletions of tasks and writes of workspace files per minute and token, or off."),
   BRIDGE_CORS_ORIGINS: list
     .pipe(z.array(z.string().refine(isOrigin, "must be an origin such as https://app.example, without a path, or *")))
     .default([])

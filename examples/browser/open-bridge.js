@@ -1,10 +1,14 @@
-/** Opens Bridge's WebSocket in a browser. `mintTicket()` resolves to the answer of POST /api/v2/events/ticket. */
-export async function openBridge(url, mintTicket) {
+/**
+ * Opens Bridge's WebSocket in a browser. `mintTicket()` resolves to the answer of POST /api/v2/events/ticket. `onEvent({runId, event})` gets the events of
+ * runs that are followed.
+ */
+export async function openBridge(url, mintTicket, onEvent = () => {}) {
   const { ticket } = await mintTicket();
   const socket = new WebSocket(`${url}?${new URLSearchParams({ ticket })}`);
   const waiting = new Map();
   socket.onmessage = ({ data }) => {
-    const { requestId, status, payload } = JSON.parse(data);
+    const { requestId, op, status, payload } = JSON.parse(data);
+    if (op === "agent.event") return onEvent(payload);
     waiting.get(requestId)?.resolve({ status, payload });
     waiting.delete(requestId);
   };

@@ -35,6 +35,7 @@ test("the client of the page drives a run", async () => {
     openBridge(
       url: string,
       mintTicket: () => Promise<unknown>,
+      onEvent?: (payload: { runId: string; event: { type: string } | null }) => void,
     ): Promise<{
       ask(op: string, payload?: unknown): Promise<{ status: number; payload: Record<string, unknown> }>;
       close(): void;
@@ -42,11 +43,17 @@ test("the client of the page drives a run", async () => {
   };
   const mint = async () => (await bridge.call("POST", "/api/v2/events/ticket")).body;
   const endpoint = `${bridge.url.replace("http", "ws")}/ws/bridge`;
-  const client = await openBridge(endpoint, mint);
+  const seen: (string | undefined)[] = [];
+  const client = await openBridge(endpoint, mint, ({ event }) => seen.push(event?.type));
   const run = { agent: "writer", input: "Hello.", provider: "memory", taskId: "t" };
   const answers = await Promise.all([client.ask("agent.run", run), client.ask("no.such"), client.ask("workspace.list")]);
   expect(answers.map(({ status }) => status)).toEqual([200, 404, 200]);
   await eventually(async () => (await client.ask("agent.status", { runId: "t" })).payload["phase"]).toBe("completed");
+  await client.ask("agent.run", { ...run, taskId: "followed", events: true });
+  const { payload } = await client.ask("agent.result", { runId: "followed", waitSeconds: 20 });
+  expect(payload).toMatchObject({ phase: "completed", result: { output: "Hello." } });
+  await eventually(() => seen.at(-1)).toBe("execution.completed");
+  expect(seen[0]).toBe("execution.started");
   await bridge.close();
   await expect(client.ask("workspace.list")).rejects.toThrow("closed");
   await expect(openBridge(endpoint, async () => ({ ticket: "none" }))).rejects.toThrow("could not be opened");
