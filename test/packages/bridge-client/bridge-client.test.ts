@@ -58,6 +58,36 @@ test("cancels what runs, and changes nothing of what has ended", async () => {
   expect(await client.cancel(taskId)).toEqual({ taskId, state: "cancelled" });
 });
 
+test("waits for the end of a task in one request, and deletes it", async () => {
+  const { taskId } = await client.dispatch({ ...task, message: "wait" });
+  const waiting = client.getTask(taskId, { waitSeconds: 20 });
+  await expect(client.deleteTask(taskId)).rejects.toMatchObject({ code: "invalid_state", status: 409 });
+  await client.cancel(taskId);
+  expect(await waiting).toMatchObject({ state: "cancelled" });
+  await client.deleteTask(taskId);
+  await expect(client.deleteTask(taskId)).rejects.toMatchObject({ code: "not_found" });
+  await expect(client.getTask(taskId)).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("writes and deletes files of a workspace, under conditions too, and lists the workspaces", async () => {
+  const { putFile, deleteFile, list } = client.workspaces;
+  const made = await putFile("filed", "in/50% done?.txt", "fünf", { mustBeNew: true });
+  expect(made).toEqual({ isNew: true, etag: expect.stringMatching(/^".+"$/) });
+  await expect(putFile("filed", "in/50% done?.txt", "sechs", { mustBeNew: true })).rejects.toMatchObject({ code: "stale_write" });
+  const replaced = await putFile("filed", "in/50% done?.txt", new Uint8Array([0, 255]), { ifMatch: made.etag });
+  expect(replaced.isNew).toBe(false);
+  await expect(deleteFile("filed", "in/50% done?.txt", { ifMatch: made.etag })).rejects.toMatchObject({ code: "stale_write" });
+  await deleteFile("filed", "in/50% done?.txt", { ifMatch: replaced.etag });
+  await expect(deleteFile("filed", "in/50% done?.txt")).rejects.toMatchObject({ code: "not_found" });
+  await expect(putFile("filed", ".git/config", "")).rejects.toMatchObject({ code: "invalid_request", errors: [{ path: "path" }] });
+  await client.run({ ...task, agentId: "filed", files: [{ path: "a.txt", content: "a" }] });
+  expect((await collect(list())).find(({ agentId }) => agentId === "filed")).toMatchObject({ kind: "agent", tasks: 1 });
+});
+
+test("reads what Bridge says about itself", async () => {
+  expect(await client.getServiceInfo()).toMatchObject({ name: "Bridge", links: { docs: "/docs" } });
+});
+
 test("a task's story, each event with the data that its type promises", async () => {
   const { taskId } = await client.dispatch({ ...task, message: "look" });
   const events = await collect(client.events(taskId));

@@ -215,3 +215,30 @@ test("an error of something in front of Bridge has no code of its own", async ()
   const { url } = await startScriptedServer(json(500, { code: 500, error: "no upstream" }));
   await expect(createBridgeClient({ url, ...quick }).getTask("t")).rejects.toMatchObject({ code: "unexpected_answer", status: 500 });
 });
+
+test("a wait for the end of a task may take as long as it was asked for, beyond the silence of other calls", async () => {
+  const task = { ...accepted, state: "completed" };
+  const { url, requests } = await startScriptedServer((response) => setTimeout(() => json(200, task)(response), 700));
+  const client = createBridgeClient({ url, ...quick, silenceMs: 300 });
+  expect(await client.getTask("t", { waitSeconds: 2 })).toEqual(task);
+  expect(requests.map(({ headers }) => headers.prefer)).toEqual(["wait=2"]);
+});
+
+test("a deletion and a conditional write are sent once, a plain write until its answer comes", async () => {
+  for (const act of [
+    (client: ReturnType<typeof createBridgeClient>) => client.deleteTask("t"),
+    (client: ReturnType<typeof createBridgeClient>) => client.workspaces.deleteFile("a", "f"),
+    (client: ReturnType<typeof createBridgeClient>) => client.workspaces.putFile("a", "f", "x", { mustBeNew: true }),
+    (client: ReturnType<typeof createBridgeClient>) => client.workspaces.putFile("a", "f", "x", { ifMatch: '"t"' }),
+  ]) {
+    const { url, requests } = await startScriptedServer(hangUp);
+    await expect(act(createBridgeClient({ url, ...quick }))).rejects.toMatchObject({ code: "unreachable" });
+    expect(requests).toHaveLength(1);
+  }
+  const { url, requests } = await startScriptedServer(hangUp, (response) => response.writeHead(204, { etag: '"t"' }).end());
+  expect(await createBridgeClient({ url, ...quick }).workspaces.putFile("a", "f/g h", "x")).toEqual({ isNew: false, etag: '"t"' });
+  expect(requests.map(({ method, target, body }) => [method, target, body])).toEqual([
+    ["PUT", "/api/v2/workspaces/a/files/f/g%20h", "x"],
+    ["PUT", "/api/v2/workspaces/a/files/f/g%20h", "x"],
+  ]);
+});

@@ -14,11 +14,13 @@ import type {
   FieldError,
   ListedTask,
   NormalizedUsage,
+  ServiceInfo,
   Task,
   TaskErrorCode,
   TaskFile,
   TaskFilter,
   TaskState,
+  Workspace,
 } from "bridge-client";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { parse } from "yaml";
@@ -79,6 +81,8 @@ const keys = {
   AcceptedTask: { taskId: true, provider: true, agentId: true, state: true, createdAt: true } satisfies Keys<AcceptedTask>,
   Adapter: { provider: true, health: true, capabilities: true, running: true, queued: true, maxConcurrent: true } satisfies Keys<Adapter>,
   TaskFile: { path: true, bytes: true, modifiedAt: true } satisfies Keys<TaskFile>,
+  Workspace: { id: true, kind: true, agentId: true, tasks: true, updatedAt: true } satisfies Keys<Workspace>,
+  ServiceInfo: { name: true, version: true, description: true, links: true } satisfies Keys<ServiceInfo>,
 };
 const health: Keys<Adapter["health"]> = { status: true, connection: true, version: true, detail: true, preflight: true, checkedAt: true };
 const filter: Keys<TaskFilter> = { state: true, provider: true, agentId: true, parentTaskId: true };
