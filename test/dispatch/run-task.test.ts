@@ -173,3 +173,31 @@ function composite(
 function fail(what: string): never {
   throw new Error(what);
 }
+
+describe("a task with files", () => {
+  const files = Array.from({ length: 20 }, (_, index) => ({ path: `in/${index}.txt`, content: `${index}` }));
+
+  test("that is cancelled while they are written never starts its runtime", async () => {
+    let starts = 0;
+    const run: Run = async () => {
+      starts += 1;
+      return {};
+    };
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    for (let round = 0; round < 20; round += 1) {
+      const taskId = `t${round}`;
+      const { task } = await engine.dispatcher.accept(newDispatch({ taskId, request: { files } }), caller);
+      // After so many turns the writes have begun, and have not ended.
+      while ((await engine.store.findTaskProgress("default", taskId))?.state === "queued") await delay(0);
+      const before = starts;
+      const { changed } = await engine.dispatcher.cancel("default", taskId);
+      const { state } = await engine.dispatcher.waitForEnd(task, 5_000);
+      expect([changed, state]).toEqual([true, "cancelled"]);
+      // A runtime that had started before the cancel is no fault; one that starts after it is.
+      const atCancel = starts;
+      await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0 }));
+      expect({ round, before, starts }).toEqual({ round, before, starts: atCancel });
+    }
+    expect(starts).toBeLessThan(20);
+  });
+});

@@ -72,7 +72,10 @@ describe("a whole Bridge", () => {
 
   test.each([
     ["POST", "/api/v2/tasks", "GET, HEAD"],
-    ["DELETE", "/api/v2/tasks/t1", "GET, HEAD"],
+    ["PUT", "/api/v2/tasks/t1", "DELETE, GET, HEAD"],
+    ["GET", "/api/v2/workspaces/a/files/b", "DELETE, PUT"],
+    ["POST", "/api/v2/workspaces", "GET, HEAD"],
+    ["POST", "/", "GET, HEAD"],
     ["GET", "/api/v2/dispatch", "POST"],
     ["PUT", "/api/v2/tasks/t1/cancel", "POST"],
     ["OPTIONS", "/api/v2/dispatch", "POST"],
@@ -85,7 +88,6 @@ describe("a whole Bridge", () => {
   });
 
   test.each([
-    "/",
     "/nothing",
     "/api/v2",
     "/api/v2/Tasks",
