@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AdapterLogger } from "#contract";
 import { BridgeError } from "../errors.ts";
-import { isTerminal, type StoredEvent } from "../events/event-feed.ts";
+import { type EventStore, isTerminal, type StoredEvent } from "../events/event-feed.ts";
 import type { EventLog } from "../events/event-log.ts";
 import { placeOf } from "../events/follow-events.ts";
 import { encodeEnvelope } from "../http/event-frame.ts";
 import { readEventId } from "../http/last-event-id.ts";
-import type { Store } from "../store/store.ts";
 import { isFinal, type TaskProgress } from "../task.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
 
@@ -30,7 +29,10 @@ export interface RunFollower {
 
 /** What it works with. */
 export interface RunFollowerOptions {
-  store: Pick<Store, "epoch" | "lastEventNumber" | "readTaskEvents" | "findTaskProgress" | "hasEventsAfter">;
+  store: Pick<EventStore, "epoch" | "lastEventNumber" | "readTaskEvents"> & {
+    findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
+    hasEventsAfter(taskSeq: number, number: number): Promise<boolean>;
+  };
   eventLog: Pick<EventLog, "subscribe" | "formatId">;
   logger: Pick<AdapterLogger, "error">;
 }
