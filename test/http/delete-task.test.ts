@@ -140,9 +140,18 @@ describe("deleting a task", () => {
   });
 
   test("counts against the limit of requests", async () => {
-    const limited = await startBridge({ BRIDGE_RATE_LIMIT: "2" });
-    for (const code of ["not_found", "not_found", "too_many_requests"] as const)
-      expectProblem(await limited.call("DELETE", "/api/v2/tasks/none"), code);
+    const limited = await startBridge({ BRIDGE_RATE_LIMIT: "3" });
+    const file = "/api/v2/workspaces/a/files/b";
+    expectProblem(await limited.call("DELETE", "/api/v2/tasks/none"), "not_found");
+    expect((await limited.call("PUT", file, { body: "x" })).status).toBe(201);
+    expect((await limited.call("DELETE", file)).status).toBe(204);
+    for (const [method, target] of [
+      ["DELETE", "/api/v2/tasks/none"],
+      ["PUT", file],
+      ["DELETE", file],
+    ] as const)
+      expectProblem(await limited.call(method, target, method === "PUT" ? { body: "x" } : {}), "too_many_requests");
+    expect((await limited.call("GET", "/api/v2/workspaces")).status).toBe(200);
     await limited.close();
   });
 });
