@@ -31,17 +31,19 @@ export const dispatchFiles = listOf(MAX_DISPATCH_FILES, dispatchFile).check(({ v
     if ("fault" in read) refuse([index, "path"], read.fault);
     if (encoding === "base64" && !isBase64(content)) refuse([index, "content"], "must be base64, with padding and without line breaks");
     else if (encoding !== "base64" && !content.isWellFormed()) refuse([index, "content"], "must not contain half of a surrogate pair");
+    if ("fault" in read) continue;
     const other = taken.get(path);
     if (other !== undefined) refuse([index, "path"], `is the path of files.${other}; paths must differ`);
     taken.set(path, index);
   }
-  for (const [index, { path }] of files.entries()) {
-    const parent = parentsOf(path).find((name) => taken.has(name));
+  // Only of valid paths, which have few names.
+  for (const [path, index] of taken) {
+    const parent = findParent(path, taken);
     if (parent !== undefined) refuse([index, "path"], `leads through files.${taken.get(parent)}, which is a file`);
   }
-  const bytes = files.reduce((sum, file) => sum + decodeFile(file).length, 0);
+  const bytes = files.reduce((sum, file) => sum + Buffer.byteLength(file.content, file.encoding ?? "utf8"), 0);
   if (bytes > MAX_DISPATCH_FILES_BYTES)
-    refuse([], `must have at most ${MAX_DISPATCH_FILES_BYTES} bytes in all; got ${bytes}. Put larger files into the workspace before`);
+    refuse([], `must have at most ${MAX_DISPATCH_FILES_BYTES} bytes in all; got ${bytes}. Put larger files into the workspace before the dispatch`);
 });
 
 /** The bytes of a file of a dispatch. */
@@ -50,7 +52,11 @@ export const decodeFile = ({ content, encoding = "utf8" }: DispatchedFile): Buff
 /** Node ignores whatever is no base64. */
 const isBase64 = (text: string): boolean => Buffer.from(text, "base64").toString("base64") === text;
 
-const parentsOf = (path: string): string[] => {
-  const names = path.split("/");
-  return names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"));
-};
+/** The first directory of the path that is a file. */
+function findParent(path: string, files: ReadonlyMap<string, number>): string | undefined {
+  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
+    const parent = path.slice(0, end);
+    if (files.has(parent)) return parent;
+  }
+  return undefined;
+}

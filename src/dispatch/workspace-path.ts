@@ -23,8 +23,12 @@ export function readListedPath(path: string): string[] | null {
 
 /** The names of a path that a caller may write, or the message that says why it may not. */
 export function readWritablePath(path: string): { names: string[] } | { fault: string } {
-  const fault = findFault(path, path.split("/"));
-  return fault === null ? { names: path.split("/") } : { fault };
+  const { pathBytes, depth } = walkLimits;
+  // First, because the other checks take time and memory for each character and name.
+  if (Buffer.byteLength(path) > pathBytes) return { fault: `must have at most ${pathBytes} bytes and ${depth} names` };
+  const names = path.split("/");
+  const fault = findFault(path, names);
+  return fault === null ? { names } : { fault };
 }
 
 function findFault(path: string, names: readonly string[]): string | null {
@@ -32,7 +36,7 @@ function findFault(path: string, names: readonly string[]): string | null {
   if (path.startsWith("/")) return "must be relative to the workspace";
   if (/\p{Cc}/u.test(path) || !path.isWellFormed()) return "must not contain control characters or half of a surrogate pair";
   if (!names.every(isPlainName)) return 'must be names separated by "/", none of them empty, "." or ".."';
-  if (Buffer.byteLength(path) > pathBytes || names.length > depth) return `must have at most ${pathBytes} bytes and ${depth} names`;
+  if (names.length > depth) return `must have at most ${pathBytes} bytes and ${depth} names`;
   if (names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return `must not contain a name of more than ${MAX_NAME_BYTES} bytes`;
   const folded = names.map(foldName);
   if (folded.some((name) => gitNames.has(name) || skippedDirectories.has(name)))
@@ -46,8 +50,10 @@ const isPlainName = (name: string): boolean => name !== "" && name !== "." && na
 
 /** A name as a file system may compare it: without case, without characters that are not shown, without dots and spaces at the end. */
 const foldName = (name: string): string =>
-  name
-    .normalize("NFKC")
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+  foldCharacters(name)
     .toLowerCase()
     .replace(/[. ]+$/, "");
+
+/** Most names are ASCII, which is as it is. */
+const foldCharacters = (name: string): string =>
+  /^[\x20-\x7e]*$/.test(name) ? name : name.normalize("NFKC").replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "");

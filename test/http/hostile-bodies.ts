@@ -33,6 +33,8 @@ export function makeHostileBodies(): HostileBody[] {
     "500 arrays, 98 deep": metadata(list(FULL / 98, () => `${"[".repeat(97)}"${"x".repeat(14_000)}"${"]".repeat(97)}`)),
     "1,000 tools": `"tools":${list(1000, (index) => `{"name":"t${index}","description":"${"x".repeat(8000)}","input_schema":{"type":"object"}}`)}`,
     "1,000 tools of 40 properties": `"tools":${list(1000, (tool) => `{"name":"t${tool}","input_schema":{${keys(40, (index) => `"property${index}":{}`)}}}`)}`,
+    "100 files of 10 KB": `"files":${list(100, (index) => `{"path":"${"d/".repeat(50)}${index}","content":"${"x".repeat(10_000)}"}`)}`,
+    "100 files of base64": `"files":${list(100, (index) => `{"path":"${index}","encoding":"base64","content":"${"AAAA".repeat(3000)}"}`)}`,
   };
   const refused = {
     "50,000 unknown fields": keys(FULL, (index) => `"${hash(index)}${"k".repeat(140)}":1`),
@@ -41,6 +43,11 @@ export function makeHostileBodies(): HostileBody[] {
     "12,000 mcpServers": `"mcpServers":${list(FULL / 4, (index) => `{"name":"${index}","transport":"stdio","command":"${"x".repeat(200)}"}`)}`,
     "50,000 wrong mcpServers": `"mcpServers":${list(FULL, () => '"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"')}`,
     "an environment of 49,000": `"mcpServers":[{"name":"a","transport":"stdio","command":"x","env":{${keys(49_000, (index) => `"${hash(index)}":"${"x".repeat(60)}"`)}}}]`,
+    "16,000 files": `"files":${list(FULL / 3, (index) => `{"path":"${index}","content":"${"x".repeat(400)}"}`)}`,
+    "a file of 8 MB": `"files":[{"path":"a","content":"${"x".repeat(BODY_LIMIT_BYTES - 1000)}"}]`,
+    "a file of 8 MB of base64": `"files":[{"path":"a","encoding":"base64","content":"${"AAAA".repeat((BODY_LIMIT_BYTES - 1000) / 4)}"}]`,
+    "a file with a path of 8 MB": `"files":[{"path":"${"a/".repeat((BODY_LIMIT_BYTES - 1000) / 2)}b","content":""}]`,
+    "100 files with paths of 80 KB": `"files":${list(100, (index) => `{"path":"${"a/".repeat(40_000)}${index}","content":""}`)}`,
     "a model's name of 8 MB": `"model":"${"x".repeat(BODY_LIMIT_BYTES - 1000)}"`,
     "a callback URL of 8 MB": `"callbackUrl":"https://${"x".repeat(BODY_LIMIT_BYTES - 1000)}"`,
     "40,000 levels": metadata(`${"[".repeat(40_000)}"${"x".repeat(7_000_000)}"${"]".repeat(40_000)}`),
