@@ -43,7 +43,10 @@ export const dispatchFiles = listOf(MAX_DISPATCH_FILES, dispatchFile).check(({ v
   }
   const bytes = files.reduce((sum, file) => sum + Buffer.byteLength(file.content, file.encoding ?? "utf8"), 0);
   if (bytes > MAX_DISPATCH_FILES_BYTES)
-    refuse([], `must have at most ${MAX_DISPATCH_FILES_BYTES} bytes in all; got ${bytes}. Put larger files into the workspace before the dispatch`);
+    refuse(
+      [],
+      `must have at most ${MAX_DISPATCH_FILES_BYTES} bytes in all; got ${bytes}. Put larger files into the workspace before the dispatch`,
+    );
 });
 
 /** The bytes of a file of a dispatch. */
