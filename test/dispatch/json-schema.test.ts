@@ -9,7 +9,11 @@ test.each([
   ["draft 7", { $schema: draft7, type: "object" }, null],
   ["2020-12", { $schema: draft2020, type: "object", $defs: { n: { type: "integer" } }, properties: { n: { $ref: "#/$defs/n" } } }, null],
   ["unknown keywords and formats", { type: "object", example: 1, properties: { at: { format: "date-time" } } }, null],
-  ["a wrong type", { properties: { n: { type: "intger" } } }, 'properties.n.type must be one of "array", "boolean", "integer", "null", "number", "object", "string"'],
+  [
+    "a wrong type",
+    { properties: { n: { type: "intger" } } },
+    'properties.n.type must be one of "array", "boolean", "integer", "null", "number", "object", "string"',
+  ],
   ["a wrong keyword value", { required: "n" }, "required must be array"],
   ["a reference to nowhere", { $ref: "#/definitions/missing" }, "can't resolve reference #/definitions/missing from id #"],
   [
