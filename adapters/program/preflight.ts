@@ -72,12 +72,18 @@ export async function reportHealth(
     (error: unknown) => ({ ok: false, detail: `Whether there are credentials is not known. ${reasonOf(error)}` }),
   );
   steps.push({ step: "authentication", ...credentials });
-  steps.push({ step: "multi-agent capability", ok: true, detail: used.connection.multiAgent ?? program.multiAgent });
+  // A council works with every runtime, so this step cannot fail: it only describes.
+  const multiAgent = used.connection.multiAgent ?? program.multiAgent;
+  steps.push({
+    step: "multi-agent capability",
+    ok: true,
+    detail: `${multiAgent.replace(/\.$/, "")}. Councils do not use it: each role of a council is a task of its own.`,
+  });
   const seconds = estimateTimeoutSeconds({ files: 10 }, "standard", program.timeoutMultiplier);
   steps.push({
     step: "timeout",
     ok: true,
-    detail: `${seconds} s for 10 files at standard intensity (multiplier ${program.timeoutMultiplier})`,
+    detail: `Estimate for one answer in a council: ${seconds} s for a scope of 10 files at intensity standard. The multiplier of this runtime is ${program.timeoutMultiplier}.`,
   });
   steps.push(...sandboxStep(context.sandbox));
   return {

@@ -73,8 +73,17 @@ describe("a preflight", () => {
         { step: "primary connection", ok: true, detail: `acp: ${bin}/one 1.0.1` },
         { step: "secondary connection", ok: true, detail: `cli: ${bin}/two 2.0.2-beta.1` },
         { step: "authentication", ok: true, detail: "It needs none." },
-        { step: "multi-agent capability", ok: true, detail: "One agent in each task." },
-        { step: "timeout", ok: true, detail: "270 s for 10 files at standard intensity (multiplier 1.5)" },
+        {
+          step: "multi-agent capability",
+          ok: true,
+          detail: "One agent in each task. Councils do not use it: each role of a council is a task of its own.",
+        },
+        {
+          step: "timeout",
+          ok: true,
+          detail:
+            "Estimate for one answer in a council: 270 s for a scope of 10 files at intensity standard. The multiplier of this runtime is 1.5.",
+        },
       ],
     });
   });
