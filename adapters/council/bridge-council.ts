@@ -1,4 +1,4 @@
-import { plannedRuns, recordBridge } from "bridge-council";
+import { plannedRuns, recordBridge, SETTINGS_FILE } from "bridge-council";
 import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
 import { renderEnding, tooManyRuns } from "./ending.ts";
 
@@ -11,11 +11,12 @@ export const bridgeCouncil = (runtime: string): CouncilKind => ({
   run: (task) => runOn(task.input.providers?.[0] ?? runtime, task),
 });
 
-/** Why a runtime is left out that could be asked. */
+/** The reason why a runtime is not asked; null if it is. */
 export function obstacleTo(provider: string, { settings, config }: Pick<CouncilTask, "settings" | "config">): string | null {
   if (!settings.of(provider).enabled) return "disabled by the settings of the workspace";
-  const takesInput = (config.describeProvider(provider)?.capabilities.inputs ?? []).length > 0;
-  return takesInput ? "a council or a responder itself, not a runtime" : null;
+  const described = config.describeProvider(provider);
+  if (described === null) return "adapter_offline: not loaded; add it to BRIDGE_ADAPTERS";
+  return (described.capabilities.inputs ?? []).length > 0 ? "a council or a responder itself, not a runtime" : null;
 }
 
 async function runOn(runtime: string, task: CouncilTask): Promise<Ending> {
@@ -34,7 +35,7 @@ async function runOn(runtime: string, task: CouncilTask): Promise<Ending> {
   return renderEnding({ ...report, notes: [...report.notes, ...settingsNotes(task)] }, input.scope);
 }
 
-/** What a council on one runtime is run with, whoever asks for it. */
+/** The options of a council on one runtime. */
 export function memberOptions(bridge: string, provider: string, task: CouncilTask) {
   const described = task.config.describeProvider(provider);
   return {
@@ -43,6 +44,7 @@ export function memberOptions(bridge: string, provider: string, task: CouncilTas
     profile: task.profile,
     reasoningLevel: task.settings.reasoningLevel,
     execute: task.execute,
+    ...(task.takeTurn === undefined ? {} : { takeTurn: task.takeTurn }),
     remembers: described?.capabilities.sessionResume === true,
     timeoutMultiplier: described?.timeoutMultiplier ?? 1,
     secondsLeft: task.secondsLeft,
@@ -51,13 +53,14 @@ export function memberOptions(bridge: string, provider: string, task: CouncilTas
     workspace: task.request.directories.workspace,
     availability: {
       found: described !== null && described.health !== "offline",
+      path: described?.connection ?? null,
       detail: described?.detail ?? described?.health ?? "not loaded",
     },
     now: () => new Date(),
   };
 }
 
-/** A dispatch that names a model means it; else the workspace's settings do, whose names may be out of date: what the runtime does not know is left out. */
+/** Chooses the model of the dispatch, else those of the settings. Names of the settings may be out of date: those that the runtime does not list are left out. */
 export async function chooseModels(
   provider: string,
   { request, settings, config }: Pick<CouncilTask, "request" | "settings" | "config">,
@@ -65,7 +68,10 @@ export async function chooseModels(
   if (request.model !== undefined) return { models: [request.model], warnings: [] };
   const { models } = settings.of(provider);
   const known = models.length === 0 ? null : await config.listModels(provider);
-  if (known === null) return { models, warnings: [] };
+  if (known === null) {
+    const reason = "the settings are older than ttl_hours, and this runtime does not list its models";
+    return { models, warnings: settings.isStale ? models.map((model) => ({ model, reason })) : [] };
+  }
   const unknown = models.filter((model) => !known.includes(model));
   return {
     models: models.filter((model) => known.includes(model)),
@@ -73,10 +79,13 @@ export async function chooseModels(
   };
 }
 
-/** What the settings of the workspace could not say. */
-export const settingsNotes = ({ settings: { fault, reasoningLevel } }: Pick<CouncilTask, "settings">): string[] => [
+/** Notes for a report on the settings of the workspace. */
+export const settingsNotes = ({ settings: { fault, isStale, reasoningLevel } }: Pick<CouncilTask, "settings">): string[] => [
   ...(fault === null ? [] : [fault]),
+  ...(isStale
+    ? [`${SETTINGS_FILE} is older than its ttl_hours. Models that a runtime lists were checked; all other settings were used as they are.`]
+    : []),
   ...(reasoningLevel === null
     ? []
-    : [`reasoning_level "${reasoningLevel}" was asked for: Codex is told, other runtimes reason as they are configured.`]),
+    : [`reasoning_level "${reasoningLevel}" is passed to Codex. Other runtimes reason as they are configured.`]),
 ];

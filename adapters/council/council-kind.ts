@@ -35,4 +35,6 @@ export interface CouncilTask extends Omit<CouncilStart, "signal"> {
   profile: CapabilityProfile;
   /** Asks a runtime one question, as a child task. */
   execute(request: RoleRequest): Promise<RoleResult>;
+  /** Runs one question after the other; absent when they may run at the same time. */
+  takeTurn?<T>(work: () => Promise<T>): Promise<T>;
 }

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
-import { createSpending, readSettings, resolveProfile, SETTINGS_FILE, type Spending } from "bridge-council";
+import { createSpending, createTurns, readSettings, resolveProfile, SETTINGS_FILE, type Spending } from "bridge-council";
 import type { CouncilKind, CouncilStart, Ending } from "./council-kind.ts";
 
 /** The most that a settings file may hold, in bytes. */
@@ -16,11 +16,14 @@ export async function runCouncilTask(
   const spending = createSpending(start.maxRuns);
   const { content, fault } = await readSettingsFile(request.directories.workspace);
   const settings = { ...readSettings(content), ...(fault === null ? {} : { fault }) };
+  const profile = resolveProfile(input.taskType, request.profile);
   const ending = await kind.run({
     ...start,
     settings,
     spending,
-    profile: resolveProfile(input.taskType, request.profile),
+    profile,
+    // All roles, of whatever runtime, work in the same workspace. Two that write at once would overwrite each other's files.
+    ...(profile === "modify" ? { takeTurn: createTurns() } : {}),
     async execute({ provider, message, model, timeoutSeconds, resumeToken, profile, role, domain, round }) {
       if (signal.aborted) return { status: "error", errorCode: "cancelled", error: "The council was stopped." };
       return await config.runChild({

@@ -13,6 +13,7 @@ import {
   type SkippedBridge,
   shareEvenly,
 } from "bridge-council";
+import type { TaskErrorCode } from "#contract";
 import { chooseModels, memberOptions, obstacleTo, settingsNotes } from "./bridge-council.ts";
 import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
 import { tooManyRuns } from "./ending.ts";
@@ -32,7 +33,7 @@ export const deepCouncil: CouncilKind = {
 };
 
 async function run(task: CouncilTask): Promise<Ending> {
-  const { input, spending, settings, request } = task;
+  const { input, spending, request } = task;
   const { members, leftOut } = chooseMembers(task);
   const domains = chooseDomains(input);
   const choices = new Map(await Promise.all(members.map(async ({ provider }) => [provider, await chooseModels(provider, task)] as const)));
@@ -77,24 +78,21 @@ async function run(task: CouncilTask): Promise<Ending> {
     log: artifacts.log,
     onProgress: task.onProgress,
   });
-  const stale = settings.isStale
-    ? ["The settings of the workspace are older than they say they are good for; what is here now was asked."]
-    : [];
-  const told: CouncilReport = { ...report, synthesis_notes: [...report.synthesis_notes, ...settingsNotes(task), ...stale] };
-  await artifacts.write("json", `${JSON.stringify(told, null, 2)}\n`);
-  await artifacts.write("md", renderCouncil(told, { scope: input.scope }));
+  const noted: CouncilReport = { ...report, synthesis_notes: [...report.synthesis_notes, ...settingsNotes(task)] };
+  await artifacts.write("json", `${JSON.stringify(noted, null, 2)}\n`);
+  await artifacts.write("md", renderCouncil(noted, { scope: input.scope }));
   await artifacts.close();
   const faults = artifacts.fault === null ? [] : [artifacts.fault];
-  return endWith({ ...told, synthesis_notes: [...told.synthesis_notes, ...faults], artifacts: artifacts.paths }, input.scope);
+  return endWith({ ...noted, synthesis_notes: [...noted.synthesis_notes, ...faults], artifacts: artifacts.paths }, input.scope);
 }
 
 /** Who sits on the council: who was asked for, else the usual ones that are loaded; the settings may leave some out. */
 function chooseMembers(task: CouncilTask): { members: Member[]; leftOut: SkippedBridge[] } {
-  const { input, config } = task;
+  const { input } = task;
   const wanted = input.providers ?? usualRuntimes;
   const leftOut: SkippedBridge[] = [];
   const members = wanted.flatMap((provider) => {
-    const reason = obstacleTo(provider, task) ?? (config.describeProvider(provider) === null ? "not loaded" : null);
+    const reason = obstacleTo(provider, task);
     if (reason === null) return [{ bridge: provider, provider }];
     leftOut.push({ bridge: provider, reason });
     return [];
@@ -106,13 +104,18 @@ function endWith(report: CouncilReport, scope: string): Ending {
   const outputs = { ...report };
   const output = renderCouncil(report, { scope });
   if (report.status === "COMPLETED") return { status: "ok", output, outputs, connection: "native-dispatch" };
-  const wasStopped = report.bridge_reports.some(({ status }) => status === "ABORTED");
   return {
     status: "error",
-    errorCode: wasStopped ? "cancelled" : "adapter_offline",
+    errorCode: errorCodeOf(report),
     error: `${report.abort_reason} ${report.skip_reasons.map(({ bridge, reason }) => `${bridge}: ${reason}.`).join(" ")}`.trim(),
     output,
     outputs,
     connection: "native-dispatch",
   };
+}
+
+/** A runtime that gave answers was there: what is wrong are its answers, not the way to it. */
+function errorCodeOf({ bridge_reports, skip_reasons }: CouncilReport): TaskErrorCode {
+  if (bridge_reports.some(({ status }) => status === "ABORTED")) return "cancelled";
+  return skip_reasons.some(({ reason }) => reason.startsWith("output_invalid")) ? "output_invalid" : "adapter_offline";
 }

@@ -60,6 +60,8 @@ export interface Sandbox {
 /** Another adapter of the same Bridge, as it is right now. */
 export interface ProviderDescription {
   health: AdapterHealthStatus["status"];
+  /** The connection that the last health check found; null without one. */
+  connection: Connection | null;
   /** What the operator can do about it, when it is not well. */
   detail: string | null;
   capabilities: GatewayCapabilities;

@@ -135,6 +135,7 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
       const { adapter, health } = entry;
       return {
         health: health.status,
+        connection: health.connection,
         detail: health.detail,
         capabilities: adapter.capabilities(),
         timeoutMultiplier: isPaced(adapter) ? adapter.timeoutMultiplier : 1,

@@ -22,8 +22,21 @@ test.each([
   expect(await chooseModels("opencode", task)).toEqual({ models, warnings });
 });
 
-test("a level of reasoning is told with what becomes of it", () => {
+const old = { updated: "2020-01-01T00:00:00Z", ttl_hours: 24 };
+const unchecked = { model: "a/one", reason: "the settings are older than ttl_hours, and this runtime does not list its models" };
+
+test.each([
+  ["are checked where the runtime lists its models", ["a/two"], [], [{ model: "a/one", reason: gone.reason }]],
+  ["are asked with a warning where it does not", null, ["a/one"], [unchecked]],
+])("models of stale settings %s, and a note reports it", async (_what, known, models, warnings) => {
+  const settings = readSettings(JSON.stringify({ bridges: { opencode: { model: "a/one" } }, ...old }));
+  const config = createAdapterConfig("/nowhere", { listModels: async () => known });
+  expect(await chooseModels("opencode", { request: {} as CouncilTask["request"], settings, config })).toEqual({ models, warnings });
+  expect(settingsNotes({ settings })).toEqual([expect.stringContaining(".bridge-settings.json is older than its ttl_hours.")]);
+});
+
+test("a level of reasoning is noted with what becomes of it", () => {
   const settings = readSettings(JSON.stringify({ reasoning_level: "xhigh" }));
-  expect(settingsNotes({ settings })).toEqual([expect.stringContaining('reasoning_level "xhigh" was asked for: Codex is told')]);
+  expect(settingsNotes({ settings })).toEqual([expect.stringContaining('reasoning_level "xhigh" is passed to Codex.')]);
   expect(settingsNotes({ settings: readSettings(null) })).toEqual([]);
 });

@@ -44,6 +44,7 @@ describe("a council of one runtime over HTTP", () => {
       "output",
       "bridge_complete",
     ]);
+    expect(eventLog()[1]).toEqual({ event: "preflight", step: "availability_check", result: "found", path: "cli", detail: "healthy" });
   });
 
   test("standard: a challenge, a withdrawal, a domain called in, prose around JSON, garbage and silence", async () => {
@@ -72,13 +73,14 @@ describe("a council of one runtime over HTTP", () => {
     expect(asked().filter(({ asksAgain }) => asksAgain)).toMatchObject([{ role: "Challenger", round: 1 }]);
     expect(report.roles.filter(({ answered }) => !answered)).toEqual(
       expect.arrayContaining([
-        { round: 1, role: "Challenger", domain: "cross-domain", answered: false, reason: "unreadable answer, twice" },
+        { round: 1, role: "Challenger", domain: "cross-domain", answered: false, reason: "unreadable answer, twice", summary: null },
         {
           round: 2,
           role: "Integration Checker",
           domain: "cross-domain",
           answered: false,
           reason: expect.stringMatching(/^timeout_after_\d+s$/),
+          summary: null,
         },
       ]),
     );
@@ -116,17 +118,31 @@ describe("a council of one runtime over HTTP", () => {
     });
     await dispatch();
     const report = (await ended("completed")).outputs as BridgeReport;
-    expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 1, verdict: "CONCERNS", outputs: [{ id: "C001" }] });
+    expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 0, verdict: "CONCERNS", outputs: [{ id: "C001" }] });
     expect(report.roles.filter(({ answered }) => !answered)).toHaveLength(3);
   });
 
   test("a runtime that is not loaded is a report that says so, and no failure", async () => {
-    const { dispatch, ended } = await openCouncil({});
+    const { dispatch, ended, eventLog } = await openCouncil({});
     await dispatch({ provider: undefined });
     expect(await ended("completed")).toMatchObject({
       status: "ok",
-      outputs: { bridge: "codex", status: "SKIPPED", skip_reason: expect.stringMatching(/^adapter_offline/), verdict: null },
+      outputs: {
+        bridge: "codex",
+        status: "SKIPPED",
+        skip_reason: expect.stringMatching(/^adapter_offline/),
+        verdict: null,
+        agents_spawned: 0,
+        connection_used: null,
+        prompt_size_chars_r1: null,
+        roles: [],
+      },
     });
+    expect(eventLog()).toMatchObject([
+      { event: "bridge_start" },
+      { event: "preflight", step: "availability_check", result: "missing", path: null, detail: "not loaded" },
+      { event: "bridge_complete", status: "SKIPPED" },
+    ]);
   });
 
   test("an input with faults is refused before it is accepted, by the names of its fields", async () => {
@@ -151,6 +167,24 @@ describe("a council of one runtime over HTTP", () => {
     await dispatch();
     const skip_reason = "disabled by the settings of the workspace";
     expect(await ended("completed")).toMatchObject({ outputs: { status: "SKIPPED", skip_reason, agents_spawned: 0 } });
+    expect(asked()).toEqual([]);
+  });
+
+  test("stale settings are reported, and a faulty field does not enable what the settings disable", async () => {
+    const { dispatch, asked, ended, workspace } = await openCouncil({});
+    mkdirSync(workspace, { recursive: true });
+    const settings = { bridges: { command: { enabled: false } }, reasoning_level: "low", updated: "2020-01-01T00:00:00Z", ttl_hours: 24 };
+    writeFileSync(path.join(workspace, ".bridge-settings.json"), JSON.stringify(settings));
+    await dispatch();
+    expect(await ended("completed")).toMatchObject({
+      outputs: {
+        status: "SKIPPED",
+        notes: [
+          ".bridge-settings.json: reasoning_level must be medium, high or xhigh, and is ignored.",
+          expect.stringContaining(".bridge-settings.json is older than its ttl_hours."),
+        ],
+      },
+    });
     expect(asked()).toEqual([]);
   });
 
@@ -253,11 +287,12 @@ describe("a council over several runtimes over HTTP", () => {
       verdict: "CONCERNS",
       bridges_available: ["command"],
       skip_reasons: expect.arrayContaining([
-        { bridge: "codex", reason: "not loaded" },
+        { bridge: "codex", reason: expect.stringMatching(/^adapter_offline: not loaded/) },
         { bridge: "gemini", reason: "disabled by the settings of the workspace" },
       ]),
       domains_covered: ["security"],
-      synthesis_notes: [expect.stringContaining("older than they say")],
+      partial_coverage: true,
+      synthesis_notes: [expect.stringContaining("is older than its ttl_hours")],
     });
     expect(report.artifacts.map((file) => file.replace(/\d{8}-\d{6}/, "TIME"))).toEqual([
       ".outputs/council/TIME-council-login-review.jsonl",
@@ -266,11 +301,26 @@ describe("a council over several runtimes over HTTP", () => {
     ]);
     expect(output).toContain("# Council login-review: CONCERNS");
     expect(eventLog(".outputs/council").map(({ event }) => event)).toContain("stage_a");
-    const told = (await (await bridge.call("GET", `/api/v2/tasks/${taskId}/events?limit=200`)).json()) as {
-      data: { type: string; data: { phase?: string } }[];
+    const events = (await (await bridge.call("GET", `/api/v2/tasks/${taskId}/events?limit=200`)).json()) as {
+      data: { type: string; data: { phase?: string; provider?: string } }[];
     };
-    const phases = new Set(told.data.flatMap(({ type, data }) => (type === "execution.progress" ? [data.phase] : [])));
+    const progress = events.data.flatMap(({ type, data }) => (type === "execution.progress" ? [data] : []));
+    const phases = new Set(progress.map(({ phase }) => phase));
     expect([...phases].sort()).toEqual(["analysis", "bridges", "challenge", "cross-debate", "finding", "response"]);
+    expect(new Set(progress.map(({ provider }) => provider))).toEqual(new Set(["command"]));
+  });
+
+  test("fails as output_invalid when no answer can be read, and names the runtime", async () => {
+    const { dispatch, ended } = await openCouncil({ [expert]: "prose", Challenger: "prose", "Integration Checker": "prose" });
+    await dispatch({ provider: undefined, providers: ["command", "codex"] }, { provider: "deep-council" });
+    const { output, ...result } = await ended("failed");
+    expect(result).toMatchObject({
+      errorCode: "output_invalid",
+      error: expect.stringContaining("No runtime completed its part of the council."),
+      outputs: { status: "ABORTED", partial_coverage: true },
+    });
+    expect(result.error).toContain("command: output_invalid: unreadable answer, twice.");
+    expect(output).toContain("## Runtimes that did not take part");
   });
 
   test("fails when nobody was there, and still reports what was tried", async () => {
@@ -278,7 +328,7 @@ describe("a council over several runtimes over HTTP", () => {
     await dispatch({ provider: undefined, providers: ["claude", "codex"] }, { provider: "deep-council" });
     expect(await ended("failed")).toMatchObject({
       errorCode: "adapter_offline",
-      outputs: { status: "ABORTED", bridges_skipped: ["claude", "codex"] },
+      outputs: { status: "ABORTED", partial_coverage: true, bridges_skipped: ["claude", "codex"] },
     });
   });
 });

@@ -30,7 +30,7 @@ test("a runtime that is asked more than planned takes no question from another, 
       // What is planned: two rounds of three roles for each runtime, and two rounds of three in the debate.
       settings: { maxRuns: 18 },
       runChild,
-      describeProvider: () => ({ health: "healthy", detail: null, capabilities, timeoutMultiplier: 1 }),
+      describeProvider: () => ({ health: "healthy", connection: "cli", detail: null, capabilities, timeoutMultiplier: 1 }),
     }),
   );
   const directories = { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") };

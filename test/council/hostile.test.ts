@@ -7,16 +7,15 @@ import { expert, finding, openCouncil } from "./open-council.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-test("a scope of nothing but spaces stands nobody still", async () => {
+test("Bridge answers while a council measures a scope of nothing but spaces", async () => {
   const { bridge, dispatch, taskId } = await openCouncil({
     [expert]: "silence",
     Challenger: "silence",
     "Integration Checker": "silence",
   });
   await dispatch({ scope: `1${" ".repeat(150_000)}x` });
-  const startedAt = performance.now();
+  // A pattern that backtracks would block Bridge for hours.
   expect((await bridge.call("GET", "/health")).status).toBe(200);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
   await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`);
 });
 

@@ -8,6 +8,7 @@ import { createAdapterConfig } from "../conformance/adapter-config.ts";
 
 const described: ProviderDescription = {
   health: "healthy",
+  connection: "acp",
   detail: null,
   capabilities: createInMemoryAdapter().capabilities(),
   timeoutMultiplier: 2.5,
@@ -24,8 +25,14 @@ const member = (description: ProviderDescription | null) => {
 };
 
 test.each([
-  ["describes itself", described, 2.5],
-  ["is not loaded", null, 1],
-])("a runtime that %s is given its time", (_, description, timeoutMultiplier) => {
-  expect(member(description)).toMatchObject({ timeoutMultiplier, availability: { found: description !== null } });
+  ["describes itself", described, 2.5, { found: true, path: "acp", detail: "healthy" }],
+  [
+    "is offline",
+    { ...described, health: "offline", connection: null, detail: "Install it." } as const,
+    2.5,
+    { found: false, path: null, detail: "Install it." },
+  ],
+  ["is not loaded", null, 1, { found: false, path: null, detail: "not loaded" }],
+])("a runtime that %s is given its time, and what is known of it", (_, description, timeoutMultiplier, availability) => {
+  expect(member(description)).toMatchObject({ timeoutMultiplier, availability });
 });

@@ -1,6 +1,5 @@
 import type { BridgeOptions, RoleResult } from "./bridge-options.ts";
 import type { Speaker } from "./debate.ts";
-import type { Expert } from "./find-expert.ts";
 import { type Role, repairPrompt } from "./prompts.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import type { RoleRecord } from "./report.ts";
@@ -8,10 +7,40 @@ import type { Confidence } from "./words.ts";
 
 /** A role as one council knows it. */
 export interface Seat {
-  role: Role;
+  role: Pick<Role, "title" | "domain">;
   speaker: Speaker;
   session?: string;
   confidence: Confidence | null;
+  /** False until a runtime has taken one of its questions. */
+  isReached: boolean;
+}
+
+/** An expert of one council. */
+export interface ExpertSeat extends Seat {
+  role: Role;
+}
+
+/** The runtime that answers for a role. */
+export interface Runtime {
+  provider: string;
+  model?: string;
+}
+
+/** The options of `createRoles`. */
+export type RolesOptions = Pick<
+  BridgeOptions,
+  "input" | "profile" | "execute" | "remembers" | "secondsLeft" | "spending" | "log" | "takeTurn"
+> & {
+  /** The runtime of a role. */
+  runtimeOf(who: Seat): Runtime;
+};
+
+/** A role that did not answer. */
+export interface Failure {
+  errorCode: string | undefined;
+  error: string | undefined;
+  /** The error for a report, in words. */
+  reason: string;
 }
 
 /** When a role is asked. */
@@ -26,83 +55,96 @@ export interface Roles {
   /** Asks one role and, where its answer cannot be read, once more; null when there is none in the end. */
   ask(who: Seat, prompt: string, turn: Turn): Promise<Answer | null>;
   readonly records: RoleRecord[];
-  readonly failures: RoleResult[];
+  readonly failures: Failure[];
   /** What was left out of answers, in words. */
   readonly notes: string[];
-  /** Characters of the longest prompt of each round. */
+  /** Characters of the longest prompt of each round that a runtime has taken. */
   readonly promptSizes: number[];
-  /** How the runtime was reached; undefined until it has answered. */
+  /** The connection to the runtime; undefined until it has taken a question. */
   readonly connection: string | undefined;
 }
 
-/** A role takes its seat. */
-export const seat = (role: Role | Expert): Seat => ({ role, speaker: { domain: role.domain, agent: role.title }, confidence: null });
+/** Makes a seat for a role. */
+export const seat = <R extends Pick<Role, "title" | "domain">>(role: R): Seat & { role: R } => ({
+  role,
+  speaker: { domain: role.domain, agent: role.title },
+  confidence: null,
+  isReached: false,
+});
 
-/** Puts roles to a runtime; one answer gets `callSeconds` at most. */
-export function createRoles(options: BridgeOptions, callSeconds: number): Roles {
-  const { input, spending, log } = options;
+/** Asks roles by their runtimes; one answer gets `callSeconds` at most. */
+export function createRoles(options: RolesOptions, callSeconds: number): Roles {
+  const { input, spending, log, takeTurn = (work) => work() } = options;
   const records: RoleRecord[] = [];
-  const failures: RoleResult[] = [];
+  const failures: Failure[] = [];
   const notes: string[] = [];
   const promptSizes: number[] = [];
   let connection: string | undefined;
 
   async function ask(who: Seat, prompt: string, turn: Turn): Promise<Answer | null> {
     const { round } = turn;
+    const { title: role, domain } = who.role;
     const lost = (reason: string): null => {
-      records.push({ round, role: who.role.title, domain: who.role.domain, answered: false, reason });
-      log({ event: "role_lost", round, role: who.role.title, domain: who.role.domain, reason });
+      records.push({ round, role, domain, answered: false, reason, summary: null });
+      log({ event: "role_lost", round, role, domain, reason });
       return null;
     };
-    promptSizes[round - 1] = Math.max(promptSizes[round - 1] ?? 0, prompt.length);
+    const unreadable = (reason: string): null => {
+      failures.push({ errorCode: "output_invalid", error: undefined, reason: `output_invalid: ${reason}` });
+      return lost(reason);
+    };
     const first = await put(who, prompt, turn);
     if ("refused" in first) return lost(first.refused);
+    if (who.isReached) promptSizes[round - 1] = Math.max(promptSizes[round - 1] ?? 0, prompt.length);
     if (first.result.status === "error") {
-      failures.push(first.result);
-      return lost(reasonOf(first.result, first.timeoutSeconds));
+      const { errorCode, error } = first.result;
+      const reason = reasonOf(first.result, first.timeoutSeconds);
+      failures.push({ errorCode, error, reason });
+      return lost(reason);
     }
     let answer = readAnswer(first.result.output ?? "", input.taskType);
     if (answer === null) {
       const repaired = await put(who, repairPrompt(who.session === undefined ? (first.result.output ?? "") : null), turn);
-      if ("refused" in repaired) return lost(`unreadable answer; ${repaired.refused}`);
+      if ("refused" in repaired) return unreadable(`unreadable answer; ${repaired.refused}`);
       answer = repaired.result.status === "ok" ? readAnswer(repaired.result.output ?? "", input.taskType) : null;
-      if (answer === null) {
-        failures.push({ status: "error", errorCode: "output_invalid" });
-        return lost("unreadable answer, twice");
-      }
+      if (answer === null) return unreadable("unreadable answer, twice");
     }
-    notes.push(...answer.notes.map((note) => `${who.role.title}, round ${round}: ${note}`));
+    notes.push(...answer.notes.map((note) => `${role}, round ${round}: ${note}`));
     who.confidence = answer.confidence ?? who.confidence;
-    records.push({ round, role: who.role.title, domain: who.role.domain, answered: true, reason: null });
+    records.push({ round, role, domain, answered: true, reason: null, summary: answer.summary });
+    for (const signal of answer.signals) log({ event: "signal", from: role, domain: signal.domain, reason: signal.reason, round });
     return answer;
   }
 
-  async function put(
+  const put = (
     who: Seat,
     message: string,
     { round, isLastPhase }: Turn,
-  ): Promise<{ result: RoleResult; timeoutSeconds: number } | { refused: string }> {
-    // Whoever is silent must leave time for those who come after.
-    const share = isLastPhase ? 1 : 0.5;
-    const timeoutSeconds = Math.floor(Math.min(callSeconds, options.secondsLeft() * share));
-    if (timeoutSeconds < 1) return { refused: "no time left" };
-    if (!spending.take()) return { refused: "no further run is allowed" };
-    const result = await options.execute({
-      provider: options.provider,
-      message,
-      ...(options.model === undefined ? {} : { model: options.model }),
-      timeoutSeconds,
-      ...(who.session === undefined ? {} : { resumeToken: who.session }),
-      profile: options.profile,
-      role: who.role.title,
-      domain: who.role.domain,
-      round,
+  ): Promise<{ result: RoleResult; timeoutSeconds: number } | { refused: string }> =>
+    takeTurn(async () => {
+      // A silent role must leave time for those that are asked after it.
+      const share = isLastPhase ? 1 : 0.5;
+      const timeoutSeconds = Math.floor(Math.min(callSeconds, options.secondsLeft() * share));
+      if (timeoutSeconds < 1) return { refused: "no time left" };
+      if (!spending.take()) return { refused: "no further run is allowed" };
+      const result = await options.execute({
+        ...options.runtimeOf(who),
+        message,
+        timeoutSeconds,
+        ...(who.session === undefined ? {} : { resumeToken: who.session }),
+        profile: options.profile,
+        role: who.role.title,
+        domain: who.role.domain,
+        round,
+      });
+      spending.add(result);
+      if (result.status === "ok" || !isUnreached(result)) {
+        who.isReached = true;
+        connection ??= result.connection;
+      }
+      if (options.remembers && result.resumeToken !== undefined) who.session = result.resumeToken;
+      return { result, timeoutSeconds };
     });
-    spending.add(result);
-    connection ??= result.connection;
-    if (options.remembers && result.resumeToken !== undefined) who.session = result.resumeToken;
-    return { result, timeoutSeconds };
-  }
 
   return {
     ask,
@@ -115,6 +157,9 @@ export function createRoles(options: BridgeOptions, callSeconds: number): Roles 
     },
   };
 }
+
+/** The question never arrived: the runtime is not there, or did not start. */
+const isUnreached = ({ errorCode }: RoleResult): boolean => errorCode === "adapter_offline" || errorCode === "spawn_failed";
 
 const reasonOf = ({ errorCode, error }: RoleResult, timeoutSeconds: number): string =>
   errorCode === "timeout" ? `timeout_after_${timeoutSeconds}s` : `${errorCode ?? "error"}${error === undefined ? "" : `: ${error}`}`;

@@ -47,6 +47,8 @@ export interface BridgeOptions {
   secondsLeft(): number;
   /** Takes every question before it is asked; false when there may be no more of them. */
   spending: Spending;
+  /** Runs one question when it is its turn; absent: all at the same time. Roles that may change the project must not do so at once. */
+  takeTurn?<T>(work: () => Promise<T>): Promise<T>;
   /** Ids of outputs begin with it; default: the runtime's letter. */
   idPrefix?: string;
   /** Writes a line of the event log. */

@@ -1,15 +1,16 @@
-import { areAlike } from "./deduplicate.ts";
+import { findAlike } from "./deduplicate.ts";
 import type { AddedDomain } from "./packet.ts";
 import type { AnsweredOutput } from "./read-answer.ts";
-import { CROSS_DOMAIN, type Output } from "./words.ts";
+import { CONSOLIDATION, CROSS_DOMAIN, type Output } from "./words.ts";
 
-/** Outputs of different domains that say the same and weigh it differently. */
+/** Outputs of different domains that report the same at different severities. */
 export function findConflicts(outputs: readonly Output[]): { finding_ids: [string, string]; about: string }[] {
-  return outputs.flatMap((left, index) =>
-    outputs
-      .slice(index + 1)
-      .filter((right) => left.domain !== right.domain && left.severity !== right.severity && areAlike(left, right))
-      .map((right): { finding_ids: [string, string]; about: string } => ({ finding_ids: [left.id, right.id], about: left.title })),
+  // An observation about a finding repeats the words of the finding.
+  const findings = outputs.filter(({ agent }) => agent !== CONSOLIDATION);
+  return [...findAlike(findings)].flatMap(([right, alike]) =>
+    alike
+      .filter((left) => left.domain !== right.domain && left.severity !== right.severity)
+      .map((left): { finding_ids: [string, string]; about: string } => ({ finding_ids: [left.id, right.id], about: left.title })),
   );
 }
 

@@ -1,4 +1,3 @@
-import type { MergedOutput } from "./merge-sources.ts";
 import type { BridgeReport, RoleRecord } from "./report.ts";
 import type { Intensity, Output, OutputState, Severity, TaskType, Verdict } from "./words.ts";
 
@@ -8,23 +7,39 @@ export interface SkippedBridge {
   reason: string;
 }
 
-/** A finding of the council, as its report tells it. */
+/** One version of a finding, as one bridge reports it under an id of its own. */
+export interface Position {
+  bridge: string;
+  id: string;
+  severity: Severity | null;
+  position: string;
+}
+
+/** A finding in the report of a council. */
 export interface CouncilFinding extends Omit<Output, "status" | "domain" | "agent"> {
   status: OutputState | "downgraded";
   domains: string[];
+  /** The outputs of `bridge_reports` that it stands for; empty when the council itself found it. */
+  positions: Position[];
 }
 
-/** What bridges think of a finding that they do not agree on. */
-export interface DisputedFinding {
-  id: string;
-  title: string;
-  severity: Severity | null;
-  positions: { bridge: string; severity: Severity | null; position: string }[];
+/** A finding on which the council did not agree. */
+export interface DisputedFinding extends CouncilFinding {
   unresolved_challenge: string;
 }
 
-/** What a council over several bridges reports; every field is always there. */
-export interface CouncilReport {
+/** The lists of a council's report. Each finding is in exactly one of them. */
+export interface FindingLists {
+  multi_source_confirmed: (CouncilFinding & { confirmed_by: string[]; escalated: boolean; shared_cli_path: boolean })[];
+  single_source_findings: (CouncilFinding & { source_bridge: string })[];
+  disputed_findings: DisputedFinding[];
+  withdrawn_findings: CouncilFinding[];
+  /** What only became visible when the findings of all bridges were compared. */
+  integration_findings: CouncilFinding[];
+}
+
+/** The report of a council over several bridges; every field is always there. */
+export interface CouncilReport extends FindingLists {
   type: "deep-council";
   review_id: string;
   status: "COMPLETED" | "ABORTED";
@@ -40,36 +55,14 @@ export interface CouncilReport {
   bridges_skipped: string[];
   bridges_halted: string[];
   skip_reasons: SkippedBridge[];
-  /** Nobody could be asked, so what a person had to mend was left out. */
+  /** Bridges that need a person. Bridge cannot wait for one, so the council continued without them. */
   auto_skipped_halted_bridges: { bridge: string; halt_reason: string }[];
+  /** True unless every bridge that was meant to take part has completed. */
   partial_coverage: boolean;
   domains_covered: string[];
-  multi_source_confirmed: (CouncilFinding & { confirmed_by: string[]; escalated: boolean; shared_cli_path: boolean })[];
-  single_source_findings: (CouncilFinding & { source_bridge: string })[];
-  disputed_findings: DisputedFinding[];
-  withdrawn_findings: CouncilFinding[];
-  /** What only showed when the findings of all bridges lay side by side. */
-  integration_findings: CouncilFinding[];
   debate_rounds: number | null;
   roles: RoleRecord[];
   synthesis_notes: string[];
   bridge_reports: BridgeReport[];
   artifacts: string[];
 }
-
-/** The disputed findings, with what each bridge thinks of them. */
-export const describeDisputes = (
-  disputed: readonly { output: Output; unresolved_challenge: string }[],
-  merged: readonly MergedOutput[],
-): DisputedFinding[] =>
-  disputed.map(({ output: { id, title, severity }, unresolved_challenge }) => ({
-    id,
-    title,
-    severity,
-    positions: (merged.find((known) => known.id === id)?.positions ?? []).map(({ source, severity: given, position }) => ({
-      bridge: source,
-      severity: given,
-      position,
-    })),
-    unresolved_challenge,
-  }));

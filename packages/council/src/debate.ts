@@ -1,9 +1,9 @@
 import { consolidate, findConflicts, findGaps } from "./consolidate.ts";
 import { areAlike, deduplicate, type Merge } from "./deduplicate.ts";
 import { createIds } from "./ids.ts";
-import { type AddedDomain, type ContextPacket, describeChallenge } from "./packet.ts";
+import { type AddedDomain, type ContextPacket, type DomainRequest, describeChallenge } from "./packet.ts";
 import { type Answer, type AnsweredOutput, usualSeverity } from "./read-answer.ts";
-import { type Challenge, CROSS_DOMAIN, type Output } from "./words.ts";
+import { type Challenge, CONSOLIDATION, CROSS_DOMAIN, type Output, severityRank } from "./words.ts";
 
 /** Who has said something: the domain that the role speaks for, and its name. */
 export interface Speaker {
@@ -14,8 +14,8 @@ export interface Speaker {
 /** An output, and when it came up. */
 interface Finding extends Output {
   foundInRound: number;
-  /** The role that may change it. */
-  owner: string;
+  /** The role that may change it; null when it was taken over from another debate, and only the judge may. */
+  owner: string | null;
 }
 
 /** What one round has changed; when nothing did, there is no reason for another one. */
@@ -24,6 +24,7 @@ export interface RoundChanges {
   revised: number;
   withdrawn: number;
   challenged: number;
+  defended: number;
 }
 
 /** One debate: what has been said so far, and by which rules it changes. It asks nobody; whoever asks tells it the answers. */
@@ -33,23 +34,27 @@ export interface Debate {
   /** Domains that were called for and have no expert yet. */
   readonly wantedDomains: readonly AddedDomain[];
   readonly changes: RoundChanges;
-  /** Is there a challenge that nobody has answered, or that the Challenger stays with? */
-  readonly hasUnresolved: boolean;
+  /** True while a challenge waits for an answer of the expert, or an answer waits for the Challenger. */
+  readonly hasUnsettled: boolean;
+  /** True while an expert that takes part has not received a request of another role. */
+  readonly hasRequests: boolean;
   /** Outputs that were not withdrawn. */
   standing(): Output[];
   outputsOf(domain: string): Output[];
   challengesFor(domain: string): Challenge[];
   readonly challenges: readonly Challenge[];
   findOutput(id: string): Output | undefined;
-  /** Takes over outputs of other debates, under the ids that they have; `owner` is the role that answers for them. */
-  take(outputs: readonly Output[], owner: Speaker): void;
+  /** The requests of other roles to the expert of this domain. Each is returned once. */
+  takeRequests(domain: string): DomainRequest[];
+  /** Takes over outputs of other debates with their ids. A dispute that was left open there becomes an open challenge here. */
+  take(outputs: readonly { output: Output; unresolved_challenge: string | null }[]): void;
   /** Independent answers of the first round. Returns the outputs as they are now known. */
   hearFirst(speaker: Speaker, answer: Answer): Output[];
   /** What an expert says of its earlier outputs and of challenges to them, and what it has found beside. */
   hearExpert(speaker: Speaker, answer: Answer): Output[];
-  /** What the Challenger objects to. */
+  /** The Challenger's challenges. A defense that it has received and does not object to is accepted. */
   hearChallenger(speaker: Speaker, answer: Answer): { raised: Challenge[]; found: Output[] };
-  /** Takes out what was said twice. */
+  /** Merges outputs that report the same in the same domain. The gravest one stays, and the id of the other one stands for it from then on. */
   mergeDuplicates(): Merge[];
   /** Begins a round; the wanted domains that are given become active. */
   beginRound(round: number, added: readonly AddedDomain[]): void;
@@ -59,14 +64,17 @@ export interface Debate {
   conclude(): { outputs: Output[]; withdrawn: Output[]; disputed: { output: Output; unresolved_challenge: string }[] };
 }
 
-/** Opens a debate between the experts of these domains; ids of outputs begin with the prefix. */
-export function createDebate(domains: readonly string[], prefix: string): Debate {
+/** Opens a debate between the experts of these domains; ids of outputs begin with the prefix. A judge decides about all outputs, not only its own. */
+export function createDebate(domains: readonly string[], prefix: string, { judge }: { judge?: Speaker } = {}): Debate {
   const nextId = createIds(prefix);
   const nextChallengeId = createIds("CH");
   const findings = new Map<string, Finding>();
   const challenges = new Map<string, Challenge>();
+  /** The ids of merged findings, and the finding that was kept. */
+  const keptIds = new Map<string, string>();
   const active = [...domains];
   const wanted = new Map<string, AddedDomain>();
+  let requests: DomainRequest[] = [];
   let latestAdded: readonly AddedDomain[] = [];
   let round = 1;
   let changes: RoundChanges = noChanges();
@@ -93,23 +101,54 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
     findings.set(finding.id, finding);
     return finding;
   };
-  /** Called once what an answer found has its ids: a signal may name one of them by the place or the id it had in the answer. */
-  const hearSignals = ({ signals }: Answer, found: readonly Output[], refs: readonly (string | null)[]): void => {
+  const find = (id: string): Finding | undefined => {
+    const keptId = keptIds.get(id);
+    return keptId === undefined ? findings.get(id) : find(keptId);
+  };
+  /** Called when the findings of an answer have their ids: a signal may name one of them by its place or by the id that it had in the answer. */
+  const hearSignals = (
+    { domain: own, agent: from }: Speaker,
+    { signals }: Answer,
+    found: readonly Output[],
+    refs: readonly (string | null)[],
+  ): void => {
     for (const { domain, reason, findingId } of signals) {
-      if (active.includes(domain) || wanted.has(domain) || domain === CROSS_DOMAIN) continue;
+      if (domain === own || domain === CROSS_DOMAIN) continue;
       const place = findingId === null ? -1 : refs.indexOf(findingId);
-      const known = findingId !== null && findings.has(findingId) ? findingId : undefined;
-      wanted.set(domain, { domain, trigger_finding_id: found[place]?.id ?? known ?? found[0]?.id ?? null, reason });
+      const known = findingId === null ? undefined : find(findingId)?.id;
+      const finding_id = found[place]?.id ?? known ?? found[0]?.id ?? null;
+      if (active.includes(domain) || wanted.has(domain)) requests.push({ domain, from, finding_id, reason });
+      else wanted.set(domain, { domain, trigger_finding_id: finding_id, reason });
     }
   };
   const standing = (): Finding[] => [...findings.values()].filter(({ status }) => status !== "withdrawn");
-  const isUnresolved = ({ state, maintained, targetId }: Challenge): boolean =>
-    findings.get(targetId)?.status !== "withdrawn" && (state === "open" || (state === "defended" && maintained));
+  const isAboutStanding = ({ targetId }: Challenge): boolean => find(targetId)?.status !== "withdrawn";
+  const isUnresolved = (challenge: Challenge): boolean =>
+    isAboutStanding(challenge) && (challenge.state === "open" || (challenge.state === "defended" && challenge.maintained));
+  const isUnsettled = (challenge: Challenge): boolean =>
+    isAboutStanding(challenge) && (challenge.state === "open" || challenge.state === "defended");
+  const isJudge = (speaker: Speaker): boolean => judge !== undefined && seatOf(judge) === seatOf(speaker);
+  const challenge = (target: Finding, text: string, { isInherited = false } = {}): Challenge => {
+    const { id: targetId, domain } = target;
+    const raised: Challenge = {
+      id: nextChallengeId(),
+      targetId,
+      text,
+      domain,
+      state: "open",
+      response: null,
+      maintained: false,
+      isInherited,
+    };
+    challenges.set(raised.id, raised);
+    return raised;
+  };
 
   function hearFirst(speaker: Speaker, answer: Answer): Output[] {
     const outputs = answer.outputs.filter(({ title }) => title !== "");
     const found = outputs.map((output) => add(speaker, output));
     hearSignals(
+      speaker,
       answer,
       found,
       outputs.map(({ ref }) => ref),
@@ -121,15 +160,16 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
   function hearExpert(speaker: Speaker, answer: Answer): Output[] {
     const fresh: AnsweredOutput[] = [];
     for (const output of answer.outputs) {
-      const own = output.ref === null ? undefined : findings.get(output.ref);
-      // An id of somebody else's output is no right to change it: what was said then stands by itself.
-      if (own === undefined || own.owner !== seatOf(speaker) || own.status === "withdrawn") {
-        if (output.title !== "" && output.decision !== "withdrawn") fresh.push(output);
-      } else decide(own, output);
+      const own = output.ref === null ? undefined : find(output.ref);
+      const mayDecide = own !== undefined && own.status !== "withdrawn" && (own.owner === seatOf(speaker) || isJudge(speaker));
+      if (mayDecide) decide(own, output, isJudge(speaker));
+      // The id of another role's output gives no right to change it: the text then stands as a finding of the speaker's own.
+      else if (output.title !== "" && output.decision !== "withdrawn") fresh.push(output);
     }
-    const found = fresh.filter((output) => !standing().some((known) => known.domain === speaker.domain && areAlike(known, output)));
+    const found = fresh.filter((output) => !standing().some((known) => repeats(output, known, speaker)));
     const added = found.map((output) => add(speaker, output));
     hearSignals(
+      speaker,
       answer,
       added,
       found.map(({ ref }) => ref),
@@ -138,17 +178,19 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
     return added;
   }
 
-  function decide(own: Finding, { decision, evidence, action, ...said }: AnsweredOutput): void {
-    // What a revision does not mention stays as it is.
-    const title = said.title || own.title;
-    const description = said.description || own.description;
-    const severity = said.severity ?? own.severity;
+  function decide(own: Finding, answered: AnsweredOutput, byJudge: boolean): void {
+    const { decision, evidence, action } = answered;
+    const title = answered.title || own.title;
+    const description = answered.description || own.description;
+    const severity = answered.severity ?? own.severity;
     const differs = title !== own.title || description !== own.description || severity !== own.severity;
-    const isRevision = decision === "revised" && differs;
+    // Without a decision, only a graver severity is a change: everything else may be a repetition in other words.
+    const isRevision = decision === null ? severityRank(severity) < severityRank(own.severity) : decision === "revised" && differs;
     const response = [description === own.description ? null : description, evidence === own.evidence ? null : evidence]
       .filter((text) => text !== null)
       .join("\n");
     if (isRevision) {
+      // A revision changes only what it mentions.
       Object.assign(own, { title, description, severity, evidence: evidence ?? own.evidence, action: action ?? own.action });
       own.status = "revised";
       changes.revised += 1;
@@ -157,46 +199,45 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
       own.status = "withdrawn";
       changes.withdrawn += 1;
     }
-    if (decision === null) return;
-    for (const challenge of challenges.values()) {
-      if (challenge.targetId !== own.id || challenge.state === "withdrawn") continue;
-      challenge.state = isRevision || decision === "withdrawn" ? "settled" : "defended";
-      challenge.response = response || null;
+    const raised = [...challenges.values()].filter(({ targetId, state }) => find(targetId) === own && state !== "withdrawn");
+    if (decision === "disputed" && byJudge) {
+      if (raised.length === 0) {
+        challenge(own, response || UNDECIDED);
+        changes.challenged += 1;
+      }
+      for (const known of raised) known.state = "open";
+    }
+    if (decision === "disputed" || (decision === null && !isRevision)) return;
+    for (const known of raised) {
+      const isDefense = !byJudge && !isRevision && decision !== "withdrawn";
+      if (isDefense && known.state === "open") changes.defended += 1;
+      known.state = isDefense ? "defended" : "settled";
+      known.response = response || null;
     }
   }
 
   function hearChallenger(speaker: Speaker, answer: Answer): { raised: Challenge[]; found: Output[] } {
     const raised: Challenge[] = [];
+    const defended = [...challenges.values()].filter(({ state }) => state === "defended");
     for (const { ref, targetId, text, decision } of answer.challenges) {
-      const target = findings.get(targetId);
-      const earlier =
-        (ref === null ? undefined : challenges.get(ref)) ?? [...challenges.values()].find((known) => known.targetId === targetId);
+      const target = find(targetId);
       if (target === undefined || target.status === "withdrawn" || target.owner === seatOf(speaker)) continue;
-      if (earlier !== undefined && earlier.targetId === targetId) {
-        if (decision === "withdrawn") earlier.state = "withdrawn";
-        // Said again after a defence, it is maintained, whatever it is called.
-        else if (earlier.state === "defended") {
-          earlier.maintained = true;
-          earlier.state = "open";
-          earlier.text = text;
+      const about = [...challenges.values()].filter((known) => find(known.targetId) === target && known.state !== "withdrawn");
+      const earlier = about.find(({ id }) => id === ref) ?? about.find(({ isInherited }) => !isInherited);
+      if (earlier === undefined) {
+        if (decision !== "withdrawn") {
+          raised.push(challenge(target, text));
           changes.challenged += 1;
         }
-      } else if (decision !== "withdrawn") {
-        const challenge: Challenge = {
-          id: nextChallengeId(),
-          targetId,
-          text,
-          domain: target.domain,
-          state: "open",
-          response: null,
-          maintained: false,
-          raisedInRound: round,
-        };
-        challenges.set(challenge.id, challenge);
-        raised.push(challenge);
+      } else if (decision === "withdrawn") earlier.state = "withdrawn";
+      // A challenge that is repeated after an answer is maintained, whatever the Challenger calls it.
+      else if (earlier.state === "defended" || earlier.state === "settled") {
+        Object.assign(earlier, { maintained: true, state: "open", text } satisfies Partial<Challenge>);
         changes.challenged += 1;
       }
     }
+    // The Challenger has received these defenses; those that it does not object to are accepted.
+    for (const known of defended) if (known.state === "defended") known.state = "settled";
     return { raised, found: hearExpert(speaker, answer) };
   }
 
@@ -208,8 +249,11 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
     get changes() {
       return changes;
     },
-    get hasUnresolved() {
-      return [...challenges.values()].some(isUnresolved);
+    get hasUnsettled() {
+      return [...challenges.values()].some(isUnsettled);
+    },
+    get hasRequests() {
+      return requests.some(({ domain }) => active.includes(domain));
     },
     get challenges() {
       return [...challenges.values()];
@@ -220,19 +264,37 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
         .filter((finding) => finding.domain === domain)
         .map(toOutput),
     challengesFor: (domain) => [...challenges.values()].filter((challenge) => challenge.domain === domain && challenge.state === "open"),
-    findOutput: (id) => findings.get(id),
-    take(outputs, owner) {
-      for (const output of outputs) findings.set(output.id, { ...output, foundInRound: round, owner: seatOf(owner) });
+    findOutput: find,
+    takeRequests(domain) {
+      const own = requests.filter((request) => request.domain === domain);
+      requests = requests.filter((request) => request.domain !== domain);
+      return own;
+    },
+    take(outputs) {
+      for (const { output, unresolved_challenge } of outputs) {
+        const isDisputed = output.status === "disputed";
+        const finding: Finding = { ...output, status: isDisputed ? "confirmed" : output.status, foundInRound: round, owner: null };
+        findings.set(finding.id, finding);
+        if (isDisputed) challenge(finding, unresolved_challenge ?? UNDECIDED, { isInherited: true });
+      }
     },
     hearFirst,
     hearExpert,
     hearChallenger,
     mergeDuplicates() {
-      const { merges } = deduplicate(standing());
+      const { merges } = deduplicate(standing().filter(({ owner }) => owner !== null));
       for (const { keptId, droppedId } of merges) {
-        if (findings.get(droppedId)?.foundInRound === round) changes.discovered -= 1;
+        const [kept, dropped] = [findings.get(keptId), findings.get(droppedId)];
+        if (kept === undefined || dropped === undefined) continue;
+        if (dropped.foundInRound === round || kept.foundInRound === round) changes.discovered -= 1;
+        if (dropped.foundInRound < kept.foundInRound) {
+          // An earlier finding that is repeated more gravely is no discovery.
+          Object.assign(kept, { foundInRound: dropped.foundInRound, status: "revised" } satisfies Partial<Finding>);
+          changes.revised += 1;
+        }
         findings.delete(droppedId);
-        // An objection to what is gone is one to what is said in its place.
+        keptIds.set(droppedId, keptId);
+        // A challenge to the merged finding is one to the finding that is kept.
         for (const challenge of challenges.values()) if (challenge.targetId === droppedId) challenge.targetId = keptId;
       }
       return merges;
@@ -271,7 +333,11 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
     conclude() {
       round += 1;
       for (const output of consolidate(standing(), [...wanted.values()])) add(consolidation, output);
-      const unresolved = new Map([...challenges.values()].filter(isUnresolved).map(({ targetId, text }) => [targetId, text]));
+      const unresolved = new Map<string, string>();
+      for (const { targetId, text } of [...challenges.values()].filter(isUnresolved)) {
+        const earlier = unresolved.get(targetId);
+        unresolved.set(targetId, earlier === undefined ? text : `${earlier}\n${text}`);
+      }
       const outputs: Output[] = standing().map((finding) => {
         const output = toOutput(finding);
         return unresolved.has(output.id) ? { ...output, status: "disputed" } : output;
@@ -288,8 +354,17 @@ export function createDebate(domains: readonly string[], prefix: string): Debate
   };
 }
 
-/** Who says what only shows when everything is seen together. */
-const consolidation: Speaker = { domain: CROSS_DOMAIN, agent: "consolidation" };
+/** Some observations are only possible when all findings are compared. */
+const consolidation: Speaker = { domain: CROSS_DOMAIN, agent: CONSOLIDATION };
+
+/** The challenge of a finding that is disputed without one. */
+const UNDECIDED = "It is undecided whether this finding is right.";
+
+/** True if the output only repeats what is known, at the same severity or a lower one. A graver repetition is merged, so that the graver one stays. */
+const repeats = (output: AnsweredOutput, known: Finding, speaker: Speaker): boolean =>
+  (known.domain === speaker.domain || known.owner === null) &&
+  areAlike(known, output) &&
+  severityRank(known.severity) <= severityRank(output.severity ?? usualSeverity(output.type));
 
 function toOutput({ foundInRound: _, owner: __, ...output }: Finding): Output {
   return output;
@@ -298,4 +373,4 @@ function toOutput({ foundInRound: _, owner: __, ...output }: Finding): Output {
 /** One role is one domain's and has one name: two domains may be spoken for by experts of the same title. */
 const seatOf = ({ domain, agent }: Speaker): string => `${domain}: ${agent}`;
 
-const noChanges = (): RoundChanges => ({ discovered: 0, revised: 0, withdrawn: 0, challenged: 0 });
+const noChanges = (): RoundChanges => ({ discovered: 0, revised: 0, withdrawn: 0, challenged: 0, defended: 0 });

@@ -1,19 +1,42 @@
 import { SAME_OVER, shareOf, wordsOf } from "./overlap.ts";
 import { type Output, severityRank } from "./words.ts";
 
-/** One output that gave way to another that says the same. */
+/** One output that was merged into another that reports the same. */
 export interface Merge {
   keptId: string;
   droppedId: string;
 }
 
-/** Do two outputs say the same of the same domain? */
-const isSame = (left: Output, right: Output): boolean => left.domain === right.domain && areAlike(left, right);
-
 type Worded = Pick<Output, "title" | "description">;
 
-/** Do two outputs say the same, whatever their domains? */
+/** True if two outputs report the same, whatever their domains. */
 export const areAlike = (left: Worded, right: Worded): boolean => shareOf(knownWords(left), knownWords(right), SAME_OVER) > SAME_OVER;
+
+/**
+ * Finds, for each output, the earlier ones that are alike. It counts shared words by an index: texts without common words, which are the usual case,
+ * are never compared.
+ */
+export function findAlike<T extends Worded>(outputs: readonly T[]): ReadonlyMap<T, readonly T[]> {
+  const sets = outputs.map(knownWords);
+  const holders = new Map<string, number[]>();
+  const shared = new Uint16Array(outputs.length);
+  return new Map(
+    outputs.map((output, index) => {
+      const words = sets[index] ?? new Set();
+      shared.fill(0, 0, index);
+      for (const word of words) {
+        const earlier = holders.get(word);
+        if (earlier === undefined) holders.set(word, [index]);
+        else {
+          for (const holder of earlier) shared[holder] = (shared[holder] ?? 0) + 1;
+          earlier.push(index);
+        }
+      }
+      const isAlike = (_: T, other: number): boolean => (shared[other] ?? 0) / Math.min(words.size, sets[other]?.size ?? 0) > SAME_OVER;
+      return [output, outputs.slice(0, index).filter(isAlike)];
+    }),
+  );
+}
 
 /** Each output is compared with many, and seldom reworded. */
 const known = new WeakMap<Worded, Worded & { words: ReadonlySet<string> }>();
@@ -27,22 +50,16 @@ function knownWords(output: Worded): ReadonlySet<string> {
   return words;
 }
 
-/**
- * Keeps, of outputs that say the same, the one of the highest severity, and of equals the first; the kept ones stay in their order.
- * `same` says which ones are meant.
- */
-export function deduplicate<T extends Output>(
-  outputs: readonly T[],
-  same: (left: T, right: T) => boolean = isSame,
-): { kept: T[]; merges: Merge[] } {
-  const kept: T[] = [];
+/** Keeps, of outputs of one domain that report the same, the gravest one, and of equals the first; the kept ones stay in their order. */
+export function deduplicate<T extends Output>(outputs: readonly T[]): { kept: T[]; merges: Merge[] } {
+  const kept = new Set<T>();
   const merges: Merge[] = [];
-  // Worst first: what is kept never has to give way later.
-  for (const output of [...outputs].sort((left, right) => severityRank(left.severity) - severityRank(right.severity))) {
-    const known = kept.find((candidate) => same(candidate, output));
-    if (known === undefined) kept.push(output);
+  // Worst first, so that a kept output is never dropped later.
+  const worstFirst = outputs.toSorted((left, right) => severityRank(left.severity) - severityRank(right.severity));
+  for (const [output, alike] of findAlike(worstFirst)) {
+    const known = alike.find((candidate) => kept.has(candidate) && candidate.domain === output.domain);
+    if (known === undefined) kept.add(output);
     else merges.push({ keptId: known.id, droppedId: output.id });
   }
-  const survivors = new Set(kept);
-  return { kept: outputs.filter((output) => survivors.has(output)), merges };
+  return { kept: outputs.filter((output) => kept.has(output)), merges };
 }

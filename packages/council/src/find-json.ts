@@ -47,6 +47,8 @@ function endOfObject(text: string, start: number): number | null {
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
+  // A failing parser costs much more than this look, and a text may have many thousand fences.
+  if (!text.includes("{")) return null;
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;

@@ -1,49 +1,83 @@
-import { areAlike } from "./deduplicate.ts";
-import { type Output, type Severity, severityRank } from "./words.ts";
+import { findAlike } from "./deduplicate.ts";
+import { CONSOLIDATION, type Output, type Severity, severityRank } from "./words.ts";
 
-/** One thing that one or several sources have found. */
+/** The outputs of one source, with the challenges that it left unresolved. */
+export interface Source {
+  source: string;
+  outputs: readonly Output[];
+  disputed: readonly { output: Pick<Output, "id">; unresolved_challenge: string }[];
+}
+
+/** One thing that one or several sources have found. Severity, status and texts are those of the gravest version. */
 export interface MergedOutput extends Output {
-  /** The sources that say so, each once, in their order. */
+  /** The sources that report it, each once, in their order. */
   sources: string[];
-  /** What each source thinks of it. */
+  /** The domains in which it was reported, that of the gravest version first. */
+  domains: string[];
+  /** Each version of it. */
   positions: { source: string; id: string; severity: Severity | null; position: string }[];
   /** Two sources or more rate it CRITICAL or HIGH. */
   escalated: boolean;
+  /** The challenge to the gravest version; null unless that version is disputed. */
+  unresolved_challenge: string | null;
+}
+
+interface Version {
+  source: string;
+  output: Output;
+  unresolved_challenge: string | null;
 }
 
 /**
- * Puts together what several sources say alike (over 70 % of the words), under new ids; the highest severity counts.
- * What several sources say comes first, then by severity.
+ * Merges what sources report alike (over 70 % of the words), in whatever domain, under new ids. Every output is in exactly one merged output.
+ * Those of several sources come first, then the gravest.
  */
-export function mergeSources(
-  sources: readonly { source: string; outputs: readonly Output[] }[],
-  nextId: (sources: readonly string[]) => string,
-): MergedOutput[] {
-  const groups: { source: string; output: Output }[][] = [];
-  for (const { source, outputs } of sources) {
-    for (const output of outputs) {
-      const group = groups.find((members) => members.some((member) => member.source !== source && areAlike(member.output, output)));
-      if (group === undefined) groups.push([{ source, output }]);
-      else group.push({ source, output });
-    }
+export function mergeSources(sources: readonly Source[], nextId: () => string): MergedOutput[] {
+  const all = sources.flatMap(({ source, outputs, disputed }): Version[] => {
+    const challenges = new Map(disputed.map(({ output: { id }, unresolved_challenge }) => [id, unresolved_challenge]));
+    return outputs.map((output) => ({ source, output, unresolved_challenge: challenges.get(output.id) ?? null }));
+  });
+  const alike = findAlike(all.map(({ output }) => output));
+  const groups: Version[][] = [];
+  const groupOf = new Map<Output, Version[]>();
+  for (const version of all) {
+    const same = alike.get(version.output)?.find((other) => isSame(other, version.output));
+    const group = (same && groupOf.get(same)) ?? [];
+    if (group.length === 0) groups.push(group);
+    group.push(version);
+    groupOf.set(version.output, group);
   }
   return groups
-    .map((members) => ({ members, named: [...new Set(members.map(({ source }) => source))] }))
-    .sort((left, right) => right.named.length - left.named.length || rankOf(left.members) - rankOf(right.members))
-    .flatMap(({ members, named }) => {
-      const worst = [...members].sort((left, right) => severityRank(left.output.severity) - severityRank(right.output.severity))[0];
-      if (worst === undefined) return [];
-      const grave = new Set(
-        members.filter(({ output }) => severityRank(output.severity) <= severityRank("HIGH")).map(({ source }) => source),
+    .map((versions) => ({ versions, named: [...new Set(versions.map(({ source }) => source))] }))
+    .sort((left, right) => right.named.length - left.named.length || rankOf(left.versions) - rankOf(right.versions))
+    .flatMap(({ versions, named }) => {
+      const [worst] = versions.toSorted(
+        (left, right) => rankOf([left]) - rankOf([right]) || Number(isDisputed(left)) - Number(isDisputed(right)),
       );
+      if (worst === undefined) return [];
+      const grave = versions.filter((version) => rankOf([version]) <= severityRank("HIGH"));
       return {
         ...worst.output,
-        id: nextId(named),
+        id: nextId(),
         sources: named,
-        positions: members.map(({ source, output }) => ({ source, id: output.id, severity: output.severity, position: output.title })),
-        escalated: grave.size >= 2,
+        domains: [...new Set([worst, ...versions].map(({ output }) => output.domain))],
+        positions: versions.map(({ source, output }) => ({ source, id: output.id, severity: output.severity, position: output.title })),
+        escalated: new Set(grave.map(({ source }) => source)).size >= 2,
+        unresolved_challenge: isDisputed(worst) ? worst.unresolved_challenge : null,
       };
     });
 }
 
-const rankOf = (members: readonly { output: Output }[]): number => Math.min(...members.map(({ output }) => severityRank(output.severity)));
+/** An output without what only the merged form has. */
+export function toOutput(merged: MergedOutput): Output {
+  const { sources: _, domains: __, positions: ___, escalated: ____, unresolved_challenge: _____, ...output } = merged;
+  return output;
+}
+
+/** Observations of a consolidation are worded alike, and each is about something else: of two that are alike, they are the same only by their title. */
+const isSame = (left: Output, right: Output): boolean =>
+  left.agent === CONSOLIDATION || right.agent === CONSOLIDATION ? left.agent === right.agent && left.title === right.title : true;
+
+const isDisputed = ({ output }: Version): boolean => output.status === "disputed";
+
+const rankOf = (versions: readonly Version[]): number => Math.min(...versions.map(({ output }) => severityRank(output.severity)));

@@ -3,8 +3,9 @@ import { type Challenge, type Output, severityRank } from "./words.ts";
 /** The most that the context of a round may hold for a role that remembers nothing, in characters. */
 export const CONTEXT_LIMIT_CHARACTERS = 32_000;
 
-/** What stands in a prompt whose context had to be shortened. */
-export const SUMMARIZED_NOTE = "NOTE: Prior round context summarized due to size (>32k chars). Full outputs in .outputs/bridges/ artifact.";
+/** The sentence that a prompt contains when its context was shortened. */
+export const SUMMARIZED_NOTE =
+  "NOTE: What earlier rounds found is shortened here, because it exceeds 32,000 characters. The files in .outputs/bridges/ contain all of it.";
 
 /** A domain that was called in, and what for. */
 export interface AddedDomain {
@@ -140,6 +141,26 @@ export function describeHistory(challenges: readonly Challenge[]): unknown[] {
   }));
   const left = challenges.length - told.length;
   return left > 0 ? [`${left} earlier challenges are left out.`, ...entries] : entries;
+}
+
+/** Requests that one prompt contains, and characters of their reasons, at most. */
+const REQUESTS = { entries: 20, characters: 8_000 } as const;
+
+/** A request of a role to an expert that takes part already. */
+export interface DomainRequest {
+  domain: string;
+  from: string;
+  finding_id: string | null;
+  reason: string;
+}
+
+/** The requests to one expert; entries that do not fit are counted, and reasons are visibly cut. */
+export function describeRequests(requests: readonly DomainRequest[]): unknown[] {
+  const shown = requests.slice(0, REQUESTS.entries);
+  const length = Math.floor(REQUESTS.characters / Math.max(1, shown.length));
+  const entries = shown.map(({ from, finding_id, reason }) => ({ from, finding_id, reason: cut(reason, length) }));
+  const left = requests.length - shown.length;
+  return left > 0 ? [...entries, `${left} more requests are left out.`] : entries;
 }
 
 /** A text of at most so many characters; what is missing is told. */

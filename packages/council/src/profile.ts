@@ -16,32 +16,32 @@ export interface Framing {
 export const framings: Readonly<Record<TaskType, Framing>> = {
   review: {
     profile: "inspect",
-    question: "What is wrong or could be improved?",
+    question: "Which faults does it have, and what would make it better?",
     outputTypes: ["finding", "recommendation"],
     hasVerdict: true,
   },
-  analysis: { profile: "inspect", question: "What does this tell us?", outputTypes: ["finding", "observation"], hasVerdict: true },
+  analysis: { profile: "inspect", question: "What follows from it?", outputTypes: ["finding", "observation"], hasVerdict: true },
   planning: {
     profile: "inspect",
-    question: "What should be done and in what order?",
+    question: "Which steps does it take, and which one comes first?",
     outputTypes: ["plan-item"],
     hasVerdict: false,
   },
   implementation: {
     profile: "modify",
-    question: "What is needed to build this correctly?",
+    question: "What must be known and done so that it is built right?",
     outputTypes: ["implementation-note"],
     hasVerdict: false,
   },
   research: {
     profile: "inspect",
-    question: "What do we know? What are the options?",
+    question: "What is known about it, and between what can one choose?",
     outputTypes: ["observation", "recommendation"],
     hasVerdict: false,
   },
   audit: {
     profile: "inspect",
-    question: "Does this meet the stated requirement?",
+    question: "Which requirements does it fulfill, and which does it violate?",
     outputTypes: ["finding", "compliance-gap"],
     hasVerdict: true,
   },

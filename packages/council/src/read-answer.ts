@@ -21,8 +21,8 @@ export interface AnsweredOutput {
   description: string;
   evidence: string | null;
   action: string | null;
-  /** What the role decided about an earlier output of its own. */
-  decision: "confirmed" | "revised" | "withdrawn" | null;
+  /** The role's decision about an earlier output; only the judge of a debate can leave one `disputed`. */
+  decision: "confirmed" | "revised" | "withdrawn" | "disputed" | null;
 }
 
 /** What the Challenger says of one output. */
@@ -46,7 +46,7 @@ export interface Answer {
 }
 
 /** A role's answer is cut to this: a report is read by people. */
-const LIMITS = { outputs: 100, challenges: 50, signals: 20, title: 300, text: 8_000 } as const;
+const LIMITS = { outputs: 100, challenges: 50, signals: 20, title: 300, summary: 1_000, text: 8_000 } as const;
 
 /** Reads a role's answer from what its runtime said: JSON, fenced or inside prose. Null when there is none that could be one. */
 export function readAnswer(said: string, taskType: TaskType): Answer | null {
@@ -70,7 +70,7 @@ function readObject(object: Record<string, unknown>, taskType: TaskType): Answer
     outputs: listOf("outputs", LIMITS.outputs).flatMap((item) => readOutput(item, taskType, notes) ?? []),
     challenges: listOf("challenges", LIMITS.challenges).flatMap((item) => readChallenge(item, notes) ?? []),
     signals: listOf("cross_domain_signals", LIMITS.signals).flatMap((item) => readSignal(item) ?? []),
-    summary: textOf(object["summary"], LIMITS.text),
+    summary: textOf(object["summary"], LIMITS.summary),
     confidence: confidences.find((known) => known === confidence) ?? null,
     notes,
   };
@@ -78,7 +78,7 @@ function readObject(object: Record<string, unknown>, taskType: TaskType): Answer
 
 function readOutput(item: Record<string, unknown>, taskType: TaskType, notes: string[]): AnsweredOutput | null {
   const ref = textOf(item["id"], 40);
-  const status = oneOf(["confirmed", "revised", "downgraded", "withdrawn"] as const, item["status"]);
+  const status = oneOf(["confirmed", "revised", "downgraded", "withdrawn", "disputed"] as const, item["status"]);
   const decision = status === "downgraded" ? "revised" : status;
   // A word about an output that is there already needs no text of its own.
   const isWord = ref !== null && decision !== null;

@@ -9,8 +9,8 @@ export interface RecordedBridgeOptions extends Omit<BridgeOptions, "log" | "mode
   workspace: string;
   /** Models to run on, each on its own; empty: the runtime's own choice. */
   models: readonly string[];
-  /** What was found out about the runtime before. */
-  availability: { found: boolean; detail: string };
+  /** Facts about the runtime from before: whether it is there, over which connection, and in words how it is. */
+  availability: { found: boolean; path: string | null; detail: string };
   now(): Date;
 }
 
@@ -25,8 +25,8 @@ export async function recordBridge({ workspace, models, availability, now, ...op
     hasLog: true,
   });
   artifacts.log({ event: "bridge_start", bridge, session_id: input.sessionId, timestamp });
-  const { found, detail } = availability;
-  artifacts.log({ event: "preflight", step: "availability_check", result: found ? "found" : "missing", path: detail });
+  const { found, path, detail } = availability;
+  artifacts.log({ event: "preflight", step: "availability_check", result: found ? "found" : "missing", path, detail });
   const report = await runModels({ ...options, log: artifacts.log }, models);
   artifacts.log({
     event: "bridge_complete",

@@ -1,7 +1,7 @@
 import type { CouncilFinding, CouncilReport } from "./council-report.ts";
 import { frontmatter, inline, quoted, section } from "./markdown.ts";
 
-/** The report of a council over several bridges, for people. */
+/** Renders the report of a council over several runtimes as Markdown. */
 export function renderCouncil(report: CouncilReport, { scope }: { scope: string }): string {
   const { review_id, timestamp, verdict, status, bridges_available, skip_reasons, disputed_findings } = report;
   return [
@@ -10,32 +10,42 @@ export function renderCouncil(report: CouncilReport, { scope }: { scope: string 
     `Scope: ${inline(scope)}`,
     ...(report.abort_reason === null ? [] : [report.abort_reason]),
     ...section(
-      "Bridges that did not take part",
+      "Runtimes that did not take part",
       skip_reasons.map(({ bridge, reason }) => `- **${inline(bridge)}**: ${inline(reason)}`),
     ),
     ...section(
-      "Confirmed by several bridges",
+      "Confirmed by several runtimes",
       report.multi_source_confirmed.map((finding) => renderFinding(finding, finding.confirmed_by.join(", "))),
     ),
     ...section(
-      "Found by one bridge",
+      "Found by one runtime",
       report.single_source_findings.map((finding) => renderFinding(finding, finding.source_bridge)),
     ),
     ...section(
-      "Across bridges",
+      "Across runtimes",
       report.integration_findings.map((finding) => renderFinding(finding, "council")),
     ),
     ...section(
       "Disputed",
-      disputed_findings.map(({ id, title, unresolved_challenge }) => `- **${id}** ${inline(title)}: ${inline(unresolved_challenge)}`),
+      disputed_findings.map((finding) =>
+        [renderFinding(finding, namesOf(finding).join(", ") || "council"), `Challenge:\n\n${quoted(finding.unresolved_challenge)}`].join(
+          "\n\n",
+        ),
+      ),
     ),
     ...section(
       "Withdrawn",
       report.withdrawn_findings.map(({ id, title }) => `- **${id}** ${inline(title)}`),
     ),
+    ...section(
+      "Notes",
+      report.synthesis_notes.map((note) => `- ${inline(note)}`),
+    ),
     "",
   ].join("\n\n");
 }
+
+const namesOf = ({ positions }: CouncilFinding): string[] => [...new Set(positions.map(({ bridge }) => bridge))];
 
 const renderFinding = (
   { id, severity, type, status, title, description, evidence, action, domains }: CouncilFinding,

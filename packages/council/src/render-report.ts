@@ -1,8 +1,8 @@
 import { frontmatter, inline, quoted, section } from "./markdown.ts";
-import type { BridgeReport } from "./report.ts";
+import type { BridgeReport, RoleRecord } from "./report.ts";
 import type { Output } from "./words.ts";
 
-/** The report of a council on one runtime, for people. */
+/** Renders the report of a council on one runtime as Markdown. */
 export function renderReport(report: BridgeReport, { scope, timestamp }: { scope: string; timestamp: string }): string {
   const { bridge, session_id, task_type, verdict, status, domains_covered, disputed_outputs, withdrawn_outputs, notes } = report;
   const lost = report.roles.filter(({ answered }) => !answered);
@@ -21,6 +21,10 @@ export function renderReport(report: BridgeReport, { scope, timestamp }: { scope
       withdrawn_outputs.map(({ id, title }) => `- **${id}** ${inline(title)}`),
     ),
     ...section(
+      "Summaries",
+      latestSummaries(report).map(({ role, domain, summary }) => `- **${inline(role)}** (${domain}): ${inline(summary ?? "")}`),
+    ),
+    ...section(
       "Roles without an answer",
       lost.map(({ round, role, domain, reason }) => `- round ${round}, ${role} (${domain}): ${inline(reason ?? "")}`),
     ),
@@ -31,6 +35,13 @@ export function renderReport(report: BridgeReport, { scope, timestamp }: { scope
     "",
   ].join("\n\n");
 }
+
+/** The last summary of each role. */
+const latestSummaries = ({ roles }: BridgeReport): RoleRecord[] => [
+  ...new Map(
+    roles.filter(({ summary }) => summary !== null).map((record) => [JSON.stringify([record.role, record.domain]), record] as const),
+  ).values(),
+];
 
 const renderOutput = ({ id, severity, type, status, title, description, evidence, action, domain, agent }: Output): string =>
   [

@@ -15,8 +15,10 @@ export interface RoleRecord {
   role: string;
   domain: string;
   answered: boolean;
-  /** Why not; null when it did. */
+  /** The reason when it did not; else null. */
   reason: string | null;
+  /** The role's own summary of its answer; null without one. */
+  summary: string | null;
 }
 
 /** What a council on one runtime reports; every field is always there, null or empty where it does not apply. */
@@ -42,10 +44,10 @@ export interface BridgeReport {
   [prompt_size_chars: `prompt_size_chars_r${number}`]: number | null;
   prompt_size_chars_r1: number | null;
   prompt_size_chars_r2: number | null;
-  /** Roles that were asked: each is an agent with a session of its own. */
+  /** Roles whose questions the runtime has taken: each is an agent with a session of its own. */
   agents_spawned: number;
   model_validation_warnings: { model: string; reason: string }[];
-  /** What the settings of the workspace ask for; not every runtime can be told. */
+  /** The level that the settings of the workspace ask for; only some runtimes have a setting for it. */
   reasoning_level: string | null;
   /** Which roles answered, and which did not. */
   roles: RoleRecord[];

@@ -1,11 +1,11 @@
-import { createRoles, type Seat, seat } from "./ask-roles.ts";
-import type { BridgeOptions, RoleResult } from "./bridge-options.ts";
+import { createRoles, type ExpertSeat, type Failure, type Seat, seat } from "./ask-roles.ts";
+import type { BridgeOptions } from "./bridge-options.ts";
 import { createDebate, type Debate } from "./debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import { findExpert } from "./find-expert.ts";
 import { prefixOf } from "./ids.ts";
 import { type CouncilInput, MAX_DOMAINS } from "./input.ts";
-import { type AddedDomain, CONTEXT_LIMIT_CHARACTERS, describeHistory, type FittedPacket, fitPacket } from "./packet.ts";
+import { type AddedDomain, CONTEXT_LIMIT_CHARACTERS, describeHistory, describeRequests, type FittedPacket, fitPacket } from "./packet.ts";
 import {
   challengerPrompt,
   challengerRole,
@@ -31,16 +31,17 @@ export const plannedRuns = ({ domains, intensity }: Pick<CouncilInput, "domains"
 export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   const { bridge, input, spending, log, onProgress } = options;
   const debate = createDebate(input.domains, options.idPrefix ?? prefixOf(bridge));
-  const experts = new Map<string, Seat>(input.domains.map((domain) => [domain, seat(findExpert(domain))]));
+  const experts = new Map<string, ExpertSeat>(input.domains.map((domain) => [domain, seat(findExpert(domain))]));
   const challenger = seat(challengerRole);
   const integration = seat(integrationRole);
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity, options.timeoutMultiplier);
-  const roles = createRoles(options, callSeconds);
+  const runtime = { provider: options.provider, ...(options.model === undefined ? {} : { model: options.model }) };
+  const roles = createRoles({ ...options, runtimeOf: () => runtime }, callSeconds);
   const { records, failures } = roles;
   let debateRounds = 0;
   let isLastPhase = maxDebateRounds[input.intensity] === 0;
 
-  /** Lets roles speak at the same time, and hears each as it comes. */
+  /** Asks roles at the same time, and takes each answer as it comes. */
   async function together(
     round: number,
     phase: string,
@@ -53,8 +54,9 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
         const found = answer === null ? [] : hear(answer);
         done += 1;
         for (const { id, severity, title, domain } of found) log({ event: "output", id, severity, title, domain, round });
-        onProgress({ phase, round, role: who.role.title, domain: who.role.domain, done, of: turns.length });
-        for (const { id, severity, title, domain } of found) onProgress({ phase: "finding", round, id, severity, title, domain });
+        const { provider } = options;
+        onProgress({ phase, provider, round, role: who.role.title, domain: who.role.domain, done, of: turns.length });
+        for (const { id, severity, title, domain } of found) onProgress({ phase: "finding", provider, round, id, severity, title, domain });
       }),
     );
     for (const merge of debate.mergeDuplicates()) log({ event: "merge", kept: merge.keptId, dropped: merge.droppedId, round });
@@ -72,10 +74,13 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       hear: (answer) => debate.hearFirst(who.speaker, answer),
     })),
   );
-  const hasAnswers = (): boolean => records.some(({ answered }) => answered);
+  const hasAnswers = (inRound?: number): boolean => records.some(({ answered, round }) => answered && (inRound ?? round) === round);
   if (hasAnswers() && debate.standing().length > 0) {
     while (debateRounds < maxDebateRounds[input.intensity] && options.secondsLeft() >= 1 && !failures.some(isCancelled)) {
-      await debateRound(debateRounds + 2);
+      const round = debateRounds + 2;
+      await debateRound(round);
+      // A round without an answer is no debate, and the next one would have none either.
+      if (!hasAnswers(round)) break;
       debateRounds += 1;
       if (hasEnded(debate)) break;
     }
@@ -92,14 +97,15 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       log({ event: "domain_added", domain, reason, round });
     }
     const history = describeHistory(debate.challenges);
-    const packet = contextPacket();
+    const before = readDebate();
+    const packet = before.packetFor();
     const own = debate.standing().filter(({ agent }) => agent === integrationRole.title);
     const challenges = debate.challenges.filter(({ state, targetId }) => state === "open" && own.some(({ id }) => id === targetId));
     await together(round, "challenge", [
       {
         who: challenger,
         prompt: challengerPrompt(input, {
-          packet: contextPacket(JSON.stringify(history).length),
+          packet: before.packetFor(JSON.stringify(history).length),
           history,
           remembers: challenger.session !== undefined,
         }),
@@ -115,36 +121,48 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
         hear: (answer) => debate.hearExpert(integration.speaker, answer),
       },
     ]);
-    const answered = contextPacket();
+    const answered = readDebate();
     isLastPhase = round - 1 === maxDebateRounds[input.intensity];
     await together(round, "response", [
-      ...veterans.map((who) => ({
-        who,
-        prompt: expertPrompt(who.role, input, {
-          packet: answered,
-          own: debate.outputsOf(who.role.domain),
-          challenges: debate.challengesFor(who.role.domain),
-          remembers: who.session !== undefined,
-        }),
-        hear: (answer: Answer) => debate.hearExpert(who.speaker, answer),
-      })),
+      ...veterans.map((who) => veteran(who, answered)),
       ...added.map((domain) => newcomer(domain, answered)),
     ]);
   }
 
-  function newcomer(added: AddedDomain, packet: FittedPacket) {
-    const who = experts.get(added.domain) ?? seat(findExpert(added.domain));
-    const trigger = added.trigger_finding_id === null ? undefined : debate.findOutput(added.trigger_finding_id);
+  function veteran(who: ExpertSeat, { packetFor }: DebateView) {
+    const requests = describeRequests(debate.takeRequests(who.role.domain));
     return {
       who,
-      prompt: newcomerPrompt(who.role, input, { added, trigger, packet }),
+      prompt: expertPrompt(who.role, input, {
+        packet: packetFor(sizeOf(requests)),
+        own: debate.outputsOf(who.role.domain),
+        challenges: debate.challengesFor(who.role.domain),
+        requests,
+        remembers: who.session !== undefined,
+      }),
       hear: (answer: Answer) => debate.hearExpert(who.speaker, answer),
     };
   }
 
-  /** What else the prompt embeds counts, too. */
-  function contextPacket(alreadyTaken = 0): FittedPacket {
-    return fitPacket(debate.describeRound(), debate.standing(), CONTEXT_LIMIT_CHARACTERS - alreadyTaken);
+  function newcomer(added: AddedDomain, { packetFor }: DebateView) {
+    const who = experts.get(added.domain) ?? seat(findExpert(added.domain));
+    const trigger = added.trigger_finding_id === null ? undefined : debate.findOutput(added.trigger_finding_id);
+    const requests = describeRequests(debate.takeRequests(added.domain));
+    return {
+      who,
+      prompt: newcomerPrompt(who.role, input, { added, trigger, requests, packet: packetFor(sizeOf(requests)) }),
+      hear: (answer: Answer) => debate.hearExpert(who.speaker, answer),
+    };
+  }
+
+  /** The debate as it is now, as a packet for one prompt after the other. */
+  function readDebate(): DebateView {
+    const [described, standing] = [debate.describeRound(), debate.standing()];
+    const whole = fitPacket(described, standing, CONTEXT_LIMIT_CHARACTERS);
+    return {
+      packetFor: (takenCharacters = 0) =>
+        takenCharacters === 0 ? whole : fitPacket(described, standing, CONTEXT_LIMIT_CHARACTERS - takenCharacters),
+    };
   }
 
   function completed(): BridgeReport {
@@ -169,7 +187,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   function notCompleted(): BridgeReport {
     const decisive = failures.find(isCancelled) ?? failures.find(({ errorCode }) => statusOf(errorCode) === "HALTED") ?? failures[0];
     const status = statusOf(decisive?.errorCode);
-    const reason = records.find(({ answered }) => !answered)?.reason ?? "no role answered";
+    const reason = decisive?.reason ?? records.find(({ answered }) => !answered)?.reason ?? "no role answered";
     return {
       ...empty(),
       status,
@@ -202,7 +220,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       prompt_size_chars_r1: null,
       prompt_size_chars_r2: null,
       ...sizes,
-      agents_spawned: records.length === 0 ? 0 : experts.size + 2,
+      agents_spawned: [...experts.values(), challenger, integration].filter(({ isReached }) => isReached).length,
       model_validation_warnings: options.warnings ?? [],
       reasoning_level: options.reasoningLevel ?? null,
       roles: records,
@@ -212,17 +230,34 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   }
 }
 
-/** No more rounds are needed: nothing moved in the last one, or every challenge is settled; a domain that waits for its expert keeps it going. */
-export function hasEnded({ changes, hasUnresolved, wantedDomains }: Pick<Debate, "changes" | "hasUnresolved" | "wantedDomains">): boolean {
-  if (wantedDomains.length > 0) return false;
-  return (changes.discovered === 0 && changes.revised === 0 && changes.withdrawn === 0) || !hasUnresolved;
+/** One state of the debate. */
+interface DebateView {
+  /** Its packet, for a prompt that already embeds so many characters of earlier rounds. */
+  packetFor(takenCharacters?: number): FittedPacket;
 }
 
-/** The middle of what the roles said of themselves; a step lower where a role was lost. */
+const sizeOf = (requests: readonly unknown[]): number => (requests.length === 0 ? 0 : JSON.stringify(requests).length);
+
+/**
+ * No more rounds are needed: nothing changed in the last one, or every challenge is settled and every finding has been before the Challenger. An
+ * expert that has not received what was asked of it keeps the debate going.
+ */
+export function hasEnded({
+  changes,
+  hasUnsettled,
+  hasRequests,
+  wantedDomains,
+}: Pick<Debate, "changes" | "hasUnsettled" | "hasRequests" | "wantedDomains">): boolean {
+  if (wantedDomains.length > 0 || hasRequests) return false;
+  const hasChanged = Object.values(changes).some((count) => count > 0);
+  return !hasChanged || (!hasUnsettled && changes.discovered === 0);
+}
+
+/** The median of what the roles report of themselves; a step lower if a role was lost. */
 function confidenceOf(seats: readonly Seat[], isIncomplete: boolean): Confidence {
   const said = seats.flatMap(({ confidence }) => (confidence === null ? [] : [confidences.indexOf(confidence)])).sort();
   const middle = said[Math.floor(said.length / 2)] ?? confidences.indexOf("medium");
   return confidences[middle + (isIncomplete ? 1 : 0)] ?? "low";
 }
 
-const isCancelled = ({ errorCode }: RoleResult): boolean => errorCode === "cancelled";
+const isCancelled = ({ errorCode }: Failure): boolean => errorCode === "cancelled";

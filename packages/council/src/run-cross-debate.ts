@@ -1,24 +1,25 @@
+import { createRoles, type Runtime, type Seat, seat } from "./ask-roles.ts";
 import type { RoleRequest, RoleResult } from "./bridge-options.ts";
 import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./cross-prompts.ts";
-import { createDebate, type Speaker } from "./debate.ts";
+import { createDebate } from "./debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import type { CouncilInput } from "./input.ts";
-import type { MergedOutput } from "./merge-sources.ts";
-import { type Answer, readAnswer } from "./read-answer.ts";
+import { type MergedOutput, toOutput } from "./merge-sources.ts";
+import type { Answer } from "./read-answer.ts";
 import type { RoleRecord } from "./report.ts";
 import { hasEnded } from "./run-bridge.ts";
 import type { Spending } from "./spending.ts";
 import type { Intensity, Output } from "./words.ts";
 
-/** Rounds of the debate over the findings of several bridges. */
+/** Rounds of the debate over the findings of several runtimes. */
 export const crossRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 2, thorough: 3 };
 
-/** What the debate works with. */
+/** The options of `runCrossDebate`. */
 export interface CrossDebateOptions {
   input: CouncilInput;
   merged: readonly MergedOutput[];
-  /** Who speaks for which role, by turns: as different as the completed bridges allow. */
-  speakers: readonly { provider: string; model?: string }[];
+  /** The runtimes that play the roles, by turns: as different as the completed ones allow. */
+  speakers: readonly Runtime[];
   execute(request: RoleRequest): Promise<RoleResult>;
   secondsLeft(): number;
   spending: Spending;
@@ -26,55 +27,48 @@ export interface CrossDebateOptions {
   onProgress(data: Record<string, unknown>): void;
 }
 
-/** How the debate ended. */
+/** The end of the debate. */
 export interface CrossDebateResult {
   outputs: Output[];
   withdrawn: Output[];
   disputed: { output: Output; unresolved_challenge: string }[];
   rounds: number;
   roles: RoleRecord[];
+  /** Parts of answers that were left out, in words. */
+  notes: string[];
 }
 
-/** Lets a devil's advocate doubt what the bridges have found, an integration checker add to it, and a coordinator decide. */
+/** Lets a devil's advocate doubt what the runtimes have found, an integration checker add to it, and a coordinator decide. */
 export async function runCrossDebate(options: CrossDebateOptions): Promise<CrossDebateResult> {
-  const { input, merged, speakers, spending, log, onProgress } = options;
-  const debate = createDebate(input.domains, "I");
-  debate.take(merged.map(asOutput), crossRoles.coordinator);
-  const roles: RoleRecord[] = [];
-  const seconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity);
+  const { input, merged, speakers, log, onProgress } = options;
+  const [coordinator, advocate, integration] = [crossRoles.coordinator, crossRoles.advocate, crossRoles.integration].map((role) =>
+    seat({ title: role.agent, domain: role.domain }),
+  ) as [Seat, Seat, Seat];
+  const debate = createDebate(input.domains, "I", { judge: coordinator.speaker });
+  debate.take(merged.map((output) => ({ output: toOutput(output), unresolved_challenge: output.unresolved_challenge })));
+  const runtimes = new Map(
+    [coordinator, advocate, integration].map((who, place) => [who, speakers[place % speakers.length] ?? { provider: "" }] as const),
+  );
+  const runtimeOf = (who: Seat): Runtime => {
+    const { provider, model } = runtimes.get(who) ?? { provider: "" };
+    return { provider, ...(model === undefined ? {} : { model }) };
+  };
+  const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity);
+  // The debate judges what is there; it changes nothing, whatever the type of work.
+  const roles = createRoles({ ...options, profile: "inspect", remembers: false, runtimeOf }, callSeconds);
   let rounds = 0;
 
   const describe = (round: number): CrossRound => ({ round, findings: debate.standing(), merged, challenges: debate.challenges });
 
-  async function ask({ agent, domain }: Speaker, place: number, message: string, round: number): Promise<Answer | null> {
-    const timeoutSeconds = Math.floor(Math.min(seconds, options.secondsLeft()));
-    const who = speakers[place % speakers.length];
-    const record = (reason: string | null): void => {
-      roles.push({ round, role: agent, domain, answered: reason === null, reason });
-      onProgress({ phase: "cross-debate", round, role: agent, domain, answered: reason === null });
-      if (reason !== null) log({ event: "role_lost", round, role: agent, domain, reason });
-    };
-    if (who === undefined || timeoutSeconds < 1 || !spending.take()) {
-      record(timeoutSeconds < 1 ? "no time left" : "no further run is allowed");
-      return null;
-    }
-    const result = await options.execute({
-      provider: who.provider,
-      ...(who.model === undefined ? {} : { model: who.model }),
-      message,
-      timeoutSeconds,
-      profile: "inspect",
-      role: agent,
-      domain,
-      round,
-    });
-    spending.add(result);
-    const answer = result.status === "ok" ? readAnswer(result.output ?? "", input.taskType) : null;
-    record(answer !== null ? null : result.status === "ok" ? "unreadable answer" : (result.errorCode ?? "error"));
+  async function ask(who: Seat, message: string, round: number): Promise<Answer | null> {
+    const isLastPhase = who === coordinator && round === crossRounds[input.intensity];
+    const answer = await roles.ask(who, message, { round, isLastPhase });
+    const { title: role, domain } = who.role;
+    onProgress({ phase: "cross-debate", provider: runtimeOf(who).provider, round, role, domain, answered: answer !== null });
     return answer;
   }
 
-  const tellFound = (found: readonly Output[], round: number): void => {
+  const logFound = (found: readonly Output[], round: number): void => {
     for (const { id, severity, title, domain } of found) log({ event: "output", id, severity, title, domain, round });
   };
 
@@ -82,22 +76,23 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
     const round = rounds + 1;
     debate.beginRound(round + 1, []);
     const [doubts, findings] = await Promise.all([
-      ask(crossRoles.advocate, 1, advocatePrompt(input, describe(round)), round),
-      ask(crossRoles.integration, 2, crossIntegrationPrompt(input, describe(round)), round),
+      ask(advocate, advocatePrompt(input, describe(round)), round),
+      ask(integration, crossIntegrationPrompt(input, describe(round)), round),
     ]);
     if (doubts !== null) {
-      const { raised, found } = debate.hearChallenger(crossRoles.advocate, doubts);
+      const { raised, found } = debate.hearChallenger(advocate.speaker, doubts);
       for (const { id, targetId, text } of raised) log({ event: "challenge", id, target: targetId, text, round });
-      tellFound(found, round);
+      logFound(found, round);
     }
-    if (findings !== null) tellFound(debate.hearExpert(crossRoles.integration, findings), round);
-    const decision = await ask(crossRoles.coordinator, 0, coordinatorPrompt(input, describe(round)), round);
-    if (decision !== null) tellFound(debate.hearExpert(crossRoles.coordinator, decision), round);
-    rounds = round;
+    if (findings !== null) logFound(debate.hearExpert(integration.speaker, findings), round);
+    const decision = await ask(coordinator, coordinatorPrompt(input, describe(round)), round);
+    if (decision !== null) logFound(debate.hearExpert(coordinator.speaker, decision), round);
+    for (const merge of debate.mergeDuplicates()) log({ event: "merge", kept: merge.keptId, dropped: merge.droppedId, round });
+    // A round without an answer is no debate, and the next one would have none either.
     if (doubts === null && findings === null && decision === null) break;
-    if (hasEnded(debate)) break;
+    rounds = round;
+    // No expert is called in here: a domain that is missing is reported, and keeps nothing going.
+    if (hasEnded({ changes: debate.changes, hasUnsettled: debate.hasUnsettled, hasRequests: false, wantedDomains: [] })) break;
   }
-  return { ...debate.conclude(), rounds, roles };
+  return { ...debate.conclude(), rounds, roles: roles.records, notes: roles.notes };
 }
-
-const asOutput = ({ sources: _, positions: __, escalated: ___, ...output }: MergedOutput): Output => output;

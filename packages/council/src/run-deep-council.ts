@@ -1,15 +1,15 @@
 import type { RoleRequest, RoleResult } from "./bridge-options.ts";
-import { type CouncilReport, describeDisputes, type SkippedBridge } from "./council-report.ts";
+import type { CouncilReport, SkippedBridge } from "./council-report.ts";
 import { judgeCouncil } from "./council-verdict.ts";
 import { domainsOf } from "./find-expert.ts";
 import { createIds } from "./ids.ts";
 import type { CouncilInput } from "./input.ts";
+import { listFindings } from "./list-findings.ts";
 import { mergeSources } from "./merge-sources.ts";
 import type { BridgeReport } from "./report.ts";
 import { runCrossDebate } from "./run-cross-debate.ts";
 import type { ModelsReport } from "./run-models.ts";
 import type { Spending } from "./spending.ts";
-import { severityRank } from "./words.ts";
 
 /** A bridge that may sit on the council. */
 export interface Member {
@@ -64,7 +64,8 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
         verdict: report.verdict,
         output_count: report.outputs.length,
       });
-      onProgress({ phase: "bridges", bridge: member.bridge, status: report.status, done, of: members.length });
+      const { bridge, provider } = member;
+      onProgress({ phase: "bridges", bridge, provider, status: report.status, done, of: members.length });
       return { member, report };
     }),
   );
@@ -93,7 +94,7 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
       bridge: member.bridge,
       halt_reason: report.halt_message ?? report.halt_reason ?? "halted",
     })),
-    partial_coverage: completed.length < members.length,
+    partial_coverage: completed.length < members.length + leftOut.length,
     bridge_reports: reports.map(({ report }) => report),
     artifacts: [],
   };
@@ -102,7 +103,7 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
     return {
       ...common,
       status: "ABORTED",
-      abort_reason: wasStopped ? "The council was stopped." : "No bridge completed.",
+      abort_reason: wasStopped ? "The council was stopped." : "No runtime completed its part of the council.",
       bridges_attempted: common.bridges_invoked,
       bridges_halted: halted.map(({ member }) => member.bridge),
       verdict: null,
@@ -118,13 +119,16 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
     };
   }
 
-  const nextId = createIds("D");
   const merged = mergeSources(
-    completed.map(({ member, report }) => ({ source: member.bridge, outputs: report.outputs })),
-    () => nextId(),
+    completed.map(({ member, report }) => ({ source: member.bridge, outputs: report.outputs, disputed: report.disputed_outputs })),
+    createIds("D"),
   );
   log({ event: "stage_a", outputs: completed.reduce((count, { report }) => count + report.outputs.length, 0), merged: merged.length });
-  const { outputs, withdrawn, disputed, rounds, roles } = await runCrossDebate({
+  for (const { id, severity, title, domain, positions } of merged) {
+    log({ event: "output", id, severity, title, domain });
+    for (const position of positions) log({ event: "merge", kept: id, dropped: position.id, bridge: position.source });
+  }
+  const debated = await runCrossDebate({
     input,
     merged,
     speakers: completed.map(({ member }) => member),
@@ -134,54 +138,32 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
     log,
     onProgress,
   });
-
-  const sourcesOf = (id: string): string[] => merged.find((output) => output.id === id)?.sources ?? [];
-  const known = outputs.filter(({ id }) => sourcesOf(id).length > 0);
-  const deep = new Set(completed.filter(({ report }) => isDeep(report)).map(({ member }) => member.bridge));
-  const stateless = new Set(completed.filter(({ report }) => report.connection_used === "cli").map(({ member }) => member.bridge));
-  const describe = (output: (typeof outputs)[number]) => {
-    const before = merged.find(({ id }) => id === output.id);
-    const isDowngraded = before !== undefined && severityRank(output.severity) > severityRank(before.severity);
-    const { domain, agent: _, ...rest } = output;
-    return { ...rest, status: isDowngraded ? ("downgraded" as const) : output.status, domains: [domain] };
-  };
+  const { lists, weighed } = listFindings({
+    merged,
+    debated,
+    deep: new Set(completed.filter(({ report }) => isDeep(report)).map(({ member }) => member.bridge)),
+    stateless: new Set(completed.filter(({ report }) => report.connection_used === "cli").map(({ member }) => member.bridge)),
+  });
+  const lost = debated.roles.filter(({ answered }) => !answered);
   return {
     ...common,
+    ...lists,
     status: "COMPLETED",
     abort_reason: null,
     bridges_attempted: common.bridges_invoked,
     bridges_halted: halted.map(({ member }) => member.bridge),
-    verdict: judgeCouncil(
-      input.taskType,
-      outputs.map(({ id, severity, type, status }) => ({
-        severity,
-        type,
-        status,
-        sources: sourcesOf(id).length,
-        isDeep: sourcesOf(id).some((source) => deep.has(source)),
-      })),
-    ),
+    verdict: judgeCouncil(input.taskType, weighed),
     domains_covered: [...new Set(completed.flatMap(({ report }) => report.domains_covered))],
-    multi_source_confirmed: known
-      .filter(({ id, status }) => sourcesOf(id).length >= 2 && status !== "disputed")
-      .map((output) => ({
-        ...describe(output),
-        confirmed_by: sourcesOf(output.id),
-        escalated: merged.find(({ id }) => id === output.id)?.escalated ?? false,
-        shared_cli_path: sourcesOf(output.id).filter((source) => stateless.has(source)).length >= 2,
-      })),
-    single_source_findings: known
-      .filter(({ id, status }) => sourcesOf(id).length === 1 && status !== "disputed")
-      .map((output) => ({ ...describe(output), source_bridge: sourcesOf(output.id)[0] ?? "" })),
-    disputed_findings: describeDisputes(disputed, merged),
-    withdrawn_findings: withdrawn.map(describe),
-    integration_findings: outputs.filter(({ id }) => sourcesOf(id).length === 0).map(describe),
-    debate_rounds: rounds,
-    roles,
-    synthesis_notes: reports.flatMap(({ member, report }) => report.notes.map((note) => `${member.bridge}: ${note}`)),
+    debate_rounds: debated.rounds,
+    roles: debated.roles,
+    synthesis_notes: [
+      ...reports.flatMap(({ member, report }) => report.notes.map((note) => `${member.bridge}: ${note}`)),
+      ...lost.map(({ role, round, reason }) => `The ${role} did not answer in round ${round} of the council's debate: ${reason}.`),
+      ...debated.notes,
+    ],
   };
 }
 
-/** A bridge that let its roles debate, or several models look, knows more than one that was asked once. */
+/** A bridge whose roles debated, or that ran several models, knows more than one that was asked once. */
 const isDeep = (report: BridgeReport | ModelsReport): boolean =>
   (report.debate_rounds ?? 0) >= 1 || ("instances_completed" in report && report.instances_completed >= 2);

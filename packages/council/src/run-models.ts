@@ -1,6 +1,6 @@
 import type { BridgeOptions } from "./bridge-options.ts";
 import { createIds } from "./ids.ts";
-import { mergeSources } from "./merge-sources.ts";
+import { mergeSources, toOutput } from "./merge-sources.ts";
 import type { BridgeReport } from "./report.ts";
 import { plannedRuns, runBridge } from "./run-bridge.ts";
 import { shareEvenly } from "./spending.ts";
@@ -13,13 +13,13 @@ export interface ModelsReport extends BridgeReport {
   models_used: string[];
   instances_spawned: number;
   instances_completed: number;
-  /** Ids of outputs that two models or more agree on. */
+  /** Ids of outputs that two models or more report, and that are not disputed. */
   intra_bridge_confirmed: string[];
 }
 
 /**
- * Runs one council per model, all at the same time, and puts their findings together: what two models or more say comes first, at the highest
- * severity that one of them gave. With one model or none it is one council.
+ * Runs one council per model, all at the same time, and merges their findings: those of two models or more come first, and the gravest version of a
+ * finding counts. With one model or none it is one council.
  */
 export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix">, models: readonly string[]): Promise<ModelsReport> {
   const extra = { models_configured: [...models], intra_bridge_confirmed: [] };
@@ -44,7 +44,15 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
   const reports = await Promise.all(
     models.map(async (model, index) => {
       const spending = shares[index] ?? options.spending;
-      const report = await runBridge({ ...options, spending, model, idPrefix: `${initialOf(options.bridge)}-${slugs[index]}-` });
+      const report = await runBridge({
+        ...options,
+        spending,
+        model,
+        idPrefix: `${initialOf(options.bridge)}-${slugs[index]}-`,
+        // The models share one log and one task: without the model, lines and events of different debates look alike.
+        log: (event) => options.log({ ...event, model }),
+        onProgress: (data) => options.onProgress({ ...data, model }),
+      });
       shares[index]?.release();
       return { model, report };
     }),
@@ -52,13 +60,15 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
   const completed = reports.filter(({ report }) => report.status === "COMPLETED");
   const first = (completed[0] ?? reports[0])?.report;
   if (first === undefined) throw new Error("no model was given");
-  const nextId = createIds(`${initialOf(options.bridge)}-merged-`);
   const merged = mergeSources(
-    completed.map(({ model, report }) => ({ source: model, outputs: report.outputs })),
-    () => nextId(),
+    completed.map(({ model, report }) => ({ source: model, outputs: report.outputs, disputed: report.disputed_outputs })),
+    createIds(`${initialOf(options.bridge)}-merged-`),
   );
-  const newIdOf = (id: string): string => merged.find(({ positions }) => positions.some((position) => position.id === id))?.id ?? id;
-  const outputs = merged.map(({ sources: _, positions: __, escalated: ___, ...output }) => output);
+  for (const { id, severity, title, domain, positions } of merged) {
+    options.log({ event: "output", id, severity, title, domain });
+    for (const position of positions) options.log({ event: "merge", kept: id, dropped: position.id, model: position.source });
+  }
+  const outputs = merged.map(toOutput);
   return {
     ...first,
     ...extra,
@@ -66,8 +76,8 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
     debate_rounds: completed.length === 0 ? null : Math.max(...completed.map(({ report }) => report.debate_rounds ?? 0)),
     outputs,
     withdrawn_outputs: completed.flatMap(({ report }) => report.withdrawn_outputs),
-    disputed_outputs: completed.flatMap(({ report }) =>
-      report.disputed_outputs.map((entry) => ({ ...entry, output: { ...entry.output, id: newIdOf(entry.output.id) } })),
+    disputed_outputs: merged.flatMap((output) =>
+      output.unresolved_challenge === null ? [] : [{ output: toOutput(output), unresolved_challenge: output.unresolved_challenge }],
     ),
     agents_spawned: reports.reduce((sum, { report }) => sum + report.agents_spawned, 0),
     verdict: completed.length === 0 ? null : judge(options.input.taskType, outputs),
@@ -82,7 +92,7 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
     models_used: completed.map(({ model }) => model),
     instances_spawned: reports.length,
     instances_completed: completed.length,
-    intra_bridge_confirmed: merged.filter(({ sources }) => sources.length >= 2).map(({ id }) => id),
+    intra_bridge_confirmed: merged.filter(({ sources, status }) => sources.length >= 2 && status !== "disputed").map(({ id }) => id),
   };
 }
 

@@ -1,19 +1,6 @@
 import { z } from "zod";
 
-const bridgeSchema = z.looseObject({
-  enabled: z.boolean().default(true),
-  model: z.string().min(1).nullish(),
-  models: z.array(z.string().min(1)).max(10).default([]),
-});
-
-const schema = z.looseObject({
-  bridges: z.record(z.string(), bridgeSchema).default({}),
-  reasoning_level: z.enum(["medium", "high", "xhigh"]).nullish(),
-  updated: z.string().nullish(),
-  ttl_hours: z.number().positive().nullish(),
-});
-
-/** What `.bridge-settings.json` says of one runtime. */
+/** The settings of one runtime in `.bridge-settings.json`. */
 export interface BridgeSettings {
   enabled: boolean;
   /** Models to run on, each on its own; empty: the runtime's own choice. */
@@ -24,38 +11,78 @@ export interface BridgeSettings {
 export interface CouncilSettings {
   of(bridge: string): BridgeSettings;
   reasoningLevel: "medium" | "high" | "xhigh" | null;
-  /** Older than they say they are good for: whoever relies on them looks again. */
+  /** `ttl_hours` have passed since `updated`. */
   isStale: boolean;
-  /** What is wrong with the file, in words; then it counts as not there. */
+  /** The faults of the file and what becomes of each, in words; null without faults. */
   fault: string | null;
 }
 
 /** Name of the file, at the root of a workspace. */
 export const SETTINGS_FILE = ".bridge-settings.json";
 
-/** Reads the settings; null is a file that is not there. A file with faults is no reason to stop: it is told, and what it would say is left out. */
+/** Faults that are reported, at most. */
+const REPORTED_FAULTS = 5;
+
+/** The fields, each with the words for a wrong value. */
+const fields = {
+  bridges: { schema: z.record(z.string(), z.unknown()), must: "must be an object" },
+  model: { schema: z.string().min(1), must: "must be the name of a model" },
+  models: { schema: z.array(z.string().min(1)).max(10), must: "must be a list of at most 10 names of models" },
+  reasoning_level: { schema: z.enum(["medium", "high", "xhigh"]), must: "must be medium, high or xhigh" },
+  updated: { schema: z.string(), must: "must be a time in ISO 8601" },
+  ttl_hours: { schema: z.number().positive(), must: "must be a number above 0" },
+} as const;
+
+/** Reads the settings field by field. A faulty field is ignored and reported; a faulty `enabled` disables its runtime, because it may have been meant so. */
 export function readSettings(content: string | null, now = Date.now()): CouncilSettings {
   const none: CouncilSettings = { of: () => ({ enabled: true, models: [] }), reasoningLevel: null, isStale: false, fault: null };
   if (content === null) return none;
   const given = parseJson(content);
   if (given === undefined) return { ...none, fault: `${SETTINGS_FILE} is not used. It is no JSON.` };
-  const parsed = schema.safeParse(given);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the file"}: ${message}`);
-    return { ...none, fault: `${SETTINGS_FILE} is not used. ${faults.slice(0, 5).join("; ")}` };
+  if (!isRecord(given)) return { ...none, fault: `${SETTINGS_FILE} is not used. It must be an object.` };
+  const faults: string[] = [];
+  function read<Name extends keyof typeof fields>(
+    from: Record<string, unknown>,
+    name: Name,
+    path = "",
+  ): z.output<(typeof fields)[Name]["schema"]> | null {
+    const value = Object.hasOwn(from, name) ? from[name] : null;
+    if (value === null) return null;
+    const { schema, must } = fields[name];
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data as z.output<(typeof fields)[Name]["schema"]>;
+    faults.push(`${path}${name} ${must}, and is ignored.`);
+    return null;
   }
-  const { bridges, reasoning_level, updated, ttl_hours } = parsed.data;
-  const updatedAt = Date.parse(updated ?? "");
+  const readBridge = (name: string, value: unknown): BridgeSettings => {
+    const path = `bridges.${name}`;
+    if (!isRecord(value)) {
+      faults.push(`${path} must be an object; this runtime is disabled until it is one.`);
+      return { enabled: false, models: [] };
+    }
+    const enabled = value["enabled"] ?? true;
+    if (typeof enabled !== "boolean") faults.push(`${path}.enabled must be true or false; this runtime is disabled until it is.`);
+    const model = read(value, "model", `${path}.`);
+    const models = read(value, "models", `${path}.`) ?? [];
+    return { enabled: enabled === true, models: models.length > 0 ? [...new Set(models)] : model === null ? [] : [model] };
+  };
+  const bridges = new Map(Object.entries(read(given, "bridges") ?? {}).map(([name, value]) => [name, readBridge(name, value)]));
+  const updatedAt = Date.parse(read(given, "updated") ?? "");
+  const ttlHours = read(given, "ttl_hours");
+  const reasoningLevel = read(given, "reasoning_level");
+  const left = faults.length - REPORTED_FAULTS;
   return {
-    of(bridge) {
-      const { enabled = true, model, models = [] } = Object.hasOwn(bridges, bridge) ? (bridges[bridge] ?? {}) : {};
-      return { enabled, models: models.length > 0 ? [...new Set(models)] : model === null || model === undefined ? [] : [model] };
-    },
-    reasoningLevel: reasoning_level ?? null,
-    isStale: ttl_hours !== null && ttl_hours !== undefined && !(now - updatedAt < ttl_hours * 3_600_000),
-    fault: null,
+    of: (bridge) => bridges.get(bridge) ?? { enabled: true, models: [] },
+    reasoningLevel,
+    isStale: ttlHours !== null && !(now - updatedAt < ttlHours * 3_600_000),
+    fault:
+      faults.length === 0
+        ? null
+        : `${SETTINGS_FILE}: ${faults.slice(0, REPORTED_FAULTS).join(" ")}${left > 0 ? ` ${left} more fields have faults.` : ""}`,
   };
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function parseJson(content: string): unknown {
   try {

@@ -33,6 +33,9 @@ export type CapabilityProfile = "inspect" | "modify";
 /** The domain of what concerns several domains at once. */
 export const CROSS_DOMAIN = "cross-domain";
 
+/** The `agent` of observations that no role made: they result from a comparison of all findings. */
+export const CONSOLIDATION = "consolidation";
+
 /** One thing that a role has said, as it stands now. */
 export interface Output {
   id: string;
@@ -48,7 +51,7 @@ export interface Output {
   agent: string;
 }
 
-/** A wish of a role: another domain should look at this. */
+/** A role asks another domain to look at something. */
 export interface CrossDomainSignal {
   domain: string;
   reason: string;
@@ -63,13 +66,17 @@ export interface Challenge {
   text: string;
   /** The domain whose expert has to answer. */
   domain: string;
-  /** `open`: nobody has answered. `defended`: the expert stays with it. `settled`: the expert revised or withdrew it. `withdrawn`: by the Challenger. */
+  /**
+   * `open`: without an answer. `defended`: the expert stays with its finding, and the Challenger has not replied yet. `settled`: the expert revised
+   * or withdrew the finding, the Challenger accepted the defense, or a judge decided. `withdrawn`: by the Challenger.
+   */
   state: "open" | "defended" | "settled" | "withdrawn";
-  /** What the expert said to it; null when it said nothing. */
+  /** The expert's answer; null without one. */
   response: string | null;
-  /** The Challenger has heard a defence and does not accept it. */
+  /** The Challenger repeated the challenge after an answer. */
   maintained: boolean;
-  raisedInRound: number;
+  /** The challenge was left over from the debate in which the finding was made. */
+  isInherited: boolean;
 }
 
 /** -1 for the worst, so that it sorts first; without a severity last. */

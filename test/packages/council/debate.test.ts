@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createDebate, type Speaker } from "../../../packages/council/src/debate.ts";
 import type { Answer, AnsweredChallenge, AnsweredOutput } from "../../../packages/council/src/read-answer.ts";
 import { hasEnded } from "../../../packages/council/src/run-bridge.ts";
+import type { Output } from "../../../packages/council/src/words.ts";
 
 const security: Speaker = { domain: "security", agent: "Security" };
 const api: Speaker = { domain: "api", agent: "Api" };
@@ -53,7 +54,6 @@ describe("a finding ends", () => {
     const debate = open();
     debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
     debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
-    expect(debate.hasUnresolved).toBe(false);
     expect(statuses(debate)).toEqual({ X001: "confirmed", X002: "confirmed" });
   });
 
@@ -91,8 +91,31 @@ describe("a finding ends", () => {
     debate.beginRound(3, []);
     debate.hearChallenger(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated", text: "Still." })] }));
     debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
-    expect(debate.hasUnresolved).toBe(true);
+    expect(debate.hasUnsettled).toBe(true);
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "X001" }, unresolved_challenge: "Still." }]);
+  });
+
+  test("confirmed, when the Challenger does not repeat its challenge after a second defense", () => {
+    const debate = open();
+    const defend = () => debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
+    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
+    defend();
+    debate.beginRound(3, []);
+    debate.hearChallenger(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated" })] }));
+    defend();
+    debate.beginRound(4, []);
+    debate.hearChallenger(challenger, said({}));
+    expect(debate.hasUnsettled).toBe(false);
+    expect(debate.conclude().disputed).toEqual([]);
+  });
+
+  test("disputed, when the Challenger maintains a challenge after a revision and the expert does not answer", () => {
+    const debate = open();
+    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
+    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "revised", description: "", severity: "LOW" })] }));
+    debate.beginRound(3, []);
+    debate.hearChallenger(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated", text: "Even so." })] }));
+    expect(debate.conclude().disputed).toMatchObject([{ output: { id: "X001", severity: "LOW" }, unresolved_challenge: "Even so." }]);
   });
 
   test("confirmed, when the Challenger takes the challenge back", () => {
@@ -163,6 +186,97 @@ describe("nobody", () => {
   });
 });
 
+describe("a finding that is repeated more gravely in a debate round", () => {
+  const repeat = (changes: Partial<AnsweredOutput>) => {
+    const debate = open();
+    debate.hearExpert(security, said({ outputs: [found("tokens never expire", { severity: "CRITICAL", ...changes })] }));
+    return { debate, merges: debate.mergeDuplicates() };
+  };
+
+  test("without its id is kept at the higher severity as a revision, and the merge is reported", () => {
+    const { debate, merges } = repeat({});
+    expect(merges).toEqual([{ keptId: "X003", droppedId: "X001" }]);
+    expect(debate.changes).toMatchObject({ discovered: 0, revised: 1 });
+    expect(debate.standing()).toMatchObject([{ id: "X002" }, { id: "X003", severity: "CRITICAL", status: "revised" }]);
+  });
+
+  test("with its id and without a status is revised to the higher severity", () => {
+    const { debate, merges } = repeat({ ref: "X001" });
+    expect(merges).toEqual([]);
+    expect(debate.standing()).toMatchObject([{ id: "X001", severity: "CRITICAL", status: "revised" }, { id: "X002" }]);
+  });
+
+  test("is still known by its first id", () => {
+    const { debate } = repeat({});
+    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
+    expect(debate.challengesFor("security")).toMatchObject([{ targetId: "X003" }]);
+    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
+    expect(debate.conclude().withdrawn).toMatchObject([{ id: "X003" }]);
+  });
+
+  test.each(["HIGH", "LOW"] as const)("is not there when the repetition is %s: it changes nothing", (severity) => {
+    const { debate, merges } = repeat({ severity });
+    expect([merges, debate.changes.discovered]).toEqual([[], 0]);
+    expect(debate.standing()).toMatchObject([{ id: "X001", severity: "HIGH" }, { id: "X002" }]);
+  });
+});
+
+describe("findings that are taken over from other debates", () => {
+  const judge: Speaker = { domain: "cross-domain", agent: "Debate Coordinator" };
+  const output = (id: string, changes: Partial<Output> = {}): Output => ({
+    id,
+    type: "finding",
+    severity: "HIGH",
+    status: "confirmed",
+    title: `Title of ${id}`,
+    description: `About ${id}`,
+    evidence: null,
+    action: null,
+    domain: "security",
+    agent: "Security",
+    ...changes,
+  });
+  function takeOver(...outputs: Output[]) {
+    const debate = createDebate(["security"], "I", { judge });
+    debate.take(outputs.map((given) => ({ output: given, unresolved_challenge: given.status === "disputed" ? "They do." : null })));
+    debate.beginRound(2, []);
+    return debate;
+  }
+
+  test("are changed by the judge alone", () => {
+    const debate = takeOver(output("D001"));
+    for (const speaker of [security, integration])
+      debate.hearExpert(speaker, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
+    expect(debate.standing()).toHaveLength(1);
+    debate.hearExpert(judge, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
+    expect(debate.standing()).toEqual([]);
+  });
+
+  test("that are disputed stay so with their challenge, until the judge decides", () => {
+    const debate = takeOver(output("D001", { status: "disputed" }));
+    expect(debate.hasUnsettled).toBe(true);
+    expect(debate.describeRound().open_challenges).toMatchObject([{ target_finding_id: "D001", challenge_text: "They do." }]);
+    expect(debate.conclude().disputed).toMatchObject([{ output: { id: "D001", status: "disputed" }, unresolved_challenge: "They do." }]);
+    debate.hearExpert(judge, said({ outputs: [found("", { ref: "D001", decision: "confirmed" })] }));
+    expect(debate.hasUnsettled).toBe(false);
+    expect(debate.conclude()).toMatchObject({ outputs: [{ id: "D001", status: "confirmed" }], disputed: [] });
+  });
+
+  test("are never merged away, and a repetition of one is no finding", () => {
+    const alike = { title: "Tokens never expire", description: "About tokens" };
+    const debate = takeOver(output("D001", alike), output("D002", { ...alike, severity: "LOW" }));
+    expect(debate.hearExpert(integration, said({ outputs: [found("Tokens never expire", { description: "About tokens" })] }))).toEqual([]);
+    expect(debate.mergeDuplicates()).toEqual([]);
+    expect(debate.standing()).toHaveLength(2);
+  });
+
+  test("keep both challenges when the Challenger adds one", () => {
+    const debate = takeOver(output("D001", { status: "disputed" }));
+    debate.hearChallenger(challenger, said({ challenges: [objection("D001", { text: "Where?" })] }));
+    expect(debate.conclude().disputed).toMatchObject([{ unresolved_challenge: "They do.\nWhere?" }]);
+  });
+});
+
 describe("a domain that is called for", () => {
   test("is wanted once, with the finding that called for it, until it is active", () => {
     const debate = createDebate(["security"], "X");
@@ -178,6 +292,8 @@ describe("a domain that is called for", () => {
       }),
     );
     expect(debate.wantedDomains).toEqual([{ domain: "database", trigger_finding_id: "X002", reason: "rows" }]);
+    // The second reason waits for the expert, too.
+    expect(debate.takeRequests("database")).toEqual([{ domain: "database", from: "Security", finding_id: "X001", reason: "again" }]);
     expect(hasEnded(debate)).toBe(false);
     debate.beginRound(2, debate.wantedDomains);
     expect(debate.activeDomains).toEqual(["security", "database"]);
@@ -211,23 +327,34 @@ test("domains that weigh the same thing differently are in conflict, before and 
   });
 });
 
+test("a signal to a domain that takes part is a request to its expert, returned once and with its reason", () => {
+  const debate = open();
+  debate.hearExpert(api, said({ signals: [{ domain: "security", reason: "Who may read the pages?", findingId: "X002" }] }));
+  debate.hearExpert(security, said({ signals: [{ domain: "security", reason: "myself", findingId: null }] }));
+  expect([debate.wantedDomains, debate.hasRequests]).toEqual([[], true]);
+  expect(debate.takeRequests("security")).toEqual([
+    { domain: "security", from: "Api", finding_id: "X002", reason: "Who may read the pages?" },
+  ]);
+  expect([debate.takeRequests("security"), debate.hasRequests]).toEqual([[], false]);
+});
+
 describe("a debate ends", () => {
-  const still = { discovered: 0, revised: 0, withdrawn: 0, challenged: 0 };
+  const still = { discovered: 0, revised: 0, withdrawn: 0, challenged: 0, defended: 0 };
+  const settled = { changes: still, hasUnsettled: false, hasRequests: false, wantedDomains: [] };
   test.each([
-    ["when nothing moved", { changes: { ...still, challenged: 1 }, hasUnresolved: true, wantedDomains: [] }, true],
-    ["when every challenge is settled", { changes: { ...still, revised: 1 }, hasUnresolved: false, wantedDomains: [] }, true],
-    ["not while something moves and is open", { changes: { ...still, discovered: 1 }, hasUnresolved: true, wantedDomains: [] }, false],
-    [
-      "not while a domain waits",
-      { changes: still, hasUnresolved: false, wantedDomains: [{ domain: "api", trigger_finding_id: null, reason: "" }] },
-      false,
-    ],
+    ["when nothing changed", { hasUnsettled: true }, true],
+    ["when every challenge is settled", { changes: { ...still, revised: 1, challenged: 1 } }, true],
+    ["not while a challenge waits", { changes: { ...still, challenged: 1 }, hasUnsettled: true }, false],
+    ["not while a defense waits", { changes: { ...still, defended: 1 }, hasUnsettled: true }, false],
+    ["not before the Challenger has seen a discovery", { changes: { ...still, discovered: 1 } }, false],
+    ["not while an expert waits for what was asked of it", { hasRequests: true }, false],
+    ["not while a domain waits", { wantedDomains: [{ domain: "api", trigger_finding_id: null, reason: "" }] }, false],
   ])("%s", (_when, state, ended) => {
-    expect(hasEnded(state)).toBe(ended);
+    expect(hasEnded({ ...settled, ...state })).toBe(ended);
   });
 });
 
-test("whatever roles say, everybody's findings stay their own and every state is one of the five", () => {
+test("whatever roles answer, findings stay their own, none is lost, and every state is one of the five", () => {
   const speakers = [security, api, challenger, integration];
   const ref = fc.option(fc.constantFrom("X001", "X002", "X003", "X004", "CH001", "X999"), { nil: null });
   const output = fc.record({
@@ -255,6 +382,7 @@ test("whatever roles say, everybody's findings stay their own and every state is
     fc.property(fc.array(turn, { maxLength: 12 }), (turns) => {
       const debate = open();
       const authors = new Map(debate.standing().map(({ id, agent, domain }) => [id, `${agent} ${domain}`]));
+      const dropped = new Set<string>();
       for (const [index, { who, outputs, challenges }] of turns.entries()) {
         const speaker = speakers[who] ?? security;
         const heard =
@@ -263,13 +391,15 @@ test("whatever roles say, everybody's findings stay their own and every state is
           expect(`${agent} ${domain}`).toBe(`${speaker.agent} ${speaker.domain}`);
           authors.set(id, `${agent} ${domain}`);
         }
-        debate.mergeDuplicates();
+        for (const { droppedId } of debate.mergeDuplicates()) dropped.add(droppedId);
         if (index % 4 === 3) debate.beginRound(3 + index, []);
       }
       const { outputs, withdrawn, disputed } = debate.conclude();
       for (const { id, agent, domain } of [...outputs, ...withdrawn])
         if (agent !== "consolidation") expect(authors.get(id)).toBe(`${agent} ${domain}`);
-      expect(new Set(outputs.map(({ id }) => id)).size).toBe(outputs.length);
+      const ended = [...outputs.filter(({ agent }) => agent !== "consolidation"), ...withdrawn].map(({ id }) => id);
+      // No finding is lost, and none is in two places.
+      expect([...ended, ...dropped].toSorted()).toEqual([...authors.keys()].toSorted());
       for (const { status } of outputs) expect(["confirmed", "revised", "disputed", "discovered"]).toContain(status);
       for (const { status } of withdrawn) expect(status).toBe("withdrawn");
       expect(disputed.map(({ output }) => output.id)).toEqual(outputs.filter(({ status }) => status === "disputed").map(({ id }) => id));

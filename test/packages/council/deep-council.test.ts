@@ -1,84 +1,11 @@
-import {
-  type CouncilInput,
-  createSpending,
-  type Member,
-  type RoleRequest,
-  readInput,
-  runBridge,
-  runDeepCouncil,
-  runModels,
-} from "bridge-council";
+import { createSpending, type RoleRequest, runModels } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { judgeCouncil, type WeighedOutput } from "../../../packages/council/src/council-verdict.ts";
 import { createIds } from "../../../packages/council/src/ids.ts";
 import { mergeSources } from "../../../packages/council/src/merge-sources.ts";
 import { renderCouncil } from "../../../packages/council/src/render-council.ts";
+import { expert, failing, hold, holdCouncil, inputOf } from "./hold-council.ts";
 import { createRolePlayer, type Line, type Script, say } from "./role-player.ts";
-
-const expert = "Application Security Engineer";
-
-function inputOf(changes: object = {}): CouncilInput {
-  const given = { scope: "12 files", task_description: "Review it.", task_type: "review", domains: ["security"], ...changes };
-  const read = readInput(given, "council-1", { needsDomains: false, maxProviders: 10 });
-  if ("faults" in read) throw new Error(JSON.stringify(read.faults));
-  return read.input;
-}
-
-/** A council whose bridges each find what they are told to, quickly, and whose debate follows a script. */
-async function hold(
-  findings: Readonly<Record<string, Line>>,
-  debate: Script = {},
-  changes: object = {},
-  models: Record<string, string> = {},
-) {
-  const script: Script = {};
-  const player = createRolePlayer(
-    new Proxy(script, {
-      get: (_, name: string) => (request: RoleRequest) => {
-        if (request.message.includes("council of several agents")) return lineOf(debate, request);
-        const line = findings[request.provider] ?? { outputs: [] };
-        // A runtime that fails does so for every role.
-        return name.startsWith(expert) || (typeof line === "object" && "result" in line) ? line : { outputs: [] };
-      },
-    }),
-  );
-  const spending = createSpending(200);
-  const events: Record<string, unknown>[] = [];
-  const input = inputOf(changes);
-  const common = {
-    execute: player.execute,
-    secondsLeft: () => 3_600,
-    spending,
-    log: (event: Record<string, unknown>) => void events.push(event),
-    onProgress: () => {},
-  };
-  const members = Object.keys(findings).map(
-    (bridge): Member => ({ bridge, provider: bridge, ...(models[bridge] && { model: models[bridge] }) }),
-  );
-  const report = await runDeepCouncil({
-    ...common,
-    input,
-    members,
-    leftOut: [],
-    now: () => new Date("2026-11-21T10:00:00Z"),
-    runMember: ({ bridge, provider }, own) =>
-      runBridge({
-        ...common,
-        bridge,
-        provider,
-        input: { ...own, intensity: "quick" },
-        profile: "inspect",
-        remembers: false,
-        timeoutMultiplier: 1,
-      }),
-  });
-  return { report, player, events, input };
-}
-const lineOf = (script: Script, request: RoleRequest): Line => {
-  const line = script[`${request.role} ${request.round}`] ?? script[request.role] ?? { outputs: [] };
-  return typeof line === "function" ? line(request) : line;
-};
-const failing = (errorCode: string, error: string): Line => ({ result: { status: "error", errorCode, error, output: undefined } });
 
 describe("a council of several bridges", () => {
   test("confirms what several say, keeps what one says, and adds what only shows together", async () => {
@@ -134,16 +61,20 @@ describe("a council of several bridges", () => {
     );
     expect(report.disputed_findings).toEqual([
       {
+        ...say("HIGH", "Tokens never expire"),
         id: "D001",
-        title: "Tokens never expire",
-        severity: "HIGH",
+        status: "disputed",
+        domains: ["security"],
         positions: [
-          { bridge: "claude", severity: "HIGH", position: "Tokens never expire" },
-          { bridge: "codex", severity: "LOW", position: "Tokens never expire" },
+          { bridge: "claude", id: "C001", severity: "HIGH", position: "Tokens never expire" },
+          { bridge: "codex", id: "X001", severity: "LOW", position: "Tokens never expire" },
         ],
         unresolved_challenge: "They do.",
       },
     ]);
+    expect(renderCouncil(report, { scope: "12 files" })).toContain(
+      "### D001 HIGH: Tokens never expire\n\ndisputed, security, by claude, codex",
+    );
     expect(report.multi_source_confirmed).toEqual([]);
     expect(report.verdict).toBe("CONCERNS");
   });
@@ -170,7 +101,8 @@ describe("a council of several bridges", () => {
     const { report } = await hold({ claude: failing("adapter_offline", "x"), codex: failing("authentication_required", "y") });
     expect(report).toMatchObject({
       status: "ABORTED",
-      abort_reason: "No bridge completed.",
+      abort_reason: "No runtime completed its part of the council.",
+      partial_coverage: true,
       bridges_attempted: ["claude", "codex"],
       bridges_skipped: ["claude", "codex"],
       bridges_halted: ["codex"],
@@ -192,9 +124,94 @@ describe("a council of several bridges", () => {
       { claude: { outputs: [say("MEDIUM", "Retries have no limit")] } },
       { "Devil's Advocate": "garbage", "Integration Checker": "", "Debate Coordinator": failing("runtime_crashed", "x") },
     );
-    expect(report).toMatchObject({ status: "COMPLETED", verdict: "PASS", single_source_findings: [{ id: "D001" }], debate_rounds: 1 });
+    expect(report).toMatchObject({ status: "COMPLETED", verdict: "PASS", single_source_findings: [{ id: "D001" }], debate_rounds: 0 });
     expect(report.roles.every(({ answered }) => !answered)).toBe(true);
     expect(player.requests.filter(({ role }) => role === "Debate Coordinator")).toHaveLength(1);
+    expect(report.synthesis_notes).toEqual([
+      "The Devil's Advocate did not answer in round 1 of the council's debate: unreadable answer, twice.",
+      "The Integration Checker did not answer in round 1 of the council's debate: unreadable answer, twice.",
+      "The Debate Coordinator did not answer in round 1 of the council's debate: runtime_crashed: x.",
+    ]);
+  });
+
+  test("asks a Devil's Advocate whose answer cannot be read once more, and goes on with what it says then", async () => {
+    const { report, player } = await hold(
+      { claude: { outputs: [say("HIGH", "Tokens never expire")] } },
+      {
+        "Devil's Advocate": ({ message }) =>
+          message.startsWith("Your last answer")
+            ? { challenges: [{ target_finding_id: "D001", challenge_text: "They do." }] }
+            : "I doubt that they never expire.",
+      },
+    );
+    const asked = player.requests.filter(({ role, round }) => role === "Devil's Advocate" && round === 1);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]?.message).toContain("I doubt that they never expire.");
+    expect(report.disputed_findings).toMatchObject([{ id: "D001", unresolved_challenge: "They do." }]);
+    expect(report.synthesis_notes).toEqual([]);
+  });
+
+  test.each([
+    ["quick", 0],
+    ["standard", 2],
+    ["thorough", 3],
+  ])("debates %s at most %i rounds over what its bridges found", async (intensity, rounds) => {
+    const titles = ["Tokens never expire", "Retries have no limit", "Logs hold passwords", "Backups are not encrypted"];
+    const { report, player } = await hold(
+      { claude: { outputs: titles.map((title) => say("HIGH", title)) } },
+      { "Devil's Advocate": ({ round }) => ({ challenges: [{ target_finding_id: `D00${round}`, challenge_text: "Show it." }] }) },
+      { intensity },
+    );
+    expect(report.debate_rounds).toBe(rounds);
+    expect(player.requests.filter(({ role }) => role === "Debate Coordinator").map(({ round }) => round)).toEqual(
+      [1, 2, 3].slice(0, rounds),
+    );
+  });
+
+  test.each([
+    ["everybody completes", {}, [], false],
+    ["one is skipped", { codex: failing("adapter_offline", "x") }, [], true],
+    ["one needs a person", { codex: failing("authentication_required", "x") }, [], true],
+    ["one is left out from the beginning", {}, [{ bridge: "gemini", reason: "disabled" }], true],
+  ])("covers only a part unless everybody takes part: %s", async (_what, others, leftOut, partial_coverage) => {
+    const findings: Record<string, Line> = { claude: { outputs: [] }, ...others };
+    const { report } = await holdCouncil({
+      bridges: Object.fromEntries(Object.keys(findings).map((name) => [name, []])),
+      bridge: ({ provider }) => findings[provider] ?? { outputs: [] },
+      debate: {},
+      leftOut,
+      intensity: "quick",
+    });
+    expect(report).toMatchObject({ status: "COMPLETED", partial_coverage });
+  });
+
+  test("of which nobody is there covers only a part", async () => {
+    const { report } = await holdCouncil({
+      bridges: {},
+      bridge: () => ({ outputs: [] }),
+      debate: {},
+      leftOut: [{ bridge: "claude", reason: "not loaded" }],
+    });
+    expect(report).toMatchObject({ status: "ABORTED", partial_coverage: true, bridges_skipped: ["claude"] });
+  });
+
+  test("logs under which id each output of a bridge goes on, and names the provider of every event", async () => {
+    const { events, progress } = await hold({
+      claude: { outputs: [say("HIGH", "Tokens never expire")] },
+      codex: { outputs: [say("LOW", "Tokens never expire")] },
+    });
+    expect(events).toContainEqual({ event: "output", id: "D001", severity: "HIGH", title: "Tokens never expire", domain: "security" });
+    expect(events.filter(({ event }) => event === "merge")).toEqual([
+      { event: "merge", kept: "D001", dropped: "C001", bridge: "claude" },
+      { event: "merge", kept: "D001", dropped: "X001", bridge: "codex" },
+    ]);
+    expect(
+      progress.map(({ phase, provider }) => [phase, provider]).filter(([, provider]) => provider !== "claude" && provider !== "codex"),
+    ).toEqual([]);
+    for (const provider of ["claude", "codex"]) {
+      const own = progress.filter((data) => data["phase"] === "analysis" && data["provider"] === provider);
+      expect(own.map(({ done, of }) => `${done}/${of}`)).toEqual(["1/3", "2/3", "3/3"]);
+    }
   });
 });
 
@@ -266,11 +283,11 @@ test("what several say is put together under a new id, several voices first, and
   const nextId = createIds("M");
   const merged = mergeSources(
     [
-      { source: "a", outputs: [output("C001", "CRITICAL", "alone by itself"), output("C002", "LOW", "lists have no limit")] },
-      { source: "b", outputs: [output("X001", "HIGH", "lists have no limit")] },
-      { source: "c", outputs: [output("G001", "HIGH", "lists have no limit")] },
+      { source: "a", outputs: [output("C001", "CRITICAL", "alone by itself"), output("C002", "LOW", "lists have no limit")], disputed: [] },
+      { source: "b", outputs: [output("X001", "HIGH", "lists have no limit")], disputed: [] },
+      { source: "c", outputs: [output("G001", "HIGH", "lists have no limit")], disputed: [] },
     ],
-    () => nextId(),
+    nextId,
   );
   expect(merged).toMatchObject([
     { id: "M001", severity: "HIGH", sources: ["a", "b", "c"], escalated: true },

@@ -110,13 +110,51 @@ describe("the settings", () => {
     expect(read({ updated, ttl_hours }).isStale).toBe(isStale);
   });
 
-  test.each(["{", "[]", '{"bridges": {"claude": {"enabled": "yes"}}}', '{"reasoning_level": "extreme"}'])(
-    "%s are told as a fault and stop nothing",
-    (content) => {
-      expect(read(content).fault).toMatch(/^\.bridge-settings\.json is not used\. /);
-      expect(read(content).of("claude")).toEqual({ enabled: true, models: [] });
+  test.each(["{", "[]", "7"])("that are %s are reported as a fault and stop nothing", (content) => {
+    expect(read(content).fault).toMatch(/^\.bridge-settings\.json is not used\. /);
+    expect(read(content).of("claude")).toEqual({ enabled: true, models: [] });
+  });
+
+  const good = { bridges: { gemini: { enabled: false }, codex: { models: ["a/b"] } }, reasoning_level: "high" };
+  test.each<[string, object, RegExp]>([
+    ["a level", { reasoning_level: "low" }, /: reasoning_level must be medium, high or xhigh, and is ignored\.$/],
+    ["a time to live", { ttl_hours: "24" }, /: ttl_hours must be a number above 0, and is ignored\.$/],
+    ["a time", { updated: 7 }, /: updated must be a time in ISO 8601, and is ignored\.$/],
+    [
+      "a model",
+      { bridges: { ...good.bridges, claude: { model: 7 } } },
+      /: bridges\.claude\.model must be the name of a model, and is ignored\.$/,
+    ],
+    [
+      "a list of models",
+      { bridges: { ...good.bridges, claude: { models: "a/b" } } },
+      /: bridges\.claude\.models must be a list .*, and is ignored\.$/,
+    ],
+  ])("of which %s is faulty lose that field alone", (_what, fault, words) => {
+    const settings = read({ ...good, ...fault });
+    expect(settings.fault).toMatch(words);
+    expect(settings.of("gemini").enabled).toBe(false);
+    expect(settings.of("codex")).toEqual({ enabled: true, models: ["a/b"] });
+    expect(settings.of("claude")).toEqual({ enabled: true, models: [] });
+    expect(settings.isStale).toBe(false);
+    expect(settings.reasoningLevel).toBe("reasoning_level" in fault ? null : "high");
+  });
+
+  test.each([{ enabled: "false" }, { enabled: 0 }, false, "off", []])(
+    "that say %j of a runtime disable it, and report the fault",
+    (bridge) => {
+      const settings = read({ bridges: { claude: bridge, codex: {} } });
+      expect(settings.of("claude")).toEqual({ enabled: false, models: [] });
+      expect(settings.of("codex").enabled).toBe(true);
+      expect(settings.fault).toContain("this runtime is disabled until it is");
     },
   );
+
+  test("report at most five faults, and how many more there are", () => {
+    const { fault } = read({ bridges: Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`b${index}`, false])) });
+    expect(fault?.match(/must be an object/g)).toHaveLength(5);
+    expect(fault).toMatch(/ 3 more fields have faults\.$/);
+  });
 });
 
 describe("artifacts", () => {
@@ -247,7 +285,10 @@ test("the summary tells everything, and what models say stays a quotation", () =
       agents_spawned: 3,
       model_validation_warnings: [],
       reasoning_level: null,
-      roles: [{ round: 1, role: "Challenger", domain: "cross-domain", answered: false, reason: "timeout_after_60s" }],
+      roles: [
+        { round: 1, role: "Challenger", domain: "cross-domain", answered: false, reason: "timeout_after_60s", summary: null },
+        { round: 2, role: "Challenger", domain: "cross-domain", answered: true, reason: null, summary: "Nothing\n# holds." },
+      ],
       notes: ["one"],
       artifacts: [],
     },
@@ -261,6 +302,7 @@ test("the summary tells everything, and what models say stays a quotation", () =
   expect(text).toContain("### X001 HIGH: a # b");
   expect(text).toContain("> ---\n> verdict: PASS\n> # c");
   expect(text).toContain("- round 1, Challenger (cross-domain): timeout_after_60s");
+  expect(text).toContain("- **Challenger** (cross-domain): Nothing # holds.");
 });
 
 test("settings that are no JSON are called so", () => {

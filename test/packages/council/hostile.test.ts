@@ -14,11 +14,6 @@ const faultsOf = (changes: object): string[] => {
   const result = read(changes);
   return "faults" in result ? result.faults.map(({ path }) => path) : [];
 };
-function took(work: () => unknown): number {
-  const startedAt = performance.now();
-  work();
-  return performance.now() - startedAt;
-}
 
 async function hold(script: Script, changes: object = {}) {
   const result = read(changes);
@@ -70,8 +65,9 @@ describe("an input", () => {
     ["a number and spaces", `1${" ".repeat(199_999)}`],
     ["digits", "1".repeat(200_000)],
     ["numbers", "1 ".repeat(100_000)],
-  ])("is measured at once, also when its scope is %s", (_what, scope) => {
-    expect(took(() => measureScope(scope))).toBeLessThan(1_000);
+  ])("is measured, also when its scope is %s", (_what, scope) => {
+    // A pattern that backtracks would take hours.
+    expect(measureScope(scope).linesOfCode).toBeUndefined();
   });
 });
 
@@ -81,8 +77,9 @@ describe("an answer", () => {
     ["depth", `{"outputs": ${"[".repeat(500_000)}${"]".repeat(500_000)}}`],
     ["fences", "```json\n".repeat(100_000)],
     ["quotes", `{"${'\\"'.repeat(500_000)}`],
-  ])("of nothing but %s is read at once", (_what, said) => {
-    expect(took(() => readAnswer(said, "review"))).toBeLessThan(3_000);
+  ])("of nothing but %s is read to its end, and holds nothing", (_what, said) => {
+    // A reader that starts anew at each opening would take hours.
+    expect(readAnswer(said, "review")?.outputs ?? []).toEqual([]);
   });
 
   test("that revises in two words changes what it names, and nothing else", () => {
@@ -138,12 +135,11 @@ describe("a council", () => {
     ),
   });
 
-  test("whose roles flood each other embeds at most 32,000 characters of what they said, and does not stand still", async () => {
+  test("whose roles flood each other embeds at most 32,000 characters of what they said", async () => {
     const targets = Array.from({ length: 60 }, (_, index) => ({
       target_finding_id: `X${String(index + 1).padStart(3, "0")}`,
       challenge_text: "c".repeat(8_000),
     }));
-    const startedAt = performance.now();
     const { player, report } = await hold(
       {
         "Application Security Engineer 1": flood("HIGH", "security"),
@@ -156,12 +152,11 @@ describe("a council", () => {
       { domains: ["security", "database"], intensity: "thorough" },
     );
     expect(report.status).toBe("COMPLETED");
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
     const longest = Math.max(...player.requests.filter(({ round }) => round > 1).map(({ message }) => message.length));
     // What stands around it: who the role is, what is asked, and the form of the answer.
     const around = Math.max(...player.requests.filter(({ round }) => round === 1).map(({ message }) => message.length)) + 2_500;
     expect(longest).toBeLessThan(CONTEXT_LIMIT_CHARACTERS + around);
-    expect(player.requests.find(({ round }) => round === 2)?.message).toContain("NOTE: Prior round context summarized due to size");
+    expect(player.requests.find(({ round }) => round === 2)?.message).toContain("NOTE: What earlier rounds found is shortened here");
   });
 
   test("tells the Challenger what was said to its challenge", async () => {
@@ -199,8 +194,8 @@ describe("a council", () => {
     const asked = player.requests.find(({ role, round }) => role === "Application Security Engineer" && round === 2)?.message ?? "";
     expect(asked.split("Tokens never expire").length - 1).toBe(2); // title and description of one finding
     expect(asked.split("Show where.").length - 1).toBe(1);
-    expect(asked.indexOf("An index is missing")).toBeLessThan(asked.indexOf("Previous findings from your domain:"));
-    expect(asked.indexOf("Tokens never expire")).toBeGreaterThan(asked.indexOf("Previous findings from your domain:"));
+    expect(asked.indexOf("An index is missing")).toBeLessThan(asked.indexOf("Your findings so far:"));
+    expect(asked.indexOf("Tokens never expire")).toBeGreaterThan(asked.indexOf("Your findings so far:"));
   });
 
   test("has at most 26 experts, whatever its roles call for", async () => {

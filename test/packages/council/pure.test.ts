@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { areAlike, deduplicate } from "../../../packages/council/src/deduplicate.ts";
+import { areAlike, deduplicate, findAlike } from "../../../packages/council/src/deduplicate.ts";
 import { domains } from "../../../packages/council/src/domains.ts";
 import { estimateTimeoutSeconds, intensityMultipliers, measureScope, type Size } from "../../../packages/council/src/estimate-timeout.ts";
 import { domainsOf, findExpert } from "../../../packages/council/src/find-expert.ts";
@@ -140,11 +141,35 @@ describe("what is said twice", () => {
     expect(overlap(right, left)).toBeCloseTo(share);
   });
 
+  test.each([
+    [69, false],
+    [70, false],
+    [71, true],
+    [75, true],
+  ])("at %i %% of the shorter text's words is alike: %s", (percent, isAlike) => {
+    const text = (from: number) => ({ title: Array.from({ length: 100 }, (_, index) => `w${from + index}`).join(" "), description: "" });
+    expect(areAlike(text(0), text(100 - percent))).toBe(isAlike);
+    expect([...findAlike([text(0), text(100 - percent)]).values()].at(-1)).toHaveLength(isAlike ? 1 : 0);
+  });
+
   test("exactly 70 % is not enough", () => {
     const words = "one two three four five six seven eight nine ten".split(" ");
     const of = (shared: number) => ({ title: [...words.slice(0, shared), ..."abcdefghij".slice(shared)].join(" "), description: "" });
     expect(areAlike(of(10), of(7))).toBe(false);
     expect(areAlike(of(10), of(8))).toBe(true);
+    expect(findAlike([of(10), of(7)]).size).toBe(2);
+    expect([...findAlike([of(10), of(7), of(8)]).values()].map((alike) => alike.length)).toEqual([0, 0, 2]);
+  });
+
+  test("is found the same by comparing each with each and by counting common words", () => {
+    const word = fc.constantFrom("one", "two", "three", "four", "five");
+    const text = fc.array(word, { maxLength: 5 }).map((words) => ({ title: words.join(" "), description: "" }));
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 8 }), (texts) => {
+        const compared = texts.map((right, index) => texts.slice(0, index).filter((left) => areAlike(left, right)));
+        expect([...findAlike(texts).values()]).toEqual(compared);
+      }),
+    );
   });
 
   test("is kept once, at its highest severity, in its place, and the merge is told", () => {

@@ -5,8 +5,8 @@ export type Line = object | string | { result: Partial<RoleResult> };
 /** Lines by `<role> <round>`, and by `<role>` for every other round. Who has none finds nothing. */
 export type Script = Readonly<Record<string, Line | ((request: RoleRequest) => Line)>>;
 
-/** A runtime that plays roles by a script, and keeps what it was asked. */
-export function createRolePlayer(script: Script = {}, { remembers = false } = {}) {
+/** A runtime that plays roles by a script, or by a function, and keeps its requests. */
+export function createRolePlayer(script: Script | ((request: RoleRequest) => Line) = {}, { remembers = false } = {}) {
   const requests: RoleRequest[] = [];
   let atOnce = 0;
   let mostAtOnce = 0;
@@ -21,8 +21,7 @@ export function createRolePlayer(script: Script = {}, { remembers = false } = {}
       mostAtOnce = Math.max(mostAtOnce, atOnce);
       await new Promise(setImmediate);
       atOnce -= 1;
-      const found = script[`${request.role} ${request.round}`] ?? script[request.role] ?? { outputs: [] };
-      const line = typeof found === "function" ? found(request) : found;
+      const line = typeof script === "function" ? script(request) : lineOf(script, request);
       const session = remembers ? { resumeToken: request.resumeToken ?? `session of ${request.role} ${requests.length}` } : {};
       const result = {
         status: "ok" as const,
@@ -36,6 +35,12 @@ export function createRolePlayer(script: Script = {}, { remembers = false } = {}
       return { ...result, output: typeof line === "string" ? line : `\`\`\`json\n${JSON.stringify(line)}\n\`\`\`` };
     },
   };
+}
+
+/** The line of a script for a request. */
+export function lineOf(script: Script, request: RoleRequest): Line {
+  const line = script[`${request.role} ${request.round}`] ?? script[request.role] ?? { outputs: [] };
+  return typeof line === "function" ? line(request) : line;
 }
 
 /** An output as a role words it. */

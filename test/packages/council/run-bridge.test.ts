@@ -1,4 +1,4 @@
-import { type CouncilInput, createSpending, plannedRuns, readInput, runBridge, type Spending } from "bridge-council";
+import { type CouncilInput, createSpending, createTurns, plannedRuns, readInput, runBridge, type Spending } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { createIds } from "../../../packages/council/src/ids.ts";
 import { createRolePlayer, type Script, say } from "./role-player.ts";
@@ -23,9 +23,9 @@ function inputOf(changes: object = {}): CouncilInput {
 async function run(
   script: Script,
   changes: object = {},
-  options: { remembers?: boolean; spending?: Spending; secondsLeft?: () => number } = {},
+  options: { remembers?: boolean; spending?: Spending; secondsLeft?: () => number; takeTurn?: ReturnType<typeof createTurns> } = {},
 ) {
-  const { remembers = false, spending = createSpending(100), secondsLeft = () => 3_600 } = options;
+  const { remembers = false, spending = createSpending(100), secondsLeft = () => 3_600, takeTurn } = options;
   const player = createRolePlayer(script, { remembers });
   const events: Record<string, unknown>[] = [];
   const progress: Record<string, unknown>[] = [];
@@ -39,6 +39,7 @@ async function run(
     timeoutMultiplier: 1,
     secondsLeft,
     spending,
+    ...(takeTurn === undefined ? {} : { takeTurn }),
     log: (event) => void events.push(event),
     onProgress: (data) => void progress.push(data),
   });
@@ -51,7 +52,11 @@ describe("a quick council", () => {
   test("asks everybody once, at the same time, and confirms what is kept", async () => {
     const { report, player, events, progress, spending } = await run(
       {
-        [security]: { outputs: [say("HIGH", "Tokens never expire"), say("LOW", "tokens never expire!")], confidence: "high" },
+        [security]: {
+          outputs: [say("HIGH", "Tokens never expire"), say("LOW", "tokens never expire!")],
+          summary: "Tokens are the problem.",
+          confidence: "high",
+        },
         Challenger: { outputs: [say("MEDIUM", "Nobody owns the keys")], confidence: "high" },
       },
       { intensity: "quick" },
@@ -86,7 +91,10 @@ describe("a quick council", () => {
       agents_spawned: 4,
       model_validation_warnings: [],
       reasoning_level: null,
-      roles: expect.arrayContaining([{ round: 1, role: security, domain: "security", answered: true, reason: null }]),
+      roles: expect.arrayContaining([
+        { round: 1, role: security, domain: "security", answered: true, reason: null, summary: "Tokens are the problem." },
+        { round: 1, role: api, domain: "api", answered: true, reason: null, summary: null },
+      ]),
       notes: [],
       artifacts: [],
     });
@@ -166,10 +174,10 @@ describe("a standard council", () => {
     expect(promptOf(security, 1)).not.toContain("{scope}");
     expect(promptOf(security, 2)).toContain("They expire after a day.");
     expect(promptOf(security, 2)).toContain("SCOPE: 12 files");
-    expect(promptOf(api, 2)).toMatch(/Challenges directed at your findings:\n.*There is a proxy/);
-    expect(promptOf(api, 2).split("Challenges directed at your findings:")[1]).not.toContain("They expire after a day.");
+    expect(promptOf(api, 2)).toMatch(/Challenges to them:\n.*There is a proxy/);
+    expect(promptOf(api, 2).split("Challenges to them:")[1]).not.toContain("They expire after a day.");
     expect(promptOf("Database Engineer", 2)).toContain("It reads the whole table.");
-    expect(promptOf("Database Engineer", 2)).toMatch(/Trigger finding:\n.*Lists have no limit/);
+    expect(promptOf("Database Engineer", 2)).toMatch(/The finding that concerns your domain:\n.*Lists have no limit/);
     expect(promptOf("Challenger", 2)).toContain("Tokens never expire");
   });
 
@@ -201,10 +209,58 @@ describe("a thorough council", () => {
       },
       { intensity: "thorough" },
     );
-    expect(report.debate_rounds).toBe(2);
-    expect(rounds(player, 4)).toEqual([]);
+    // The third round lets the Challenger reply to the defense of the second one.
+    expect(report.debate_rounds).toBe(3);
     expect(report.outputs.map(({ status }) => status)).toEqual(["confirmed", "discovered"]);
-    expect(report["prompt_size_chars_r3"]).toEqual(expect.any(Number));
+    expect(report["prompt_size_chars_r4"]).toEqual(expect.any(Number));
+    expect(player.requests.find(({ role, round }) => role === "Challenger" && round === 4)?.message).toContain('"state":"defended"');
+  });
+
+  const challenge = (status: string) => ({ challenges: [{ target_finding_id: "X001", challenge_text: "Why?", status }] });
+  const defend = { outputs: [{ id: "X001", status: "confirmed" }] };
+  test.each<[string, Script, number, string]>([
+    ["nothing is challenged", {}, 1, "confirmed"],
+    [
+      "the finding is withdrawn at once",
+      { "Challenger 2": challenge("raised"), [`${security} 2`]: { outputs: [{ id: "X001", status: "withdrawn" }] } },
+      1,
+      "withdrawn",
+    ],
+    [
+      "the finding is revised at once",
+      { "Challenger 2": challenge("raised"), [`${security} 2`]: { outputs: [{ id: "X001", status: "revised", severity: "LOW" }] } },
+      1,
+      "revised",
+    ],
+    [
+      "the Challenger accepts the defense",
+      { "Challenger 2": challenge("raised"), [`${security} 2`]: defend, "Challenger 3": challenge("withdrawn") },
+      2,
+      "confirmed",
+    ],
+    ["the Challenger does not repeat its challenge", { "Challenger 2": challenge("raised"), [`${security} 2`]: defend }, 2, "confirmed"],
+    ["a discovery comes before the Challenger", { "Integration Checker 2": { outputs: [say("LOW", "Clocks differ")] } }, 2, "confirmed"],
+    [
+      "the Challenger is lost and comes back",
+      { "Challenger 2": challenge("raised"), [`${security} 2`]: defend, "Challenger 3": "prose", "Challenger 4": challenge("escalated") },
+      2,
+      "confirmed",
+    ],
+    [
+      "both maintain their view",
+      { Challenger: challenge("escalated"), [`${security} 2`]: defend, [`${security} 3`]: defend, [`${security} 4`]: defend },
+      3,
+      "disputed",
+    ],
+  ])("when %s has its number of rounds", async (_when, debate, debateRounds, status) => {
+    const { report, player } = await run(
+      { [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] }, ...debate },
+      { intensity: "thorough", domains: ["security"] },
+    );
+    expect(report.debate_rounds).toBe(debateRounds);
+    expect(new Set(player.requests.map(({ round }) => round)).size).toBe(1 + debateRounds);
+    const ended = [...report.outputs, ...report.withdrawn_outputs].find(({ id }) => id === "X001");
+    expect(ended?.status).toBe(status);
   });
 
   test("never has more than three rounds, and what both maintain is disputed", async () => {
@@ -218,9 +274,89 @@ describe("a thorough council", () => {
       { [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] }, Challenger: again, [security]: defend },
       { intensity: "thorough", domains: ["security"] },
     );
-    expect(Math.max(...player.requests.map(({ round }) => round))).toBeLessThanOrEqual(4);
-    expect(report.disputed_outputs.map(({ output }) => output.id)).toEqual(report.debate_rounds === 1 ? [] : ["X001"]);
+    expect([...new Set(player.requests.map(({ round }) => round))]).toEqual([1, 2, 3, 4]);
+    expect(report.debate_rounds).toBe(3);
+    expect(report.disputed_outputs.map(({ output }) => output.id)).toEqual(["X001"]);
   });
+});
+
+describe("a signal to a domain that takes part", () => {
+  const signal = (reason: string) => ({ outputs: [], cross_domain_signals: [{ domain: "security", reason }] });
+
+  test("reaches its expert with the reason and the finding, and the log", async () => {
+    const { player, events } = await run({
+      [`${api} 1`]: {
+        outputs: [say("LOW", "Lists have no limit")],
+        ...{ cross_domain_signals: [{ domain: "security", reason: "Anybody can list them." }] },
+      },
+      "Integration Checker 2": signal("The proxy trusts the header."),
+    });
+    const asked = player.requests.find(({ role, round }) => role === security && round === 2)?.message;
+    expect(asked).toContain(
+      `Other roles ask you to look at this, and to report what follows from it for your domain:\n${JSON.stringify([
+        { from: api, finding_id: "X001", reason: "Anybody can list them." },
+        { from: "Integration Checker", finding_id: null, reason: "The proxy trusts the header." },
+      ])}`,
+    );
+    expect(player.requests.filter(({ message }) => message.includes("Anybody can list them."))).toHaveLength(1);
+    expect(events).toContainEqual({ event: "signal", from: api, domain: "security", reason: "Anybody can list them.", round: 1 });
+  });
+
+  test("that comes in the last answers of a thorough council leads to another round, as long as there is one", async () => {
+    const { report, player } = await run(
+      { [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] }, [`${api} 2`]: signal("Look at the list.") },
+      { intensity: "thorough" },
+    );
+    expect(report.debate_rounds).toBe(2);
+    expect(player.requests.find(({ role, round }) => role === security && round === 3)?.message).toContain("Look at the list.");
+  });
+
+  test("is cut where there are many, and the prompt keeps its limit", async () => {
+    const many = {
+      outputs: [say("LOW", "Lists have no limit")],
+      cross_domain_signals: Array.from({ length: 20 }, () => ({ domain: "security", reason: "r".repeat(1_000) })),
+    };
+    const { player } = await run({ [`${api} 1`]: many, "Challenger 1": many, "Integration Checker 1": many });
+    const asked = player.requests.find(({ role, round }) => role === security && round === 2)?.message ?? "";
+    expect(asked.match(/r{300}/g)).toHaveLength(20);
+    expect(asked).toContain("40 more requests are left out.");
+  });
+});
+
+test("an expert that says its finding more gravely in the debate is heard: the verdict follows", async () => {
+  const { report, events } = await run(
+    {
+      [`${security} 1`]: { outputs: [say("MEDIUM", "Tokens never expire")] },
+      [`${security} 2`]: { outputs: [say("CRITICAL", "Tokens never expire")] },
+    },
+    { domains: ["security"] },
+  );
+  expect(report).toMatchObject({ verdict: "FAIL", outputs: [{ severity: "CRITICAL", status: "revised", title: "Tokens never expire" }] });
+  expect(events).toContainEqual({ event: "merge", kept: "X002", dropped: "X001", round: 2 });
+});
+
+test("roles that may change the project are asked one after the other", async () => {
+  const turns = createTurns();
+  const { player, report } = await run(
+    { [security]: { outputs: [say("HIGH", "Tokens never expire")] } },
+    { task_type: "implementation" },
+    { takeTurn: turns },
+  );
+  expect([player.mostAtOnce, report.status, player.requests.length]).toEqual([1, "COMPLETED", 8]);
+});
+
+test("a turn that fails does not stop the next one", async () => {
+  const takeTurn = createTurns();
+  const order: string[] = [];
+  const failed = takeTurn(async () => {
+    await new Promise(setImmediate);
+    order.push("first");
+    throw new Error("failed");
+  });
+  const next = takeTurn(async () => void order.push("second"));
+  await expect(failed).rejects.toThrow("failed");
+  await next;
+  expect(order).toEqual(["first", "second"]);
 });
 
 describe("answers that are none", () => {
@@ -245,6 +381,7 @@ describe("answers that are none", () => {
       domain: "security",
       answered: false,
       reason: "unreadable answer, twice",
+      summary: null,
     });
     expect(events).toContainEqual(expect.objectContaining({ event: "role_lost", role: security }));
   });
@@ -260,6 +397,16 @@ describe("answers that are none", () => {
     const { report, player } = await run({ [security]: failing, [api]: failing, Challenger: failing, "Integration Checker": failing });
     expect(report).toMatchObject({ ...expected, debate_rounds: null, verdict: null, outputs: [], confidence: null });
     expect(player.requests).toHaveLength(4);
+    // A runtime that is not there has had no agents, no connection and no prompt.
+    const wasThere = errorCode !== "adapter_offline";
+    expect([report.agents_spawned, report.connection_used, typeof report.prompt_size_chars_r1]).toEqual(
+      wasThere ? [4, "cli", "number"] : [0, null, "object"],
+    );
+  });
+
+  test("of every role end as output_invalid, in words", async () => {
+    const { report } = await run({ [security]: "no", [api]: "no", Challenger: "no", "Integration Checker": "no" });
+    expect(report).toMatchObject({ status: "SKIPPED", skip_reason: "output_invalid: unreadable answer, twice", agents_spawned: 4 });
   });
 
   test("of a runtime that dies in the debate leave a report of what there is", async () => {
@@ -271,7 +418,8 @@ describe("answers that are none", () => {
       [`${security} 2`]: gone,
       [`${api} 2`]: gone,
     });
-    expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 1, verdict: "CONCERNS", outputs: [{ id: "X001" }] });
+    // A round in which no role answered is no debate.
+    expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 0, verdict: "CONCERNS", outputs: [{ id: "X001" }] });
     expect(report.roles.filter(({ answered }) => !answered)).toHaveLength(4);
   });
 });
