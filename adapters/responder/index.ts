@@ -158,7 +158,11 @@ async function runTask(
 function explain(error: unknown, workspace: string): { errorCode: TaskErrorCode; error: string } {
   if (error instanceof ChildFailure) return { errorCode: error.errorCode, error: error.message };
   // Where the workspace lies is no business of the caller's.
-  if (error instanceof ResponderError) return { errorCode: "adapter_error", error: error.message.replaceAll(`${workspace}/`, "") };
+  if (error instanceof ResponderError) {
+    // A file that is missing or no text is for the sender of the dispatch to mend, and nothing that the operator did.
+    const errorCode = error.code === "material_unreadable" ? "user_action_required" : "adapter_error";
+    return { errorCode, error: error.message.replaceAll(`${workspace}/`, "") };
+  }
   if (error instanceof OpenAiError) return { errorCode: codeOf(error.status), error: error.message };
   // A key or an address that cannot be used is told before anything is sent.
   if (error instanceof TypeError) return { errorCode: "user_action_required", error: error.message };

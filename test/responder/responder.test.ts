@@ -97,7 +97,7 @@ describe("a task fails in words", () => {
     ["the tool is not installed", { tool: "gone" }, {}, "adapter_error", /gone is not on the PATH/],
     ["the tool knows no such topic", { describe: "crash" }, {}, "adapter_error", /exited with code 70/],
     ["the tool crashes", {}, { DRAFT: "CRASH" }, "adapter_error", /SIGSEGV/],
-    ["a material is missing", { materials: ["nowhere.md"] }, {}, "adapter_error", /nowhere\.md/],
+    ["a material is missing", { materials: ["nowhere.md"] }, {}, "user_action_required", /nowhere\.md/],
     ["the adapter is not loaded", { provider: "codex" }, {}, "adapter_offline", /codex/],
     ["the API has no key", { provider: "openai" }, { OPENAI_API_KEY: "" }, "user_action_required", /OPENAI_API_KEY/],
     [
