@@ -14,9 +14,13 @@ test.each([
   const root = await temporaryDirectory();
   let atOnce = 0;
   let mostAtOnce = 0;
+  const expected = Promise.withResolvers<void>();
   const runChild: AdapterConfig["runChild"] = async () => {
     atOnce += 1;
     mostAtOnce = Math.max(mostAtOnce, atOnce);
+    // Nobody goes on before as many are there as may be; one more would be counted.
+    if (atOnce >= most) expected.resolve();
+    await expected.promise;
     for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
     atOnce -= 1;
     return { status: "ok", output: JSON.stringify({ outputs: [] }), durationMs: 1, connection: "cli" };

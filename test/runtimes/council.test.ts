@@ -33,14 +33,14 @@ const roles: Step[] = [
   {
     cases: [
       {
-        when: "You are a Application Security Engineer.",
+        when: "You are the Application Security Engineer of this council.",
         text: json({
           outputs: [finding("HIGH", "Tokens never expire"), finding("MEDIUM", "Passwords are in the logs")],
           cross_domain_signals: [{ domain: "database", reason: "Where are the tokens kept?" }],
           confidence: "high",
         }),
       },
-      { when: "You are a Database Engineer.", text: json({ outputs: [finding("MEDIUM", "Rows hold secrets in the clear")] }) },
+      { when: "You are the Database Engineer of this council.", text: json({ outputs: [finding("MEDIUM", "Rows hold secrets in the clear")] }) },
       {
         when: "You are the Devil's Advocate",
         text: json({
@@ -62,7 +62,7 @@ const roles: Step[] = [
   {
     cases: [
       {
-        when: "You are a Challenger.",
+        when: "You are the Challenger of this council.",
         text: json({
           challenges: [
             ...onBoth("001", {}).map(({ id }) => ({ target_finding_id: id, challenge_text: "They expire: session.ts:9." })),
@@ -70,9 +70,9 @@ const roles: Step[] = [
           ],
         }),
       },
-      { when: "You are a Integration Checker.", text: json({ outputs: [finding("INFO", "Caches outlive sessions")] }) },
+      { when: "You are the Integration Checker of this council.", text: json({ outputs: [finding("INFO", "Caches outlive sessions")] }) },
       {
-        when: "You are a Application Security Engineer.",
+        when: "You are the Application Security Engineer of this council.",
         text: json({
           outputs: [...onBoth("001", { status: "withdrawn" }), ...onBoth("002", { status: "revised", severity: "HIGH" })],
           confidence: "high",
@@ -153,9 +153,9 @@ test("a standard council on Claude Code: each role goes on in its own session, a
   // The model was told who a role is by its first message only, and had it before it in the second round.
   const told = model.requests
     .map(({ body }) => JSON.stringify(body))
-    .filter((body) => body.includes("Challenges directed at your findings"));
+    .filter((body) => body.includes("Challenges to them:"));
   expect(told.length).toBeGreaterThan(0);
-  for (const body of told) expect(body.split("You are a Application Security Engineer.").length - 1).toBe(1);
+  for (const body of told) expect(body.split("You are the Application Security Engineer of this council.").length - 1).toBe(1);
   const [log = "", summary = ""] = report.artifacts;
   const events = readFileSync(path.join(workspace, log), "utf8")
     .trim()

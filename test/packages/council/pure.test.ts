@@ -146,7 +146,7 @@ describe("what is said twice", () => {
     [70, false],
     [71, true],
     [75, true],
-  ])("at %i %% of the shorter text's words is alike: %s", (percent, isAlike) => {
+  ])("is alike if the texts share %i of 100 words: %s", (percent, isAlike) => {
     const text = (from: number) => ({ title: Array.from({ length: 100 }, (_, index) => `w${from + index}`).join(" "), description: "" });
     expect(areAlike(text(0), text(100 - percent))).toBe(isAlike);
     expect([...findAlike([text(0), text(100 - percent)]).values()].at(-1)).toHaveLength(isAlike ? 1 : 0);
