@@ -40,7 +40,10 @@ const roles: Step[] = [
           confidence: "high",
         }),
       },
-      { when: "You are the Database Engineer of this council.", text: json({ outputs: [finding("MEDIUM", "Rows hold secrets in the clear")] }) },
+      {
+        when: "You are the Database Engineer of this council.",
+        text: json({ outputs: [finding("MEDIUM", "Rows hold secrets in the clear")] }),
+      },
       {
         when: "You are the Devil's Advocate",
         text: json({
@@ -151,9 +154,7 @@ test("a standard council on Claude Code: each role goes on in its own session, a
   expect(usage.inputTokens).toBeGreaterThan(0);
   expect(report.prompt_size_chars_r2).toBeGreaterThan(0);
   // The model was told who a role is by its first message only, and had it before it in the second round.
-  const told = model.requests
-    .map(({ body }) => JSON.stringify(body))
-    .filter((body) => body.includes("Challenges to them:"));
+  const told = model.requests.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes("Challenges to them:"));
   expect(told.length).toBeGreaterThan(0);
   for (const body of told) expect(body.split("You are the Application Security Engineer of this council.").length - 1).toBe(1);
   const [log = "", summary = ""] = report.artifacts;

@@ -5,7 +5,7 @@ import { type AddedDomain, type ContextPacket, type DomainRequest, describeChall
 import { type Answer, type AnsweredOutput, usualSeverity } from "./read-answer.ts";
 import { type Challenge, CONSOLIDATION, CROSS_DOMAIN, type Output, severityRank } from "./words.ts";
 
-/** Who has said something: the domain that the role speaks for, and its name. */
+/** A role in a debate: the domain that it speaks for, and its name. */
 export interface Speaker {
   domain: string;
   agent: string;
@@ -18,7 +18,7 @@ interface Finding extends Output {
   owner: string | null;
 }
 
-/** What one round has changed; when nothing did, there is no reason for another one. */
+/** Changes of one round. Without any there is no reason for another round. */
 export interface RoundChanges {
   discovered: number;
   revised: number;
@@ -27,7 +27,7 @@ export interface RoundChanges {
   defended: number;
 }
 
-/** One debate: what has been said so far, and by which rules it changes. It asks nobody; whoever asks tells it the answers. */
+/** One debate: its findings and challenges, and the rules by which answers change them. It asks no role itself; its caller passes the answers in. */
 export interface Debate {
   /** Domains with an expert, in the order in which they came. */
   readonly activeDomains: readonly string[];
@@ -48,9 +48,9 @@ export interface Debate {
   takeRequests(domain: string): DomainRequest[];
   /** Takes over outputs of other debates with their ids. A dispute that was left open there becomes an open challenge here. */
   take(outputs: readonly { output: Output; unresolved_challenge: string | null }[]): void;
-  /** Independent answers of the first round. Returns the outputs as they are now known. */
+  /** An independent answer of the first round. Returns its outputs with their ids. */
   hearFirst(speaker: Speaker, answer: Answer): Output[];
-  /** What an expert says of its earlier outputs and of challenges to them, and what it has found beside. */
+  /** The answer of an expert: decisions about its earlier outputs and the challenges to them, and new findings. Returns the new ones. */
   hearExpert(speaker: Speaker, answer: Answer): Output[];
   /** The Challenger's challenges. A defense that it has received and does not object to is accepted. */
   hearChallenger(speaker: Speaker, answer: Answer): { raised: Challenge[]; found: Output[] };
@@ -60,7 +60,7 @@ export interface Debate {
   beginRound(round: number, added: readonly AddedDomain[]): void;
   /** The packet of the round, without its findings. */
   describeRound(): Omit<ContextPacket, "previous_findings">;
-  /** How it ended. */
+  /** The end of the debate. */
   conclude(): { outputs: Output[]; withdrawn: Output[]; disputed: { output: Output; unresolved_challenge: string }[] };
 }
 
@@ -184,8 +184,10 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
     const description = answered.description || own.description;
     const severity = answered.severity ?? own.severity;
     const differs = title !== own.title || description !== own.description || severity !== own.severity;
-    // Without a decision, only a graver severity is a change: everything else may be a repetition in other words.
-    const isRevision = decision === null ? severityRank(severity) < severityRank(own.severity) : decision === "revised" && differs;
+    const concedes = decision === "withdrawn" || (decision === "revised" && differs);
+    // Where the role revises nothing, only a graver severity is a change: everything else may be a repetition in other words.
+    const isGraver = (decision === null || decision === "confirmed") && severityRank(severity) < severityRank(own.severity);
+    const isRevision = isGraver || (decision === "revised" && differs);
     const response = [description === own.description ? null : description, evidence === own.evidence ? null : evidence]
       .filter((text) => text !== null)
       .join("\n");
@@ -209,7 +211,7 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
     }
     if (decision === "disputed" || (decision === null && !isRevision)) return;
     for (const known of raised) {
-      const isDefense = !byJudge && !isRevision && decision !== "withdrawn";
+      const isDefense = !byJudge && !concedes;
       if (isDefense && known.state === "open") changes.defended += 1;
       known.state = isDefense ? "defended" : "settled";
       known.response = response || null;

@@ -206,6 +206,20 @@ describe("a finding that is repeated more gravely in a debate round", () => {
     expect(debate.standing()).toMatchObject([{ id: "X001", severity: "CRITICAL", status: "revised" }, { id: "X002" }]);
   });
 
+  test("with its id as confirmed is revised to the higher severity, and stays defended", () => {
+    const debate = open();
+    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
+    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "CRITICAL" })] }));
+    expect(debate.standing()).toMatchObject([{ id: "X001", severity: "CRITICAL", status: "revised" }, { id: "X002" }]);
+    expect(debate.challenges).toMatchObject([{ state: "defended" }]);
+  });
+
+  test("with its id as confirmed at a lower severity keeps its severity", () => {
+    const debate = open();
+    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "LOW" })] }));
+    expect(debate.standing()).toMatchObject([{ id: "X001", severity: "HIGH", status: "confirmed" }, { id: "X002" }]);
+  });
+
   test("is still known by its first id", () => {
     const { debate } = repeat({});
     debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));

@@ -26,7 +26,9 @@ async function record(availability: { found: boolean; path: string | null; detai
     onProgress: () => {},
     ...(skipReason === undefined ? {} : { skipReason }),
   });
-  const lines = readFileSync(path.join(workspace, report.artifacts[0] ?? ""), "utf8").trim().split("\n");
+  const lines = readFileSync(path.join(workspace, report.artifacts[0] ?? ""), "utf8")
+    .trim()
+    .split("\n");
   return { report, player, events: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
