@@ -36,8 +36,8 @@ export interface Debate {
   readonly changes: RoundChanges;
   /** True while a challenge waits for an answer of the expert, or an answer waits for the Challenger. */
   readonly hasUnsettled: boolean;
-  /** True while an expert that takes part has not received a request of another role. */
-  readonly hasRequests: boolean;
+  /** Requests that an expert who takes part has not received yet. */
+  readonly openRequests: readonly DomainRequest[];
   /** Outputs that were not withdrawn. */
   standing(): Output[];
   outputsOf(domain: string): Output[];
@@ -254,8 +254,8 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
     get hasUnsettled() {
       return [...challenges.values()].some(isUnsettled);
     },
-    get hasRequests() {
-      return requests.some(({ domain }) => active.includes(domain));
+    get openRequests() {
+      return requests.filter(({ domain }) => active.includes(domain));
     },
     get challenges() {
       return [...challenges.values()];

@@ -5,7 +5,16 @@ import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import { findExpert } from "./find-expert.ts";
 import { prefixOf } from "./ids.ts";
 import { type CouncilInput, MAX_DOMAINS } from "./input.ts";
-import { type AddedDomain, CONTEXT_LIMIT_CHARACTERS, describeHistory, describeRequests, type FittedPacket, fitPacket } from "./packet.ts";
+import {
+  type AddedDomain,
+  CONTEXT_LIMIT_CHARACTERS,
+  cut,
+  type DomainRequest,
+  describeHistory,
+  describeRequests,
+  type FittedPacket,
+  fitPacket,
+} from "./packet.ts";
 import {
   challengerPrompt,
   challengerRole,
@@ -181,6 +190,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
         [...experts.values(), challenger, integration],
         records.some(({ answered }) => !answered),
       ),
+      notes: [...roles.notes, ...describeOpenRequests(debate.openRequests)],
     };
   }
 
@@ -236,6 +246,19 @@ interface DebateView {
   packetFor(takenCharacters?: number): FittedPacket;
 }
 
+/** Notes on requests that a report contains, and characters of each reason, at most. */
+const OPEN_REQUESTS = { notes: 20, characters: 300 } as const;
+
+/** The requests that came when no round was left for their experts. */
+function describeOpenRequests(requests: readonly DomainRequest[]): string[] {
+  const notes = requests.slice(0, OPEN_REQUESTS.notes).map(({ domain, from, finding_id, reason }) => {
+    const what = finding_id === null ? "something" : finding_id;
+    return `${from} asked the expert of ${domain} to look at ${what}, and no round was left: ${cut(reason, OPEN_REQUESTS.characters)}`;
+  });
+  const left = requests.length - notes.length;
+  return left > 0 ? [...notes, `${left} more requests came when no round was left.`] : notes;
+}
+
 const sizeOf = (requests: readonly unknown[]): number => (requests.length === 0 ? 0 : JSON.stringify(requests).length);
 
 /**
@@ -245,10 +268,10 @@ const sizeOf = (requests: readonly unknown[]): number => (requests.length === 0 
 export function hasEnded({
   changes,
   hasUnsettled,
-  hasRequests,
+  openRequests,
   wantedDomains,
-}: Pick<Debate, "changes" | "hasUnsettled" | "hasRequests" | "wantedDomains">): boolean {
-  if (wantedDomains.length > 0 || hasRequests) return false;
+}: Pick<Debate, "changes" | "hasUnsettled" | "openRequests" | "wantedDomains">): boolean {
+  if (wantedDomains.length > 0 || openRequests.length > 0) return false;
   const hasChanged = Object.values(changes).some((count) => count > 0);
   return !hasChanged || (!hasUnsettled && changes.discovered === 0);
 }

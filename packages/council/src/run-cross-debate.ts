@@ -92,7 +92,7 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
     if (doubts === null && findings === null && decision === null) break;
     rounds = round;
     // No expert is called in here: a domain that is missing is reported, and keeps nothing going.
-    if (hasEnded({ changes: debate.changes, hasUnsettled: debate.hasUnsettled, hasRequests: false, wantedDomains: [] })) break;
+    if (hasEnded({ changes: debate.changes, hasUnsettled: debate.hasUnsettled, openRequests: [], wantedDomains: [] })) break;
   }
   return { ...debate.conclude(), rounds, roles: roles.records, notes: roles.notes };
 }

@@ -345,23 +345,27 @@ test("a signal to a domain that takes part is a request to its expert, returned 
   const debate = open();
   debate.hearExpert(api, said({ signals: [{ domain: "security", reason: "Who may read the pages?", findingId: "X002" }] }));
   debate.hearExpert(security, said({ signals: [{ domain: "security", reason: "myself", findingId: null }] }));
-  expect([debate.wantedDomains, debate.hasRequests]).toEqual([[], true]);
+  expect([debate.wantedDomains, debate.openRequests.length]).toEqual([[], 1]);
   expect(debate.takeRequests("security")).toEqual([
     { domain: "security", from: "Api", finding_id: "X002", reason: "Who may read the pages?" },
   ]);
-  expect([debate.takeRequests("security"), debate.hasRequests]).toEqual([[], false]);
+  expect([debate.takeRequests("security"), debate.openRequests]).toEqual([[], []]);
 });
 
 describe("a debate ends", () => {
   const still = { discovered: 0, revised: 0, withdrawn: 0, challenged: 0, defended: 0 };
-  const settled = { changes: still, hasUnsettled: false, hasRequests: false, wantedDomains: [] };
+  const settled = { changes: still, hasUnsettled: false, openRequests: [], wantedDomains: [] };
   test.each([
     ["when nothing changed", { hasUnsettled: true }, true],
     ["when every challenge is settled", { changes: { ...still, revised: 1, challenged: 1 } }, true],
     ["not while a challenge waits", { changes: { ...still, challenged: 1 }, hasUnsettled: true }, false],
     ["not while a defense waits", { changes: { ...still, defended: 1 }, hasUnsettled: true }, false],
     ["not before the Challenger has seen a discovery", { changes: { ...still, discovered: 1 } }, false],
-    ["not while an expert waits for what was asked of it", { hasRequests: true }, false],
+    [
+      "not while an expert waits for what was asked of it",
+      { openRequests: [{ domain: "api", from: "Security", finding_id: null, reason: "" }] },
+      false,
+    ],
     ["not while a domain waits", { wantedDomains: [{ domain: "api", trigger_finding_id: null, reason: "" }] }, false],
   ])("%s", (_when, state, ended) => {
     expect(hasEnded({ ...settled, ...state })).toBe(ended);

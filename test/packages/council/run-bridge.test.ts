@@ -311,6 +311,17 @@ describe("a signal to a domain that takes part", () => {
     expect(player.requests.find(({ role, round }) => role === security && round === 3)?.message).toContain("Look at the list.");
   });
 
+  test.each(["quick", "standard"])("for which a %s council has no round left is a note of its report", async (intensity) => {
+    const { report } = await run(
+      {
+        [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
+        [`${api} ${intensity === "quick" ? 1 : 2}`]: signal("Look at the list."),
+      },
+      { intensity },
+    );
+    expect(report.notes).toEqual([`${api} asked the expert of security to look at something, and no round was left: Look at the list.`]);
+  });
+
   test("is cut where there are many, and the prompt keeps its limit", async () => {
     const many = {
       outputs: [say("LOW", "Lists have no limit")],
