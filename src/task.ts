@@ -70,6 +70,8 @@ export interface TaskRequest {
   approvals: ApprovalPolicy;
   onInterrupt: "fail" | "retry";
   callbackUrl?: string;
+  /** False: the callback goes without the conversation. */
+  callbackConversation?: boolean;
   metadata?: Record<string, unknown>;
   bridgeInput?: Record<string, unknown>;
   responderInput?: Record<string, unknown>;

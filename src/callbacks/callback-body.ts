@@ -22,7 +22,7 @@ export function buildCallback(
     costUsd: result.costUsd,
     model: result.model,
     resumeToken: result.resumeToken,
-    conversationMessages: result.conversationMessages,
+    conversationMessages: task.request.callbackConversation === false ? undefined : result.conversationMessages,
     errorCode: result.errorCode,
     error: result.error,
     connection: result.connection,

@@ -86,6 +86,7 @@ const fields = {
     .describe("When the runtime asks before a tool call. Default: allow under modify, deny under inspect."),
   onInterrupt: z.enum(["fail", "retry"]).optional().describe("After a crash of Bridge. retry runs at most once more."),
   callbackUrl: absoluteUrl().optional().describe("Receives the result. http or https, no userinfo."),
+  callbackConversation: z.boolean().optional().describe("Include conversationMessages in the callback. Default: true."),
   metadata: metadata.optional().describe("Opaque, returned as it came. cwd: where the task runs, relative to the workspace."),
   bridgeInput: jsonObject
     .optional()

@@ -53,6 +53,14 @@ describe("buildCallback", () => {
     });
   });
 
+  test("the conversation is left out for a dispatch that does not want it", () => {
+    const { conversationMessages: _, ...others } = JSON.parse(buildCallback(task, result, 0).body) as Record<string, unknown>;
+    const without = { ...task, request: { ...request, callbackConversation: false } };
+    expect(JSON.parse(buildCallback(without, result, 0).body)).toEqual(others);
+    const wanted = { ...task, request: { ...request, callbackConversation: true } };
+    expect(buildCallback(wanted, result, 0).body).toBe(buildCallback(task, result, 0).body);
+  });
+
   test("what is unknown is absent", () => {
     const { metadata: _, ...bare } = request;
     const { body } = buildCallback({ ...task, request: bare }, { status: "ok", durationMs: 1, connection: "cli" }, 1);

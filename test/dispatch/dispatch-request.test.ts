@@ -34,6 +34,7 @@ test("everything that is given is kept", () => {
     approvals: "ask" as const,
     onInterrupt: "retry" as const,
     callbackUrl: "https://receiver.example/hook?x=1",
+    callbackConversation: false,
     metadata: { z: 1, cwd: "sub/directory", a: [null, { deep: "é\u0000" }] },
     bridgeInput: { a: 1 },
     responderInput: { b: 2 },

@@ -37,6 +37,7 @@ const whole = {
   approvals: "allow",
   onInterrupt: "retry",
   callbackUrl: "https://receiver.example/hook",
+  callbackConversation: false,
   metadata: { cwd: ".", a: [1, { b: null }] },
   bridgeInput: { a: 1 },
   bridge_input: { a: 1 },

@@ -71,6 +71,8 @@ export interface DispatchRequest {
   /** What happens after a crash of Bridge; `retry` runs the task at most once more. */
   onInterrupt?: "fail" | "retry" | undefined;
   callbackUrl?: string | undefined;
+  /** False leaves `conversationMessages` out of the callback. */
+  callbackConversation?: boolean | undefined;
   /** Opaque to Bridge, returned as it came. */
   metadata?: JsonObject | undefined;
   bridgeInput?: JsonObject | undefined;
