@@ -14,9 +14,11 @@ export type Meaning =
   | { kind: "result"; result: CommandResult }
   /** An event that only Bridge may tell. */
   | { kind: "dropped" }
+  /** An event of a known type with a wrong or missing field; `fault` names the type and the fields. */
+  | { kind: "malformed"; fault: string }
   | { kind: "text" };
 
-/** Reads one line of stdout. Nothing is lost: what is no well-formed event is text. */
+/** Reads one line of stdout. What claims to be no event is text. */
 export function readLine(line: string): Meaning {
   const object = parseObject(line);
   if (object === null) return { kind: "text" };
@@ -25,7 +27,9 @@ export function readLine(line: string): Meaning {
   if (type === "execution.started" || type === "execution.completed" || type === "execution.failed") return { kind: "dropped" };
   if (typeof type !== "string" || !Object.hasOwn(adapterEventData, type)) return { kind: "text" };
   const data = adapterEventData[type as CommandEvent["type"]].safeParse(fields);
-  return data.success ? { kind: "event", event: { type, data: data.data } as CommandEvent } : { kind: "text" };
+  if (data.success) return { kind: "event", event: { type, data: data.data } as CommandEvent };
+  const faults = data.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  return { kind: "malformed", fault: `${type} (${faults.join("; ")})` };
 }
 
 const resultFields = executionResultSchema

@@ -81,6 +81,7 @@ async function runProgram(
   let isTooLong = false;
   let reported: CommandResult | null = null;
   let dropped = 0;
+  let malformed = 0;
 
   const count = (bytes: number): void => {
     if (isWithinLimit(bytes)) return;
@@ -115,6 +116,11 @@ async function runProgram(
       // An event is stored with about the size of its line; invalid bytes take more space.
       count(Buffer.byteLength(line));
       if (meaning.kind === "event") emit({ ...meaning.event, taskId } as AdapterEvent);
+      else if (meaning.kind === "malformed") {
+        malformed += 1;
+        const warning = `The program printed a malformed event, which was ignored: ${meaning.fault}`;
+        emit({ type: "execution.progress", taskId, data: { warning } });
+      }
       // The first result decides, unless the task was cancelled before.
       else if (meaning.kind === "result" && reported === null && !controller.signal.aborted) report(meaning.result);
       else dropped += 1;
@@ -137,6 +143,7 @@ async function runProgram(
 
   if (dropped > 0)
     config.logger.warn({ taskId, dropped }, "dropped lines of the program: Bridge's own events, or a result that came too late");
+  if (malformed > 0) config.logger.warn({ taskId, malformed }, "ignored malformed events of the program");
   if (end.orphansLeft > 0) config.logger.warn({ taskId, processes: end.orphansLeft }, "processes of the task could not be killed");
   if (end.orphansKilled > 0) config.onOrphansKilled(end.orphansKilled);
   const result = isTooLong ? (stopFailure(end) ?? textLimitFailure) : resultOf(end, reported);

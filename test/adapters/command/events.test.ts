@@ -30,9 +30,6 @@ describe("a line is text", () => {
     "hello",
     "{",
     '{"type":"result","outp',
-    '{"type":"assistant.text"}',
-    '{"type":"assistant.text","content":1}',
-    '{"type":"tool.invoked","toolCallId":"1"}',
     '{"type":"something.else","content":"x"}',
     '{"type":"toString"}',
     '{"type":"__proto__"}',
@@ -45,6 +42,18 @@ describe("a line is text", () => {
   ])("%s", (line) => {
     expect(readLine(line)).toEqual(text);
   });
+});
+
+test.each([
+  [{ type: "assistant.text" }, "assistant.text (content: Invalid input: expected string, received undefined)"],
+  [{ type: "assistant.text", content: 1 }, "assistant.text (content: Invalid input: expected string, received number)"],
+  [{ type: "tool.invoked", toolCallId: "1", input: {} }, "tool.invoked (toolName: Invalid input: expected string, received undefined)"],
+  [
+    { type: "tool.completed", toolName: "t", output: 1 },
+    "tool.completed (toolCallId: Invalid input: expected string, received undefined; isError: Invalid input: expected boolean, received undefined)",
+  ],
+])("%j is a malformed event, not text", (line, fault) => {
+  expect(readLine(JSON.stringify(line))).toEqual({ kind: "malformed", fault });
 });
 
 test("a line that only begins like an object costs about as much as any text", () => {

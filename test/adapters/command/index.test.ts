@@ -129,6 +129,22 @@ describe("a result line", () => {
   });
 });
 
+test("a malformed event is reported as a warning in the event log, and is no text of the answer", async () => {
+  const lines = [
+    '{"type":"tool.invoked","toolCallId":"1","toolName":"t","input":{}}',
+    '{"type":"tool.completed","toolCallId":"1","toolName":"t","output":"x"}',
+    "done",
+  ];
+  await initialize(shell(`cat <<'END'\n${lines.join("\n")}\nEND`));
+  expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "done\n" });
+  expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
+    { type: "tool.invoked", data: { toolCallId: "1", toolName: "t", input: {} } },
+    { type: "execution.progress", data: { warning: expect.stringContaining("tool.completed (isError: ") } },
+    { type: "assistant.text", data: { content: "done\n" } },
+  ]);
+  expect(warnings).toEqual([[{ taskId: "t1", malformed: 1 }, expect.any(String)]]);
+});
+
 describe("a task that is cancelled", () => {
   test("keeps what was said, and a result that comes too late does not count", async () => {
     await initialize(
