@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
-import { createSpending, createTurns, readSettings, resolveProfile, SETTINGS_FILE, type Spending } from "bridge-council";
+import { createSpending, createTurns, readSettings, resolveProfile, SETTINGS_FILE } from "bridge-council";
+import { type ChildSpending, createChildSpending } from "../program/child-spending.ts";
 import type { CouncilKind, CouncilStart, Ending } from "./council-kind.ts";
 
 /** The most that a settings file may hold, in bytes. */
@@ -11,9 +12,10 @@ const SETTINGS_LIMIT_BYTES = 256 * 1024;
 export async function runCouncilTask(
   kind: CouncilKind,
   { signal, ...start }: CouncilStart,
-): Promise<{ spending: Spending; ending: Ending }> {
+): Promise<{ total: ChildSpending["total"]; ending: Ending }> {
   const { request, config, input } = start;
   const spending = createSpending(start.maxRuns);
+  const children = createChildSpending();
   const { content, fault } = await readSettingsFile(request.directories.workspace);
   const settings = { ...readSettings(content), ...(fault === null ? {} : { fault }) };
   const profile = resolveProfile(input.taskType, request.profile);
@@ -26,7 +28,7 @@ export async function runCouncilTask(
     ...(profile === "modify" ? { takeTurn: createTurns() } : {}),
     async execute({ provider, message, model, timeoutSeconds, resumeToken, profile, role, domain, round }) {
       if (signal.aborted) return { status: "error", errorCode: "cancelled", error: "The council was stopped." };
-      return await config.runChild({
+      const result = await config.runChild({
         parentTaskId: request.taskId,
         provider,
         message,
@@ -37,9 +39,11 @@ export async function runCouncilTask(
         profile,
         metadata: { council: { role, domain, round } },
       });
+      children.add(result);
+      return result;
     },
   });
-  return { spending, ending };
+  return { total: children.total, ending };
 }
 
 /** A task may have put anything in its place: only a file of a usual size is read, and anything else is told. */

@@ -30,7 +30,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
       return notStarted("native-dispatch", "adapter_error", words);
     }
     const margin = Math.min(MARGIN_SECONDS, request.timeoutSeconds / 10);
-    const { spending, ending } = await runCouncilTask(kind, {
+    const { total, ending } = await runCouncilTask(kind, {
       request,
       config: given,
       input: read.input,
@@ -42,13 +42,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
         running.emit({ type: "execution.progress", taskId: request.taskId, data });
       },
     });
-    const { usage, costUsd } = spending;
-    return {
-      ...ending,
-      durationMs: performance.now() - startedAt,
-      ...(usage === undefined ? {} : { usage }),
-      ...(costUsd === undefined ? {} : { costUsd }),
-    };
+    return { ...ending, ...total, durationMs: performance.now() - startedAt };
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { Provider } from "@hak2i/responder-bridge";
-import { createOpenAiProvider } from "@hak2i/responder-bridge-openai";
-import type { AdapterConfig, ExecutionRequest, ExecutionResult, NormalizedUsage, TaskErrorCode } from "#contract";
+import { createOpenAiProvider, OpenAiError } from "@hak2i/responder-bridge-openai";
+import type { AdapterConfig, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
+import type { ChildSpending } from "../program/child-spending.ts";
 
 /** The name under which a dispatch asks for the operator's OpenAI-compatible API; every other one is an adapter. */
 export const OPENAI = "openai";
@@ -16,14 +17,8 @@ export class ChildFailure extends Error {
   }
 }
 
-/** What the models of one task have used up; absent when nobody told. */
-export interface Spent {
-  usage?: NormalizedUsage;
-  costUsd?: number;
-}
-
-/** The API that the operator has configured. */
-export function openAiProvider(config: AdapterConfig): Provider {
+/** The API that the operator has configured; it reports no cost. */
+export function openAiProvider(config: AdapterConfig, spending: ChildSpending): Provider {
   const baseUrl = config.env["OPENAI_BASE_URL"];
   const provider = createOpenAiProvider({
     apiKey: config.env["OPENAI_API_KEY"] ?? null,
@@ -34,7 +29,15 @@ export function openAiProvider(config: AdapterConfig): Provider {
     ...provider,
     async generate(request) {
       if (request.model === "") throw new TypeError("No model is named: set responderInput.model, or BRIDGE_RESPONDER_MODEL.");
-      return provider.generate(request);
+      try {
+        const answer = await provider.generate(request);
+        spending.add({ status: "ok", usage: answer.usage });
+        return answer;
+      } catch (error) {
+        // An answer that came and cannot be used has cost something all the same.
+        if (!(error instanceof OpenAiError) || error.status === null) spending.add({ status: "error" });
+        throw error;
+      }
     },
   };
 }
@@ -42,7 +45,12 @@ export function openAiProvider(config: AdapterConfig): Provider {
 /** Any adapter of this Bridge: every draft is a child task that changes nothing, and is put into `children`. */
 export function adapterProvider(
   name: string,
-  { config, request, spent, children }: { config: AdapterConfig; request: ExecutionRequest; spent: Spent; children: Promise<unknown>[] },
+  {
+    config,
+    request,
+    spending,
+    children,
+  }: { config: AdapterConfig; request: ExecutionRequest; spending: ChildSpending; children: Promise<unknown>[] },
 ): Provider {
   return {
     name,
@@ -65,18 +73,9 @@ export function adapterProvider(
       });
       children.push(child);
       const result = await child;
-      addTo(spent, result);
+      spending.add(result);
       if (result.status === "error") throw new ChildFailure(result);
       return { text: result.output ?? "" };
     },
   };
-}
-
-function addTo(spent: Spent, { usage, costUsd }: ExecutionResult): void {
-  if (costUsd !== undefined) spent.costUsd = (spent.costUsd ?? 0) + costUsd;
-  if (usage === undefined) return;
-  const counts = Object.entries(usage).filter((entry): entry is [string, number] => entry[1] !== undefined);
-  const sum: Record<string, number> = { inputTokens: 0, outputTokens: 0, ...(spent.usage as Record<string, number> | undefined) };
-  for (const [name, count] of counts) sum[name] = (sum[name] ?? 0) + count;
-  spent.usage = sum as unknown as NormalizedUsage;
 }

@@ -9,9 +9,10 @@ import type {
   InputChecker,
   TaskErrorCode,
 } from "#contract";
+import { createChildSpending } from "../program/child-spending.ts";
 import { notStarted } from "../program/not-started.ts";
 import { createRunningTasks } from "../program/running-tasks.ts";
-import { adapterProvider, ChildFailure, OPENAI, openAiProvider, type Spent } from "./create-provider.ts";
+import { adapterProvider, ChildFailure, OPENAI, openAiProvider } from "./create-provider.ts";
 import { createTool, readTopic } from "./create-tool.ts";
 import { readInput } from "./input.ts";
 import { makeOutputs } from "./make-outputs.ts";
@@ -92,11 +93,11 @@ async function runTask(
 ): Promise<ExecutionResult> {
   const startedAt = performance.now();
   const settings = responderSettingsSchema.parse(config.settings);
-  const spent: Spent = {};
+  const spending = createChildSpending();
   const children: Promise<unknown>[] = [];
   const end = (ending: Omit<ExecutionResult, "durationMs" | "connection">): ExecutionResult => ({
     ...ending,
-    ...spent,
+    ...spending.total,
     durationMs: performance.now() - startedAt,
     connection: "native-dispatch",
   });
@@ -116,7 +117,7 @@ async function runTask(
   const written = () => artifacts.list().map((name) => `${directory}/${name}`);
   try {
     const name = input.provider ?? OPENAI;
-    const provider = name === OPENAI ? openAiProvider(config) : adapterProvider(name, { config, request, spent, children });
+    const provider = name === OPENAI ? openAiProvider(config, spending) : adapterProvider(name, { config, request, spending, children });
     const bridge = createResponderBridge({
       provider,
       tool: made.tool,

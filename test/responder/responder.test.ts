@@ -5,6 +5,7 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { dispatchTask, startBridgeProgram, taskInState } from "../bridge-program.ts";
 import { isAlive } from "../is-alive.ts";
+import { json, startScriptedServer } from "../packages/bridge-client/scripted-server.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -79,6 +80,30 @@ test("a document is generated, validated and mended until it is valid, and every
   };
   expect(children.data.map(({ state, provider }) => [state, provider])).toEqual(Array.from({ length: 3 }, () => ["completed", "command"]));
 });
+
+test.each([
+  ["is the sum over its calls where it counts them", [usageOf(100, 20), usageOf(200, 30)], { inputTokens: 300, outputTokens: 50 }],
+  ["is absent where it counts one of them alone", [usageOf(100, 20), {}], undefined],
+])("the usage of an API %s", async (_, counted, expected) => {
+  const answers = ["draft 1", "draft 2 VALID"].map((content, index) => ({
+    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+    ...counted[index],
+  }));
+  const { url } = await startScriptedServer(...answers.map((answer) => json(200, answer)));
+  const { dispatch, ended } = await openResponder({
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_KEY: "sk-x",
+    BRIDGE_RESPONDER_MODEL: "m",
+  });
+  await dispatch({ provider: "openai" });
+  const { output, usage, costUsd } = await ended("completed");
+  expect({ output, usage, costUsd }).toEqual({ output: "draft 2 VALID", usage: expected, costUsd: undefined });
+});
+
+/** The field of a completion. */
+function usageOf(prompt: number, completion: number): object {
+  return { usage: { prompt_tokens: prompt, completion_tokens: completion } };
+}
 
 describe("a task fails in words", () => {
   test("when the document is not valid after the last iteration; it is kept", async () => {

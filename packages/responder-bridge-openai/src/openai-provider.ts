@@ -4,6 +4,7 @@ import { EnvHttpProxyAgent } from "undici";
 import { callApi } from "./call-api.ts";
 import { keepTrying } from "./keep-trying.ts";
 import { readCompletion } from "./read-completion.ts";
+import { readUsage } from "./read-usage.ts";
 
 /** Where the models are, and how patient the provider is with them. */
 export interface OpenAiProviderOptions {
@@ -48,7 +49,8 @@ export function createOpenAiProvider(options: OpenAiProviderOptions = {}): Provi
       if (model === "") throw new TypeError("An OpenAI-compatible API needs the name of a model.");
       const body = { model, messages, ...(temperature !== undefined && { temperature }) };
       const call = { target: `${baseUrl}/chat/completions`, apiKey, body, timeoutMs, signal, dispatcher };
-      return { text: readCompletion(await keepTrying(() => callApi(call), { retries, retryDelayMs, maxRetryDelayMs }, signal)) };
+      const answer = await keepTrying(() => callApi(call), { retries, retryDelayMs, maxRetryDelayMs }, signal);
+      return { text: readCompletion(answer), usage: readUsage(answer) };
     },
   };
 }

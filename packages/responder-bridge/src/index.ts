@@ -6,7 +6,7 @@ export { createFlowmarkTool, flowmarkTopics } from "./flowmark-tool.ts";
 export { createMaterialsLoader, type MaterialsLoader, type MaterialsLoaderOptions } from "./materials-loader.ts";
 export type { ProgramOptions, ProgramRun } from "./program.ts";
 export { type Attempt, composeFixPrompt, composePrompt, FIX_INSTRUCTION, type PromptInputs } from "./prompts.ts";
-export type { GenerateRequest, Message, Provider } from "./provider.ts";
+export type { GenerateRequest, GenerateResult, GenerateUsage, Message, Provider } from "./provider.ts";
 export {
   createResponderBridge,
   type Iteration,

@@ -81,7 +81,28 @@ describe("a request", () => {
     const marker = model.scenario([{ text: "# Scripted", chunks: 3 }]);
     const provider = createOpenAiProvider({ baseUrl: `${model.url}/v1`, apiKey: "key" });
     const messages = [{ role: "user" as const, content: `${marker} ${FIX_INSTRUCTION}` }];
-    expect(await provider.generate({ model: "small", messages })).toEqual({ text: "# Scripted" });
+    expect(await provider.generate({ model: "small", messages })).toMatchObject({ text: "# Scripted", usage: { inputTokens: 130 } });
+  });
+
+  test.each([
+    [
+      "every count",
+      {
+        prompt_tokens: 130,
+        completion_tokens: 30,
+        prompt_tokens_details: { cached_tokens: 20 },
+        completion_tokens_details: { reasoning_tokens: 5 },
+      },
+      { inputTokens: 130, outputTokens: 30, cacheReadTokens: 20, thinkingTokens: 5 },
+    ],
+    ["no details", { prompt_tokens: 130, completion_tokens: 30, prompt_tokens_details: null }, { inputTokens: 130, outputTokens: 30 }],
+    ["half of it", { prompt_tokens: 130 }, undefined],
+    ["no numbers", { prompt_tokens: "many", completion_tokens: -1 }, undefined],
+    ["nothing", undefined, undefined],
+  ])("reports the usage of an API that counts %s", async (_, usage, expected) => {
+    const choices = [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }];
+    const { provider } = await prepare({}, json(200, { choices, usage }));
+    expect((await provider.generate(request)).usage).toEqual(expected);
   });
 });
 
