@@ -1,5 +1,6 @@
 import { RequestError } from "@agentclientprotocol/sdk";
 import type { TaskErrorCode } from "#contract";
+import { readableError } from "../program/readable-error.ts";
 import type { Verdict } from "../program/run-program.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 
@@ -37,7 +38,7 @@ export function explainWords(words: string, phase: "start" | "prompt", known?: T
   const worded = wordings.find(([wording]) => wording.test(words))?.[1];
   const errorCode = known ?? worded ?? (phase === "prompt" ? "model_error" : "adapter_error");
   const advice = errorCode === "authentication_required" ? "\nCheck the credentials of the runtime." : "";
-  return { status: "error", errorCode, error: `The agent reports: ${words.trim().slice(0, 4_000)}${advice}` };
+  return { status: "error", errorCode, error: `The agent reports: ${readableError(words.trim()).slice(0, 4_000)}${advice}` };
 }
 
 /** Message and data in one line: some agents put all that matters into the data. */

@@ -1,4 +1,5 @@
 import type { TaskErrorCode } from "#contract";
+import { readableError } from "../program/readable-error.ts";
 import type { Verdict } from "../program/run-program.ts";
 
 /** The error that the program told last. */
@@ -30,7 +31,7 @@ export function explainFailure(exitCode: number | null, told: ToldError | undefi
   const own = told?.type === "FatalTurnLimitedError" ? ownExits[53] : ownExits[exitCode ?? 0];
   const status = statusOf(exitCode, told);
   const [errorCode, words] = own ?? statuses[status ?? 0] ?? ["model_error" as const, "Gemini could not answer."];
-  const detail = told?.message ?? (own === undefined ? "" : lastLineOf(stderr));
+  const detail = told === undefined ? (own === undefined ? "" : lastLineOf(stderr)) : readableError(told.message);
   if (own === undefined && told === undefined && status === null) return null;
   return { status: "error", errorCode, error: `${words} ${detail}`.trim() };
 }
