@@ -44,6 +44,7 @@ export function readVerdict(line: ResultLine, homeSetting: string): Verdict {
   if (!isError) return { status: "ok" };
   const said = line.errors?.join(" ") || line.result || "It does not say why.";
   if (line.subtype === "error_max_turns") return failure("max_turns", "Claude Code reached its limit of turns.");
+  if (line.subtype === "error_max_structured_output_retries") return failure("output_invalid", `Claude Code reports: ${said}`);
   if (line.subtype === "error_max_budget_usd") return failure("budget_exceeded", "Claude Code reached its limit of cost.");
   if (isUnauthorised(line.api_error_status, said)) return unauthorised(said, homeSetting);
   if (line.api_error_status === 429) return failure("rate_limited", `Claude Code reports: ${said}`);

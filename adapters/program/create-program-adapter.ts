@@ -10,7 +10,9 @@ import type {
   ExecutionResult,
   ModelLister,
   Paced,
+  TaskErrorCode,
 } from "#contract";
+import { createConversation } from "#contract";
 import { MAX_TEXT_BYTES, textLimitFailure } from "../process/text-limit.ts";
 import type { AgentProgram, Ending, Probe, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { asks } from "./decide-call.ts";
@@ -147,17 +149,31 @@ async function runTask(
   const startedAt = performance.now();
   const request = context.settings.home === "user" ? inUserHome(given, context) : given;
   const tooLong = new AbortController();
-  const story = createTaskStory(request.taskId, emit, {
-    streaming: connection.capabilities.streaming,
-    maxBytes: MAX_TEXT_BYTES,
-    onTooLong: () => tooLong.abort(),
-  });
+  const { taskId, message } = request;
+  const { streaming } = connection.capabilities;
+  // Bridge records the events of connections that stream; the text of the others is in no event.
+  const conversation = createConversation(message, { wholeMessages: true });
+  const story = createTaskStory(
+    taskId,
+    (event) => {
+      if (!streaming) conversation.add(event);
+      emit(event);
+    },
+    {
+      streaming,
+      maxBytes: MAX_TEXT_BYTES,
+      onTooLong: () => tooLong.abort(),
+      onUntold: (content) => conversation.add({ type: "assistant.text", taskId, data: { content } }),
+    },
+  );
   try {
     const stop = AbortSignal.any([signal, tooLong.signal]);
     const ending = await connection.execute({ request, context, story, signal: stop, totals }, finding.argv);
     story.close();
+    const conversationMessages = conversation.messages();
     return {
       ...withOutput(tooLong.signal.aborted ? { ...ending, ...textLimitFailure } : ending, story.answer),
+      ...(conversationMessages !== undefined && { conversationMessages }),
       durationMs: performance.now() - startedAt,
       connection: connection.name,
     };
@@ -175,10 +191,13 @@ function obstacleTo(connection: ProgramConnection, request: ExecutionRequest): s
   return connection.obstacleTo?.(request) ?? null;
 }
 
-/** The answer is the output of what went well, and what there is of it where somebody stopped the task; an error is not its own output. */
+/** Failures that leave an answer: a task that was stopped the part that there is, and a schema that was not met the text that does not fit. */
+const answeredFailures: readonly (TaskErrorCode | undefined)[] = ["cancelled", "output_invalid"];
+
+/** The answer is the output of what went well, and of the failures that leave one; an error is not its own output. */
 function withOutput(ending: Ending, answer: string): Ending {
   if (ending.status === "ok") return { ...ending, output: ending.output ?? answer };
-  return ending.errorCode === "cancelled" && answer !== "" ? { ...ending, output: answer } : ending;
+  return answeredFailures.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
 }
 
 function inUserHome(request: ExecutionRequest, { env }: ProgramContext): ExecutionRequest {

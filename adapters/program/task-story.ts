@@ -27,13 +27,15 @@ export interface StoryOptions {
   maxBytes?: number;
   /** Called once, when there is more. */
   onTooLong?(): void;
+  /** Gets each text that is not told, because the runtime does not stream. */
+  onUntold?(text: string): void;
 }
 
 /** Begins the story of a task. */
 export function createTaskStory(
   taskId: string,
   emit: ExecutionEventListener,
-  { streaming, maxBytes = Number.POSITIVE_INFINITY, onTooLong }: StoryOptions,
+  { streaming, maxBytes = Number.POSITIVE_INFINITY, onTooLong, onUntold }: StoryOptions,
 ): TaskStory {
   const tools = new Map<string, { name: string; open: boolean }>();
   let answer = "";
@@ -56,6 +58,7 @@ export function createTaskStory(
     }
     answer += whole;
     if (streaming) tell({ type: "assistant.text", taskId, data: { content: whole } });
+    else onUntold?.(whole);
   };
   /** What never became a character is told as U+FFFD, as any decoder would. */
   const sayHalf = (): void => {

@@ -1,5 +1,6 @@
-/** The contract between Bridge and its adapters: types, schemas and guards, no I/O. */
+/** The contract between Bridge and its adapters: types, schemas, guards and the form of a conversation, no I/O. */
 export * from "./adapter.ts";
+export * from "./conversation.ts";
 export * from "./events.ts";
 export * from "./execution.ts";
 export * from "./managers.ts";

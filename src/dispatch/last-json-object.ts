@@ -1,12 +1,18 @@
-/** The last JSON object of a text: in a fenced block, else the whole text, else the last one inside prose. */
-export function lastJsonObject(text: string): Record<string, unknown> | undefined {
+/** A JSON object and the text that it was parsed from, without anything around it. */
+export interface FoundObject {
+  json: string;
+  object: Record<string, unknown>;
+}
+
+/** Finds the last JSON object of a text: in a fenced block, else the whole text, else the last one inside prose. */
+export function lastJsonObject(text: string): FoundObject | undefined {
   const fenced = [...text.matchAll(fence)].map((match) => match[1] ?? "").reverse();
   for (const block of [...fenced, text]) {
     const found = parseObject(block);
     if (found !== undefined) return found;
   }
   const end = text.lastIndexOf("}");
-  let widest: Record<string, unknown> | undefined;
+  let widest: FoundObject | undefined;
   let tried = 0;
   for (
     let start = text.lastIndexOf("{", end), tries = 0;
@@ -28,10 +34,11 @@ const OPENING_LIMIT = 200;
 /** Maximum text that all tries parse together. Without it, a long text with many valid openings would take a minute. */
 const TRIED_LIMIT_CHARACTERS = 16 * 1024 * 1024;
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+function parseObject(text: string): FoundObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    return { json: text.trim(), object: value as Record<string, unknown> };
   } catch {
     return undefined;
   }

@@ -62,9 +62,11 @@ function takeFile(relative: string, result: ExecutionResult, workspace: string):
   return { ...result, output: content.toString("utf8"), outputs: { path: relative, bytes: content.length, sha256 } };
 }
 
-function takeObject({ outputs, fault }: Awaited<ReturnType<SchemaChecker["findObject"]>>, result: ExecutionResult): ExecutionResult {
+/** `output` becomes the JSON text of the object alone: the text around it stays in the conversation. */
+function takeObject({ outputs, json, fault }: Awaited<ReturnType<SchemaChecker["findObject"]>>, result: ExecutionResult): ExecutionResult {
   if (fault !== null) return invalid(result, `The answer does not fit the schema: ${fault}.`);
-  return outputs === undefined ? invalid(result, "The answer holds no JSON object.") : { ...result, outputs };
+  if (outputs === undefined || json === undefined) return invalid(result, "The answer holds no JSON object.");
+  return { ...result, output: json, outputs };
 }
 
 function invalid({ outputs: _, ...result }: ExecutionResult, error: string): ExecutionResult {

@@ -1,5 +1,5 @@
-import type { AdapterEvent, ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
-import { executionResultSchema } from "#contract";
+import type { AdapterEvent, Conversation, ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
+import { createConversation, executionResultSchema } from "#contract";
 import { buildCallback } from "../callbacks/callback-body.ts";
 import { callbackId } from "../callbacks/callback-id.ts";
 import { BridgeError } from "../errors.ts";
@@ -9,7 +9,6 @@ import type { Metrics } from "../metrics.ts";
 import type { Finish, NewCallback, Store } from "../store/store.ts";
 import type { DispatchedFile, FinalState, Task } from "../task.ts";
 import { assembleRequest } from "./assemble-request.ts";
-import { type Conversation, createConversation } from "./conversation.ts";
 import { decodeFile } from "./dispatch-files.ts";
 import { type KeptResult, keepLongTexts } from "./keep-long-texts.ts";
 import { applyOutputStrategy, awaitsTools } from "./output-strategy.ts";
@@ -132,7 +131,7 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     try {
       if (adapter.capabilities().streaming) clocks.start({ timeoutSeconds, idleSeconds: surroundings.idleSeconds });
       const result = executionResultSchema.safeParse(await adapter.execute(request));
-      if (result.success) return { ...(result.data as ExecutionResult), durationMs: Math.round(result.data.durationMs) };
+      if (result.success) return withRoundNumbers(result.data as ExecutionResult);
       const fault = result.error.issues[0];
       return failure("adapter_error", `The adapter's result is not valid: ${fault?.path.join(".")}: ${fault?.message}`);
     } catch (error) {
@@ -187,9 +186,9 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
   }
 
   function stoppedResult(code: StopCode, reason: string, partial: ExecutionResult | undefined): ExecutionResult {
-    const { usage, costUsd, model, resumeToken, connection } = partial ?? {};
+    const { usage, costUsd, model, resumeToken, conversationMessages, connection } = partial ?? {};
     const output = partial?.status === "error" ? partial.output : undefined;
-    const known = { output, usage, costUsd, model, resumeToken, connection };
+    const known = { output, usage, costUsd, model, resumeToken, conversationMessages, connection };
     return {
       ...failure(code, reason),
       ...(Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Partial<ExecutionResult>),
@@ -205,8 +204,9 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     // What the log holds back goes into the queue of the store before the end does.
     void eventLog.settle(task);
     if (interrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task))) return null;
+    conversation?.addAnswer(answerOf(task, "result" in final ? final.result : result, result));
     const messages = result.conversationMessages ?? conversation?.messages();
-    const stored = messages === undefined || messages.length === 1 ? result : { ...result, conversationMessages: messages };
+    const stored = messages === undefined ? result : { ...result, conversationMessages: messages };
     // Not after the end is stored: the task's own files may be what fills the disk.
     void gone.promise
       .then(() => workspaces.release(task))
@@ -244,6 +244,17 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
     gone: gone.promise,
     released: released.promise,
   };
+}
+
+/** Without the digits that come from adding up fractions in binary, such as those of 0.010000000000000002. */
+function withRoundNumbers({ durationMs, costUsd, ...result }: ExecutionResult): ExecutionResult {
+  return { ...result, durationMs: Math.round(durationMs), ...(costUsd !== undefined && { costUsd: Number(costUsd.toPrecision(12)) }) };
+}
+
+/** The assistant's own words: its text, not the file that a dispatch asked for; an object that a runtime reports apart from its text, as JSON. */
+function answerOf({ request }: Task, given: ExecutionResult, settled: ExecutionResult): string {
+  const isApart = request.outputStrategy.type === "structured" && given.outputs !== undefined;
+  return (isApart ? settled.output : given.output) ?? "";
 }
 
 /** What went wrong in a workspace, without the paths that system errors carry. */

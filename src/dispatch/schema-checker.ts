@@ -17,12 +17,11 @@ const STOPPING: SchemaVerdict = { fault: "cannot be checked, because Bridge is s
 export interface SchemaChecker {
   /** Describes the fault of a schema; null when it can be used. */
   findSchemaFault(tenant: string, schema: Record<string, unknown>): Promise<string | null>;
-  /** The object of a result, the runtime's own or the last one in its text, and why it does not fit the schema; `outputs` is absent when there is none. */
-  findObject(
-    tenant: string,
-    schema: Record<string, unknown>,
-    result: Pick<ExecutionResult, "output" | "outputs">,
-  ): Promise<Pick<SchemaVerdict, "fault" | "outputs">>;
+  /**
+   * The object of a result, the runtime's own or the last one in its text, its JSON text, and why it does not fit the schema. `outputs` and `json` are
+   * absent when there is none.
+   */
+  findObject(tenant: string, schema: Record<string, unknown>, result: Pick<ExecutionResult, "output" | "outputs">): Promise<SchemaVerdict>;
   /** Stops the thread. Schemas that wait are refused; the promises of results never settle. */
   close(): Promise<void>;
 }
@@ -130,9 +129,10 @@ export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answe
       return (await ask(tenant, { schema: text })).fault;
     },
     async findObject(tenant, schema, { outputs, output = "" }) {
-      const result = outputs === undefined ? { output } : { outputs: JSON.stringify(outputs) };
-      const verdict = await ask(tenant, { schema: JSON.stringify(schema), result });
-      return outputs === undefined ? verdict : { ...verdict, outputs };
+      const question = { schema: JSON.stringify(schema) };
+      if (outputs === undefined) return await ask(tenant, { ...question, result: { output } });
+      const json = JSON.stringify(outputs);
+      return { ...(await ask(tenant, { ...question, result: { outputs: json } })), outputs, json };
     },
     async close() {
       isClosed = true;

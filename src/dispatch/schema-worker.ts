@@ -8,10 +8,11 @@ export interface SchemaQuestion {
   result?: { outputs: string } | { output: string };
 }
 
-/** The fault, or null. `outputs` is the object that was found in a text. */
+/** The fault, or null. `outputs` is the object that was found in a text, and `json` the part of the text that it was parsed from. */
 export interface SchemaVerdict {
   fault: string | null;
   outputs?: Record<string, unknown> | undefined;
+  json?: string | undefined;
 }
 
 /** The worker thread of `schema-checker.ts`. It returns one verdict for each question. */
@@ -21,6 +22,8 @@ function answer({ schema: text, result }: SchemaQuestion): SchemaVerdict {
   const schema = JSON.parse(text) as Record<string, unknown>;
   if (result === undefined) return { fault: checkSchema(schema) };
   if ("outputs" in result) return { fault: checkAgainstSchema(schema, JSON.parse(result.outputs)) };
-  const outputs = lastJsonObject(result.output);
-  return { fault: outputs === undefined ? null : checkAgainstSchema(schema, outputs), outputs };
+  const found = lastJsonObject(result.output);
+  return found === undefined
+    ? { fault: null }
+    : { fault: checkAgainstSchema(schema, found.object), outputs: found.object, json: found.json };
 }

@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
-import type { AdapterEvent } from "#contract";
 import { assembleMessage, assembleRequest, assembleSystemPrompt } from "../../src/dispatch/assemble-request.ts";
-import { createConversation } from "../../src/dispatch/conversation.ts";
 import type { Task } from "../../src/task.ts";
 import { storedTask } from "../stored-task.ts";
 
@@ -63,50 +61,4 @@ test("the dispatch goes before the agent's defaults, which go before Bridge's", 
 test("adapters know a task by a name that no other tenant can take", () => {
   const foreign = assembleRequest(task({}, { tenant: "acme", parentTaskId: "p" }), { promptFiles: [], agent: {}, directories });
   expect(foreign).toMatchObject({ taskId: "acme/t1", parentTaskId: "acme/p" });
-});
-
-const text = (content: string): AdapterEvent => ({ type: "assistant.text", taskId: "t", data: { content } });
-const invoked = (toolCallId: string): AdapterEvent => ({
-  type: "tool.invoked",
-  taskId: "t",
-  data: { toolCallId, toolName: "read", input: { a: 1 } },
-});
-const completed = (toolCallId: string, output: unknown): AdapterEvent => ({
-  type: "tool.completed",
-  taskId: "t",
-  data: { toolCallId, toolName: "read", output, isError: false },
-});
-const call = (toolCallId: string) => ({ toolCallId, toolName: "read", input: { a: 1 } });
-
-test.each<[string, AdapterEvent[], unknown[]]>([
-  ["nothing but the question", [], []],
-  ["deltas are one message", [text("he"), text("llo")], [{ role: "assistant", content: "hello" }]],
-  [
-    "text, two calls, their results, text",
-    [text("look"), invoked("1"), invoked("2"), completed("1", "one"), completed("2", { two: 2 }), text("done")],
-    [
-      { role: "assistant", content: "look", toolCalls: [call("1"), call("2")] },
-      { role: "tool", content: "one", toolCallId: "1" },
-      { role: "tool", content: '{"two":2}', toolCallId: "2" },
-      { role: "assistant", content: "done" },
-    ],
-  ],
-  [
-    "text right after a call begins a new message",
-    [invoked("1"), text("meanwhile")],
-    [
-      { role: "assistant", content: "", toolCalls: [call("1")] },
-      { role: "assistant", content: "meanwhile" },
-    ],
-  ],
-])("conversation: %s", (_, events, expected) => {
-  const conversation = createConversation("question");
-  for (const event of events) conversation.add(event);
-  expect(conversation.messages()).toEqual([{ role: "user", content: "question" }, ...expected]);
-});
-
-test("a conversation without measure is left out", () => {
-  const conversation = createConversation("question");
-  for (let index = 0; index < 5; index += 1) conversation.add(text("x".repeat(1024 * 1024)));
-  expect(conversation.messages()).toBeUndefined();
 });

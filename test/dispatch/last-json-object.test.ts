@@ -16,7 +16,15 @@ test.each([
   ["braces inside strings", 'so: {"a": "}{"}', { a: "}{" }],
   ["CRLF", '```json\r\n{"a": 1}\r\n```', { a: 1 }],
 ])("the last JSON object of a text: %s", (_, text, expected) => {
-  expect(lastJsonObject(text)).toEqual(expected);
+  expect(lastJsonObject(text)?.object).toEqual(expected);
+});
+
+test.each([
+  ["the whole text", ' {"a": 1}\n', '{"a": 1}'],
+  ["a fenced block", 'Here:\n```json\n{\n  "a": 12345678901234567890\n}\n```\nDone.', '{\n  "a": 12345678901234567890\n}'],
+  ["an object in prose", 'The answer is {"a": {"b": 2}} as you see.', '{"a": {"b": 2}}'],
+])("the text of the object in %s is the part that was parsed, as it was written", (_, text, json) => {
+  expect(lastJsonObject(text)?.json).toBe(json);
 });
 
 test("a text full of braces costs a bounded number of tries", () => {
@@ -26,6 +34,6 @@ test("a text full of braces costs a bounded number of tries", () => {
 test("a long text whose every opening is good to its end costs a bounded time", () => {
   const text = `${'{"":'.repeat(300)}"${"x".repeat(10_000_000)}"}`;
   const startedAt = performance.now();
-  expect(lastJsonObject(text)).toEqual({ "": expect.any(String) });
+  expect(lastJsonObject(text)).toMatchObject({ object: { "": expect.any(String) } });
   expect(performance.now() - startedAt).toBeLessThan(1_500);
 });

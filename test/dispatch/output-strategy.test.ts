@@ -23,8 +23,15 @@ describe("structured", () => {
   const strategy = { type: "structured", schema } as const;
 
   test.each([
-    ["the runtime's own outputs", ok({ outputs: { n: 1 }, output: '{"n": 2}' }), { status: "ok", outputs: { n: 1 } }],
-    ["the text", ok({ output: 'so ```json\n{"n": 2}\n```' }), { status: "ok", outputs: { n: 2 } }],
+    ["the runtime's own outputs", ok({ outputs: { n: 1 }, output: '{"n": 2}' }), { status: "ok", output: '{"n":1}', outputs: { n: 1 } }],
+    ["outputs that came without a text", ok({ outputs: { n: 1 }, output: "" }), { status: "ok", output: '{"n":1}', outputs: { n: 1 } }],
+    ["the text", ok({ output: '{"n": 2}' }), { status: "ok", output: '{"n": 2}', outputs: { n: 2 } }],
+    [
+      "a fenced block of the text",
+      ok({ output: 'so\n```json\n{"n": 2}\n```\nDone.' }),
+      { status: "ok", output: '{"n": 2}', outputs: { n: 2 } },
+    ],
+    ["an object in prose", ok({ output: 'It is {"n": 2}, I think.' }), { status: "ok", output: '{"n": 2}', outputs: { n: 2 } }],
     [
       "no object",
       ok({ output: "sorry" }),

@@ -1,7 +1,9 @@
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import type { AdapterConfig, ExecutionAdapter, ExecutionResult } from "#contract";
+import type { AdapterConfig, ExecutionAdapter, ExecutionResult, OutputStrategy } from "#contract";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { caller, endOf, newDispatch, startEngine } from "./engine.ts";
 
@@ -98,6 +100,68 @@ describe("a task with an output schema whose runtime calls a tool of the dispatc
       result: state === "completed" ? { outputs } : { errorCode: "output_invalid" },
     });
   });
+});
+
+describe("the conversation of a task ends with the assistant's words", () => {
+  const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+  const structured = { type: "structured", schema } as const;
+  const fenced = 'Here:\n```json\n{"n": 1}\n```';
+
+  async function endWith(run: Run, outputStrategy: OutputStrategy = { type: "stream" }) {
+    const engine = await startEngine([createInMemoryAdapter({ run, capabilities: { streaming: false } })]);
+    const { task } = await engine.dispatcher.accept(newDispatch({ request: { outputStrategy } }), caller);
+    const { result } = await endOf(engine, task);
+    const [question, ...messages] = result?.conversationMessages ?? [];
+    expect(question?.role).toBe("user");
+    return { output: result?.output, errorCode: result?.errorCode, messages };
+  }
+  const said = (content: string) => ({ role: "assistant", content });
+
+  test("also where no event contained them", async () => {
+    expect(await endWith(async () => ({ output: "Done." }))).toMatchObject({ output: "Done.", messages: [said("Done.")] });
+  });
+
+  test("as they are, where `output` is the object in them", async () => {
+    expect(await endWith(async () => ({ output: fenced }), structured)).toMatchObject({ output: '{"n": 1}', messages: [said(fenced)] });
+  });
+
+  test("and with the object, where that came apart from them", async () => {
+    const run: Run = async (_request, emit) => {
+      emit("assistant.text", { content: "I answer." });
+      return { output: "I answer.", outputs: { n: 1 } };
+    };
+    expect(await endWith(run, structured)).toMatchObject({ output: '{"n":1}', messages: [said("I answer."), said('{"n":1}')] });
+  });
+
+  test("as they are, where `output` is a file", async () => {
+    const run: Run = async ({ directories }) => {
+      await writeFile(path.join(directories.workspace, "r.md"), "the file");
+      return { output: "Written." };
+    };
+    expect(await endWith(run, { type: "file", path: "r.md" })).toMatchObject({ output: "the file", messages: [said("Written.")] });
+  });
+
+  test("as they are, where they do not fit the schema", async () => {
+    expect(await endWith(async () => ({ output: "No." }), structured)).toMatchObject({
+      output: "No.",
+      errorCode: "output_invalid",
+      messages: [said("No.")],
+    });
+  });
+
+  test("as the adapter reports them", async () => {
+    const conversationMessages = [
+      { role: "user" as const, content: "hello" },
+      { role: "assistant" as const, content: "Own." },
+    ];
+    expect(await endWith(async () => ({ output: "Done.", conversationMessages }))).toMatchObject({ messages: [said("Own.")] });
+  });
+});
+
+test("a cost has no digits that come from adding up fractions", async () => {
+  const engine = await startEngine([createInMemoryAdapter({ run: async () => ({ costUsd: 0.1 + 0.2 }) })]);
+  const { task } = await engine.dispatcher.accept(newDispatch(), caller);
+  expect((await endOf(engine, task)).result?.costUsd).toBe(0.3);
 });
 
 describe("a parent", () => {

@@ -176,6 +176,7 @@ describe("a line", () => {
   test.each([
     [{ subtype: "error_max_turns", is_error: true }, "max_turns"],
     [{ subtype: "error_max_budget_usd", is_error: true }, "budget_exceeded"],
+    [{ subtype: "error_max_structured_output_retries", is_error: true }, "output_invalid"],
     [{ subtype: "error_during_execution", is_error: true, errors: ["It broke."] }, "adapter_error"],
     [{ is_error: true, terminal_reason: "api_error", result: "The connection was closed." }, "model_error"],
     [{ stop_reason: "refusal" }, "model_error"],

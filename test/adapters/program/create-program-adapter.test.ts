@@ -98,6 +98,7 @@ describe("the output of a task", () => {
       return ending;
     });
   const cancelled = { status: "error", errorCode: "cancelled", error: "Stopped." } as const;
+  const unfit = { status: "error", errorCode: "output_invalid", error: "No object." } as const;
   const failed = { status: "error", errorCode: "model_error", error: "No such model." } as const;
 
   test.each<[string, string, Ending, string | undefined]>([
@@ -106,12 +107,45 @@ describe("the output of a task", () => {
     ["empty where nothing was said", "", { status: "ok" }, ""],
     ["what there is of it where somebody stopped the task", "Half.", cancelled, "Half."],
     ["nothing where a stopped task had said nothing", "", cancelled, undefined],
+    ["the text that fits no schema", "Prose.", unfit, "Prose."],
     ["nothing where the task failed: an error is not its own output", "API error 404", failed, undefined],
   ])("is %s", async (_name, text, ending, output) => {
     const { adapter, initialize, request } = await openAdapter([say(text, ending)]);
     await initialize();
     const result = await adapter.execute(request());
     expect(result).toEqual({ ...ending, ...(output !== undefined && { output }), durationMs: expect.any(Number), connection: "cli" });
+  });
+});
+
+describe("the conversation of a task", () => {
+  const steps = async ({ story }: ProgramTask): Promise<Ending> => {
+    story.say("I look.");
+    story.invokeTool("1", "shell", { command: "ls" });
+    story.completeTool("1", "a.md", false);
+    story.say("Nearly done.");
+    story.say("One file.");
+    return { status: "ok", output: "One file." };
+  };
+
+  test("has the messages of a connection that does not stream, before tools and after them", async () => {
+    const { adapter, events, initialize, request } = await openAdapter([doing(steps, { capabilities: { streaming: false } })]);
+    await initialize();
+    const { output, conversationMessages } = await adapter.execute(request());
+    expect(output).toBe("One file.");
+    expect(conversationMessages).toEqual([
+      { role: "user", content: "hello" },
+      { role: "assistant", content: "I look.", toolCalls: [{ toolCallId: "1", toolName: "shell", input: { command: "ls" } }] },
+      { role: "tool", content: "a.md", toolCallId: "1" },
+      { role: "assistant", content: "Nearly done." },
+      { role: "assistant", content: "One file." },
+    ]);
+    expect(events.map(({ type }) => type)).toEqual(["tool.invoked", "tool.completed"]);
+  });
+
+  test("is left to Bridge for a connection that streams", async () => {
+    const { adapter, initialize, request } = await openAdapter([doing(steps)]);
+    await initialize();
+    expect(await adapter.execute(request())).not.toHaveProperty("conversationMessages");
   });
 });
 
