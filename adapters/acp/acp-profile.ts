@@ -54,6 +54,8 @@ export interface AcpProfile {
   readNotice?(update: Readonly<Record<string, unknown>>): AcpNotice | null;
   /** A tool's name, where the agent does not give one; undefined: the kind of the call. */
   toolName?(call: AcpToolCall): string | undefined;
+  /** A tool's input, where the agent gives it in another place than `rawInput`; undefined: its title. */
+  toolInput?(call: AcpToolCall): Record<string, unknown> | undefined;
   /** Usage of the task alone, in which these tools were used; undefined when the agent does not tell. */
   usageOf?(response: PromptResponse, tools: ReadonlySet<string>, request: ExecutionRequest): NormalizedUsage | undefined;
   /** The model that really answered, where the agent tells; else the one that was asked for is taken. */

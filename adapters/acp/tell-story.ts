@@ -26,7 +26,7 @@ export interface StoryTeller {
 }
 
 /** Starts telling one task's story. */
-export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "readNotice" | "toolName">): StoryTeller {
+export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "readNotice" | "toolName" | "toolInput">): StoryTeller {
   /** Calls that are not done, and whether the story knows them already. */
   const calls = new Map<string, { call: AcpToolCall; told: boolean }>();
   const toolNames = new Set<string>();
@@ -44,7 +44,7 @@ export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "r
   const invoke = (call: AcpToolCall): Omit<ApprovalQuestion, "taskId"> => {
     const { toolCallId } = call;
     const toolName = profile.toolName?.(call) ?? call.name ?? call.kind ?? "tool";
-    const input = inputOf(call);
+    const input = profile.toolInput?.(call) ?? inputOf(call);
     calls.set(toolCallId, { call, told: true });
     toolNames.add(toolName);
     story.invokeTool(toolCallId, toolName, input);

@@ -19,6 +19,8 @@ export const fixedConfiguration = {
   features: { plugins: false, apps: false, hooks: false },
   // Nor of a repository in which the workspace may lie, such as the operator's: its instructions are for others.
   project_root_markers: [],
+  // AGENTS.md of the workspace is in the prompt that Bridge assembles: read by Codex as well, it would reach the model twice.
+  project_doc_max_bytes: 0,
   // A task has a temporary directory of its own; /tmp is everybody's, and a sandbox that is stopped leaves directories such as /tmp/.git behind.
   sandbox_workspace_write: { exclude_slash_tmp: true },
   // Secrets are for Codex, and not for the commands that a model thinks of.

@@ -2,6 +2,7 @@ import type { PromptResponse } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
 import type { AcpProfile } from "../acp/acp-profile.ts";
+import type { AcpToolCall } from "../acp/read-update.ts";
 import { promptOf } from "../program/prompt.ts";
 import type { Verdict } from "../program/run-program.ts";
 import { commonArguments } from "./arguments.ts";
@@ -16,8 +17,8 @@ const quotaSchema = z.object({
 });
 
 /**
- * Gemini over the Agent Client Protocol. Second to `cli`: it cannot go on with a session (loading one destroys it), it tells neither inputs
- * nor outputs of tools nor what was thought, it tells of an answer that was cut short or withheld as of any other, and it reads the settings of a workspace that it trusts. So it trusts none, stays in its mode
+ * Gemini over the Agent Client Protocol. Second to `cli`: it cannot go on with a session (loading one destroys it), it tells the inputs
+ * of commands and edits alone, the outputs of tools that show a text, and nothing that was thought, it tells of an answer that was cut short or withheld as of any other, and it reads the settings of a workspace that it trusts. So it trusts none, stays in its mode
  * `default`, and has no MCP servers, which need trust; the policy of the task and Bridge's answers to its questions allow the rest.
  */
 export const geminiAcpProfile: AcpProfile = {
@@ -30,11 +31,26 @@ export const geminiAcpProfile: AcpProfile = {
   launchProbe: (argv, context) => ({ argv: [...argv, "--acp"], env: geminiEnvironment(context) }),
   obstacleTo: ({ mcpServers = [] }) => (mcpServers.length > 0 ? "it has no MCP servers: dispatch without them." : null),
   prompt: (request) => promptOf(request, request.systemPrompt),
-  toolName: ({ toolCallId }) => /^(\w+?)__/.exec(toolCallId)?.[1],
+  toolName,
+  toolInput,
   usageOf: acpUsage,
   explainEnd: explainAcpEnd,
   modelOf: (response) => quotaSchema.safeParse(response._meta).data?.quota.model_usage[0]?.model,
 };
+
+const SHELL = "run_shell_command";
+
+/** The id of a call begins with the name of its tool. */
+function toolName({ toolCallId }: AcpToolCall): string | undefined {
+  return /^(\w+?)__/.exec(toolCallId)?.[1];
+}
+
+/** Of a command the title is the command itself; of an edit a question shows the file. */
+export function toolInput(call: AcpToolCall): Record<string, unknown> | undefined {
+  if (toolName(call) === SHELL && typeof call.title === "string") return { command: call.title };
+  const diff = call.content?.find(({ type }) => type === "diff");
+  return typeof diff?.["path"] === "string" ? { file_path: diff["path"] } : undefined;
+}
 
 /** What a turn has used; thinking is not told, so the output stands without it. */
 export function acpUsage({ _meta }: Pick<PromptResponse, "_meta">): NormalizedUsage | undefined {

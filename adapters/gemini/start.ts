@@ -22,13 +22,27 @@ const documented = [
 ];
 
 /**
- * The program exits without waiting for whoever reads slower than it writes, and what has not been read is lost, the result first of all.
- * With a stdout that blocks nothing is. Programs that it starts get no part of this.
+ * Runs in the program before its own code; programs that it starts get no part of this.
+ *
+ * - Stdout blocks: the program exits without waiting for a reader that is slower than it writes, and what has not been read is lost, the result first of all.
+ * - GEMINI.md of the workspace, and of directories above it, is hidden from the search for instructions: an earlier task may have left one there, and no
+ *   setting turns the search off in a workspace that is trusted. The file tools find the file all the same.
  */
-const blockingStdout = [
-  "--import=data:text/javascript",
-  "process.stdout._handle?.setBlocking?.(true);delete%20process.env.NODE_OPTIONS",
-].join();
+const preloaded = `
+  import fs from "node:fs";
+  import { syncBuiltinESMExports } from "node:module";
+  import os from "node:os";
+  import path from "node:path";
+  process.stdout._handle?.setBlocking?.(true);
+  delete process.env.NODE_OPTIONS;
+  const own = path.join(process.env.GEMINI_CLI_HOME || os.homedir(), ".gemini", "GEMINI.md");
+  const { access } = fs.promises;
+  fs.promises.access = async (file, ...more) => {
+    if (path.basename(String(file)) === "GEMINI.md" && file !== own) throw Object.assign(new Error("hidden"), { code: "ENOENT" });
+    return await access(file, ...more);
+  };
+  syncBuiltinESMExports();
+`;
 
 /** What every start of the program gets: one process, which stops when it is told to; no trust in the workspace; no telemetry. */
 export function geminiEnvironment(context: Pick<ProgramContext, "env" | "settings">, configuration?: string): Record<string, string> {
@@ -36,7 +50,7 @@ export function geminiEnvironment(context: Pick<ProgramContext, "env" | "setting
     GEMINI_CLI_NO_RELAUNCH: "true",
     GEMINI_CLI_TRUST_WORKSPACE: "false",
     GEMINI_TELEMETRY_ENABLED: "false",
-    NODE_OPTIONS: blockingStdout,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preloaded)}`,
     ...(configuration === undefined ? {} : { GEMINI_CLI_HOME: configuration }),
   });
 }

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSy
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { acpUsage, explainAcpEnd, geminiAcpProfile } from "../../../adapters/gemini/acp-profile.ts";
+import { acpUsage, explainAcpEnd, geminiAcpProfile, toolInput } from "../../../adapters/gemini/acp-profile.ts";
 import { cliArguments } from "../../../adapters/gemini/arguments.ts";
 import { findCredentials } from "../../../adapters/gemini/credentials.ts";
 import { escapeMentions } from "../../../adapters/gemini/mentions.ts";
@@ -166,7 +166,8 @@ describe("a start", () => {
     expect(env).toMatchObject({ GEMINI_API_KEY: "k", GEMINI_CLI_TRUST_WORKSPACE: "false", GEMINI_CLI_NO_RELAUNCH: "true" });
     expect(env).not.toHaveProperty("OPENAI_API_KEY");
     // Trap: it exits while what it has written is still on its way. Its own children do not inherit the remedy.
-    expect(env["NODE_OPTIONS"]).toMatch(/setBlocking\?\.\(true\);delete%20process\.env\.NODE_OPTIONS$/);
+    const code = decodeURIComponent(env["NODE_OPTIONS"] ?? "");
+    expect(code).toMatch(/setBlocking\?\.\(true\);\s+delete process\.env\.NODE_OPTIONS;/);
     expect(env).not.toHaveProperty("HOME");
   });
 
@@ -298,6 +299,17 @@ test.each<[ok: boolean, detail: RegExp, env: Record<string, string>, home?: stri
 });
 
 describe("over acp", () => {
+  test.each([
+    [{ toolCallId: "run_shell_command__1", title: "ls -l", kind: "execute" }, { command: "ls -l" }],
+    [
+      { toolCallId: "write_file__1", title: "Writing to a.md", content: [{ type: "diff", path: "/w/a.md", newText: "x" }] },
+      { file_path: "/w/a.md" },
+    ],
+    [{ toolCallId: "read_file__1", title: "a.md" }, undefined],
+  ])("over acp the input of %j is %j", (call, input) => {
+    expect(toolInput(call)).toEqual(input);
+  });
+
   test("usage has no thinking, which is not told there", () => {
     const _meta = { quota: { token_count: { input_tokens: 130, output_tokens: 30 }, model_usage: [] } };
     expect(acpUsage({ _meta })).toEqual({ inputTokens: 130, outputTokens: 30 });
