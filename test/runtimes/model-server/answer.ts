@@ -27,11 +27,11 @@ export function replyTo(conversation: Conversation, scenarios: ReadonlyMap<strin
 
 function play(step: Step, conversation: Conversation, messagePrefix: string): Reply {
   if ("error" in step) return step;
-  if ("text" in step) return { answer: textAnswer(conversation, step.text, step.chunks) };
+  if ("text" in step) return { answer: { ...textAnswer(conversation, step.text, step.chunks), thought: step.think ?? "" } };
   if ("hang" in step) return { answer: { ...textAnswer(conversation, step.say ?? ""), hangs: true } };
   if ("tools" in step) {
     const calls = step.tools.map((tool) => translateTool(tool, conversation.runtime, conversation.tools));
-    return { answer: { ...textAnswer(conversation, step.say ?? ""), calls } };
+    return { answer: { ...textAnswer(conversation, step.say ?? ""), calls, thought: step.think ?? "" } };
   }
   if ("cases" in step) {
     const said = conversation.turns.flatMap((turn) => (turn.role === "user" ? [turn.text] : [])).join("\n");
@@ -59,7 +59,7 @@ export function fillIn(reply: Reply, body: unknown): Reply {
 }
 
 function textAnswer({ model }: Conversation, text: string, pieces = Math.max(3, Math.ceil(text.length / deltaLength))): Answer {
-  return { model, deltas: cutText(text, pieces), calls: [], usage: taskUsage, hangs: false };
+  return { model, thought: "", deltas: cutText(text, pieces), calls: [], usage: taskUsage, hangs: false };
 }
 
 /** Instructions may stand before the prefix. */

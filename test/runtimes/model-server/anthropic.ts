@@ -22,7 +22,11 @@ export const anthropic: Protocol = {
   stream: streamAnswer,
   whole: (answer) => ({
     ...message(answer),
-    content: [...(answer.deltas.length > 0 ? [{ type: "text", text: answer.deltas.join("") }] : []), ...answer.calls.map(toolUse)],
+    content: [
+      ...thinking(answer),
+      ...(answer.deltas.length > 0 ? [{ type: "text", text: answer.deltas.join("") }] : []),
+      ...answer.calls.map(toolUse),
+    ],
     stop_reason: stopReason(answer),
     usage: usage(answer.usage),
   }),
@@ -87,6 +91,13 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
   const { deltas, calls, hangs } = answer;
   yield frame("message_start", { message: message(answer) });
   let index = 0;
+  for (const { thinking: thought, signature } of thinking(answer)) {
+    yield frame("content_block_start", { index, content_block: { type: "thinking", thinking: "", signature: "" } });
+    yield frame("content_block_delta", { index, delta: { type: "thinking_delta", thinking: thought } });
+    yield frame("content_block_delta", { index, delta: { type: "signature_delta", signature } });
+    yield frame("content_block_stop", { index });
+    index += 1;
+  }
   if (deltas.length > 0) {
     yield frame("content_block_start", { index, content_block: { type: "text", text: "" } });
     for (const text of deltas) yield frame("content_block_delta", { index, delta: { type: "text_delta", text } });
@@ -124,6 +135,10 @@ function message({ model, usage: counted }: Answer) {
     stop_sequence: null,
     usage: { ...usage(counted), output_tokens: 1 },
   };
+}
+
+function thinking({ thought }: Answer) {
+  return thought === "" ? [] : [{ type: "thinking", thinking: thought, signature: "c2NyaXB0ZWQ=" }];
 }
 
 function toolUse({ id, name, input }: Call) {

@@ -27,6 +27,7 @@ export const chatCompletions: Protocol = {
         index: 0,
         message: {
           role: "assistant",
+          ...thinking(answer),
           content: answer.deltas.length > 0 ? answer.deltas.join("") : null,
           ...(answer.calls.length > 0 ? { tool_calls: toolCalls(answer) } : {}),
         },
@@ -82,6 +83,7 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
     data: { ...start, choices: [{ index: 0, delta, finish_reason }] },
   });
   yield chunk({ role: "assistant", content: "" });
+  if (answer.thought !== "") yield chunk(thinking(answer));
   for (const content of answer.deltas) yield chunk({ content });
   if (answer.hangs) return;
   for (const [index, call] of toolCalls(answer).entries()) {
@@ -91,6 +93,11 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
   yield chunk({}, finishReason(answer));
   yield { data: { ...start, choices: [], usage: usage(answer.usage) } };
   yield { data: "[DONE]" };
+}
+
+/** Not of OpenAI's own, but of most who speak its protocol. */
+function thinking({ thought }: Answer) {
+  return thought === "" ? {} : { reasoning_content: thought };
 }
 
 function head({ model }: Answer) {

@@ -44,6 +44,8 @@ export interface Call {
 /** What the model answers, whatever the protocol. */
 export interface Answer {
   model: string;
+  /** What the model thinks before it speaks; empty: nothing. */
+  thought: string;
   /** The text, cut into its deltas. */
   deltas: string[];
   calls: Call[];

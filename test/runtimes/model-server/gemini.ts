@@ -24,7 +24,7 @@ export const gemini: Protocol = {
   answers: ({ method, path }) => method === "POST" && /enerateContent$/.test(parsePath(path)?.method ?? ""),
   read: readRequest,
   stream: streamAnswer,
-  whole: (answer) => chunk(answer, [...answer.deltas.map((text) => ({ text })), ...functionCalls(answer)], true),
+  whole: (answer) => chunk(answer, [...thoughts(answer), ...answer.deltas.map((text) => ({ text })), ...functionCalls(answer)], true),
   errorBody(status) {
     const states: Record<number, string> = {
       400: "INVALID_ARGUMENT",
@@ -73,7 +73,7 @@ function textsOf({ parts = [] }: Content): string[] {
 }
 
 function* streamAnswer(answer: Answer): Iterable<Frame> {
-  for (const text of answer.deltas) yield frame(chunk(answer, [{ text }], false));
+  for (const part of [...thoughts(answer), ...answer.deltas.map((text) => ({ text }))]) yield frame(chunk(answer, [part], false));
   if (answer.hangs) return;
   yield frame(chunk(answer, answer.calls.length > 0 ? functionCalls(answer) : [{ text: "" }], true));
 }
@@ -90,6 +90,10 @@ function chunk({ model, usage: counted }: Answer, parts: object[], last: boolean
     modelVersion: model,
     responseId: randomUUID(),
   };
+}
+
+function thoughts({ thought }: Answer) {
+  return thought === "" ? [] : [{ text: thought, thought: true }];
 }
 
 function functionCalls({ calls }: Answer) {

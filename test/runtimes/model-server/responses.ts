@@ -91,11 +91,25 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
   yield frame("response.completed", { response: { ...started, status: "completed", output: items, usage: usage(answer.usage) } });
 }
 
-type OutputItem = ReturnType<typeof messageItem> | ReturnType<typeof callItem>;
+type OutputItem = ReturnType<typeof reasoningItem> | ReturnType<typeof messageItem> | ReturnType<typeof callItem>;
 type Named = [event: string, data: object];
 
 /** How one item comes about in the stream. */
 function story(item: OutputItem, answer: Answer): { opened: object; deltas: Named[]; finished: Named[] } {
+  if (item.type === "reasoning") {
+    const [summary_index, part] = [0, { type: "summary_text" }];
+    return {
+      opened: { ...item, summary: [] },
+      deltas: [
+        ["response.reasoning_summary_part.added", { summary_index, part: { ...part, text: "" } }],
+        ["response.reasoning_summary_text.delta", { summary_index, delta: answer.thought }],
+      ],
+      finished: [
+        ["response.reasoning_summary_text.done", { summary_index, text: answer.thought }],
+        ["response.reasoning_summary_part.done", { summary_index, part: { ...part, text: answer.thought } }],
+      ],
+    };
+  }
   if (item.type === "message") {
     const content_index = 0;
     const text = answer.deltas.join("");
@@ -138,8 +152,17 @@ function response({ model }: Answer) {
   };
 }
 
-function output({ deltas, calls }: Answer): OutputItem[] {
-  return [...(deltas.length > 0 ? [messageItem(deltas.join(""))] : []), ...calls.map(callItem)];
+function output({ thought, deltas, calls }: Answer): OutputItem[] {
+  return [
+    ...(thought === "" ? [] : [reasoningItem(thought)]),
+    ...(deltas.length > 0 ? [messageItem(deltas.join(""))] : []),
+    ...calls.map(callItem),
+  ];
+}
+
+function reasoningItem(text: string) {
+  const summary = [{ type: "summary_text", text }];
+  return { id: `rs_${randomUUID()}`, type: "reasoning" as const, summary, encrypted_content: "c2NyaXB0ZWQ=" };
 }
 
 function messageItem(text: string) {

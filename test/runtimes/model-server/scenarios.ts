@@ -23,8 +23,9 @@ const toolSchema = z.discriminatedUnion("kind", [
 
 /** One step of a scenario: what the model does when its turn comes. */
 export const stepSchema = z.union([
-  z.strictObject({ text: z.string(), chunks: z.int().positive().optional() }),
-  z.strictObject({ say: z.string().optional(), tools: z.array(toolSchema).nonempty() }),
+  z.strictObject({ think: z.string().optional(), text: z.string(), chunks: z.int().positive().optional() }),
+  /** With `think` it thinks before it speaks. */
+  z.strictObject({ think: z.string().optional(), say: z.string().optional(), tools: z.array(toolSchema).nonempty() }),
   /** The first text whose `when` the user has said somewhere: one scenario for several who introduce themselves. */
   z.strictObject({ cases: z.array(z.strictObject({ when: z.string(), text: z.string() })).nonempty() }),
   /** The vendor's own error; with `times` only for the first requests that come to it, then the next step follows. */

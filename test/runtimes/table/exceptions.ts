@@ -10,12 +10,12 @@ export interface Exception {
 }
 
 export const exceptions: readonly Exception[] = [
-  {
-    runtime: "gemini",
-    connection: "acp",
-    scenario: "resume",
+  ...["resume", "usage over a resumed session"].map((scenario) => ({
+    runtime: "gemini" as const,
+    connection: "acp" as const,
+    scenario,
     reason: "Gemini CLI destroys a session when it loads it over ACP; `cli`, which comes first, resumes.",
-  },
+  })),
   {
     runtime: "gemini",
     connection: "acp",

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "vitest";
 import type { EventEnvelope } from "#contract";
@@ -6,7 +6,7 @@ import type { Step } from "../model-server/scenarios.ts";
 import { answerQuestion } from "./answer-question.ts";
 import { type CellBench, markedProcesses, type ToldTask } from "./cell-bench.ts";
 import { expectGone, untilAtWork } from "./processes.ts";
-import { usageOfOneCall } from "./usage.ts";
+import { usageOfCalls } from "./usage.ts";
 
 /** One row of the table: a story that every runtime should be able to live through. */
 export interface Scenario {
@@ -33,7 +33,7 @@ export const scenarios: readonly Scenario[] = [
       // OpenCode's prices are configured: 1 and 2 dollars a million tokens.
       if (capabilities["costTracking"] === true) expect(task.result?.costUsd).toBeGreaterThan(0);
       else expect(task.result?.costUsd).toBeUndefined();
-      expect(task.result?.usage).toEqual(usageOfOneCall(bench));
+      expect(task.result?.usage).toEqual(usageOfCalls(bench, 1));
     },
   },
   {
@@ -72,6 +72,49 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "three calls at once, with thinking",
+    async play(bench) {
+      const words = ["north", "east", "south"];
+      const thought = "A thought that nobody is told.";
+      // The first one ends last.
+      const tools = words.map((word, index): Tool => ({ kind: "shell", command: `sleep 0.${2 - index}; echo ${word}-was-here` }));
+      const steps: Step[] = [
+        { think: thought, say: "I think.", tools: tools as [Tool, ...Tool[]] },
+        { think: thought, text: "All ran." },
+      ];
+      const told = await run(bench, steps, { profile: "modify" });
+      expectOutput(bench, told, "All ran.");
+      const ran = toolsOf(told.events);
+      expect(ran.map(({ isError }) => isError)).toEqual([false, false, false]);
+      for (const word of words) {
+        const tool = ran.find(({ input }) => JSON.stringify(input).includes(`echo ${word}`));
+        // Over ACP Gemini CLI shows no output of a command.
+        if (!(bench.runtime === "gemini" && bench.connection === "acp")) expect(JSON.stringify(tool?.output)).toContain(`${word}-was-here`);
+      }
+      expect(JSON.stringify([told.task, told.events])).not.toContain(thought);
+      expect(told.task.result?.usage).toEqual(usageOfCalls(bench, 2));
+    },
+  },
+  {
+    name: "conversation and output schema",
+    async play(bench) {
+      const steps: Step[] = [{ say: "I look.", tools: [{ kind: "shell", command: "echo seen" }] }, handIn(bench, '{"n": 1}')];
+      const { task } = await run(bench, steps, { profile: "modify", outputSchema: schema });
+      expect(task).toMatchObject({ state: "completed", result: { outputs: { n: 1 } } });
+      const { output = "", conversationMessages = [] } = task.result ?? {};
+      expect(JSON.parse(output)).toEqual({ n: 1 });
+      expect(output).toMatch(/^\{.*\}$/);
+      const said = conversationMessages.filter(({ role }) => role === "assistant").map(({ content }) => content);
+      expect(said[0]).toContain("I look.");
+      expect(said.at(-1)).toContain(output);
+      const unmet = await run(bench, [{ text: "No object." }, ...Array.from({ length: 9 }, () => ({ text: "Still none." }))], {
+        profile: "inspect",
+        outputSchema: schema,
+      });
+      expect(unmet.task).toMatchObject({ state: "failed", result: { errorCode: "output_invalid" } });
+    },
+  },
+  {
     name: "resume",
     async play(bench) {
       const first = await run(bench, [{ text: "Kept." }], { message: "Keep the word zebra-4711.", profile: "inspect" });
@@ -82,6 +125,19 @@ export const scenarios: readonly Scenario[] = [
       // This task's own, not the session's.
       expect(second.task.result?.usage).toEqual(first.task.result?.usage);
       if (first.task.result?.costUsd !== undefined) expect(second.task.result?.costUsd).toBeCloseTo(first.task.result.costUsd, 6);
+    },
+  },
+  {
+    name: "usage over a resumed session",
+    async play(bench) {
+      const twoCalls: Step[] = [{ tools: [{ kind: "shell", command: "echo seen" }] }, { text: "Seen." }];
+      const first = await run(bench, twoCalls, { profile: "modify" });
+      expect(first.task.result?.usage).toEqual(usageOfCalls(bench, 2));
+      const resumeToken = first.task.result?.resumeToken;
+      const second = await run(bench, [{ text: "Again." }], { profile: "modify", resumeToken });
+      expect(second.task.result?.usage).toEqual(usageOfCalls(bench, 1));
+      const third = await run(bench, twoCalls, { profile: "modify", resumeToken });
+      expect(third.task.result?.usage).toEqual(usageOfCalls(bench, 2));
     },
   },
   {
@@ -219,6 +275,22 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "prompt files of the workspace",
+    async play(bench) {
+      const prompts = ["SOUL.md", "AGENTS.md", "TOOLS.md"];
+      // Files that some programs take for their own.
+      const others = ["CLAUDE.md", "GEMINI.md"];
+      const wordOf = (name: string) => `the-word-of-${name.replace(".", "-")}`;
+      for (const name of [...prompts, ...others]) writeFileSync(path.join(bench.workspace, name), `Say ${wordOf(name)}.\n`);
+      const marker = bench.model.scenario([{ text: "Read." }]);
+      const task = await bench.ended(await bench.dispatch({ message: `Do it. ${marker}`, profile: "modify" }));
+      for (const name of [...prompts, ...others]) rmSync(path.join(bench.workspace, name));
+      expect(task).toMatchObject({ state: "completed", result: { output: "Read." } });
+      const asked = JSON.stringify(bench.model.requests.findLast(({ body }) => JSON.stringify(body)?.includes(marker))?.body);
+      expect(asked.match(/the-word-of-\w+-md/g)).toEqual(prompts.map(wordOf));
+    },
+  },
+  {
     name: "four at once",
     async play(bench) {
       const answers = ["north", "east", "south", "west"].map((word) => `${word} `.repeat(50).trim());
@@ -227,6 +299,15 @@ export const scenarios: readonly Scenario[] = [
     },
   },
 ];
+
+const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"], additionalProperties: false };
+
+/** How the model hands in an object: by the tool of a runtime that has one for it, else in its text. */
+function handIn({ runtime, connection }: CellBench, json: string): Step {
+  const hasTool = runtime === "claude-agent-sdk" || (runtime === "claude" && connection === "cli") || connection === "http-api";
+  if (hasTool) return { tools: [{ kind: "raw", name: "StructuredOutput", input: JSON.parse(json) }] };
+  return { text: runtime === "codex" ? json : `Here it is:\n\`\`\`json\n${json}\n\`\`\`` };
+}
 
 type Tool = Extract<Step, { tools: unknown }>["tools"][number];
 interface Told {

@@ -1,8 +1,13 @@
 import type { NormalizedUsage } from "#contract";
 import type { CellBench } from "./cell-bench.ts";
 
-/** What one call of the scripted model uses, as each source counts it; undefined where the source does not tell a whole task. */
-export function usageOfOneCall({ runtime, connection }: CellBench): NormalizedUsage | undefined {
+/** What a task with so many calls of the scripted model uses, as each source counts it; undefined where the source does not tell a whole task. */
+export function usageOfCalls(bench: CellBench, calls: number): NormalizedUsage | undefined {
+  const one = usageOfOneCall(bench);
+  return one && (Object.fromEntries(Object.entries(one).map(([name, tokens]) => [name, calls * (tokens as number)])) as NormalizedUsage);
+}
+
+function usageOfOneCall({ runtime, connection }: CellBench): NormalizedUsage | undefined {
   const plain = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 };
   switch (`${runtime}/${connection}`) {
     case "claude/acp":
