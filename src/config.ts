@@ -130,6 +130,7 @@ export function loadConfig(environment: Environment): { config: Config; warnings
     metricsPublic: values.BRIDGE_METRICS_PUBLIC,
     logLevel: values.BRIDGE_LOG_LEVEL,
     adapterSettings: {
+      ...Object.fromEntries(Object.keys(values.BRIDGE_ACP_AGENTS).map((name) => [name, { probeSeconds: values.BRIDGE_PROBE_SECONDS }])),
       ...Object.fromEntries(councils.map((provider) => [provider, { maxRuns: values.BRIDGE_COUNCIL_MAX_RUNS }])),
       command: { argv: values.BRIDGE_COMMAND, env: values.BRIDGE_COMMAND_ENV },
       claude: { ...programSettings(values, "CLAUDE"), ...apiSettings(values, "CLAUDE"), acpCommand: values.BRIDGE_CLAUDE_ACP_COMMAND },
@@ -137,6 +138,7 @@ export function loadConfig(environment: Environment): { config: Config; warnings
         package: values.BRIDGE_CLAUDE_AGENT_SDK_PACKAGE,
         command: values.BRIDGE_CLAUDE_AGENT_SDK_COMMAND,
         home: values.BRIDGE_CLAUDE_AGENT_SDK_HOME,
+        probeSeconds: values.BRIDGE_PROBE_SECONDS,
         env: values.BRIDGE_CLAUDE_AGENT_SDK_ENV,
       },
       codex: { ...programSettings(values, "CODEX"), ...apiSettings(values, "CODEX"), acpCommand: values.BRIDGE_CODEX_ACP_COMMAND },
@@ -187,6 +189,7 @@ const programSettings = (values: z.infer<typeof schema>, name: "CLAUDE" | "CODEX
   command: values[`BRIDGE_${name}_COMMAND` as const],
   connection: values[`BRIDGE_${name}_CONNECTION` as const],
   home: values[`BRIDGE_${name}_HOME` as const],
+  probeSeconds: values.BRIDGE_PROBE_SECONDS,
   env: values[`BRIDGE_${name}_ENV` as const],
 });
 

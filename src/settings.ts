@@ -229,6 +229,11 @@ export const settings = {
   BRIDGE_IDLE_SECONDS: integer(0, 86_400)
     .default(300)
     .describe("Seconds without an event after which a streaming runtime counts as hung; 0 turns it off."),
+  BRIDGE_PROBE_SECONDS: integer(1, 600)
+    .optional()
+    .describe(
+      "Seconds that an agent program may take to start and answer, when Bridge looks whether it works and at the start of a task over acp. Default: 20, up to 80 on a busy machine",
+    ),
   BRIDGE_APPROVAL_SECONDS: integer(1, 86_400).default(300).describe("Seconds that an approval waits before it counts as rejected."),
   BRIDGE_SANDBOX: choice(["off", "auto", "required"])
     .default("off")

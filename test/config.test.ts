@@ -206,6 +206,16 @@ const table: Record<keyof typeof settings, Row> = {
   BRIDGE_RETENTION_DAYS: { good: [["3650", ({ retentionDays }) => retentionDays, 3650]], bad: ["0", "3651"] },
   BRIDGE_DRAIN_SECONDS: { good: [["0", ({ drainSeconds }) => drainSeconds, 0]], bad: ["3601"] },
   BRIDGE_IDLE_SECONDS: { good: [["0", ({ idleSeconds }) => idleSeconds, 0]], bad: ["86401"] },
+  BRIDGE_PROBE_SECONDS: {
+    good: [
+      [
+        "60",
+        ({ adapterSettings }) => ["claude", "claude-agent-sdk", "opencode"].map((name) => adapterSettings[name]?.["probeSeconds"]),
+        [60, 60, 60],
+      ],
+    ],
+    bad: ["0", "601", "1.5"],
+  },
   BRIDGE_APPROVAL_SECONDS: { good: [["1", ({ approvalSeconds }) => approvalSeconds, 1]], bad: ["0"] },
   BRIDGE_SANDBOX: { good: [["required", ({ sandbox }) => sandbox, "required"]], bad: ["on", "true"] },
   BRIDGE_COMMAND: {

@@ -10,6 +10,7 @@ import { programCapabilities } from "../program/capabilities.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
 import { programEnvironment } from "../program/program-environment.ts";
 import { promptOf } from "../program/prompt.ts";
+import { toolName } from "./tool-name.ts";
 import { readUsage } from "./usage.ts";
 
 /** All that Bridge knows of an agent that only its operator knows. */
@@ -37,7 +38,7 @@ export function createAcpAgentAdapter(name: string, agent: AcpAgent): Required<E
   };
   const adapter = createProgramAdapter(program);
   const { home, env } = agent;
-  return { ...adapter, initialize: (config) => adapter.initialize({ ...config, settings: { home, env } }) };
+  return { ...adapter, initialize: (config) => adapter.initialize({ ...config, settings: { ...config.settings, home, env } }) };
 }
 
 function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpAgent): AcpProfile {
@@ -66,6 +67,7 @@ function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpA
     mode: ({ profile }) => modes[profile],
     configOptions: chooseModel,
     prompt: (request) => promptOf(request, request.systemPrompt),
+    toolName,
     mayInspect: (kind) => kind === "read" || kind === "search",
     // What it counts in a session with earlier turns, the turn or all of them, each agent decides for itself.
     usageOf: (response, _tools, { resumeToken }) => (resumeToken === undefined ? readUsage(response) : undefined),

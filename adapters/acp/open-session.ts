@@ -7,17 +7,17 @@ import {
   methods,
   type NewSessionRequest,
   PROTOCOL_VERSION,
+  RequestError,
   type ResumeSessionRequest,
   type SessionConfigOption,
 } from "@agentclientprotocol/sdk";
 import { z } from "zod";
-import type { ExecutionRequest } from "#contract";
 import packageJson from "../../package.json" with { type: "json" };
+import type { ProgramTask } from "../program/agent-program.ts";
+import { probeLimitMs } from "../program/probe-limit.ts";
 import { AcpFailure } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { mcpServersFor } from "./mcp-servers.ts";
-
-const INITIALIZE_LIMIT_MS = 20_000;
 
 /** It becomes a resume token, which clients send back. */
 const sessionSchema = z.object({ sessionId: z.string().regex(/^[^\p{Cc}]{1,1024}$/u) });
@@ -25,7 +25,7 @@ const sessionSchema = z.object({ sessionId: z.string().regex(/^[^\p{Cc}]{1,1024}
 const offeredSchema = z.object({ configOptions: z.array(z.looseObject({ id: z.string(), category: z.string().nullish() })) });
 
 /** Agrees with an agent on the protocol; rejects in words when they have none in common. */
-export async function initialize(agent: ClientContext, limitMs = INITIALIZE_LIMIT_MS): Promise<InitializeResponse> {
+export async function initialize(agent: ClientContext, limitMs: number): Promise<InitializeResponse> {
   const inTime = new AbortController();
   const answer = agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
@@ -48,8 +48,12 @@ export async function initialize(agent: ClientContext, limitMs = INITIALIZE_LIMI
 }
 
 /** Makes the session of a task ready for its prompt, a new one or the one of its token; resolves with its id. */
-export async function openSession(agent: ClientContext, profile: AcpProfile, request: ExecutionRequest): Promise<string> {
-  const { agentCapabilities } = await initialize(agent);
+export async function openSession(
+  agent: ClientContext,
+  profile: AcpProfile,
+  { request, context }: Pick<ProgramTask, "request" | "context">,
+): Promise<string> {
+  const { agentCapabilities } = await initialize(agent, probeLimitMs(context.settings));
   if (profile.authMethod !== undefined) await agent.request(methods.agent.authenticate, { methodId: profile.authMethod });
   const fields = {
     ...profile.sessionFields?.(request),
@@ -98,13 +102,22 @@ async function goOnWithSession(
   capabilities: AgentCapabilities | undefined,
   profile: AcpProfile,
 ): Promise<OpenSession> {
-  const [way] = waysToGoOn(capabilities, profile);
+  const [way, otherWay] = waysToGoOn(capabilities, profile);
   if (way === undefined)
     throw new AcpFailure("adapter_error", "This version of the agent cannot resume a session over ACP. Dispatch without a resume token.");
   const { resume, load } = methods.agent.session;
-  const answer = way === "resume" ? await agent.request(resume, fields) : await agent.request(load, fields);
+  const ask = (method: "resume" | "load"): Promise<unknown> =>
+    method === "resume" ? agent.request(resume, fields) : agent.request(load, fields);
+  const answer = await ask(way).catch((error: unknown) => {
+    // Some agents advertise a method that they do not have.
+    if (otherWay !== undefined && error instanceof RequestError && error.code === METHOD_NOT_FOUND) return ask(otherWay);
+    throw error;
+  });
   return { sessionId: fields.sessionId, offered: offeredBy(answer) };
 }
+
+/** A code of JSON-RPC. */
+const METHOD_NOT_FOUND = -32601;
 
 const offeredBy = (answer: unknown): SessionConfigOption[] =>
   (offeredSchema.safeParse(answer).data?.configOptions ?? []) as SessionConfigOption[];

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { InitializeResponse } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import type { Probe, ProgramContext } from "../program/agent-program.ts";
+import { probeLimitMs } from "../program/probe-limit.ts";
 import { probeProgram } from "../program/probe-program.ts";
 import { createAcpChannel } from "./acp-channel.ts";
 import { AgentGone } from "./acp-failure.ts";
@@ -22,11 +23,13 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
   const stop = new AbortController();
   let answered: InitializeResponse | undefined;
   let refusal: unknown;
+  const limitMs = probeLimitMs(context.settings);
   const exited = probeProgram(context, {
+    limitMs,
     ...profile.launchProbe(argv, context),
     async input(stdin) {
       try {
-        answered = await initialize(channel.open(stdin));
+        answered = await initialize(channel.open(stdin), limitMs);
       } catch (error) {
         refusal = error;
       }

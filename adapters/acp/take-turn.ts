@@ -25,15 +25,16 @@ export interface Turn {
 
 /** Talks an agent through one task. `onPrompt` hears the id of the session when its story begins. */
 export async function takeTurn(
-  { request, story, signal }: Pick<ProgramTask, "request" | "story" | "signal">,
+  task: Pick<ProgramTask, "request" | "context" | "story" | "signal">,
   profile: AcpProfile,
   agent: ClientContext,
   heard: Pick<StoryTeller, "failure" | "rejection">,
   onPrompt: (sessionId: string) => void,
 ): Promise<Turn> {
+  const { request, story, signal } = task;
   let phase: "start" | "prompt" = "start";
   try {
-    const sessionId = await unlessAborted(openSession(agent, profile, request), signal, 0);
+    const sessionId = await unlessAborted(openSession(agent, profile, task), signal, 0);
     if (sessionId === null) return { verdict: null };
     onPrompt(sessionId);
     phase = "prompt";

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import pRetry from "p-retry";
 import type {
   AdapterHealthStatus,
@@ -14,10 +15,10 @@ import type {
 } from "#contract";
 import { createConversation } from "#contract";
 import { MAX_TEXT_BYTES, textLimitFailure } from "../process/text-limit.ts";
-import type { AgentProgram, Ending, Probe, ProgramConnection, ProgramContext } from "./agent-program.ts";
+import type { AgentProgram, Ending, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { asks } from "./decide-call.ts";
 import { notStarted } from "./not-started.ts";
-import { type FoundConnection, findConnections, isUsable, probeConnections, reportHealth } from "./preflight.ts";
+import { type FoundConnection, findConnections, isUsable, type Probes, probeConnections, reportHealth } from "./preflight.ts";
 import { programSettingsSchema } from "./program-settings.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { createSessionTotals, forgetOldTotals, type SessionTotals } from "./session-totals.ts";
@@ -26,12 +27,15 @@ import { createTaskStory } from "./task-story.ts";
 /** How long a list of models is good for. */
 const MODELS_KEPT_MS = 10 * 60_000;
 
+/** How long the programs that are being probed may take to end. */
+const PROBE_STOP_LIMIT_MS = 2_000;
+
 interface Ready {
   context: ProgramContext;
   totals: SessionTotals;
   /** As the last preflight found them; tasks go by this while the next one is under way. */
   found: readonly FoundConnection[];
-  probes: Map<string, Probe>;
+  probes: Probes;
   /** As the program told them last. */
   models?: { told: Promise<string[] | null>; at: number };
 }
@@ -53,15 +57,19 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       const host = { env, dataDir, retentionDays, logger, sandbox, fetch, lookup, onOrphansKilled, requestApproval };
       const context = { ...host, settings: parsed, closed: closing.signal };
       const directory = path.join(dataDir, "sessions");
+      const probes: Probes = { answered: new Map(), underway: new Map() };
       await forgetOldTotals(directory);
-      ready = { context, totals: createSessionTotals(directory), found: findConnections(program, context), probes: new Map() };
+      ready = { context, totals: createSessionTotals(directory), found: findConnections(program, context), probes };
     },
 
     async shutdown() {
       const context = ready?.context;
+      const asked = ready?.probes.underway.values() ?? [];
       ready = null;
       closing.abort();
       await Promise.allSettled([running.stopAll(), ...checks]);
+      // Programs that were still starting end with the adapter; one that does not is not waited for.
+      await Promise.race([Promise.allSettled(asked), delay(PROBE_STOP_LIMIT_MS, undefined, { ref: false })]);
       if (context !== undefined) await Promise.all(program.connections.map((connection) => connection.close?.(context)));
     },
 

@@ -4,7 +4,10 @@ import type { AdapterHealthStatus, PreflightStep } from "#contract";
 import { sandboxStep } from "../process/sandbox-step.ts";
 import type { AgentProgram, Finding, Probe, ProgramConnection, ProgramContext } from "./agent-program.ts";
 
-/** How long the connections may take to answer, all at the same time, and then the credentials: a health check has 15 s in all. */
+/**
+ * How long a health check, which has 15 s in all, waits for the connections, all at the same time, and then for the credentials. A program that
+ * starts more slowly goes on starting, and a later check gets its answer.
+ */
 const PROBES_LIMIT_MS = 10_000;
 const CREDENTIALS_LIMIT_MS = 4_000;
 
@@ -23,12 +26,15 @@ export function findConnections({ connections }: AgentProgram, context: ProgramC
   return allowed.map((connection) => ({ connection, finding: connection.find(context), probe: null }));
 }
 
+/** What is known of programs, by the identity of their files. */
+export interface Probes {
+  answered: Map<string, Probe>;
+  /** Programs that have not answered yet. */
+  underway: Map<string, Promise<Probe>>;
+}
+
 /** Starts the programs that were found, each in its own time; what has not changed since it last answered is not asked again. */
-export async function probeConnections(
-  found: readonly FoundConnection[],
-  context: ProgramContext,
-  cache: Map<string, Probe>,
-): Promise<void> {
+export async function probeConnections(found: readonly FoundConnection[], context: ProgramContext, probes: Probes): Promise<void> {
   await Promise.all(
     found.map(async (entry) => {
       if ("missing" in entry.finding) return;
@@ -36,15 +42,39 @@ export async function probeConnections(
       const key = `${entry.connection.name}\0${argv.map(identityOf).join("\0")}`;
       try {
         // What no file stands for changes without a trace on this machine.
-        const known = argv.length === 0 ? undefined : cache.get(key);
-        const probe = known ?? (await within(PROBES_LIMIT_MS, entry.connection.probe(argv, context)));
-        cache.set(key, probe);
+        const known = argv.length === 0 ? undefined : probes.answered.get(key);
+        const probe =
+          known ??
+          (await within(
+            PROBES_LIMIT_MS,
+            startProbe(key, () => entry.connection.probe(argv, context), probes),
+            STARTING,
+          ));
         entry.probe = { ok: true, probe };
       } catch (error) {
         entry.probe = { ok: false, reason: reasonOf(error) };
       }
     }),
   );
+}
+
+const STARTING = `It is still starting: it has not answered within ${PROBES_LIMIT_MS / 1000} s. Bridge looks again.`;
+
+/** Asks a program, unless it is being asked already. */
+function startProbe(key: string, probe: () => Promise<Probe>, { answered, underway }: Probes): Promise<Probe> {
+  const asked = underway.get(key);
+  if (asked !== undefined) return asked;
+  const started = Promise.resolve()
+    .then(probe)
+    .then((answer) => {
+      answered.set(key, answer);
+      return answer;
+    })
+    .finally(() => underway.delete(key));
+  underway.set(key, started);
+  // A check that no longer waits is no reason for an unhandled rejection.
+  started.catch(() => {});
+  return started;
 }
 
 /** A connection that tasks can use: not missing, and not known to fail. */
@@ -114,9 +144,9 @@ function identityOf(argument: string): string {
 }
 
 /** Work that goes on beyond its limit is no longer waited for. */
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+async function within<T>(limitMs: number, work: Promise<T>, words = `There was no answer within ${limitMs / 1000} s.`): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`There was no answer within ${limitMs / 1000} s.`)), limitMs);
+  const timer = setTimeout(() => reject(new Error(words)), limitMs);
   try {
     return await Promise.race([work, promise]);
   } finally {

@@ -4,15 +4,15 @@ import { makePrivateDirectory, removeInside } from "@hak2i/nofollow-fs";
 import { stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, type ProcessOptions, runProcess } from "../process/run-process.ts";
 import type { ProgramContext } from "./agent-program.ts";
-
-/** A program that has not answered by then is taken for broken; some take seconds at their first start. */
-const PROBE_LIMIT_MS = 8_000;
+import { probeLimitMs } from "./probe-limit.ts";
 
 /** For questions that take longer than a program's version. */
 export const LONG_PROBE_LIMIT_MS = 20_000;
 
 /** What a probe needs to know. */
-export type ProbeContext = Pick<ProgramContext, "dataDir" | "sandbox" | "onOrphansKilled" | "closed">;
+export type ProbeContext = Pick<ProgramContext, "dataDir" | "sandbox" | "onOrphansKilled" | "closed"> & {
+  settings?: Pick<ProgramContext["settings"], "probeSeconds">;
+};
 
 /** What a program answered. */
 export interface ProbeAnswer {
@@ -26,6 +26,7 @@ export interface ProbeCall extends Pick<ProcessOptions, "argv" | "env"> {
   onLine?(line: string): void;
   /** Default: one that all probes of the adapter share and no task sees. */
   home?: string;
+  /** Default: the one of the operator, or of the machine. */
   limitMs?: number;
   /** Stops the probe before its limit. */
   signal?: AbortSignal;
@@ -33,8 +34,8 @@ export interface ProbeCall extends Pick<ProcessOptions, "argv" | "env"> {
 
 /** Runs a program to ask it something about itself, in directories of the probe's own; rejects when it does not start or takes too long. */
 export async function probeProgram(
-  { dataDir, sandbox, onOrphansKilled, closed }: ProbeContext,
-  { limitMs = PROBE_LIMIT_MS, signal, ...call }: ProbeCall,
+  { dataDir, sandbox, onOrphansKilled, closed, settings = {} }: ProbeContext,
+  { limitMs = probeLimitMs(settings), signal, ...call }: ProbeCall,
 ): Promise<ProbeAnswer> {
   const id = randomUUID();
   const probes = path.join(dataDir, "probes");

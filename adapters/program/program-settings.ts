@@ -12,6 +12,8 @@ export const programSettingsSchema = z.looseObject({
   home: z.enum(["agent", "user"]).default("agent"),
   /** Names of further environment variables that the program gets. */
   env: z.array(z.string()).default([]),
+  /** Seconds that it may take to answer a probe; else the limit follows the load of the machine. */
+  probeSeconds: z.number().positive().optional(),
   /** Configuration of the program's own, as JSON, where it needs one. */
   config: z.record(z.string(), z.unknown()).optional(),
 });

@@ -42,6 +42,8 @@ export interface AdapterRegistry {
   start(): Promise<void>;
   /** A task failed for a reason of the runtime, or could not be taken on: look again, in the background. */
   suspect(provider: string): void;
+  /** Seconds until the next check of an adapter should be over; null when none will come. */
+  secondsToNextCheck(provider: string): number | null;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,10 @@ const CHECK_INTERVAL_MS = 5 * 60_000;
 const CHECK_LIMIT_MS = 15_000;
 /** A burst of failures costs one check, not one each. */
 const SUSPECT_PAUSE_MS = 15_000;
+/** An adapter that is offline is checked again after this, then after twice as long, up to the usual interval. */
+const OFFLINE_PAUSE_MS = 15_000;
+/** Most checks take less. */
+const USUAL_CHECK_MS = 5_000;
 /** Some programs take seconds for it, and more on a busy machine; who asks has minutes. */
 const LIST_LIMIT_MS = 20_000;
 
@@ -57,11 +63,14 @@ interface Entry extends RegisteredAdapter {
   initializing: Promise<void> | null;
   initialized: boolean;
   checking: Promise<void> | null;
+  /** Checks in a row that found it offline. */
+  timesOffline: number;
+  next: { timer: NodeJS.Timeout; at: number } | null;
 }
 
 /** Keeps adapters initialised and their health known; a faulty one never stops the others. */
 export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry {
-  const { metrics, logger } = options;
+  const { metrics, logger, checkIntervalMs = CHECK_INTERVAL_MS } = options;
   const entries = new Map<string, Entry>();
   for (const loaded of options.loaded) {
     const health =
@@ -73,10 +82,11 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
       initializing: null,
       initialized: false,
       checking: null,
+      timesOffline: 0,
+      next: null,
     });
     loaded.adapter?.onEvent?.((event) => receive(loaded.provider, event));
   }
-  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   function receive(provider: string, event: AdapterEvent): void {
@@ -99,9 +109,23 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
         remember(entry, offline(error instanceof Error ? error.message : String(error)));
       } finally {
         entry.checking = null;
+        scheduleNext(entry);
       }
     })();
     return entry.checking;
+  }
+
+  /** A runtime that was offline may have been slow to start, or be there by now. */
+  function scheduleNext(entry: Entry): void {
+    clearTimeout(entry.next?.timer);
+    entry.next = null;
+    if (closed) return;
+    entry.timesOffline = entry.health.status === "offline" ? entry.timesOffline + 1 : 0;
+    const pauseMs =
+      entry.timesOffline === 0 ? checkIntervalMs : Math.min(OFFLINE_PAUSE_MS * 2 ** (entry.timesOffline - 1), checkIntervalMs);
+    const timer = setTimeout(() => void check(entry.provider), pauseMs);
+    timer.unref();
+    entry.next = { timer, at: Date.now() + pauseMs };
   }
 
   /** One at a time: what takes longer than a check is awaited by the next one, what fails is tried again by it. */
@@ -153,19 +177,21 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
     },
     async start() {
       for (const entry of entries.values()) if (entry.adapter === null) remember(entry, entry.health);
-      timer = setInterval(() => {
-        for (const provider of entries.keys()) void check(provider);
-      }, options.checkIntervalMs ?? CHECK_INTERVAL_MS);
-      timer.unref();
       await Promise.all([...entries.keys()].map(check));
     },
     suspect(provider) {
       const checkedAt = entries.get(provider)?.health.checkedAt ?? 0;
       if (Date.now() - checkedAt >= SUSPECT_PAUSE_MS) void check(provider);
     },
+    secondsToNextCheck(provider) {
+      const entry = entries.get(provider);
+      if (entry === undefined || (entry.checking === null && entry.next === null)) return null;
+      const waitMs = entry.checking === null ? Math.max((entry.next?.at ?? 0) - Date.now(), 0) : 0;
+      return Math.ceil((waitMs + USUAL_CHECK_MS) / 1000);
+    },
     async close() {
       closed = true;
-      clearInterval(timer);
+      for (const { next } of entries.values()) clearTimeout(next?.timer);
       const initialized = [...entries.values()].filter((entry) => entry.initialized);
       await Promise.allSettled(initialized.map((entry) => within(CHECK_LIMIT_MS, entry.adapter?.shutdown() ?? Promise.resolve())));
     },

@@ -55,9 +55,14 @@ export function createAdmission({ store, registry, workspaces, guard, schemas, m
     async check(request, { tenant, agentId, provider }) {
       const entry = registry.get(provider);
       if (entry === undefined || entry.adapter === null || entry.health.status === "offline") {
-        // What was missing may be there by now: who comes back after the time we name shall find out.
+        // What was missing may be there by now.
         registry.suspect(provider);
-        throw new BridgeError("adapter_offline", offlineText(provider, entry !== undefined), { retryAfterSeconds: 30 });
+        const retryAfterSeconds = registry.secondsToNextCheck(provider);
+        const words = offlineText(provider, entry !== undefined);
+        if (retryAfterSeconds === null) throw new BridgeError("adapter_offline", words, { retryAfterSeconds: NEVER_CHECKED_SECONDS });
+        throw new BridgeError("adapter_offline", `${words} Bridge checks it again within ${retryAfterSeconds} s; dispatch again then.`, {
+          retryAfterSeconds,
+        });
       }
       const workspace = workspaces.workspaceOf(tenant, agentId);
       await checkDispatch(request, {
@@ -78,6 +83,9 @@ export function createAdmission({ store, registry, workspaces, guard, schemas, m
     },
   };
 }
+
+/** Only a new start of Bridge helps an adapter that could not be loaded. */
+const NEVER_CHECKED_SECONDS = 30;
 
 /** What a client is told; why the adapter is offline may name paths, and is for operators to read. */
 export const offlineText = (provider: string, isLoaded = true): string =>

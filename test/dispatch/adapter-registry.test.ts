@@ -1,5 +1,6 @@
 import { pino } from "pino";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { ExecutionAdapter } from "#contract";
 import { catalogue } from "../../adapters/index.ts";
 import { type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../../src/dispatch/adapter-registry.ts";
 import { createMetrics } from "../../src/metrics.ts";
@@ -39,6 +40,36 @@ test.each([
 ])("an adapter from outside that says %j of itself is taken to need %d times as long", (said, timeoutMultiplier) => {
   const adapter = { ...createInMemoryAdapter(), ...said };
   expect(registryOf({ provider: "memory", adapter }).describe("memory")).toMatchObject({ timeoutMultiplier });
+});
+
+test("an adapter that is offline is checked again soon, less and less often, and says when", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const offline = { status: "offline" as const, connection: null, version: null, detail: "It is still starting.", preflight: [] };
+  const adapter = createInMemoryAdapter();
+  const checkHealth = vi.fn<ExecutionAdapter["checkHealth"]>(async () => offline);
+  const registry = registryOf(
+    { provider: "memory", adapter: { ...adapter, checkHealth } },
+    { provider: "broken", adapter: null, reason: "" },
+  );
+  onTestFinished(() => registry.close());
+  await registry.start();
+  expect([registry.secondsToNextCheck("memory"), registry.secondsToNextCheck("broken"), registry.secondsToNextCheck("x")]).toEqual([
+    20,
+    null,
+    null,
+  ]);
+  const pauses: number[] = [];
+  for (let checks = 1; checks < 8; checks += 1) {
+    let seconds = 0;
+    for (; checkHealth.mock.calls.length === checks; seconds += 1) await vi.advanceTimersByTimeAsync(1_000);
+    pauses.push(seconds);
+  }
+  expect(pauses).toEqual([15, 30, 60, 120, 240, 300, 300]);
+  checkHealth.mockImplementation(() => adapter.checkHealth());
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(registry.get("memory")?.health.status).toBe("healthy");
+  expect(registry.secondsToNextCheck("memory")).toBe(305);
 });
 
 test("what is not loaded is not described", () => {

@@ -316,6 +316,11 @@ describe("an adapter that is offline", () => {
     const checkHealth = async () =>
       plugged ? adapter.checkHealth() : { status: "offline" as const, connection: null, version: null, detail: "unplugged", preflight: [] };
     const engine = await startEngine([{ ...adapter, checkHealth }]);
+    await expect(engine.dispatcher.accept(newDispatch(), caller)).rejects.toMatchObject({
+      code: "adapter_offline",
+      message: expect.stringMatching(/^The adapter memory is offline; .* Bridge checks it again within 20 s; dispatch again then\.$/),
+      retryAfterSeconds: 20,
+    });
     plugged = true;
     // Not at once: a burst of refused dispatches costs one look.
     const later = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);

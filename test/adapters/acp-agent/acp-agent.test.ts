@@ -211,6 +211,14 @@ describe("under inspect", () => {
     expect(answers(home)).toEqual([{ outcome: { outcome: "selected", optionId: "yes" } }]);
   });
 
+  test("a call is listed under the name of its tool where the agent gives one, else under its kind", async () => {
+    const named = { ...call("execute"), toolCallId: "1", _meta: { toolName: "run_shell_command" } };
+    const { events } = await run(
+      doing({ ask: { toolCall: named, options } }, { ask: { toolCall: { ...call("edit"), toolCallId: "2" }, options } }),
+    );
+    expect(events.flatMap((event) => (event.type === "tool.invoked" ? [event.data.toolName] : []))).toEqual(["run_shell_command", "edit"]);
+  });
+
   test("what allows a call for ever is no way to allow it", async () => {
     const always = [{ optionId: "always", name: "Always", kind: "allow_always" }, options[1]];
     const { home } = await run({ ...doing({ ask: { toolCall: call("read"), options: always } }), profile: "inspect" });
@@ -240,6 +248,25 @@ describe("sessions", () => {
     await task.result;
     const methods = received(task.request.directories.home).map(({ method }) => method);
     expect([methods.includes("session/resume"), methods.includes("session/load")]).toEqual([true, false]);
+  });
+
+  test("an agent that does not have the method that it advertises is asked to load one", async () => {
+    const bench = await open({ command: await commandWith({ lacks: ["session/resume"] }) });
+    const { resumeToken = "" } = (await bench.run(doing({ remember: "zebra" }, { say: "noted" }))).result;
+    const task = await bench.start({ ...doing({ recall: true }), resumeToken });
+    expect(await task.result).toMatchObject({ status: "ok", output: "zebra", resumeToken });
+    expect(textOf(task.events)).toBe("zebra");
+    const methods = received(task.request.directories.home).map(({ method }) => method);
+    expect(methods.filter((method) => method?.startsWith("session/"))).toEqual([
+      ...["session/new", "session/prompt"],
+      ...["session/resume", "session/load", "session/prompt"],
+    ]);
+  });
+
+  test("an agent that has lost one is not asked to load it", async () => {
+    const { result, methods } = await run({ ...doing({ say: "x" }), resumeToken: "lost" });
+    expect(result).toMatchObject({ status: "error", error: expect.stringContaining("Resource not found") });
+    expect(methods).not.toContain("session/load");
   });
 
   test("an agent that can do neither claims none, as soon as it has been asked", async () => {

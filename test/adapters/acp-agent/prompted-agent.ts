@@ -19,7 +19,7 @@ export const createScriptedAgent = (changes: Partial<AcpAgent> = {}) =>
   createAcpAgentAdapter("scripted", { command: scriptedCommand, env: [], home: "agent", modes: {}, ...changes });
 
 /** How to start it where it is to say other things of itself, or of its sessions. */
-export async function commandWith(script: { initialize?: object; session?: object }): Promise<string[]> {
+export async function commandWith(script: { initialize?: object; session?: object; lacks?: string[] }): Promise<string[]> {
   const file = path.join(await temporaryDirectory(), "script.json");
   writeFileSync(file, JSON.stringify(script));
   return [...scriptedCommand, file];

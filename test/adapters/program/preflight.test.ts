@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AdapterConfig, ExecutionAdapter, ExecutionRequest } from "#contract";
 import { findProgram } from "../../../adapters/process/find-program.ts";
-import type { AgentProgram, ProgramConnection } from "../../../adapters/program/agent-program.ts";
+import type { AgentProgram, Probe, ProgramConnection } from "../../../adapters/program/agent-program.ts";
 import { createProgramAdapter } from "../../../adapters/program/create-program-adapter.ts";
 import { probeProgram, probeVersion } from "../../../adapters/program/probe-program.ts";
 import { processesOf } from "../../conformance/adapter-bench.ts";
@@ -110,6 +110,38 @@ describe("a preflight", () => {
     expect(connection).toBe("cli");
     expect(preflight[0]).toMatchObject({ ok: false, detail: expect.stringMatching(reason) });
     expect(await adapter.execute(request)).toMatchObject({ status: "ok", connection: "cli" });
+  });
+
+  test("a program that starts slowly is still starting, and its answer is taken by the next check", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const started = Promise.withResolvers<Probe>();
+    const probe = vi.fn(() => started.promise);
+    const { adapter, initialize } = await openAdapter([scriptedConnection({ probe })]);
+    await initialize();
+    const check = async () => {
+      const health = adapter.checkHealth();
+      await vi.advanceTimersByTimeAsync(10_000);
+      return await health;
+    };
+    expect(await check()).toMatchObject({
+      status: "offline",
+      detail: "cli: It is still starting: it has not answered within 10 s. Bridge looks again.",
+    });
+    expect(await check()).toMatchObject({ status: "offline" });
+    started.resolve({ version: "1.2.3", detail: "It has started." });
+    expect(await check()).toMatchObject({ status: "healthy", version: "1.2.3" });
+    expect(probe).toHaveBeenCalledTimes(1);
+  });
+
+  test("how long a program may take is what the operator has set", async () => {
+    const { adapter, initialize, install } = await openAdapter([connectionTo("one")], {}, { probeSeconds: 0.2 });
+    await install("one", "exec sleep 30");
+    await initialize();
+    expect(await adapter.checkHealth()).toMatchObject({
+      status: "offline",
+      detail: expect.stringContaining("did not answer within 0.2 s"),
+    });
   });
 
   test("nothing that works is offline, in words, and tasks are refused with the same words", async () => {
@@ -251,7 +283,13 @@ describe("time", () => {
       status: "degraded",
       connection: "cli",
       detail: expect.stringMatching(/no answer within 4 s/),
-      preflight: [{ ok: false, detail: "acp: There was no answer within 10 s." }, { ok: true }, { ok: false }, { ok: true }, { ok: true }],
+      preflight: [
+        { ok: false, detail: "acp: It is still starting: it has not answered within 10 s. Bridge looks again." },
+        { ok: true },
+        { ok: false },
+        { ok: true },
+        { ok: true },
+      ],
     });
   });
 
