@@ -4,6 +4,7 @@ import { makeDirectoryInside, makePrivateDirectory, removeInside, writeFileInsid
 import type { ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import { programEnvironment } from "../program/program-environment.ts";
 import { policyOf } from "./policy.ts";
+import { preloadedCode } from "./preloaded-code.ts";
 import { geminiSettings } from "./settings.ts";
 
 /** Variables that the vendor documents: credentials, and where the models are. */
@@ -21,36 +22,13 @@ const documented = [
   "GOOGLE_VERTEX_BASE_URL",
 ];
 
-/**
- * Runs in the program before its own code; programs that it starts get no part of this.
- *
- * - Stdout blocks: the program exits without waiting for a reader that is slower than it writes, and what has not been read is lost, the result first of all.
- * - GEMINI.md of the workspace, and of directories above it, is hidden from the search for instructions: an earlier task may have left one there, and no
- *   setting turns the search off in a workspace that is trusted. The file tools find the file all the same.
- */
-const preloaded = `
-  import fs from "node:fs";
-  import { syncBuiltinESMExports } from "node:module";
-  import os from "node:os";
-  import path from "node:path";
-  process.stdout._handle?.setBlocking?.(true);
-  delete process.env.NODE_OPTIONS;
-  const own = path.join(process.env.GEMINI_CLI_HOME || os.homedir(), ".gemini", "GEMINI.md");
-  const { access } = fs.promises;
-  fs.promises.access = async (file, ...more) => {
-    if (path.basename(String(file)) === "GEMINI.md" && file !== own) throw Object.assign(new Error("hidden"), { code: "ENOENT" });
-    return await access(file, ...more);
-  };
-  syncBuiltinESMExports();
-`;
-
 /** What every start of the program gets: one process, which stops when it is told to; no trust in the workspace; no telemetry. */
 export function geminiEnvironment(context: Pick<ProgramContext, "env" | "settings">, configuration?: string): Record<string, string> {
   return programEnvironment(context, documented, {
     GEMINI_CLI_NO_RELAUNCH: "true",
     GEMINI_CLI_TRUST_WORKSPACE: "false",
     GEMINI_TELEMETRY_ENABLED: "false",
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preloaded)}`,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preloadedCode)}`,
     ...(configuration === undefined ? {} : { GEMINI_CLI_HOME: configuration }),
   });
 }

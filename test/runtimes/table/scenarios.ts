@@ -107,10 +107,8 @@ export const scenarios: readonly Scenario[] = [
       const said = conversationMessages.filter(({ role }) => role === "assistant").map(({ content }) => content);
       expect(said[0]).toContain("I look.");
       expect(said.at(-1)).toContain(output);
-      const unmet = await run(bench, [{ text: "No object." }, ...Array.from({ length: 9 }, () => ({ text: "Still none." }))], {
-        profile: "inspect",
-        outputSchema: schema,
-      });
+      const never = Array.from({ length: 10 }, () => handIn(bench, '{"n": "one"}'));
+      const unmet = await run(bench, never, { profile: "inspect", outputSchema: schema });
       expect(unmet.task).toMatchObject({ state: "failed", result: { errorCode: "output_invalid" } });
     },
   },
