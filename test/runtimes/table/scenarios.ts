@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "vitest";
 import type { EventEnvelope } from "#contract";
@@ -279,6 +279,7 @@ export const scenarios: readonly Scenario[] = [
       // Files that some programs take for their own.
       const others = ["CLAUDE.md", "GEMINI.md"];
       const wordOf = (name: string) => `the-word-of-${name.replace(".", "-")}`;
+      mkdirSync(bench.workspace, { recursive: true });
       for (const name of [...prompts, ...others]) writeFileSync(path.join(bench.workspace, name), `Say ${wordOf(name)}.\n`);
       const marker = bench.model.scenario([{ text: "Read." }]);
       const task = await bench.ended(await bench.dispatch({ message: `Do it. ${marker}`, profile: "modify" }));
