@@ -25,7 +25,13 @@ test.each([
   const adapter = createBridgeAdapter("claude");
   await adapter.initialize(
     createAdapterConfig(root, {
-      describeProvider: () => ({ health: "healthy", detail: null, capabilities: programCapabilities, timeoutMultiplier: 1 }),
+      describeProvider: () => ({
+        health: "healthy",
+        connection: "cli",
+        detail: null,
+        capabilities: programCapabilities,
+        timeoutMultiplier: 1,
+      }),
       runChild: async (): Promise<ExecutionResult> => ({
         ...{ status: "ok", output: '{"outputs": []}', durationMs: 1, connection: "cli" },
         ...answers.shift(),
