@@ -3,9 +3,16 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // `npm run test:runtimes` installs the real agent programs for these, `npm run test:browser` needs a browser, and
-    // `npm run test:sandbox` bubblewrap.
-    exclude: ["**/node_modules/**", "test/runtimes/!(model-server)/**", "test/runtimes/*.test.ts", "test/browser/**", "test/sandbox/**"],
+    // `npm run test:runtimes` installs the real agent programs for these, `npm run test:openapi` linters and generators, `npm run test:browser`
+    // needs a browser, and `npm run test:sandbox` bubblewrap.
+    exclude: [
+      "**/node_modules/**",
+      "test/runtimes/!(model-server)/**",
+      "test/runtimes/*.test.ts",
+      "test/browser/**",
+      "test/sandbox/**",
+      "test/openapi/**",
+    ],
     // Two test files at once keep a small machine responsive enough for tests that measure time.
     maxWorkers: 2,
     // Many tests start real processes; on a busy machine that alone can take seconds.

@@ -50,7 +50,7 @@ export function createAcceptDispatch({ dispatcher, registry, metrics, defaultPro
 
 /** Reports a fault of `outputSchema` under this name, if the caller sent that alias. */
 function nameSentField(error: BridgeError, body: unknown): BridgeError {
-  const { outputSchema, outputStrategy } = body as { outputSchema?: unknown; outputStrategy?: unknown };
+  const { outputSchema, outputStrategy } = (body ?? {}) as { outputSchema?: unknown; outputStrategy?: unknown };
   if (outputSchema === undefined || outputStrategy !== undefined) return error;
   if (!error.errors.some(({ path }) => path === "outputStrategy.schema")) return error;
   const errors = error.errors.map((fault) => (fault.path === "outputStrategy.schema" ? { ...fault, path: "outputSchema" } : fault));

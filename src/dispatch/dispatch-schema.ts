@@ -1,5 +1,6 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
+import { NUL, noControlCharacters } from "./control-characters.ts";
 import { describedDispatchFiles, dispatchFiles } from "./dispatch-files.ts";
 import { jsonObject, listOf, textList, textRecord } from "./json-fields.ts";
 import { MAX_TOOLS, toolSchema } from "./normalise-tools.ts";
@@ -17,20 +18,23 @@ export const taskIdSchema = z
 
 const longText = (minimum: number) => characters(minimum, 1_000_000);
 /** Reaches the runtime as an argument or a header, where control characters do harm. */
-const token = (maximum: number) => characters(1, maximum).regex(/^[^\p{Cc}]*$/u, "must not contain control characters");
+const token = (maximum: number) => characters(1, maximum).regex(noControlCharacters, "must not contain control characters");
 const timeoutSeconds = z.number().min(1).max(86_400);
 
-const noNul = [/^[^\0]*$/, "must not contain NUL"] as const;
+const noNul = [new RegExp(`^[^${NUL}]*$`), "must not contain NUL"] as const;
 
-const mcpServer = z.discriminatedUnion("transport", [
-  z.strictObject({
+const variableName = [new RegExp(`^[^=${NUL}]+$`), "must be the name of an environment variable"] as const;
+const stdioServer = z
+  .strictObject({
     name: token(128),
     transport: z.literal("stdio"),
     command: token(4096),
     args: textList(MAX_MCP_ENTRIES, noNul).optional(),
-    env: textRecord(MAX_MCP_ENTRIES, { name: [/^[^=\0]+$/, "must be the name of an environment variable"], text: noNul }).optional(),
-  }),
-  z.strictObject({
+    env: textRecord(MAX_MCP_ENTRIES, { name: variableName, text: noNul }).optional(),
+  })
+  .meta({ id: "StdioMcpServer", description: "An MCP server that the runtime starts as a process." });
+const httpServer = z
+  .strictObject({
     name: token(128),
     transport: z.enum(["http", "sse"]),
     url: absoluteUrl(),
@@ -38,18 +42,26 @@ const mcpServer = z.discriminatedUnion("transport", [
       name: [/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be the name of a header"],
       text: [/^[\t\x20-\x7e\x80-\xff]*$/, "must be the value of a header"],
     }).optional(),
-  }),
-]);
+  })
+  .meta({ id: "HttpMcpServer", description: "An MCP server that the runtime connects to." });
+const mcpServer = z.discriminatedUnion("transport", [stdioServer, httpServer]).meta({ id: "McpServer" });
 
 /** Most configuration files have an object of servers by name, so the error shows the form of a dispatch. */
 const mcpServersForm =
   'an array with the name and the transport in each entry, for example [{"name":"files","transport":"stdio","command":"mcp-files"}] or [{"name":"docs","transport":"http","url":"https://docs.example/mcp"}]';
 
-const outputStrategy = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("stream") }),
-  z.strictObject({ type: z.literal("file"), path: characters(1, 4096) }),
-  z.strictObject({ type: z.literal("structured"), schema: jsonObject.describe("JSON Schema of the output. At most 64 KiB as JSON.") }),
-]);
+const jsonSchema = jsonObject.describe("JSON Schema of the output. At most 64 KiB as JSON.");
+const outputStrategy = z
+  .discriminatedUnion("type", [
+    z.strictObject({ type: z.literal("stream") }).meta({ id: "StreamOutput", description: "The text of the answer." }),
+    z
+      .strictObject({ type: z.literal("file"), path: characters(1, 4096).describe("Relative to the workspace.") })
+      .meta({ id: "FileOutput", description: "A file that the task writes. Implies the profile `modify`." }),
+    z
+      .strictObject({ type: z.literal("structured"), schema: jsonSchema })
+      .meta({ id: "StructuredOutput", description: "JSON that fits a schema." }),
+  ])
+  .meta({ id: "OutputStrategy" });
 
 const metadata = jsonObject.refine(({ cwd }) => cwd === undefined || (typeof cwd === "string" && isRelativePath(cwd)), {
   path: ["cwd"],
@@ -75,7 +87,6 @@ const fields = {
   mcpServers: uniqueNames(listOf(MAX_MCP_SERVERS, mcpServer, mcpServersForm)).optional(),
   files: dispatchFiles.optional(),
   timeoutSeconds: timeoutSeconds.optional().describe("Counted from startedAt, approval waits excluded. Default: 600."),
-  timeout: timeoutSeconds.optional().describe("Alias of timeoutSeconds."),
   outputStrategy: outputStrategy.optional().describe("Default: structured when outputSchema is given, else stream."),
   outputSchema: jsonObject.optional().describe('Short for {"type": "structured", "schema": …}. At most 64 KiB as JSON.'),
   resumeToken: token(4096).optional().describe("Continues a session of the same tenant, provider and agent."),
@@ -91,14 +102,16 @@ const fields = {
   bridgeInput: jsonObject
     .optional()
     .describe("What a council is asked: scope, task_description, task_type, domains and more, as in docs/council.md."),
-  bridge_input: jsonObject.optional().describe("Alias of bridgeInput."),
   responderInput: jsonObject
     .optional()
     .describe("What the responder is asked: tool, describe, materials and more, as in docs/responder.md."),
 };
 
+/** Other names of fields. They are accepted and not described: a client generated from the description would have one field under two names. */
+const aliases = { timeout: fields.timeoutSeconds, bridge_input: fields.bridgeInput };
+
 /** The body of a dispatch; unknown fields are refused, so that a typo never passes silently. */
-export const dispatchBodySchema = z.strictObject(fields).refine(hasWork, {
+export const dispatchBodySchema = z.strictObject({ ...fields, ...aliases }).refine(hasWork, {
   path: ["message"],
   error: "is required (string)",
   // Told together with the other faults, not only when there are none.
@@ -106,7 +119,7 @@ export const dispatchBodySchema = z.strictObject(fields).refine(hasWork, {
 });
 export type DispatchBody = z.infer<typeof dispatchBodySchema>;
 
-/** The same for the description of the API, which spells out the forms of a tool and the lengths of lists. */
+/** The same for the description of the API, which spells out the forms of a tool and the lengths of lists, and omits aliases. */
 export const describedDispatchSchema = z
   .strictObject({
     ...fields,
@@ -118,7 +131,12 @@ export const describedDispatchSchema = z
       .describe("Stdio commands only from BRIDGE_MCP_COMMANDS; URLs pass the callback guard."),
     files: describedDispatchFiles.optional(),
   })
-  .meta({ id: "Dispatch" });
+  .meta({
+    id: "Dispatch",
+    description: "A task to run. Unknown fields are rejected.",
+    // As `examples` zod would omit it: the forms of a tool are transformed, and an example might be meant for what comes out.
+    override: { examples: [{ agentId: "auditor", message: "Count BRIDGE in *.md" }] },
+  });
 
 function hasWork({ message, bridgeInput, bridge_input: snakeBridgeInput, responderInput }: Record<string, unknown>): boolean {
   return [message, bridgeInput, snakeBridgeInput, responderInput].some((work) => work !== undefined);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { NormalizedTool } from "#contract";
 import { BridgeError, type FieldError, MAX_FIELD_ERRORS } from "../errors.ts";
+import { noControlCharacters } from "./control-characters.ts";
 import { toFieldErrors } from "./field-errors.ts";
 import { jsonObject } from "./json-fields.ts";
 
@@ -31,11 +32,7 @@ export function normaliseTools(tools: unknown): NormalizedTool[] {
   return normalised;
 }
 
-const name = z
-  .string()
-  .min(1)
-  .max(128)
-  .regex(/^[^\p{Cc}]*$/u, "must not contain control characters");
+const name = z.string().min(1).max(128).regex(noControlCharacters, "must not contain control characters");
 const description = z.string().nullish();
 const unused = z.unknown().optional();
 
@@ -52,19 +49,19 @@ const toTool = (tool: {
 /** What a function of OpenAI carries; `strict` is always there in what its own libraries write. */
 const openAiFunction = { name, description, parameters: jsonObject.nullish(), strict: z.boolean().nullish() };
 
-/** OpenAI, Chat Completions. */
 const nestedFunctionForm = z
   .strictObject({ type: z.literal("function"), function: z.strictObject(openAiFunction) })
+  .meta({ id: "ChatCompletionsTool", description: "The form of OpenAI's Chat Completions." })
   .transform((tool) => toTool({ ...tool.function, schema: tool.function.parameters }));
-/** OpenAI, Responses. */
 const flatFunctionForm = z
   .strictObject({ type: z.literal("function"), ...openAiFunction })
+  .meta({ id: "ResponsesTool", description: "The form of OpenAI's Responses." })
   .transform((tool) => toTool({ ...tool, schema: tool.parameters }));
-/** Anthropic, Messages. */
 const anthropicForm = z
   .strictObject({ type: z.literal("custom").optional(), name, description, input_schema: jsonObject.nullish(), cache_control: unused })
+  .meta({ id: "AnthropicTool", description: "The form of Anthropic's Messages." })
   .transform((tool) => toTool({ ...tool, schema: tool.input_schema }));
-/** MCP, as `tools/list` answers. What it tells about display and results has no use here. */
+/** What MCP's form carries about display and results has no use here. */
 const mcpForm = z
   .strictObject({
     name,
@@ -76,10 +73,11 @@ const mcpForm = z
     icons: unused,
     _meta: unused,
   })
+  .meta({ id: "McpTool", description: "The form of MCP, as `tools/list` returns it." })
   .transform((tool) => toTool({ ...tool, schema: tool.inputSchema }));
 
 /** The schema of a dispatch's `tools`, for the description of the API. */
-export const toolSchema = z.union([nestedFunctionForm, flatFunctionForm, anthropicForm, mcpForm]);
+export const toolSchema = z.union([nestedFunctionForm, flatFunctionForm, anthropicForm, mcpForm]).meta({ id: "Tool" });
 
 /** Chosen by its marks, so that the error speaks of the form that the caller meant. */
 function formOf(tool: unknown): z.ZodType<NormalizedTool> {

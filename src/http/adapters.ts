@@ -1,10 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
 import { z } from "zod";
-import { connections, type GatewayCapabilities } from "#contract";
+import type { GatewayCapabilities } from "#contract";
 import type { AdapterRegistry, RegisteredAdapter } from "../dispatch/adapter-registry.ts";
 import type { Dispatcher, Load } from "../dispatch/dispatcher.ts";
 import { listOf, pageQuery, toPage } from "./cursor.ts";
+import { connection } from "./describe-result.ts";
 import { problemResponses } from "./problem.ts";
 import { time, toIsoOrNull } from "./time.ts";
 
@@ -20,7 +21,7 @@ const adapterSchema = z
     provider: z.string(),
     health: z.strictObject({
       status: z.enum(["healthy", "degraded", "offline"]),
-      connection: z.enum(connections).nullable(),
+      connection: connection.nullable(),
       version: z.string().nullable(),
       detail: z.string().nullable(),
       preflight: z.array(z.strictObject({ step: z.string(), ok: z.boolean(), detail: z.string() })),
@@ -47,7 +48,7 @@ const adapterSchema = z
     queued: count,
     maxConcurrent: count,
   })
-  .meta({ id: "Adapter" });
+  .meta({ id: "Adapter", description: "An adapter: its health, its capabilities and its load." });
 
 /** `GET /api/v2/adapters`. */
 export function registerAdapterRoutes(server: FastifyInstance, { registry, dispatcher }: AdapterDependencies): void {
@@ -56,7 +57,10 @@ export function registerAdapterRoutes(server: FastifyInstance, { registry, dispa
     {
       config: { scope: "read" },
       schema: {
-        summary: "List the adapters in their configured order: how they are and what they can do",
+        operationId: "listAdapters",
+        tags: ["adapters"],
+        summary: "List adapters",
+        description: "In their configured order, with health, capabilities and load.",
         querystring: z.strictObject(pageQuery),
         response: {
           200: { description: "A page of adapters.", content: { "application/json": { schema: listOf(adapterSchema) } } },

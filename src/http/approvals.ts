@@ -7,10 +7,12 @@ import { approvalSchema, approvalStateSchema, describeApproval } from "./describ
 import { noQuery } from "./empty.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
 
-const decisionSchema = z.strictObject({
-  decision: z.enum(["approve", "reject"]),
-  reason: z.string().max(2_000).optional().describe("Told to the runtime and in the task's story."),
-});
+const decisionSchema = z
+  .strictObject({
+    decision: z.enum(["approve", "reject"]),
+    reason: z.string().max(2_000).optional().describe("Passed on to the runtime, and part of the event `tool.approval_resolved`."),
+  })
+  .meta({ id: "ApprovalDecision", description: "The answer to a tool call that waits.", examples: [{ decision: "approve" }] });
 
 /** `GET /api/v2/approvals` and `POST /api/v2/approvals/{approvalId}`. */
 export function registerApprovalRoutes(server: FastifyInstance, { approvals }: { approvals: Pick<Approvals, "list" | "decide"> }): void {
@@ -21,8 +23,11 @@ export function registerApprovalRoutes(server: FastifyInstance, { approvals }: {
     {
       config: { scope: "read" },
       schema: {
-        summary: "List approvals, newest first",
-        querystring: z.strictObject({ ...pageQuery, state: approvalStateSchema.optional() }),
+        operationId: "listApprovals",
+        tags: ["approvals"],
+        summary: "List approvals",
+        description: "Tool calls of your tenant that wait or waited for an answer, newest first.",
+        querystring: z.strictObject({ ...pageQuery, state: approvalStateSchema.optional().describe("Only approvals in this state.") }),
         response: {
           200: { description: "A page of approvals.", content: { "application/json": { schema: listOf(approvalSchema) } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
@@ -45,8 +50,11 @@ export function registerApprovalRoutes(server: FastifyInstance, { approvals }: {
     {
       config: { scope: "approve" },
       schema: {
-        summary: "Answer a tool call that waits",
-        params: z.object({ approvalId: z.string() }),
+        operationId: "decideApproval",
+        tags: ["approvals"],
+        summary: "Approve or reject a tool call",
+        description: "The first answer counts; a later one is rejected with 409 `already_decided`.",
+        params: z.object({ approvalId: z.string().describe("Id of the approval.") }),
         querystring: noQuery,
         body: decisionSchema,
         response: {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import { listOf, pageQuery, toPage } from "./cursor.ts";
 import { callbackSchema, callbackStateSchema, describeCallback } from "./describe-callback.ts";
+import { taskParams } from "./describe-task.ts";
 import { emptyBody, noQuery } from "./empty.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
 
@@ -16,8 +17,11 @@ export function registerCallbackRoutes(server: FastifyInstance, { callbacks }: {
     {
       config: { scope: "read" },
       schema: {
-        summary: "List callbacks, newest task first",
-        querystring: z.strictObject({ ...pageQuery, state: callbackStateSchema.optional() }),
+        operationId: "listCallbacks",
+        tags: ["callbacks"],
+        summary: "List callbacks",
+        description: "Callbacks of your tenant, newest task first. Those in the state `dead` are the dead letters.",
+        querystring: z.strictObject({ ...pageQuery, state: callbackStateSchema.optional().describe("Only callbacks in this state.") }),
         response: {
           200: { description: "A page of callbacks.", content: { "application/json": { schema: listOf(callbackSchema) } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
@@ -36,8 +40,11 @@ export function registerCallbackRoutes(server: FastifyInstance, { callbacks }: {
     {
       config: { scope: "dispatch" },
       schema: {
-        summary: "Give a dead callback a new round of attempts",
-        params: z.object({ taskId: z.string() }),
+        operationId: "redeliverCallback",
+        tags: ["callbacks"],
+        summary: "Redeliver a dead callback",
+        description: "Starts a new round of attempts with the same `webhook-id` and body.",
+        params: taskParams,
         querystring: noQuery,
         body: emptyBody,
         response: {

@@ -31,17 +31,23 @@ export const nameCursorSchema = z
 export const pageQuery = {
   limit: z
     .string()
-    .regex(/^\d{1,3}$/, "must be a whole number from 1 to 200")
+    .refine((text) => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 200, "must be a whole number from 1 to 200")
     .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= 200, "must be a whole number from 1 to 200")
     .default(50)
-    .meta({ override: { type: "integer", minimum: 1, maximum: 200, default: 50 } }),
+    .meta({ description: "Maximum length of the page.", override: { type: "integer", minimum: 1, maximum: 200, default: 50 } }),
   cursor: cursorSchema.optional().describe("`meta.nextCursor` of the page before."),
 };
 
-/** Schema of a list's answer. */
-export const listOf = <T extends z.ZodType>(item: T) =>
-  z.strictObject({ data: z.array(item), meta: z.strictObject({ nextCursor: z.string().nullable() }) });
+/** Schema of a list's answer. A list of `Task`s is described as a `TaskPage`. */
+export function listOf<T extends z.ZodType>(item: T) {
+  const page = z.strictObject({ data: z.array(item), meta: pageMetaSchema });
+  const { id } = item.meta() ?? {};
+  return id === undefined ? page : page.meta({ id: `${id}Page` });
+}
+
+const pageMetaSchema = z
+  .strictObject({ nextCursor: z.string().nullable().describe("The `cursor` of the next page; null on the last one.") })
+  .meta({ id: "PageMeta" });
 
 /** One page of a list. */
 export function toPage<Row, View>(rows: readonly Row[], hasMore: boolean, view: (row: Row) => View, keyOf: (row: Row) => string | number) {

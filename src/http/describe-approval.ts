@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Approval, approvalStates } from "../approvals/approvals.ts";
 import { time, toIso } from "./time.ts";
 
-export const approvalStateSchema = z.enum(approvalStates);
+export const approvalStateSchema = z.enum(approvalStates).meta({ id: "ApprovalState" });
 
 /** An approval as those see it who may answer it. */
 export const approvalSchema = z
@@ -21,7 +21,7 @@ export const approvalSchema = z
     decidedBy: z.string().nullable().describe("Name of the token; `bridge` when nobody answered in time or the task ended."),
     reason: z.string().nullable(),
   })
-  .meta({ id: "Approval" });
+  .meta({ id: "Approval", description: "A tool call that waits, or waited, for an answer." });
 
 /** An approval on the wire. */
 export function describeApproval(approval: Approval): z.infer<typeof approvalSchema> {

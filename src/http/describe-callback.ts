@@ -3,7 +3,7 @@ import { callbackStates } from "../callbacks/callbacks.ts";
 import type { Callback } from "../dispatch/task-reader.ts";
 import { time, toIso, toIsoOrNull } from "./time.ts";
 
-export const callbackStateSchema = z.enum(callbackStates);
+export const callbackStateSchema = z.enum(callbackStates).meta({ id: "CallbackState" });
 
 /** A callback as operators see it. */
 export const callbackSchema = z
@@ -17,7 +17,7 @@ export const callbackSchema = z
     lastError: z.string().nullable(),
     updatedAt: time,
   })
-  .meta({ id: "Callback" });
+  .meta({ id: "Callback", description: "The delivery of a task's result to its `callbackUrl`." });
 
 /** A callback on the wire. */
 export function describeCallback({

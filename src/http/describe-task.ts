@@ -1,50 +1,78 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
-import { executionResultSchema } from "#contract";
 import type { TaskSnapshot } from "../dispatch/task-reader.ts";
 import { type ListedTask, taskStates } from "../task.ts";
 import { callbackStateSchema } from "./describe-callback.ts";
+import { resultSchema } from "./describe-result.ts";
+import { openEnum } from "./open-enum.ts";
 import { time, toIso, toIsoOrNull } from "./time.ts";
 
 /** A running task without an event for so long is waiting for its runtime. */
 const RUNTIME_SILENCE_MS = 30_000;
+
+/** The path parameter of every route of one task. */
+export const taskParams = z.object({ taskId: z.string().describe("Id of the task.") });
+
+/** The state of a task on the wire. */
+export const taskStateSchema = z.enum(taskStates).meta({ id: "TaskState", description: "The last three are final." });
+
+const waitingOnSchema = openEnum(z.enum(["queue", "quota", "approval", "runtime"]), {
+  id: "WaitingReason",
+  description:
+    "`queue` while queued; `quota` while queued and a limit on the running tasks of the tenant or the agent is reached; `approval` while one waits; `runtime` after 30 s without an event.",
+});
+
+const deliverySchema = z
+  .strictObject({
+    state: callbackStateSchema,
+    url: z.string(),
+    attempts: z.number().int(),
+    nextAttemptAt: time.nullable(),
+    lastStatus: z.number().int().nullable(),
+    lastError: z.string().nullable(),
+  })
+  .meta({ id: "CallbackDelivery", description: "How far the callback of a task is." });
 
 const listedTask = {
   taskId: z.string(),
   parentTaskId: z.string().nullable(),
   provider: z.string(),
   agentId: z.string(),
-  state: z.enum(taskStates),
-  waitingOn: z
-    .enum(["queue", "quota", "approval", "runtime"])
-    .nullable()
-    .describe(
-      "queue while queued; quota while queued and a limit on the running tasks of the tenant or the agent is reached; approval while one waits; runtime after 30 s without an event.",
-    ),
+  state: taskStateSchema,
+  waitingOn: waitingOnSchema.nullable(),
   createdAt: time,
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
   lastProgressAt: time.nullable(),
-  callback: z
-    .strictObject({
-      state: callbackStateSchema,
-      url: z.string(),
-      attempts: z.number().int(),
-      nextAttemptAt: time.nullable(),
-      lastStatus: z.number().int().nullable(),
-      lastError: z.string().nullable(),
-    })
-    .nullable(),
+  callback: deliverySchema.nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
 };
 
 /** A task as lists show it. */
-export const listedTaskSchema = z.strictObject(listedTask).meta({ id: "ListedTask" });
+export const listedTaskSchema = z.strictObject(listedTask).meta({ id: "ListedTask", description: "A task without its result." });
 /** A task as it is shown alone, with its result. */
-export const taskSchema = z
-  .strictObject({ ...listedTask, result: executionResultSchema.meta({ id: "ExecutionResult" }).nullable() })
-  .meta({ id: "Task" });
+export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.nullable() }).meta({
+  id: "Task",
+  description: "A task; `result` is null until it ends.",
+  examples: [
+    {
+      taskId: "report-7",
+      parentTaskId: null,
+      provider: "command",
+      agentId: "auditor",
+      state: "completed",
+      waitingOn: null,
+      createdAt: "2026-11-22T09:30:00.000Z",
+      startedAt: "2026-11-22T09:30:00.004Z",
+      finishedAt: "2026-11-22T09:30:00.816Z",
+      lastProgressAt: "2026-11-22T09:30:00.810Z",
+      callback: null,
+      metadata: null,
+      result: { status: "ok", output: "BRIDGE occurs 12 times.", durationMs: 812, connection: "cli" },
+    },
+  ],
+});
 
 /** A task on the wire, without its result. */
 export function describeListedTask(

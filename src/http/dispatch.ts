@@ -5,12 +5,13 @@ import type { AcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import { describedDispatchSchema } from "../dispatch/dispatch-schema.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { TaskReader } from "../dispatch/task-reader.ts";
-import { isFinal, taskStates } from "../task.ts";
-import { sendTask, taskSchema } from "./describe-task.ts";
+import { isFinal } from "../task.ts";
+import { sendTask, taskSchema, taskStateSchema } from "./describe-task.ts";
 import { noQuery } from "./empty.ts";
 import { headerOf } from "./header-of.ts";
 import { PREFER_DESCRIPTION } from "./prefer.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
+import { headersOf } from "./response-headers.ts";
 import { time, toIso } from "./time.ts";
 import { parseTraceparent } from "./traceparent.ts";
 import { waitIfPreferred } from "./wait-if-preferred.ts";
@@ -23,8 +24,14 @@ export interface DispatchDependencies {
 }
 
 const acceptedSchema = z
-  .strictObject({ taskId: z.string(), provider: z.string(), agentId: z.string(), state: z.enum(taskStates), createdAt: time })
-  .meta({ id: "AcceptedTask" });
+  .strictObject({ taskId: z.string(), provider: z.string(), agentId: z.string(), state: taskStateSchema, createdAt: time })
+  .meta({
+    id: "AcceptedTask",
+    description: "A task that Bridge has stored.",
+    examples: [{ taskId: "report-7", provider: "command", agentId: "auditor", state: "queued", createdAt: "2026-11-22T09:30:00.000Z" }],
+  });
+
+const acceptedHeaders = headersOf("Location", "Idempotent-Replayed", "Preference-Applied");
 
 const headers = z.object({
   "idempotency-key": z.string().optional().describe("The taskId, when the body has none."),
@@ -41,13 +48,25 @@ export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, di
       // The body is read by parseDispatch, which the other doors use too.
       validatorCompiler: (route) => (route.httpPart === "querystring" ? validatorCompiler(route as never) : (value) => ({ value })),
       schema: {
+        operationId: "dispatchTask",
+        tags: ["tasks"],
         summary: "Dispatch a task",
+        description:
+          "Stores the task and answers 202 at once; the task then waits for a free slot of its adapter. A repeated `taskId` with the same body returns the first task. With `Prefer: wait=N` the answer is 200 with the ended task, if it ends in time.",
         querystring: noQuery,
         headers,
         body: describedDispatchSchema,
         response: {
-          200: { description: "The task, ended within `Prefer: wait`.", content: { "application/json": { schema: taskSchema } } },
-          202: { description: "Accepted: stored, and never lost.", content: { "application/json": { schema: acceptedSchema } } },
+          200: {
+            description: "The task, ended within `Prefer: wait`.",
+            headers: acceptedHeaders,
+            content: { "application/json": { schema: taskSchema } },
+          },
+          202: {
+            description: "Accepted: stored, and never lost.",
+            headers: acceptedHeaders,
+            content: { "application/json": { schema: acceptedSchema } },
+          },
           ...problemResponses(
             ...bodyRefusals,
             "unauthenticated",

@@ -6,12 +6,14 @@ import { BridgeError } from "../errors.ts";
 import { createLogFeed, type EventStore } from "../events/event-feed.ts";
 import { placeOf } from "../events/follow-events.ts";
 import { acceptsEventStream } from "./accepts-event-stream.ts";
+import { streamMessageSchema } from "./describe-event.ts";
 import { noQuery } from "./empty.ts";
 import type { EventStreams } from "./event-stream.ts";
-import { readLastEventId } from "./last-event-id.ts";
+import { lastEventIdHeaders, readLastEventId } from "./last-event-id.ts";
 import { scopes } from "./principal.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
 import type { Tickets } from "./tickets.ts";
+import { time } from "./time.ts";
 
 const name = z.string().min(1).max(128);
 
@@ -33,6 +35,7 @@ const eventsQuery = z.strictObject({
   ticket: z.string().optional().describe("A single-use ticket in place of the token, for browsers."),
 });
 
+const ticketSchema = z.object({ ticket: z.string(), expiresAt: time }).meta({ id: "Ticket" });
 const ticketBody = z
   .strictObject({
     scopes: listOf(scopes.length, z.enum(scopes))
@@ -43,6 +46,7 @@ const ticketBody = z
       })
       .optional(),
   })
+  .meta({ id: "TicketRequest", examples: [{ scopes: ["read"] }] })
   .optional();
 
 /** The stream of all events of a tenant, and the tickets that open it to browsers. */
@@ -63,12 +67,15 @@ export function eventRoutes({
         exposeHeadRoute: false,
         sse: { kind: "only", heartbeat: false },
         schema: {
+          operationId: "streamEvents",
           tags: ["events"],
-          summary: "Stream events",
-          description: "Server-sent events, live from now, or after the event that Last-Event-ID names.",
+          summary: "Stream the events of all tasks",
+          description:
+            "Server-sent events of your tenant, live from now, or after the event that Last-Event-ID names. `data` of each is a `StreamMessage`.",
           querystring: eventsQuery,
+          headers: lastEventIdHeaders,
           response: {
-            200: { description: "Never ends by itself.", content: { "text/event-stream": { schema: z.string() } } },
+            200: { description: "Never ends by itself.", content: { "text/event-stream": { schema: streamMessageSchema } } },
             ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_acceptable", "draining", "overloaded"),
           },
         } satisfies FastifyZodOpenApiSchema,
@@ -92,13 +99,14 @@ export function eventRoutes({
       {
         config: { scope: "read" },
         schema: {
+          operationId: "createTicket",
           tags: ["events"],
-          summary: "Make a ticket for an event stream",
-          description: "Good once, within 60 seconds, as ?ticket= of /api/events and /ws/bridge. It opens what its scopes permit.",
+          summary: "Create a ticket for a browser",
+          description: "Valid once, within 60 seconds, as `?ticket=` of `/api/events` and `/ws/bridge`. It permits what its scopes permit.",
           querystring: noQuery,
           body: ticketBody,
           response: {
-            201: z.object({ ticket: z.string(), expiresAt: z.iso.datetime() }),
+            201: { description: "The ticket.", content: { "application/json": { schema: ticketSchema } } },
             ...problemResponses(...bodyRefusals, "unauthenticated", "scope_missing", "too_many_requests", "overloaded"),
           },
         } satisfies FastifyZodOpenApiSchema,

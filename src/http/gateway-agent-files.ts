@@ -5,11 +5,11 @@ import { BridgeError } from "../errors.ts";
 import type { CallManager } from "./call-manager.ts";
 import { sendTagged } from "./etag.ts";
 import { registerDocumentRoutes } from "./gateway-documents.ts";
-import { agentParams, listResponses, namePageQuery, nameParams, pageByName } from "./gateway-schemas.ts";
+import { agentParams, listResponses, namePageQuery, nameParams, pageByName, readHeaders } from "./gateway-schemas.ts";
 
 const listedSchema = z
   .strictObject({ name: z.string(), etag: z.string().nullable(), bytes: z.number().int().nonnegative().nullable() })
-  .meta({ id: "ListedAgentFile", description: "Null is what the runtime does not tell in a list." });
+  .meta({ id: "ListedAgentFile", description: "Null if the runtime does not report it in a list." });
 const fileSchema = z.strictObject({ name: z.string(), content: z.string(), etag: z.string() }).meta({ id: "AgentFile" });
 
 /** `/api/v2/gateway/{provider}/agents/{agentId}/files` and `…/{name}`. */
@@ -21,10 +21,13 @@ export function registerAgentFileRoutes(server: FastifyInstance, callManager: Ca
     {
       config: { scope: "manage" },
       schema: {
+        operationId: "listAgentFiles",
         tags: ["gateway"],
-        summary: "List the files of an agent, by name",
+        summary: "List the files of an agent",
+        description: "Sorted by name.",
         params: z.object(agentParams),
         querystring: namePageQuery,
+        headers: readHeaders,
         response: listResponses("A page of files.", listedSchema),
       },
     },
@@ -43,6 +46,7 @@ export function registerAgentFileRoutes(server: FastifyInstance, callManager: Ca
     schema: fileSchema,
     what: "file",
     whatInFull: "file of an agent",
+    idOf: "AgentFile",
     of: (manager, { agentId, name }, call) => ({
       read: () => manager.readAgentFile(agentId, name, call),
       write: (content, ifMatch) => manager.writeAgentFile(agentId, name, content, ifMatch, call),

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { AgentFields } from "#contract";
+import { CONTROL_CHARACTERS } from "../dispatch/control-characters.ts";
 import { BridgeError } from "../errors.ts";
 import type { CallManager } from "./call-manager.ts";
 import { noQuery } from "./empty.ts";
@@ -14,6 +15,7 @@ import {
   pageByName,
   preconditionHeaders,
   providerParams,
+  readHeaders,
   readResponses,
   writeRefusals,
   written,
@@ -26,18 +28,24 @@ const agentSchema = z
 
 const text = z
   .string()
-  .regex(/^[^\p{Cc}]{1,256}$/u, "must be 1 to 256 characters, none of them a control character")
+  .regex(new RegExp(`^[^${CONTROL_CHARACTERS}]{1,256}$`, "u"), "must be 1 to 256 characters, none of them a control character")
   .nullable()
   .optional();
 const fields = { name: text, model: text };
-const newAgent = z
-  .looseObject({ id: agentIdSchema, ...fields })
-  .describe("Which other fields there are the runtime says; it refuses those that it does not know.");
+const newAgent = z.looseObject({ id: agentIdSchema, ...fields }).meta({
+  id: "NewAgent",
+  description: "An agent to create. The runtime defines the further fields, and rejects those that it does not know.",
+  examples: [{ id: "reviewer", name: "Reviewer" }],
+});
 const changes = z
   .looseObject(fields)
   .refine((given) => Object.keys(given).length > 0, "must change something")
   .refine((given) => !("id" in given || "etag" in given), "must not hold id or etag, which cannot be changed")
-  .describe("What changes; null takes a value away. Which other fields there are the runtime says.");
+  .meta({
+    id: "AgentChanges",
+    description: "The fields to change; null removes a value. The runtime defines the further fields.",
+    examples: [{ name: "Reviewer" }],
+  });
 
 const noAgent = (): BridgeError => new BridgeError("not_found", "There is no such agent.");
 
@@ -53,10 +61,13 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
     {
       config,
       schema: {
+        operationId: "listAgents",
         tags,
-        summary: "List the agents of a runtime, by id",
+        summary: "List the agents of a runtime",
+        description: "Sorted by id.",
         params: z.object(providerParams),
         querystring: namePageQuery,
+        headers: readHeaders,
         response: listResponses("A page of agents.", agentSchema),
       },
     },
@@ -72,12 +83,14 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
     {
       config,
       schema: {
+        operationId: "createAgent",
         tags,
-        summary: "Make an agent",
+        summary: "Create an agent",
+        description: "The runtime creates the agent; it is ready for its first task when this returns.",
         params: z.object(providerParams),
         querystring: noQuery,
         body: newAgent,
-        response: { 201: written("The agent, ready for its first task.", agentSchema), ...writeRefusals() },
+        response: { 201: written("The agent, ready for its first task.", agentSchema, "Location"), ...writeRefusals() },
       },
     },
     async (request, reply) => {
@@ -93,7 +106,16 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
     "/api/v2/gateway/:provider/agents/:agentId",
     {
       config,
-      schema: { tags, summary: "One agent", params, querystring: noQuery, response: readResponses("The agent.", agentSchema) },
+      schema: {
+        operationId: "getAgent",
+        tags,
+        summary: "Get an agent",
+        description: "The agent as its runtime stores it.",
+        params,
+        querystring: noQuery,
+        headers: readHeaders,
+        response: readResponses("The agent.", agentSchema),
+      },
     },
     async (request, reply) => {
       const agent = await callManager(request, "agents", (manager, signal) => manager.getAgent(request.params.agentId, { signal }));
@@ -107,8 +129,10 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
     {
       config,
       schema: {
+        operationId: "updateAgent",
         tags,
         summary: "Change an agent",
+        description: "Changes the given fields and keeps all others.",
         params,
         querystring: noQuery,
         headers: preconditionHeaders,
@@ -134,6 +158,7 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
     {
       config,
       schema: {
+        operationId: "deleteAgent",
         tags,
         summary: "Delete an agent",
         description: "An agent that works on a task is not deleted: 409 `invalid_state`.",

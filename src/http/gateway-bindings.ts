@@ -6,18 +6,19 @@ import { BridgeError } from "../errors.ts";
 import type { CallManager } from "./call-manager.ts";
 import { noQuery } from "./empty.ts";
 import { sendTagged, sendWritten } from "./etag.ts";
-import { agentParams, preconditionHeaders, readResponses, writeRefusals, written } from "./gateway-schemas.ts";
+import { agentParams, preconditionHeaders, readHeaders, readResponses, writeRefusals, written } from "./gateway-schemas.ts";
 import { writeIfMatch } from "./precondition.ts";
 
 const MAX_BINDINGS = 1000;
-const description = "Each in the runtime's own words, in its order.";
+const description = "Each in the form of the runtime, in its order.";
 const bindings = listOf(MAX_BINDINGS, jsonObject).meta({
   description,
   override: { type: "array", items: { type: "object", additionalProperties: {} }, maxItems: MAX_BINDINGS },
 });
 const bindingsSchema = z
   .strictObject({ bindings: z.array(jsonObject).max(MAX_BINDINGS).describe(description), etag: z.string() })
-  .meta({ id: "AgentBindings" });
+  .meta({ id: "AgentBindings", description: "The channels and accounts that an agent is bound to." });
+const newBindingsSchema = z.strictObject({ bindings }).meta({ id: "NewAgentBindings", examples: [{ bindings: [] }] });
 
 /** `/api/v2/gateway/{provider}/agents/{agentId}/bindings`. */
 export function registerBindingRoutes(server: FastifyInstance, callManager: CallManager): void {
@@ -30,7 +31,10 @@ export function registerBindingRoutes(server: FastifyInstance, callManager: Call
     method: "GET",
     schema: {
       ...common,
-      summary: "The channels and accounts that an agent is bound to",
+      operationId: "getAgentBindings",
+      summary: "Get the bindings of an agent",
+      description: "The channels and accounts that the agent is bound to.",
+      headers: readHeaders,
       response: readResponses("All bindings of the agent.", bindingsSchema),
     },
     handler: async (request, reply) => {
@@ -45,9 +49,11 @@ export function registerBindingRoutes(server: FastifyInstance, callManager: Call
     method: "PUT",
     schema: {
       ...common,
+      operationId: "replaceAgentBindings",
       summary: "Replace all bindings of an agent",
+      description: "With If-Match only if they have not changed since.",
       headers: preconditionHeaders,
-      body: z.strictObject({ bindings }),
+      body: newBindingsSchema,
       response: { 200: written("The bindings, as they are now.", bindingsSchema), ...writeRefusals() },
     },
     handler: async (request, reply) => {

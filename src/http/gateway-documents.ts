@@ -5,7 +5,7 @@ import { BridgeError } from "../errors.ts";
 import type { CallManager, Managers } from "./call-manager.ts";
 import { noQuery } from "./empty.ts";
 import { sendTagged, sendWritten } from "./etag.ts";
-import { contentBody, preconditionHeaders, readContent, readResponses, writeRefusals, written } from "./gateway-schemas.ts";
+import { contentBody, preconditionHeaders, readContent, readHeaders, readResponses, writeRefusals, written } from "./gateway-schemas.ts";
 import { putIfMatch, writeIfMatch } from "./precondition.ts";
 
 interface Document {
@@ -24,6 +24,8 @@ export interface DocumentRoutes<Kind extends keyof Managers, Params> {
   /** What one of them is called, in short and in full. */
   what: string;
   whatInFull: string;
+  /** Ends the ids of the operations. */
+  idOf: string;
   /** What can be done with one of them. */
   of(
     manager: Managers[Kind],
@@ -40,7 +42,7 @@ export interface DocumentRoutes<Kind extends keyof Managers, Params> {
 export function registerDocumentRoutes<Kind extends keyof Managers, Params>(
   server: FastifyInstance,
   callManager: CallManager,
-  { url, kind, params, schema, what, whatInFull, of }: DocumentRoutes<Kind, Params>,
+  { url, kind, params, schema, what, whatInFull, idOf, of }: DocumentRoutes<Kind, Params>,
 ): void {
   const route = { url, config: { scope: "manage" } } as const;
   // By then they have been checked against their schema.
@@ -51,7 +53,14 @@ export function registerDocumentRoutes<Kind extends keyof Managers, Params>(
   server.route<{ Params: { provider: string } }>({
     ...route,
     method: "GET",
-    schema: { ...common, summary: `One ${whatInFull}`, response: readResponses(`The ${what}.`, schema) },
+    schema: {
+      ...common,
+      operationId: `get${idOf}`,
+      summary: `Get a ${whatInFull}`,
+      description: "With its content and its tag.",
+      headers: readHeaders,
+      response: readResponses(`The ${what}.`, schema),
+    },
     handler: async (request, reply) => {
       const found = await callManager(request, kind, (manager, signal) => open(manager, request, signal).read());
       if (found === null) throw new BridgeError("not_found", `There is no such ${what}.`);
@@ -64,10 +73,12 @@ export function registerDocumentRoutes<Kind extends keyof Managers, Params>(
     method: "PUT",
     schema: {
       ...common,
+      operationId: `put${idOf}`,
       summary: `Write a ${whatInFull}`,
+      description: `Replaces the ${what} or creates it. With If-Match only if it has not changed since.`,
       headers: preconditionHeaders,
       body: contentBody,
-      response: { 200: written("Replaced.", schema), 201: written("Made.", schema), ...writeRefusals() },
+      response: { 200: written("Replaced.", schema), 201: written("Created.", schema), ...writeRefusals() },
     },
     handler: async (request, reply) => {
       const content = readContent(request.body);
@@ -84,7 +95,9 @@ export function registerDocumentRoutes<Kind extends keyof Managers, Params>(
     method: "DELETE",
     schema: {
       ...common,
+      operationId: `delete${idOf}`,
       summary: `Delete a ${whatInFull}`,
+      description: "With If-Match only if it has not changed since.",
       headers: preconditionHeaders,
       response: { 204: { description: "Deleted." }, ...writeRefusals() },
     },

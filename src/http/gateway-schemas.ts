@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { CONTROL_CHARACTERS } from "../dispatch/control-characters.ts";
 import { agentIdPattern } from "../dispatch/dispatch-schema.ts";
 import { BridgeError, type ErrorCode } from "../errors.ts";
 import { encodeNameCursor, listOf, nameCursorSchema, pageQuery } from "./cursor.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
+import { headersOf, type ResponseHeaderName } from "./response-headers.ts";
 
 /** The most that the content of one file or skill may have. */
 const MAX_CONTENT_BYTES = 1024 ** 2;
@@ -12,25 +14,35 @@ export const agentIdSchema = z.string().regex(agentIdPattern, "must be 1 to 128 
 /** A name that cannot lead anywhere else, whatever a runtime makes of it: a file name in a directory, or a segment of a path. */
 const nameSchema = z
   .string()
-  .regex(/^[^/\\\p{Cc}]{1,128}$/u, "must be 1 to 128 characters without a slash, a backslash or a control character")
-  .regex(/[^.]/, "must not be dots alone");
+  .regex(
+    new RegExp(`^[^/\\\\${CONTROL_CHARACTERS}]{1,128}$`, "u"),
+    "must be 1 to 128 characters without a slash, a backslash or a control character",
+  )
+  .refine((name) => /[^.]/.test(name), "must not be dots alone");
 
 export const providerParams = { provider: z.string().describe("The adapter, as in a dispatch.") };
-export const agentParams = { ...providerParams, agentId: agentIdSchema };
-export const nameParams = { name: nameSchema };
+export const agentParams = { ...providerParams, agentId: agentIdSchema.describe("Id of the agent in its runtime.") };
+export const nameParams = { name: nameSchema.describe("A single name without slashes.") };
 
 /** What the writer has read; a write that has been overtaken is answered 409 `stale_write`. */
 export const preconditionHeaders = z.object({
   "if-match": z.string().optional().describe("The ETag that was read, or several, or `*`: it must exist."),
 });
 
-/** The body of a file or a skill. */
-export const contentBody = z.strictObject({
-  content: z
-    .string()
-    .refine((text) => text.isWellFormed(), "must not hold half of a surrogate pair")
-    .describe("At most 1 MiB as UTF-8."),
+/** What the reader has already; an unchanged state is answered 304. */
+export const readHeaders = z.object({
+  "if-none-match": z.string().optional().describe("The ETag that was read, or several: 304 if the state still has it."),
 });
+
+/** The body of a file or a skill. */
+export const contentBody = z
+  .strictObject({
+    content: z
+      .string()
+      .refine((text) => text.isWellFormed(), "must not hold half of a surrogate pair")
+      .describe("At most 1 MiB as UTF-8."),
+  })
+  .meta({ id: "DocumentContent", examples: [{ content: "# Review\n" }] });
 
 /** The content of a write, within its limit. */
 export function readContent({ content }: z.infer<typeof contentBody>): string {
@@ -64,16 +76,16 @@ const callRefusals: readonly ErrorCode[] = [
   "adapter_offline",
 ];
 
-const json = <Body extends z.ZodType>(description: string, schema: Body) => ({
+const json = <Body extends z.ZodType>(description: string, schema: Body, ...more: ResponseHeaderName[]) => ({
   description,
-  headers: { etag: { type: "string" } },
+  headers: headersOf("ETag", ...more),
   content: { "application/json": { schema } },
 });
 
 /** What a read may answer. */
 export const readResponses = <Body extends z.ZodType>(description: string, schema: Body) => ({
   200: json(description, schema),
-  304: { description: "As it was, by If-None-Match." },
+  304: { description: "Unchanged since the state that If-None-Match names." },
   ...problemResponses(...callRefusals),
 });
 

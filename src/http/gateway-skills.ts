@@ -5,11 +5,11 @@ import type { CallManager } from "./call-manager.ts";
 import { emptyBody, noQuery } from "./empty.ts";
 import { refusePrecondition, sendTagged } from "./etag.ts";
 import { registerDocumentRoutes } from "./gateway-documents.ts";
-import { listResponses, namePageQuery, nameParams, pageByName, providerParams, writeRefusals } from "./gateway-schemas.ts";
+import { listResponses, namePageQuery, nameParams, pageByName, providerParams, readHeaders, writeRefusals } from "./gateway-schemas.ts";
 
 const entrySchema = z
   .looseObject({ name: z.string() })
-  .meta({ id: "SkillEntry", description: "What is beside the name is the runtime's own." });
+  .meta({ id: "SkillEntry", description: "A skill in a list; further fields are the runtime's own." });
 const skillSchema = z.strictObject({ name: z.string(), content: z.string(), etag: z.string() }).meta({ id: "Skill" });
 const installedSchema = z
   .strictObject({ installed: z.array(z.string()), detail: z.string().nullable() })
@@ -26,10 +26,13 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
     {
       config,
       schema: {
+        operationId: "listSkills",
         tags: ["gateway"],
-        summary: "List the skills of a runtime, by name",
+        summary: "List the skills of a runtime",
+        description: "Sorted by name.",
         params: z.object(providerParams),
         querystring: namePageQuery,
+        headers: readHeaders,
         response: listResponses("A page of skills.", entrySchema),
       },
     },
@@ -47,6 +50,7 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
     schema: skillSchema,
     what: "skill",
     whatInFull: "skill",
+    idOf: "Skill",
     of: (manager, { name }, call) => ({
       read: () => manager.readSkill(name, call),
       write: (content, ifMatch) => manager.writeSkill(name, content, ifMatch, call),
@@ -59,10 +63,12 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
     {
       config,
       schema: {
+        operationId: "installSkillDependencies",
         tags: ["gateway"],
         params,
         querystring: noQuery,
-        summary: "Install what a skill needs",
+        summary: "Install the dependencies of a skill",
+        description: "The runtime installs the programs and packages that the skill needs.",
         body: emptyBody,
         response: {
           200: { description: "What was installed.", content: { "application/json": { schema: installedSchema } } },

@@ -5,10 +5,11 @@ import type { CallManager } from "./call-manager.ts";
 import { pageQuery, toPage } from "./cursor.ts";
 import { emptyBody, noQuery } from "./empty.ts";
 import { refusePrecondition, sendTagged } from "./etag.ts";
-import { listResponses, providerParams, readResponses, writeRefusals } from "./gateway-schemas.ts";
+import { listResponses, providerParams, readHeaders, readResponses, writeRefusals } from "./gateway-schemas.ts";
 
-const ownSchema = z.record(z.string(), z.unknown()).describe("In the runtime's own words.");
-const reloadedSchema = z.strictObject({ detail: z.string().nullable() });
+const ownSchema = z.record(z.string(), z.unknown()).describe("In the form of the runtime.");
+const modelSchema = ownSchema.meta({ id: "RuntimeModel" });
+const reloadedSchema = z.strictObject({ detail: z.string().nullable() }).meta({ id: "ReloadedConfiguration" });
 
 /** `/api/v2/gateway/{provider}/system/reload`, `…/models` and `…/security`. */
 export function registerSystemRoutes(server: FastifyInstance, callManager: CallManager): void {
@@ -22,7 +23,9 @@ export function registerSystemRoutes(server: FastifyInstance, callManager: CallM
       config,
       schema: {
         ...common,
-        summary: "Have a runtime read its configuration again",
+        operationId: "reloadRuntime",
+        summary: "Reload the configuration of a runtime",
+        description: "The runtime reads its configuration again.",
         querystring: noQuery,
         body: emptyBody,
         response: {
@@ -43,9 +46,12 @@ export function registerSystemRoutes(server: FastifyInstance, callManager: CallM
       config,
       schema: {
         ...common,
-        summary: "List the models that a runtime knows, in its order",
+        operationId: "listModels",
+        summary: "List the models of a runtime",
+        description: "In the order of the runtime.",
         querystring: z.strictObject(pageQuery),
-        response: listResponses("A page of models.", ownSchema),
+        headers: readHeaders,
+        response: listResponses("A page of models.", modelSchema),
       },
     },
     async (request, reply) => {
@@ -68,8 +74,11 @@ export function registerSystemRoutes(server: FastifyInstance, callManager: CallM
       config,
       schema: {
         ...common,
-        summary: "How a runtime is secured, as it sees it",
+        operationId: "getSecurityPosture",
+        summary: "Get the security posture of a runtime",
+        description: "What the runtime reports about its own security.",
         querystring: noQuery,
+        headers: readHeaders,
         response: readResponses("What it found.", ownSchema),
       },
     },

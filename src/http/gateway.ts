@@ -11,7 +11,7 @@ import { sendTagged } from "./etag.ts";
 import { registerAgentFileRoutes } from "./gateway-agent-files.ts";
 import { registerAgentRoutes } from "./gateway-agents.ts";
 import { registerBindingRoutes } from "./gateway-bindings.ts";
-import { providerParams, readResponses } from "./gateway-schemas.ts";
+import { providerParams, readHeaders, readResponses } from "./gateway-schemas.ts";
 import { registerSkillRoutes } from "./gateway-skills.ts";
 import { registerSystemRoutes } from "./gateway-system.ts";
 
@@ -23,7 +23,7 @@ const runtimeSchema = z
     limits: z.record(z.string(), z.unknown()),
     managers: z.array(z.enum(managerKinds)).describe("Which routes below this one exist."),
   })
-  .meta({ id: "Runtime" });
+  .meta({ id: "Runtime", description: "A runtime as it describes itself; further fields are the runtime's own." });
 
 /** `GET /api/v2/gateway/{provider}` and everything below it. */
 export function gatewayRoutes(options: Omit<ManagerCallOptions, "closing">): FastifyPluginAsync {
@@ -40,10 +40,13 @@ export function gatewayRoutes(options: Omit<ManagerCallOptions, "closing">): Fas
       {
         config: { scope: "manage" },
         schema: {
+          operationId: "getRuntime",
           tags: ["gateway"],
-          summary: "What a runtime says about itself, and what of it can be managed",
+          summary: "Get a runtime",
+          description: "How the runtime describes itself, and which parts of it can be managed.",
           params: z.object(providerParams),
           querystring: noQuery,
+          headers: readHeaders,
           response: readResponses("The runtime.", runtimeSchema),
         },
       },

@@ -16,17 +16,25 @@ export interface HealthDependencies {
 /** One proof of a write serves everybody who asks within this time: the route is open, and each proof costs a commit. */
 const PROOF_MS = 1_000;
 
-const okSchema = z.strictObject({ status: z.literal("ok") });
-const ok = { description: "Yes.", content: { "application/json": { schema: okSchema } } };
+const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "HealthStatus" });
+/** A new object for each route, because the description of the API would be filled in at the first one alone. */
+const ok = (description: string) => ({ description, content: { "application/json": { schema: okSchema } } });
 
 /** `GET /healthz`, its alias `/health`, and `GET /readyz`. */
 export function registerHealthRoutes(app: FastifyInstance, { dispatcher, registry, checkWritable }: HealthDependencies): void {
   const proveWritable = shared(checkWritable, PROOF_MS);
 
   for (const url of ["/healthz", "/health"]) {
-    app.get(url, { config: { public: true }, schema: { summary: "Is Bridge up?", security: [], response: { 200: ok } } }, async () => ({
-      status: "ok",
-    }));
+    const schema = {
+      hide: url === "/health",
+      operationId: "checkHealth",
+      tags: ["operations"],
+      summary: "Check whether Bridge is up",
+      description: "For a liveness probe. Needs no token.",
+      security: [],
+      response: { 200: ok("Bridge is up.") },
+    };
+    app.get(url, { config: { public: true }, schema }, async () => ({ status: "ok" }));
   }
 
   app.get(
@@ -34,9 +42,12 @@ export function registerHealthRoutes(app: FastifyInstance, { dispatcher, registr
     {
       config: { public: true },
       schema: {
-        summary: "Can Bridge take work?",
+        operationId: "checkReadiness",
+        tags: ["operations"],
+        summary: "Check whether Bridge accepts tasks",
+        description: "For a readiness probe: an adapter is online, the store can write, and Bridge is not stopping. Needs no token.",
         security: [],
-        response: { 200: ok, ...problemResponses("draining", "adapter_offline", "storage_unavailable") },
+        response: { 200: ok("Bridge accepts tasks."), ...problemResponses("draining", "adapter_offline", "storage_unavailable") },
       },
     },
     async () => {

@@ -1,6 +1,12 @@
 import type { FastifyRequest } from "fastify";
+import { z } from "zod";
 import { BridgeError } from "../errors.ts";
 import { type EventId, parseEventId } from "../events/event-id.ts";
+
+/** The header of a stream that continues. */
+export const lastEventIdHeaders = z.object({
+  "last-event-id": z.string().optional().describe("Id of the last event seen: the stream continues after it."),
+});
 
 /**
  * The event after which a reader wants to go on: the header, which a browser sends by itself, wins over the query.

@@ -21,7 +21,10 @@ export function registerMetricsRoute(app: FastifyInstance, { metrics, dispatcher
     {
       config: isPublic ? { public: true } : { scope: "metrics" },
       schema: {
-        summary: "Metrics for Prometheus",
+        operationId: "getMetrics",
+        tags: ["operations"],
+        summary: "Get metrics for Prometheus",
+        description: "In the text format of Prometheus. With BRIDGE_METRICS_PUBLIC it needs no token.",
         response: {
           200: { description: "All metrics.", content: { "text/plain": { schema: z.string() } } },
           ...problemResponses("unauthenticated", "scope_missing"),

@@ -1,8 +1,17 @@
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import { type BridgeError, type ErrorCode, errorCodes, queueOwners } from "../errors.ts";
+import { openEnum } from "./open-enum.ts";
 
 export const PROBLEM_TYPE = "application/problem+json";
+
+const errorCode = openEnum(z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]), {
+  id: "ErrorCode",
+  description: "Why a request was rejected.",
+});
+const fieldErrorSchema = z
+  .strictObject({ path: z.string().describe("Dotted path of the field, or the name of the header."), message: z.string() })
+  .meta({ id: "FieldError", description: "What is wrong with one field, and how to correct it." });
 
 /** Every refusal on the wire (RFC 9457). */
 export const problemSchema = z
@@ -11,15 +20,29 @@ export const problemSchema = z
     title: z.string(),
     status: z.number().int(),
     detail: z.string(),
-    code: z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]),
+    code: errorCode,
     requestId: z.string(),
-    errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+    errors: z.array(fieldErrorSchema).optional(),
     queue: z
       .enum(queueOwners)
       .optional()
       .describe("Only with the code queue_full: the queue that is full, of Bridge as a whole, of the tenant or of the agent."),
   })
-  .meta({ id: "Problem" });
+  .meta({
+    id: "Problem",
+    description: "Why a request was rejected (RFC 9457).",
+    examples: [
+      {
+        type: "urn:bridge:error:invalid_request",
+        title: "Invalid request",
+        status: 400,
+        detail: "The dispatch is not valid: agentId is required (string).",
+        code: "invalid_request",
+        requestId: "0f8fad5b-d9cb-469f-a165-70867728950e",
+        errors: [{ path: "agentId", message: "is required (string)" }],
+      },
+    ],
+  });
 export type Problem = z.infer<typeof problemSchema>;
 
 /** A refusal as a client sees it. */

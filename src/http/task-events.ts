@@ -1,16 +1,17 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi, FastifyZodOpenApiSchema } from "fastify-zod-openapi";
 import { z } from "zod";
-import { eventEnvelopeSchema } from "#contract";
 import { BridgeError } from "../errors.ts";
 import { createTaskFeed, type EventStore, isTerminal } from "../events/event-feed.ts";
 import { formatEventId } from "../events/event-id.ts";
 import { placeOf } from "../events/follow-events.ts";
 import { isFinal, type TaskProgress } from "../task.ts";
-import { pageQuery } from "./cursor.ts";
+import { listOf, pageQuery } from "./cursor.ts";
+import { eventSchema, streamMessageSchema } from "./describe-event.ts";
+import { taskParams } from "./describe-task.ts";
 import { encodeEnvelope } from "./event-frame.ts";
 import type { EventStreams } from "./event-stream.ts";
-import { readEventId, readLastEventId } from "./last-event-id.ts";
+import { lastEventIdHeaders, readEventId, readLastEventId } from "./last-event-id.ts";
 import { problemResponses } from "./problem.ts";
 
 const eventId = z.string();
@@ -73,20 +74,20 @@ export function taskEventRoutes({
         exposeHeadRoute: false,
         sse: { kind: "dual", heartbeat: false },
         schema: {
+          operationId: "listTaskEvents",
           tags: ["events"],
-          summary: "List or stream a task's events",
+          summary: "List or stream the events of a task",
           description:
-            "With `Accept: text/event-stream` the whole story, then live, ended after the terminal event; else a page, oldest first.",
-          params: z.object({ taskId: z.string() }),
+            "A page, oldest first. With `Accept: text/event-stream` a stream: all events of the task so far, then live, until the task ends. `data` of each server-sent event is a `StreamMessage`.",
+          params: taskParams,
           querystring: taskEventsQuery,
+          headers: lastEventIdHeaders,
           response: {
             200: {
               description: "A page, or the stream.",
               content: {
-                "application/json": {
-                  schema: z.object({ data: z.array(eventEnvelopeSchema), meta: z.object({ nextCursor: z.string().nullable() }) }),
-                },
-                "text/event-stream": { schema: z.string() },
+                "application/json": { schema: listOf(eventSchema) },
+                "text/event-stream": { schema: streamMessageSchema },
               },
             },
             ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found", "draining", "overloaded"),

@@ -3,8 +3,10 @@ import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { FoundFile, TaskFiles } from "../dispatch/task-files.ts";
 import { encodeNameCursor, nameCursorSchema, pageQuery } from "./cursor.ts";
+import { taskParams } from "./describe-task.ts";
 import { noQuery } from "./empty.ts";
 import { problemResponses } from "./problem.ts";
+import { headersOf } from "./response-headers.ts";
 import { sendFile } from "./send-file.ts";
 import { time, toIso } from "./time.ts";
 
@@ -16,14 +18,21 @@ const fileSchema = z
   })
   .meta({ id: "TaskFile" });
 
-const fileListSchema = z.strictObject({
-  data: z.array(fileSchema),
-  meta: z.strictObject({
-    nextCursor: z.string().nullable(),
-    truncated: z.boolean().describe("Something could not be looked at: an unreadable or enormous directory, a path that is too long."),
-  }),
-});
+const fileListSchema = z
+  .strictObject({
+    data: z.array(fileSchema),
+    meta: z.strictObject({
+      nextCursor: z.string().nullable(),
+      truncated: z.boolean().describe("Something could not be read: an unreadable or enormous directory, a path that is too long."),
+    }),
+  })
+  .meta({ id: "TaskFilePage" });
 
+const rangeHeaders = z.object({
+  range: z.string().optional().describe("`bytes=<first>-<last>`: one range."),
+  "if-range": z.string().optional().describe("An ETag: the range only if the file has not changed since, otherwise the whole file."),
+});
+const fileHeaders = ["Accept-Ranges", "Content-Disposition", "ETag"] as const;
 const binary = { "application/octet-stream": { schema: z.string().meta({ override: { type: "string", format: "binary" } }) } };
 
 /** `GET /api/v2/tasks/{taskId}/files` and `GET /api/v2/tasks/{taskId}/files/{path}`. */
@@ -35,10 +44,12 @@ export function registerTaskFileRoutes(server: FastifyInstance, { taskFiles }: {
     {
       config: { scope: "read" },
       schema: {
+        operationId: "listTaskFiles",
+        tags: ["files"],
         summary: "List the files that a task left",
         description:
-          "Files of the agent's workspace that last changed while the task ran, by path. A page may hold fewer than asked for: only a nextCursor of null is the end.",
-        params: z.object({ taskId: z.string() }),
+          "Files of the agent's workspace that last changed while the task ran, by path. A page may hold fewer than `limit`: only a `nextCursor` of null is the end.",
+        params: taskParams,
         querystring: z.strictObject({
           limit: pageQuery.limit,
           cursor: nameCursorSchema.optional().describe("`meta.nextCursor` of the page before."),
@@ -65,7 +76,7 @@ export function registerTaskFileRoutes(server: FastifyInstance, { taskFiles }: {
     // The one that Fastify would make for HEAD reads the file from beginning to end.
     exposeHeadRoute: false,
   } as const;
-  const params = z.object({ taskId: z.string(), "*": z.string().describe("Path of the file; slashes are part of it.") });
+  const params = taskParams.extend({ "*": z.string().describe("Path of the file; slashes are part of it.") });
 
   for (const method of ["GET", "HEAD"] as const) {
     app.route({
@@ -73,13 +84,16 @@ export function registerTaskFileRoutes(server: FastifyInstance, { taskFiles }: {
       method,
       schema: {
         hide: method === "HEAD",
-        summary: "Fetch a file that a task left",
+        operationId: "downloadTaskFile",
+        tags: ["files"],
+        summary: "Download a file that a task left",
         description: "The whole file, or the one range that a Range header asks for. At most 1 GiB at once.",
         params,
         querystring: noQuery,
+        headers: rangeHeaders,
         response: {
-          200: { description: "The file.", content: binary },
-          206: { description: "The range that was asked for.", content: binary },
+          200: { description: "The file.", headers: headersOf(...fileHeaders), content: binary },
+          206: { description: "The requested range.", headers: headersOf(...fileHeaders, "Content-Range"), content: binary },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found", "too_large", "range_not_satisfiable"),
         },
       },

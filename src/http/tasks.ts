@@ -4,12 +4,12 @@ import { z } from "zod";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { TaskReader } from "../dispatch/task-reader.ts";
 import { BridgeError } from "../errors.ts";
-import { taskStates } from "../task.ts";
 import { listOf, pageQuery, toPage } from "./cursor.ts";
-import { describeListedTask, listedTaskSchema, sendTask, taskSchema } from "./describe-task.ts";
+import { describeListedTask, listedTaskSchema, sendTask, taskParams, taskSchema, taskStateSchema } from "./describe-task.ts";
 import { emptyBody, noQuery } from "./empty.ts";
 import { PREFER_DESCRIPTION } from "./prefer.ts";
 import { bodyRefusals, problemResponses } from "./problem.ts";
+import { headersOf } from "./response-headers.ts";
 import { waitIfPreferred } from "./wait-if-preferred.ts";
 
 /** What the routes need. */
@@ -18,15 +18,16 @@ export interface TaskDependencies {
   tasks: TaskReader;
 }
 
-const taskParams = z.object({ taskId: z.string() });
 const listQuery = z.strictObject({
   ...pageQuery,
-  state: z.enum(taskStates).optional(),
-  provider: z.string().optional(),
-  agentId: z.string().optional(),
-  parentTaskId: z.string().optional(),
+  state: taskStateSchema.optional().describe("Only tasks in this state."),
+  provider: z.string().optional().describe("Only tasks of this adapter."),
+  agentId: z.string().optional().describe("Only tasks of this agent."),
+  parentTaskId: z.string().optional().describe("Only child tasks of this task."),
 });
-const cancelledSchema = z.strictObject({ taskId: z.string(), state: z.enum(taskStates) });
+const cancelledSchema = z
+  .strictObject({ taskId: z.string(), state: taskStateSchema })
+  .meta({ id: "CancelledTask", description: "The state of the task after the request." });
 
 /** `GET /api/v2/tasks`, `GET` and `DELETE /api/v2/tasks/{taskId}`, and `POST /api/v2/tasks/{taskId}/cancel`. */
 export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks }: TaskDependencies): void {
@@ -37,7 +38,11 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
     {
       config: { scope: "read" },
       schema: {
-        summary: "List tasks, newest first",
+        operationId: "listTasks",
+        tags: ["tasks"],
+        summary: "List tasks",
+        description:
+          "Tasks of your tenant, newest first, without their results. A page may hold fewer than `limit`: only a `nextCursor` of null is the end.",
         querystring: listQuery,
         response: {
           200: {
@@ -71,12 +76,19 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
     {
       config: { scope: "read" },
       schema: {
-        summary: "One task with its result",
+        operationId: "getTask",
+        tags: ["tasks"],
+        summary: "Get a task",
+        description: "The task with its result, which is null until the task ends.",
         params: taskParams,
         querystring: noQuery,
         headers: z.looseObject({ prefer: z.string().optional().describe(PREFER_DESCRIPTION) }),
         response: {
-          200: { description: "The task.", content: { "application/json": { schema: taskSchema } } },
+          200: {
+            description: "The task.",
+            headers: headersOf("Preference-Applied"),
+            content: { "application/json": { schema: taskSchema } },
+          },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found"),
         },
       },
@@ -131,13 +143,19 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
     {
       config: { scope: "dispatch" },
       schema: {
-        summary: "Cancel a task and its child tasks",
+        operationId: "cancelTask",
+        tags: ["tasks"],
+        summary: "Cancel a task",
+        description: "Cancels the task and its child tasks. A task that has ended stays as it is.",
         params: taskParams,
         querystring: noQuery,
         body: emptyBody,
         response: {
           200: { description: "The task had ended before; nothing changed.", content: { "application/json": { schema: cancelledSchema } } },
-          202: { description: "Cancelled.", content: { "application/json": { schema: cancelledSchema } } },
+          202: {
+            description: "The cancellation has started. `state` may still be `running`: the task ends as soon as its runtime is gone.",
+            content: { "application/json": { schema: cancelledSchema } },
+          },
           ...problemResponses(...bodyRefusals, "unauthenticated", "scope_missing", "not_found", "too_many_requests", "storage_unavailable"),
         },
       },

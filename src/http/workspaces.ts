@@ -21,7 +21,7 @@ const workspaceSchema = z
   .meta({ id: "Workspace" });
 
 const params = z.object({
-  agentId: z.string().regex(agentIdPattern, "must be 1 to 128 of A-Z a-z 0-9 _ -"),
+  agentId: z.string().regex(agentIdPattern, "must be 1 to 128 of A-Z a-z 0-9 _ -").describe("Id of the agent."),
   "*": z.string().describe("Path of the file, relative to the workspace; slashes are part of it."),
 });
 
@@ -31,16 +31,18 @@ const conditionHeaders = z.looseObject({
   "if-none-match": z.string().optional().describe("`*`: the file must not exist. Otherwise 409 `stale_write`."),
 });
 
-const refusals = problemResponses(
-  ...bodyRefusals,
-  "unauthenticated",
-  "scope_missing",
-  "not_found",
-  "invalid_state",
-  "stale_write",
-  "too_many_requests",
-  "storage_unavailable",
-);
+/** New objects for each route, because the description of the API would be filled in at the first one alone. */
+const refusals = () =>
+  problemResponses(
+    ...bodyRefusals,
+    "unauthenticated",
+    "scope_missing",
+    "not_found",
+    "invalid_state",
+    "stale_write",
+    "too_many_requests",
+    "storage_unavailable",
+  );
 
 const PATH_RULES =
   "`.git` and `node_modules` at any depth, and `SOUL.md`, `AGENTS.md`, `TOOLS.md` and `agent.json` at the root, are refused with 400. Links are not followed.";
@@ -104,14 +106,12 @@ export function workspaceRoutes({
           querystring: noQuery,
           headers: conditionHeaders,
           consumes: ["application/octet-stream"],
-          body: z
-            .unknown()
-            .optional()
-            .meta({ override: { type: "string", format: "binary" } }),
+          "x-answer-headers": { 201: ["ETag"], 204: ["ETag"] },
+          body: z.unknown().meta({ override: { type: "string", format: "binary" } }),
           response: {
             201: { description: "Made. `ETag` is the tag of the file." },
             204: { description: "Replaced. `ETag` is the tag of the file." },
-            ...refusals,
+            ...refusals(),
           },
         } satisfies FastifyZodOpenApiSchema,
       },
@@ -138,7 +138,7 @@ export function workspaceRoutes({
           params,
           querystring: noQuery,
           headers: conditionHeaders,
-          response: { 204: { description: "Deleted." }, ...refusals },
+          response: { 204: { description: "Deleted." }, ...refusals() },
         } satisfies FastifyZodOpenApiSchema,
       },
       async (request, reply) => {

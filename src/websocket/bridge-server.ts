@@ -141,14 +141,15 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
       exposeHeadRoute: false,
       config: { scope: "any" },
       schema: {
+        operationId: "openSocket",
         tags: ["websocket"],
         summary: "Open the WebSocket bridge protocol",
-        description: "Requests and answers over one socket: docs/websocket.md. Each op asks for its own scope.",
+        description: "Requests and answers over one socket, as docs/websocket.md describes them. Each op requires its own scope.",
         querystring: z.strictObject({
           ticket: z.string().optional().describe("A single-use ticket in place of the token, for browsers."),
         }),
         response: {
-          101: z.null().describe("The socket is open."),
+          101: { description: "The socket is open." },
           ...problemResponses("invalid_request", "unauthenticated", "upgrade_required", "overloaded"),
         },
       } satisfies FastifyZodOpenApiSchema,

@@ -110,6 +110,11 @@ describe("Prefer: wait", () => {
   });
 });
 
+test("a dispatch without a body is rejected as the caller's error", async () => {
+  expectProblem(await bridge.call("POST", "/api/v2/dispatch"), "invalid_request");
+  expectProblem(await bridge.call("POST", "/api/v2/dispatch", { body: "null" }), "invalid_request");
+});
+
 test("knows no parameters in its URL", async () => {
   const body = { provider: "memory", agentId: "writer", message: "Hello.", taskId: "parametered" };
   const refused = await bridge.call("POST", "/api/v2/dispatch?dryRun=true&message=x", { body });

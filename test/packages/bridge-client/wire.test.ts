@@ -63,13 +63,11 @@ describe("the client's types are the server's", () => {
     expectTypeOf<SeenOf<"tool.completed">>().branded.toEqualTypeOf<DataOf<"tool.completed">>();
   });
 
-  test("a dispatch, but for the aliases of its fields", () => {
+  test("a dispatch", () => {
     type Taken = z.input<typeof describedDispatchSchema>;
-    expectTypeOf<keyof DispatchRequest>().toEqualTypeOf<Exclude<keyof Taken, "timeout" | "bridge_input">>();
+    expectTypeOf<keyof DispatchRequest>().toEqualTypeOf<keyof Taken>();
     // A tool may have any of four forms; the client leaves them to Bridge.
-    expectTypeOf<Omit<DispatchRequest, "tools" | "mcpServers">>().branded.toEqualTypeOf<
-      Omit<Taken, "timeout" | "bridge_input" | "tools" | "mcpServers">
-    >();
+    expectTypeOf<Omit<DispatchRequest, "tools" | "mcpServers">>().branded.toEqualTypeOf<Omit<Taken, "tools" | "mcpServers">>();
     type Server = NonNullable<z.infer<typeof describedDispatchSchema>["mcpServers"]>[number];
     expectTypeOf<NonNullable<DispatchRequest["mcpServers"]>[number]>().branded.toEqualTypeOf<Server>();
   });
@@ -106,6 +104,11 @@ describe("openapi.yaml has the same fields", () => {
 
   test.each(Object.entries(keys))("%s", (name, known) => {
     expect(Object.keys(components.schemas[name]?.properties ?? {}).toSorted()).toEqual(Object.keys(known).toSorted());
+  });
+
+  test("a callback", () => {
+    const described = Object.keys(components.schemas["CallbackBody"]?.properties ?? {});
+    expect(described.toSorted()).toEqual([...Object.keys(executionResultSchema.shape), ...Object.keys(callback)].toSorted());
   });
 
   test("an adapter's health", () => {
