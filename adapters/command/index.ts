@@ -75,6 +75,8 @@ async function runProgram(
   const startedAt = performance.now();
   let exitTimer: NodeJS.Timeout | undefined;
   let said = "";
+  /** Length of the text before the last tool event: a discard withdraws only what follows. */
+  let kept = 0;
   /** Plain lines that are not emitted yet. Lines of one chunk become one event. */
   let unsaid = "";
   const isWithinLimit = createTextLimit();
@@ -99,6 +101,10 @@ async function runProgram(
     unsaid = "";
     if (lines !== "") say(lines);
   };
+  const follow = (type: AdapterEvent["type"]): void => {
+    if (type === "tool.invoked" || type === "tool.completed") kept = said.length;
+    else if (type === "assistant.text_discarded") said = said.slice(0, kept);
+  };
   const report = (result: CommandResult): void => {
     reported = result;
     exitTimer = setTimeout(() => controller.abort(), exitAfterResultMs);
@@ -113,6 +119,7 @@ async function runProgram(
     sayLines();
     if (meaning.kind === "event" && meaning.event.type === "assistant.text") say(meaning.event.data.content);
     else {
+      if (meaning.kind === "event") follow(meaning.event.type);
       // An event is stored with about the size of its line; invalid bytes take more space.
       count(Buffer.byteLength(line));
       if (meaning.kind === "event") emit({ ...meaning.event, taskId } as AdapterEvent);

@@ -1,6 +1,8 @@
-const types =
-  "execution.started assistant.text tool.invoked tool.completed execution.progress tool.approval_requested tool.approval_resolved";
-const endings = "execution.completed execution.failed callback.delivered callback.dead stream.gap";
+const types = [
+  "execution.started assistant.text assistant.text_discarded tool.invoked tool.completed execution.progress",
+  "tool.approval_requested tool.approval_resolved",
+  "execution.completed execution.failed callback.delivered callback.dead stream.gap",
+];
 
 /** Follows Bridge's events in a browser. `mintTicket()` resolves to the answer of POST /api/v2/events/ticket. Returns a function that stops. */
 export function followEvents(url, mintTicket, onEvent, { lastEventId = "", retryDelayMs = 3000 } = {}) {
@@ -18,7 +20,7 @@ export function followEvents(url, mintTicket, onEvent, { lastEventId = "", retry
       lastEventId = message.lastEventId || lastEventId;
       onEvent(message.type, JSON.parse(message.data));
     };
-    for (const type of `${types} ${endings}`.split(" ")) source.addEventListener(type, receive);
+    for (const type of types.join(" ").split(" ")) source.addEventListener(type, receive);
     source.onerror = () => {
       source.close(); // The browser would come back with a ticket that is used up.
       again();

@@ -43,10 +43,28 @@ export function createConversation(question: string, { wholeMessages = false }: 
     else assistant().content += content;
   }
 
+  /** Behind its call, and behind the results that are there: some runtimes report the end of a call only after their answer. */
+  function placeOfResult(toolCallId: string): number {
+    const call = messages.findLastIndex(({ toolCalls }) => toolCalls?.some((one) => one.toolCallId === toolCallId) === true);
+    if (call === -1) return messages.length;
+    let place = call + 1;
+    while (messages[place]?.role === "tool") place += 1;
+    return place;
+  }
+
+  /** Text before a tool call stays: only the text since the last tool event is withdrawn. */
+  function discardText(): void {
+    for (let last = messages.at(-1); last?.role === "assistant" && last.toolCalls === undefined; last = messages.at(-1)) {
+      size -= last.content.length;
+      messages.pop();
+    }
+  }
+
   return {
     add(event) {
       if (size > CONVERSATION_LIMIT_CHARACTERS) return;
       if (event.type === "assistant.text") addText(event.data.content, wholeMessages);
+      else if (event.type === "assistant.text_discarded") discardText();
       else if (event.type === "tool.invoked") {
         const { toolCallId, toolName, input } = event.data;
         const json = toJson(input);
@@ -57,7 +75,7 @@ export function createConversation(question: string, { wholeMessages = false }: 
         const { output, toolCallId } = event.data;
         const content = typeof output === "string" ? output : toJson(output);
         size += content.length;
-        messages.push({ role: "tool", content, toolCallId });
+        messages.splice(placeOfResult(toolCallId), 0, { role: "tool", content, toolCallId });
       }
     },
     addAnswer(answer) {

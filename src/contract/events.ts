@@ -2,13 +2,20 @@ import { z } from "zod";
 
 const fields = {
   "assistant.text": z.object({ content: z.string() }),
+  "assistant.text_discarded": z.object({ reason: z.string().optional() }),
   "tool.invoked": z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() }),
   "tool.completed": z.object({ toolCallId: z.string(), toolName: z.string(), output: z.unknown(), isError: z.boolean() }),
   "execution.progress": z.record(z.string(), z.unknown()),
 };
 
 /** The kinds of event an adapter may emit; the start and the end of a task are Bridge's to tell. */
-export const adapterEventTypes = ["assistant.text", "tool.invoked", "tool.completed", "execution.progress"] as const;
+export const adapterEventTypes = [
+  "assistant.text",
+  "assistant.text_discarded",
+  "tool.invoked",
+  "tool.completed",
+  "execution.progress",
+] as const;
 export type AdapterEventType = (typeof adapterEventTypes)[number];
 
 /** Every kind of event on the wire, in the order a task meets them. */
@@ -27,7 +34,10 @@ export type EventType = (typeof eventTypes)[number];
 /** Schema of an event's data, by type: what Bridge accepts from an adapter. */
 export const adapterEventData: { readonly [T in AdapterEventType]: (typeof fields)[T] } = fields;
 
-/** What an adapter emits while it executes: `assistant.text` is a delta, the rest is whole. */
+/**
+ * What an adapter emits while it executes. `assistant.text` is a delta; `assistant.text_discarded` withdraws the text since the last tool event,
+ * or since the last discard; the rest is whole.
+ */
 export type AdapterEvent = {
   [T in AdapterEventType]: { type: T; taskId: string; data: z.infer<(typeof fields)[T]> };
 }[AdapterEventType];

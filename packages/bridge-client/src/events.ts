@@ -5,6 +5,8 @@ interface EventData {
   "execution.started": { agentId: string };
   /** A piece of the answer. */
   "assistant.text": { content: string };
+  /** Withdraws the text since the last tool event or the last discard: the runtime has thrown it away. */
+  "assistant.text_discarded": { reason?: string };
   "tool.invoked": { toolCallId: string; toolName: string; input: unknown };
   "tool.completed": { toolCallId: string; toolName: string; output: unknown; isError: boolean };
   "execution.progress": Record<string, unknown>;
