@@ -14,6 +14,8 @@ import { AgentGone } from "./acp-failure.ts";
 export interface AcpListener {
   /** Called in the order in which the updates came, and before any request or answer that came after them. */
   onUpdate(params: { sessionId?: unknown; update?: unknown }): void;
+  /** A notification beside the protocol, in its place among the updates. */
+  onExtension(method: string, params: { sessionId?: unknown }): void;
   /** Several may wait for their answers at a time. */
   onPermission(params: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   /** A line that is no message. */
@@ -30,7 +32,7 @@ export interface AcpChannel {
 }
 
 /** Makes a channel to an agent that is about to start. */
-export function createAcpChannel({ onUpdate, onPermission, onNoise }: AcpListener): AcpChannel {
+export function createAcpChannel({ onUpdate, onExtension, onPermission, onNoise }: AcpListener): AcpChannel {
   let incoming: ReadableStreamDefaultController<AnyMessage> | undefined;
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
@@ -58,6 +60,8 @@ export function createAcpChannel({ onUpdate, onPermission, onNoise }: AcpListene
       if (message === null) onNoise(line);
       // Updates do not take the way of the requests, on which their order is not kept, and unknown kinds are errors.
       else if ("method" in message && message.method === methods.client.session.update) onUpdate(message.params ?? {});
+      else if ("method" in message && !("id" in message) && message.method.startsWith("_"))
+        onExtension(message.method, message.params ?? {});
       else if ("method" in message || unanswered.delete(message.id)) incoming?.enqueue(message);
       else onNoise(line);
     },

@@ -1,6 +1,7 @@
 import type { InitializeResponse, PromptResponse, RequestError, SessionConfigOption } from "@agentclientprotocol/sdk";
 import type { ExecutionRequest, GatewayCapabilities, NormalizedUsage } from "#contract";
 import type { Finding, ProgramContext, ProgramTask } from "../program/agent-program.ts";
+import type { EmptyAnswers } from "../program/finish-answer.ts";
 import type { Verdict } from "../program/run-program.ts";
 import type { AcpToolCall } from "./read-update.ts";
 
@@ -17,12 +18,18 @@ export interface AcpNotice {
   text?: string;
   /** The turn has failed, whatever reason for its end the agent will give; the latest text says why. */
   failed?: boolean;
+  /** It has thrown away the text of the message under way, for this reason. */
+  discarded?: string;
+  /** The last part of its answer, as it reports it at the end of the turn. */
+  answer?: string;
 }
 
 /** Everything in which one agent differs from the others over the Agent Client Protocol. */
 export interface AcpProfile {
   /** `sessionResume` also decides whether a resume token comes here at all. */
   capabilities: GatewayCapabilities;
+  /** What an answer without text is. Absent: `after tools`. */
+  emptyAnswers?: EmptyAnswers;
   find(context: ProgramContext): Finding;
   /** The start for a task; files that the agent reads when it starts are written here. */
   launch(argv: readonly string[], task: ProgramTask): AcpLaunch | Promise<AcpLaunch>;
@@ -52,6 +59,8 @@ export interface AcpProfile {
   mayInspect?(kind: string): boolean;
   /** What the agent tells about itself in the guise of an update; null for everything that is part of the story. */
   readNotice?(update: Readonly<Record<string, unknown>>): AcpNotice | null;
+  /** What a notification of the agent's own means, beside the protocol; null for those that do not matter. */
+  readExtension?(method: string, params: unknown): AcpNotice | null;
   /** A tool's name, where the agent does not give one; undefined: the kind of the call. */
   toolName?(call: AcpToolCall): string | undefined;
   /** A tool's input, where the agent gives it in another place than `rawInput`; undefined: its title. */

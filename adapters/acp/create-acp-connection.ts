@@ -27,10 +27,11 @@ const KILL_AFTER_MS = 2_500;
 
 /** The connection to an agent that speaks the Agent Client Protocol over its pipes: one process, one session, one turn a task. */
 export function createAcpConnection(profile: AcpProfile): ProgramConnection {
-  const { capabilities } = profile;
+  const { capabilities, emptyAnswers } = profile;
   return {
     name: "acp",
     capabilities,
+    ...(emptyAnswers !== undefined && { emptyAnswers }),
     find: profile.find,
     probe: (argv, context) => probeAgent(profile, argv, context),
     obstacleTo: (request) =>
@@ -49,10 +50,14 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
   let sessionId: string | undefined;
   let turn: Promise<Turn> = Promise.resolve({ verdict: null });
 
+  // What is told before the prompt, or of another session, is not of this task.
+  const isOurs = (given: unknown): boolean => sessionId !== undefined && (given ?? sessionId) === sessionId;
   const channel = createAcpChannel({
     onUpdate(params) {
-      // What is told before the prompt, or of another session, is not of this task.
-      if (sessionId !== undefined && (params.sessionId ?? sessionId) === sessionId) teller.take(params.update);
+      if (isOurs(params.sessionId)) teller.take(params.update);
+    },
+    onExtension(method, params) {
+      if (isOurs(params.sessionId)) teller.takeExtension(method, params);
     },
     onPermission: (asked) => answer(asked, task, profile, teller),
     onNoise: (line) =>

@@ -17,6 +17,7 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
   const noise: string[] = [];
   const channel = createAcpChannel({
     onUpdate: () => {},
+    onExtension: () => {},
     onPermission: async () => ({ outcome: { outcome: "cancelled" } }),
     onNoise: (line) => noise.push(line.slice(0, 500)),
   });

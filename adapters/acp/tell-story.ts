@@ -1,12 +1,14 @@
 import type { ApprovalQuestion } from "#contract";
 import type { TaskStory } from "../program/task-story.ts";
-import type { AcpProfile } from "./acp-profile.ts";
+import type { AcpNotice, AcpProfile } from "./acp-profile.ts";
 import { type AcpToolCall, readUpdate } from "./read-update.ts";
 
 /** Turns what an agent tells of a session into the story of a task. */
 export interface StoryTeller {
   /** The next update, as it came. */
   take(update: unknown): void;
+  /** The next notification beside the protocol. */
+  takeExtension(method: string, params: unknown): void;
   /** The agent asks before this call, which may be the first that is heard of it; answers the call as the story knows it. */
   ask(call: AcpToolCall): Omit<ApprovalQuestion, "taskId">;
   /** The kind of a call that is not done, as far as the agent has told; empty when it has not. */
@@ -26,7 +28,10 @@ export interface StoryTeller {
 }
 
 /** Starts telling one task's story. */
-export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "readNotice" | "toolName" | "toolInput">): StoryTeller {
+export function createStoryTeller(
+  story: TaskStory,
+  profile: Pick<AcpProfile, "readNotice" | "readExtension" | "toolName" | "toolInput">,
+): StoryTeller {
   /** Calls that are not done, and whether the story knows them already. */
   const calls = new Map<string, { call: AcpToolCall; told: boolean }>();
   const toolNames = new Set<string>();
@@ -34,6 +39,7 @@ export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "r
   let rejection: string | undefined;
   let failed = false;
   let notice = "It does not say why.";
+  let messageId: string | undefined;
 
   const merge = (given: AcpToolCall): AcpToolCall => {
     const known = calls.get(given.toolCallId);
@@ -65,20 +71,36 @@ export function createStoryTeller(story: TaskStory, profile: Pick<AcpProfile, "r
     if (done) complete(call.toolCallId, outputOf(call), call.status === "failed");
   };
 
+  const hear = (told: AcpNotice): void => {
+    failed ||= told.failed === true;
+    notice = told.text ?? notice;
+    if (told.discarded !== undefined) story.discard(told.discarded);
+    if (told.answer !== undefined) story.confirm(told.answer);
+  };
+  const say = (id: string | undefined, text: string): void => {
+    // A message that another one follows was whole.
+    if (id !== messageId) story.keep();
+    messageId = id;
+    story.say(text);
+  };
+
   return {
     take(given) {
       if (typeof given !== "object" || given === null) return;
       const told = profile.readNotice?.(given as Record<string, unknown>) ?? null;
-      failed ||= told?.failed === true;
-      notice = told?.text ?? notice;
-      const update = told === null ? readUpdate(given) : null;
+      if (told !== null) return hear(told);
+      const update = readUpdate(given);
       if (update === null) return;
       if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") return takeTool(update);
       // The agent has moved on: the inputs are complete.
       tellHeldBack();
-      if (update.sessionUpdate === "agent_message_chunk") story.say(update.content.text);
+      if (update.sessionUpdate === "agent_message_chunk") say(update.messageId ?? undefined, update.content.text);
       else if (update.sessionUpdate === "plan") story.progress({ plan: update.entries });
       else if (update.cost?.currency === "USD") costUsd = update.cost.amount;
+    },
+    takeExtension(method, params) {
+      const told = profile.readExtension?.(method, params) ?? null;
+      if (told !== null) hear(told);
     },
     ask: (call) => invoke(merge(call)),
     kindOf: (toolCallId) => calls.get(toolCallId)?.call.kind ?? "",

@@ -14,6 +14,7 @@ import { findInstalledSdk, loadSdk, packageName } from "./sdk.ts";
 export const inProcessConnection: ProgramConnection = {
   name: "in-process",
   capabilities: programCapabilities,
+  emptyAnswers: "accepted",
   find: findSdk,
   probe,
   execute,

@@ -19,9 +19,12 @@ const lineSchema = z.union([
     parent_tool_use_id: parent,
     event: z.object({
       type: z.string(),
+      index: z.number().optional(),
       message: z.object({ id: z.string() }).optional(),
-      delta: z.object({ type: z.string().optional(), text: z.string().optional() }).optional(),
+      delta: z.object({ type: z.string().optional(), text: z.string().optional(), stop_reason: z.string().nullish() }).optional(),
     }),
+    /** Of a message whose stream broke: from this block on it is thrown away. */
+    abandoned_blocks: z.object({ from_block_index: z.number() }).optional(),
   }),
   z.object({
     type: z.literal("assistant"),
@@ -33,6 +36,7 @@ const lineSchema = z.union([
   resultSchema,
 ]);
 type Line = z.infer<typeof lineSchema>;
+type StreamLine = Extract<Line, { type: "stream_event" }>;
 
 /** The tool by which the model hands in structured output: the end of the task, and no act of its own. */
 const OUTPUT_TOOL = "StructuredOutput";
@@ -52,6 +56,35 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
   const streamed = new Set<string>();
   const outputCalls = new Set<string>();
   let answered = false;
+  /** The message that streams: its text since its last tool, by block. Null between messages. */
+  let blocks: string[] | null = null;
+  let isRefused = false;
+
+  const discard = (reason: string, survivors = ""): Step[] => {
+    const text = blocks?.join("") ?? "";
+    blocks = null;
+    if (text === survivors) return [{ kind: "kept" }];
+    return [{ kind: "discarded", reason }, ...(survivors === "" ? [] : [{ kind: "text", text: survivors } as const]), { kind: "kept" }];
+  };
+  const readStreamEvent = ({ event, abandoned_blocks: abandoned }: StreamLine): Step[] => {
+    const { type, message, delta, index = 0 } = event;
+    if (type === "message_start" && message !== undefined) {
+      streamed.add(message.id);
+      const steps = blocks === null ? [] : discard(retryReason());
+      [blocks, isRefused] = [[], false];
+      return steps;
+    }
+    if (type === "message_delta") isRefused ||= delta?.stop_reason === "refusal";
+    if (type === "message_stop") {
+      if (isRefused) return discard("The model refused to go on.");
+      return discard(retryReason(), blocks?.slice(0, abandoned?.from_block_index).join(""));
+    }
+    if (type !== "content_block_delta" || delta?.type !== "text_delta") return [];
+    const { text = "" } = delta;
+    answered = true;
+    if (blocks !== null) blocks[index] = (blocks[index] ?? "") + text;
+    return [{ kind: "text", text }];
+  };
 
   const readBlock = (block: Block, { text, subAgentOf }: { text: boolean; subAgentOf: string | null }): Step[] => {
     if (block.type === "text") {
@@ -62,6 +95,7 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
     if (block.type === "tool_use" && block.name === OUTPUT_TOOL) outputCalls.add(block.id);
     else if (block.type === "tool_use") {
       answered &&= subAgentOf !== null;
+      if (subAgentOf === null) blocks &&= [];
       return [{ kind: "tool.invoked", toolCallId: block.id, toolName: block.name, input: block.input }];
     } else if (block.type === "tool_result" && !outputCalls.has(block.tool_use_id)) {
       const { tool_use_id: toolCallId, content, is_error: isError } = block;
@@ -74,15 +108,9 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
     const line = lineSchema.safeParse(object).data;
     switch (line?.type) {
       case "system":
-        return readSystem(line);
-      case "stream_event": {
-        if ((line.parent_tool_use_id ?? null) !== null) return [];
-        const { type, message, delta } = line.event;
-        if (type === "message_start" && message !== undefined) streamed.add(message.id);
-        if (type !== "content_block_delta" || delta?.type !== "text_delta") return [];
-        answered = true;
-        return [{ kind: "text", text: delta.text ?? "" }];
-      }
+        return [...(line.subtype === "api_retry" && blocks !== null ? discard(retryReason(line["error"])) : []), ...readSystem(line)];
+      case "stream_event":
+        return (line.parent_tool_use_id ?? null) === null ? readStreamEvent(line) : [];
       case "assistant": {
         if (line.message.model === NO_MODEL) return [];
         // A message whose pieces have been told is not told again as a whole.
@@ -152,12 +180,17 @@ function readSystem(line: SystemLine): Step[] {
 function readResult(line: ResultLine, verdict: Verdict, answered: boolean): Step[] {
   const { result = "", structured_output: outputs } = line;
   return [
-    // Structured output, or words of the program's own, are all that there is to say when the model has said nothing.
-    ...(verdict.status === "ok" && !answered && result !== "" ? [{ kind: "text", text: result } as const] : []),
+    // The result is the last part of the answer. Structured output is one only where the model has said nothing.
+    ...(verdict.status === "ok" && result !== "" && !(answered && outputs !== undefined)
+      ? [{ kind: "confirmed", text: result } as const]
+      : []),
     { kind: "known", facts: { ...spent(line), ...(outputs === undefined ? {} : { outputs }) } },
     { kind: "ended", ending: verdict },
   ];
 }
+
+/** Why Claude Code throws an answer away and asks the model again. */
+export const retryReason = (error?: unknown): string => `The model's answer broke off${typeof error === "string" ? ` (${error})` : ""}.`;
 
 /** What this task has used, its sub-agents included; `usage` leaves those out, and `total_cost_usd` counts the whole session. */
 function spent({ model_usage_since_last_result: models }: ResultLine): { usage?: NormalizedUsage; costUsd?: number } {

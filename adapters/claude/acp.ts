@@ -1,10 +1,12 @@
 import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
+import type { AcpNotice } from "../acp/acp-profile.ts";
 import { createAcpConnection } from "../acp/create-acp-connection.ts";
 import { claudeEnvironment } from "../claude-code/environment.ts";
+import { retryReason } from "../claude-code/events.ts";
 import { sdkOptions } from "../claude-code/sdk-options.ts";
 import { writeFiles } from "../claude-code/task-files.ts";
-import { unauthorised } from "../claude-code/verdict.ts";
+import { resultSchema, unauthorised } from "../claude-code/verdict.ts";
 import { findProgram } from "../process/find-program.ts";
 import type { Finding, ProgramContext } from "../program/agent-program.ts";
 import { readTurnUsage } from "./acp-usage.ts";
@@ -20,6 +22,7 @@ const AUTHENTICATION_REQUIRED = -32000;
 /** `claude-agent-acp`, which runs the Claude Code that it brings along. */
 export const acpConnection = createAcpConnection({
   capabilities,
+  emptyAnswers: "accepted",
   find,
   async launch(argv, { request, context }) {
     await writeFiles(request);
@@ -31,6 +34,8 @@ export const acpConnection = createAcpConnection({
   readsMcpServers: true,
   // A resumed session would go on in the mode of its last task.
   mode: ({ profile }) => (profile === "inspect" ? "default" : "acceptEdits"),
+  readNotice,
+  readExtension,
   toolName: ({ _meta }) => nameSchema.safeParse(_meta).data?.claudeCode.toolName,
   usageOf: (response) => readTurnUsage(response).usage,
   modelOf: (response) => readTurnUsage(response).model,
@@ -49,7 +54,31 @@ function find({ settings, env }: ProgramContext): Finding {
 function sessionFields(request: ExecutionRequest): Record<string, unknown> {
   const { systemPrompt } = request;
   return {
-    _meta: { claudeCode: { options: sdkOptions(request) } },
+    _meta: {
+      claudeCode: { options: sdkOptions(request), emitRawSDKMessages: [{ type: "system", subtype: "api_retry" }, { type: "result" }] },
+    },
     ...(systemPrompt === undefined ? {} : { systemPrompt: { mode: "append", content: [{ type: "text", text: systemPrompt }] } }),
   };
+}
+
+const textSchema = z.object({ text: z.string() });
+
+/** A message without an id is the program's own. One such says that a refusal stopped the message before it, and that Claude was asked again. */
+export function readNotice({ sessionUpdate, messageId, content }: Readonly<Record<string, unknown>>): AcpNotice | null {
+  if (sessionUpdate !== "agent_message_chunk" || (messageId ?? null) !== null) return null;
+  const text = textSchema.safeParse(content).data?.text ?? "";
+  return /stopped the response above/.test(text) ? { text, discarded: text } : { text };
+}
+
+const sdkMessageSchema = z.object({
+  message: z.union([z.object({ type: z.literal("system"), subtype: z.literal("api_retry"), error: z.string().optional() }), resultSchema]),
+});
+
+/** Messages of the SDK that say what updates leave out: that an answer was thrown away, and which one counts. */
+export function readExtension(method: string, params: unknown): AcpNotice | null {
+  const message = method === "_claude/sdkMessage" ? sdkMessageSchema.safeParse(params).data?.message : undefined;
+  if (message === undefined) return null;
+  if (message.type === "system") return { discarded: retryReason(message.error) };
+  const { is_error: isError, result = "", structured_output: outputs } = message;
+  return isError || result === "" || outputs !== undefined ? null : { answer: result };
 }

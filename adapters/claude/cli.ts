@@ -13,7 +13,14 @@ import { cliCapabilities } from "./capabilities.ts";
 import { homeSetting } from "./home-setting.ts";
 
 /** One start of `claude` a task, told in JSON lines. */
-export const cliConnection: ProgramConnection = { name: "cli", capabilities: cliCapabilities, find, probe, execute };
+export const cliConnection: ProgramConnection = {
+  name: "cli",
+  capabilities: cliCapabilities,
+  emptyAnswers: "accepted",
+  find,
+  probe,
+  execute,
+};
 
 function find({ settings, env }: ProgramContext): Finding {
   const name = settings.command ?? "claude";

@@ -20,6 +20,8 @@ import { combine, keepTotal, readTurnUsage, subAgentTools, toldUsage, usageBefor
 
 const agent = createAcpConnection({
   capabilities,
+  // Codex drops a refusal, and ends as if the model had said nothing.
+  emptyAnswers: "never",
   find: findCodexAcp,
   async launch(argv, task) {
     const { request, context } = task;
@@ -98,12 +100,15 @@ function isEmpty(directory: string): boolean {
 }
 
 const textSchema = z.object({ text: z.string() });
+const retrySchema = z.object({ codex: z.object({ error: z.object({ willRetry: z.literal(true), message: z.string().default("") }) }) });
 const statusSchema = z.object({ codex: z.object({ threadStatus: z.object({ type: z.literal("systemError") }) }) });
 
 /** Messages without an id are Codex's own: warnings, and why a turn has failed, which ends as if it had gone well. */
 export function readNotice({ sessionUpdate, messageId, content, _meta }: Readonly<Record<string, unknown>>): AcpNotice | null {
   if (sessionUpdate === "agent_message_chunk" && (messageId ?? null) === null)
     return { text: textSchema.safeParse(content).data?.text ?? "" };
+  const retry = retrySchema.safeParse(_meta).data?.codex.error;
+  if (retry !== undefined) return { discarded: retry.message };
   return statusSchema.safeParse(_meta).success ? { failed: true } : null;
 }
 

@@ -17,7 +17,15 @@ import { probeCodex } from "./probe-codex.ts";
 import { combine, keepTotal, readSessionUsage, toldUsage, usageBefore } from "./usage.ts";
 
 /** One start of `codex exec` a task, told in JSON lines. */
-export const cliConnection: ProgramConnection = { name: "cli", capabilities: cliCapabilities, find: findCodex, probe: probeCodex, execute };
+export const cliConnection: ProgramConnection = {
+  name: "cli",
+  capabilities: cliCapabilities,
+  // Codex drops a refusal, and ends as if the model had said nothing.
+  emptyAnswers: "never",
+  find: findCodex,
+  probe: probeCodex,
+  execute,
+};
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
   const obstacle = obstacleTo(task);

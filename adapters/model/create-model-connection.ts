@@ -75,6 +75,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
   return {
     name,
     capabilities,
+    emptyAnswers: "accepted",
     multiAgent,
     claims: ({ settings }) => ({ costTracking: modelSettingsOf(settings).prices !== undefined }),
 

@@ -11,9 +11,14 @@ export type BrokenCalls = (reason: string) => Step[];
 export function createBrokenCalls(): BrokenCalls {
   let count = 0;
   return (reason) => {
-    count = reason === "unknown" || reason === "other" ? count + 1 : 0;
-    if (count < MAX_BROKEN_CALLS) return [];
+    const isBroken = reason === "unknown" || reason === "other";
+    count = isBroken ? count + 1 : 0;
+    // OpenCode asks again after a broken answer; of a whole one the text stays.
+    if (count < MAX_BROKEN_CALLS) return [isBroken ? brokeOff : { kind: "kept" }];
     const error = `The model's answer broke off ${count} times in a row. Does the provider speak the protocol that it is configured for?`;
     return [{ kind: "ended", ending: failure("model_error", error) }];
   };
 }
+
+/** The text of the call is thrown away. */
+export const brokeOff: Step = { kind: "discarded", reason: "The model's answer broke off." };

@@ -14,6 +14,7 @@ export const cliConnection: ProgramConnection = {
   name: "cli",
   // Lines hold whole parts of the text, and a call that is asked about ends the program.
   capabilities: { ...programCapabilities, streaming: false, approvals: false },
+  emptyAnswers: "never",
   find,
   probe,
   execute,

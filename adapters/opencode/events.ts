@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { LineReader, Step, Verdict } from "../program/run-program.ts";
-import { createBrokenCalls } from "./broken-calls.ts";
+import { brokeOff, createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, failure } from "./failures.ts";
 import { readTool, toolPartSchema } from "./tools.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
@@ -31,8 +31,10 @@ export function createRunReader(tally: Tally): RunReader {
     if (line === undefined) return [];
     const session: Step[] = line.sessionID === undefined ? [] : [{ kind: "known", facts: { resumeToken: line.sessionID } }];
     if (line.type === "step_start") {
+      // The step before has not come to its end.
+      const isAgain = isCalling;
       isCalling = true;
-      return session;
+      return isAgain ? [...session, brokeOff] : session;
     }
     if (line.type === "text") return [...session, { kind: "text", text: line.part.text }];
     if (line.type === "error") return [...session, { kind: "ended", ending: explainError(line.error) }];

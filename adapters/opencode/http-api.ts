@@ -10,7 +10,15 @@ import { find, probe } from "./program.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
 
 /** One `opencode serve` a task, spoken to over HTTP. */
-export const httpApiConnection: ProgramConnection = { name: "http-api", capabilities: programCapabilities, find, probe, execute };
+export const httpApiConnection: ProgramConnection = {
+  name: "http-api",
+  capabilities: programCapabilities,
+  // OpenCode drops a refusal, and ends as if the model had said nothing.
+  emptyAnswers: "never",
+  find,
+  probe,
+  execute,
+};
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
   const start = await prepareStart(task, { instructionsInFile: false });

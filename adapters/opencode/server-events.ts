@@ -96,7 +96,9 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
   const readPart = (part: z.infer<typeof partSchema>): ServerStep[] => {
     if (part.type === "step-finish") {
       tally.add(part);
-      return brokenCalls(part.reason);
+      const steps = brokenCalls(part.reason);
+      // The text of sub-agents is not part of the answer.
+      return part.sessionID === sessionId ? steps : steps.filter(({ kind }) => kind === "ended");
     }
     if (part.type === "tool") return readCall(part);
     return part.sessionID === sessionId && answers.has(part.messageID) ? tellText(part.id, part.text) : [];
@@ -163,6 +165,9 @@ function judge(error: ReportedError | null, finish: string | null): Verdict {
 
 function readStatus({ type, attempt = 0, message = "" }: z.infer<typeof statusSchema>): ServerStep[] {
   if (type !== "retry") return [];
-  const progress: ServerStep = { kind: "progress", data: { retry: attempt, message } };
-  return attempt < MAX_FAILED_CALLS ? [progress] : [progress, { kind: "ended", ending: explainRetries(attempt, message) }];
+  const again: ServerStep[] = [
+    { kind: "discarded", reason: message },
+    { kind: "progress", data: { retry: attempt, message } },
+  ];
+  return attempt < MAX_FAILED_CALLS ? again : [...again, { kind: "ended", ending: explainRetries(attempt, message) }];
 }

@@ -29,5 +29,12 @@ export function readTool({ callID, tool, state }: ToolPart): Step[] {
   const failed = state.status === "error";
   // A command that fails is a completed call here.
   const isError = failed || (state.metadata?.exit ?? 0) !== 0;
-  return [invoked, { kind: "tool.completed", toolCallId: callID, output: failed ? state.error : state.output, isError }];
+  const output = failed ? state.error : state.output;
+  const completed = { kind: "tool.completed", toolCallId: callID, output, isError } as const;
+  // Calls whose stream broke are closed behind the answer.
+  const hasRun = !(failed && state.error === ABORTED && Object.keys(state.input).length === 0);
+  return hasRun ? [invoked, completed] : [{ ...completed, toolName: tool }];
 }
+
+/** How OpenCode ends a call that was not complete. */
+const ABORTED = "Tool execution aborted";

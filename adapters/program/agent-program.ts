@@ -1,4 +1,5 @@
 import type { AdapterConfig, AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities, Sandbox } from "#contract";
+import type { EmptyAnswers } from "./finish-answer.ts";
 import type { ProgramSettings } from "./program-settings.ts";
 import type { SessionTotals } from "./session-totals.ts";
 import type { TaskStory } from "./task-story.ts";
@@ -53,6 +54,8 @@ export interface Probe {
 export interface ProgramConnection {
   name: Connection;
   capabilities: GatewayCapabilities;
+  /** What an answer without text is. Absent: `after tools`. */
+  emptyAnswers?: EmptyAnswers;
   /** How it fares with several agents in one task, where that is not as over the others. */
   multiAgent?: string;
   /** What these settings add to the capabilities, or take from them. */

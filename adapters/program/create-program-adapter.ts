@@ -11,12 +11,12 @@ import type {
   ExecutionResult,
   ModelLister,
   Paced,
-  TaskErrorCode,
 } from "#contract";
 import { createConversation } from "#contract";
 import { MAX_TEXT_BYTES, textLimitFailure } from "../process/text-limit.ts";
-import type { AgentProgram, Ending, ProgramConnection, ProgramContext } from "./agent-program.ts";
+import type { AgentProgram, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { asks } from "./decide-call.ts";
+import { finishAnswer } from "./finish-answer.ts";
 import { notStarted } from "./not-started.ts";
 import { type FoundConnection, findConnections, isUsable, type Probes, probeConnections, reportHealth } from "./preflight.ts";
 import { programSettingsSchema } from "./program-settings.ts";
@@ -177,10 +177,11 @@ async function runTask(
   try {
     const stop = AbortSignal.any([signal, tooLong.signal]);
     const ending = await connection.execute({ request, context, story, signal: stop, totals }, finding.argv);
-    story.close();
+    const { emptyAnswers } = connection;
+    const finished = finishAnswer(tooLong.signal.aborted ? { ...ending, ...textLimitFailure } : ending, { request, story, emptyAnswers });
     const conversationMessages = conversation.messages();
     return {
-      ...withOutput(tooLong.signal.aborted ? { ...ending, ...textLimitFailure } : ending, story.answer),
+      ...finished,
       ...(conversationMessages !== undefined && { conversationMessages }),
       durationMs: performance.now() - startedAt,
       connection: connection.name,
@@ -197,15 +198,6 @@ function obstacleTo(connection: ProgramConnection, request: ExecutionRequest): s
   if (asks(request) && !connection.capabilities.approvals)
     return 'it cannot ask before a tool call: dispatch with approvals "deny" or "allow".';
   return connection.obstacleTo?.(request) ?? null;
-}
-
-/** Failures that leave an answer: a task that was stopped the part that there is, and a schema that was not met the text that does not fit. */
-const answeredFailures: readonly (TaskErrorCode | undefined)[] = ["cancelled", "output_invalid"];
-
-/** The answer is the output of what went well, and of the failures that leave one; an error is not its own output. */
-function withOutput(ending: Ending, answer: string): Ending {
-  if (ending.status === "ok") return { ...ending, output: ending.output ?? answer };
-  return answeredFailures.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
 }
 
 function inUserHome(request: ExecutionRequest, { env }: ProgramContext): ExecutionRequest {

@@ -9,6 +9,12 @@ import type { TaskStory } from "./task-story.ts";
  */
 export type Step =
   | { kind: "text"; text: string }
+  /** The message under way has come to its end: its text stays. */
+  | { kind: "kept" }
+  /** The text of the message under way is thrown away. */
+  | { kind: "discarded"; reason: string }
+  /** The program repeats the last part of its answer. */
+  | { kind: "confirmed"; text: string }
   | { kind: "tool.invoked"; toolCallId: string; toolName: string; input: unknown }
   | { kind: "tool.completed"; toolCallId: string; output: unknown; isError: boolean; toolName?: string }
   | { kind: "progress"; data: Record<string, unknown> }
@@ -85,10 +91,22 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
 
 /** Tells what happened, as part of the story of its task. */
 export function tellStep(story: TaskStory, step: Exclude<Step, { kind: "known" | "ended" }>): void {
-  if (step.kind === "text") story.say(step.text);
-  else if (step.kind === "tool.invoked") story.invokeTool(step.toolCallId, step.toolName, step.input);
-  else if (step.kind === "tool.completed") story.completeTool(step.toolCallId, step.output, step.isError, step.toolName);
-  else story.progress(step.data);
+  switch (step.kind) {
+    case "text":
+      return story.say(step.text);
+    case "kept":
+      return story.keep();
+    case "discarded":
+      return story.discard(step.reason);
+    case "confirmed":
+      return story.confirm(step.text);
+    case "tool.invoked":
+      return story.invokeTool(step.toolCallId, step.toolName, step.input);
+    case "tool.completed":
+      return story.completeTool(step.toolCallId, step.output, step.isError, step.toolName);
+    case "progress":
+      return story.progress(step.data);
+  }
 }
 
 /** Says how many processes outlived their task. */

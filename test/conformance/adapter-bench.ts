@@ -176,9 +176,9 @@ export function openBench(subject: AdapterSubject): AdapterBench {
   };
 }
 
-/** What the runtime said after its last tool: its answer. */
+/** What the runtime said after its last tool, without what it has thrown away: its answer. */
 export function textAfterTools(events: readonly AdapterEvent[]): string {
-  const answer = events.slice(events.findLastIndex(({ type }) => type.startsWith("tool.")) + 1);
+  const answer = events.slice(events.findLastIndex(({ type }) => type.startsWith("tool.") || type === "assistant.text_discarded") + 1);
   return answer.map((event) => (event.type === "assistant.text" ? event.data.content : "")).join("");
 }
 

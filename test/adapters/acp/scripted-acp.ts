@@ -38,6 +38,8 @@ export const doing = (...steps: Record<string, unknown>[]) => scripted({ steps: 
 /** The profile of the scripted agent: a task's metadata is its script. */
 export const scriptedProfile: AcpProfile = {
   capabilities,
+  // Most scripts say nothing.
+  emptyAnswers: "accepted",
   find: () => ({ argv: [process.execPath, agent] }),
   launch: (argv, { request: { directories, metadata } }) => launch(argv, directories.tmp, metadata?.["script"] ?? {}),
   launchProbe: (argv, { dataDir, settings }) => launch(argv, dataDir, settings.config ?? {}),

@@ -5,7 +5,7 @@ import { readToolCall } from "../../../adapters/acp/read-update.ts";
 import { createStoryTeller, type StoryTeller } from "../../../adapters/acp/tell-story.ts";
 import { createTaskStory } from "../../../adapters/program/task-story.ts";
 
-type Telling = Pick<AcpProfile, "readNotice" | "toolName">;
+type Telling = Pick<AcpProfile, "readNotice" | "readExtension" | "toolName">;
 
 /** Tells a story and shows it: one line an event, and the answer. */
 function tell(act: (teller: StoryTeller) => void, profile: Telling = {}) {
@@ -14,6 +14,7 @@ function tell(act: (teller: StoryTeller) => void, profile: Telling = {}) {
     if (type === "tool.invoked") return `${data.toolName}#${data.toolCallId} ${JSON.stringify(data.input)}`;
     if (type === "tool.completed")
       return `${data.toolName}#${data.toolCallId} ${data.isError ? "failed" : "gave"} ${JSON.stringify(data.output)}`;
+    if (type === "assistant.text_discarded") return `discarded: ${data.reason}`;
     return type === "assistant.text" ? `"${data.content}"` : JSON.stringify(data);
   };
   const story = createTaskStory("task", (event) => lines.push(show(event)), { streaming: true });
@@ -184,6 +185,34 @@ test("notices are no part of the story, and tell of a turn that has failed (code
   const failed = tell(takeAll(said("Warning: metadata"), { sessionUpdate: "session_info_update" }, said("status 429")), { readNotice });
   expect(failed).toMatchObject({ lines: [], failure: expect.stringContaining("status 429") });
   expect(tell(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("It does not say why.");
+});
+
+test("claude: text of a message that broke off is discarded, and the answer is confirmed by the SDK's own messages", () => {
+  const readExtension: Telling["readExtension"] = (method, params) => (method === "_own" ? (params as { notice: object }).notice : null);
+  const own = (notice: object) => (teller: StoryTeller) => teller.takeExtension("_own", { notice });
+  const acts = [
+    takeAll(said("Whole. ", { messageId: "m1" }), said("Bro", { messageId: "m2" })),
+    own({ discarded: "It broke." }),
+    takeAll(said("The end.", { messageId: "m3" })),
+    own({ answer: "The end." }),
+    (teller: StoryTeller) => teller.takeExtension("_other", { notice: { discarded: "Not ours." } }),
+  ];
+  const told = tell((teller) => acts.forEach((act) => void act(teller)), { readExtension });
+  expect(told.lines).toEqual(['"Whole. "', '"Bro"', "discarded: It broke.", '"Whole. "', '"The end."']);
+  expect(told.answer).toBe("Whole. The end.");
+});
+
+test("claude: the answer stays when a call that broke off before it is closed behind it", () => {
+  const { lines, answer } = tell(
+    takeAll(
+      said("I call. ", { messageId: "m1" }),
+      call({ name: "Bash", status: "pending", rawInput: {} }),
+      said("The end.", { messageId: "m2" }),
+      change({ status: "failed", rawOutput: "It never ran." }),
+    ),
+  );
+  expect(lines).toEqual(['"I call. "', "Bash#1 {}", '"The end."', 'Bash#1 failed "It never ran."']);
+  expect(answer).toBe("The end.");
 });
 
 test("what is no update at all is passed over, before a profile looks at it", () => {

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { createClaudeReader } from "../../../adapters/claude-code/events.ts";
-import type { LineReader, Step } from "../../../adapters/program/run-program.ts";
+import { type LineReader, type Step, tellStep } from "../../../adapters/program/run-program.ts";
+import { createTaskStory } from "../../../adapters/program/task-story.ts";
 
 const homeSetting = "BRIDGE_ANY_HOME";
 
@@ -22,12 +23,14 @@ function replay(name: string) {
 function summary(lines: readonly string[], read: LineReader) {
   const steps = lines.flatMap((line) => read(JSON.parse(line)));
   const only = <Kind extends Step["kind"]>(kind: Kind) => steps.filter((step): step is Extract<Step, { kind: Kind }> => step.kind === kind);
-  const afterTools = steps.slice(steps.findLastIndex(({ kind }) => kind.startsWith("tool.")) + 1);
+  const story = createTaskStory("t", () => {}, { streaming: true });
+  for (const step of steps) if (step.kind !== "known" && step.kind !== "ended") tellStep(story, step);
   return {
     steps,
     tools: steps.filter(({ kind }) => kind.startsWith("tool.")),
     deltas: only("text").map(({ text }) => text),
-    answer: afterTools.map((step) => (step.kind === "text" ? step.text : "")).join(""),
+    answer: story.answer,
+    discarded: only("discarded"),
     progress: only("progress").map(({ data }) => data),
     facts: Object.assign({}, ...only("known").map(({ facts }) => facts)) as Record<string, unknown>,
     ended: only("ended").map(({ ending }) => ending),
@@ -127,6 +130,34 @@ describe("a recorded stream", () => {
     expect(progress).toEqual([{ retry }]);
     expect(ended).toEqual([{ status: "ok" }]);
     expect(answer).toBe("At last.");
+  });
+
+  test("of an answer that broke off and began anew: the first is discarded", () => {
+    const { deltas, discarded, answer, ended } = replay("broken-text");
+    expect(deltas.join("")).toBe("This sentence is brokenThe whole answer.");
+    expect(discarded).toHaveLength(1);
+    expect(answer).toBe("The whole answer.");
+    expect(ended).toEqual([{ status: "ok" }]);
+  });
+
+  test("of an answer that broke off in a tool call: what came before the call is kept, and the model goes on from there", () => {
+    const { tools, discarded, answer } = replay("broken-call");
+    expect(tools).toEqual([]);
+    expect(discarded).toEqual([]);
+    expect(answer).toBe("I call.AFTER.");
+  });
+
+  test("of a refusal after which the model was asked once more: its text is discarded", () => {
+    const { discarded, answer } = replay("refused-once");
+    expect(discarded).toHaveLength(1);
+    expect(answer).toBe("Well then.");
+  });
+
+  test("of an answer that was continued at the token limit: its parts are joined, though the result is the last one alone", () => {
+    const { discarded, answer, ended } = replay("continued");
+    expect(discarded).toEqual([]);
+    expect(answer).toBe("Half an answer.");
+    expect(ended).toEqual([{ status: "ok" }]);
   });
 
   test("of a session that was never opened hands out no token", () => {

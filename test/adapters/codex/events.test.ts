@@ -184,6 +184,11 @@ describe("over acp", () => {
     [{ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Warning: x" } }, { text: "Warning: x" }],
     [{ sessionUpdate: "agent_message_chunk", messageId: "msg_1", content: { type: "text", text: "Hello" } }, null],
     [{ sessionUpdate: "session_info_update", _meta: { codex: { threadStatus: { type: "systemError" } } } }, { failed: true }],
+    [
+      { sessionUpdate: "session_info_update", _meta: { codex: { error: { message: "Reconnecting... 1/2", willRetry: true } } } },
+      { discarded: "Reconnecting... 1/2" },
+    ],
+    [{ sessionUpdate: "session_info_update", _meta: { codex: { error: { message: "no", willRetry: false } } } }, null],
     [{ sessionUpdate: "session_info_update", _meta: { codex: { threadStatus: { type: "idle" } } } }, null],
     [{ sessionUpdate: "session_info_update", title: "A title" }, null],
   ])("%j is Codex's own word or not", (update, notice) => {

@@ -36,6 +36,8 @@ async function runScript(connection: ProgramConnection, script: string, { change
       say: (text: string) => told.push(text),
       invokeTool: () => onTool(() => cancel.abort()),
       completeTool: () => {},
+      keep: () => {},
+      discard: () => {},
       progress: () => {},
     } as unknown as ProgramTask["story"],
     signal: cancel.signal,

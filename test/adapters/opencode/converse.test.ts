@@ -43,6 +43,8 @@ async function talk(
         onTool();
       },
       completeTool: () => told.push("]"),
+      keep() {},
+      discard() {},
       progress: () => told.push("…"),
     } as unknown as ProgramTask["story"],
     signal,

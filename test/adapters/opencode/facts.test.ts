@@ -63,6 +63,15 @@ describe("a call of a tool", () => {
     [{ status: "completed", input, output: "o", metadata: { exit: 2 } }, [invoked, { ...completed, output: "o", isError: true }]],
     [{ status: "completed", input, output: "o", metadata: { exit: null } }, [invoked, { ...completed, output: "o", isError: false }]],
     [{ status: "error", input, error: "refused" }, [invoked, { ...completed, output: "refused", isError: true }]],
+    // Its stream broke before it was complete: it did not run, and is closed behind the answer.
+    [
+      { status: "error", input: {}, error: "Tool execution aborted" },
+      [{ ...completed, toolName: "bash", output: "Tool execution aborted", isError: true }],
+    ],
+    [
+      { status: "error", input, error: "Tool execution aborted" },
+      [invoked, { ...completed, output: "Tool execution aborted", isError: true }],
+    ],
   ])("%j", (state, steps) => {
     expect(meaningOf(state)).toEqual(steps);
   });

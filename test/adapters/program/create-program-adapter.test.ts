@@ -104,7 +104,6 @@ describe("the output of a task", () => {
   test.each<[string, string, Ending, string | undefined]>([
     ["what was said", "Said.", { status: "ok" }, "Said."],
     ["the runtime's own output before what was said", "Said.", { status: "ok", output: "Own." }, "Own."],
-    ["empty where nothing was said", "", { status: "ok" }, ""],
     ["what there is of it where somebody stopped the task", "Half.", cancelled, "Half."],
     ["nothing where a stopped task had said nothing", "", cancelled, undefined],
     ["the text that fits no schema", "Prose.", unfit, "Prose."],
@@ -178,6 +177,21 @@ test("tools that a task left open are closed before its result, also when the co
   expect(await adapter.cancel("t1")).toBe(false);
 });
 
+test("where nothing was said, the connection decides whether that is an answer", async () => {
+  const silent = doing(async () => ({ status: "ok" }));
+  for (const [connection, expected] of [
+    [
+      { ...silent, emptyAnswers: "accepted" as const },
+      { status: "ok", output: "" },
+    ],
+    [silent, { status: "error", errorCode: "model_error" }],
+  ] as const) {
+    const { adapter, initialize, request } = await openAdapter([connection]);
+    await initialize();
+    expect(await adapter.execute(request())).toMatchObject(expected);
+  }
+});
+
 test("an event that comes after the end of its task is not told", async () => {
   const late: (() => void)[] = [];
   const { adapter, events, initialize, request } = await openAdapter([
@@ -187,7 +201,7 @@ test("an event that comes after the end of its task is not told", async () => {
     }),
   ]);
   await initialize();
-  expect((await adapter.execute(request())).output).toBe("");
+  expect((await adapter.execute(request())).output).toBeUndefined();
   for (const tell of late) tell();
   expect(events).toEqual([]);
 });

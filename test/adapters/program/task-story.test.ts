@@ -27,6 +27,8 @@ const act = fc.oneof(
   fc.record({ kind: fc.constant("invoke" as const), id: toolId, name: fc.constantFrom("read", "write") }),
   fc.record({ kind: fc.constant("complete" as const), id: toolId, isError: fc.boolean() }),
   fc.record({ kind: fc.constant("progress" as const) }),
+  fc.record({ kind: fc.constant("keep" as const) }),
+  fc.record({ kind: fc.constant("discard" as const) }),
 );
 type Act = typeof act extends fc.Arbitrary<infer A> ? A : never;
 
@@ -35,6 +37,8 @@ function perform(story: TaskStory, acts: readonly Act[]): void {
     if (each.kind === "say") story.say(each.text);
     else if (each.kind === "invoke") story.invokeTool(each.id, each.name, { at: each.id });
     else if (each.kind === "complete") story.completeTool(each.id, "out", each.isError, "late");
+    else if (each.kind === "keep") story.keep();
+    else if (each.kind === "discard") story.discard("broken");
     else story.progress({ step: 1 });
   }
 }
@@ -59,7 +63,8 @@ describe("whatever a runtime does", () => {
   });
 
   test("no text is lost, doubled or torn", () => {
-    holds((acts) => {
+    holds((all) => {
+      const acts = all.filter(({ kind }) => kind !== "discard");
       const { story, events } = begin();
       perform(story, acts);
       story.close();
@@ -91,9 +96,24 @@ describe("whatever a runtime does", () => {
         perform(story, acts);
         story.close();
       }
-      expect(quiet.events).toEqual(loud.events.filter(({ type }) => type !== "assistant.text"));
+      expect(quiet.events).toEqual(loud.events.filter(({ type }) => !type.startsWith("assistant.")));
       expect(quiet.story.answer).toBe(loud.story.answer);
     });
+  });
+
+  test("the answer that the runtime reports is the answer, and the deltas add up to it", () => {
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 30 }), fc.constantFrom("", "a", "ü👩‍🚀a"), (acts, reported) => {
+        const { story, events } = begin();
+        perform(story, acts);
+        const before = story.answer;
+        story.settle(reported);
+        expect(story.answer).toBe(reported);
+        // Nothing is told again that was the answer already.
+        if (before !== reported) expect(textAfterTools(events)).toBe(reported);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test("nothing is told after the end", () => {
@@ -149,4 +169,65 @@ test("text over the limit is not taken, and said to be too long once", () => {
   expect(story.answer).toBe("12345");
   expect(events).toHaveLength(2);
   expect(calls).toBe(1);
+});
+
+test("text of an unfinished message is discarded, that of whole messages is told again", () => {
+  const { story, events } = begin();
+  story.say("First. ");
+  story.keep();
+  story.say("Sec");
+  story.discard("The stream broke.");
+  story.discard("The stream broke.");
+  story.say("Second.");
+  expect(story.answer).toBe("First. Second.");
+  expect(events).toEqual([
+    { type: "assistant.text", taskId: "t", data: { content: "First. " } },
+    { type: "assistant.text", taskId: "t", data: { content: "Sec" } },
+    { type: "assistant.text_discarded", taskId: "t", data: { reason: "The stream broke." } },
+    { type: "assistant.text", taskId: "t", data: { content: "First. " } },
+    { type: "assistant.text", taskId: "t", data: { content: "Second." } },
+  ]);
+});
+
+test("text before the late end of a tool is the answer when nothing follows", () => {
+  const { story } = begin();
+  story.say("I call. ");
+  story.invokeTool("1", "shell", {});
+  story.say("The end.");
+  story.completeTool("1", "It never ran.", true);
+  expect(story.answer).toBe("The end.");
+  story.confirm("The end.");
+  story.close();
+  expect(story.answer).toBe("The end.");
+});
+
+test("a call that is heard of only at its end did not run: the text before it is the answer when nothing follows", () => {
+  const { story } = begin();
+  story.say("The end.");
+  story.completeTool("1", "aborted", true, "bash");
+  story.close();
+  expect(story.answer).toBe("The end.");
+});
+
+test("text before a tool is not the answer of a task that says nothing after it", () => {
+  const { story } = begin();
+  story.say("I call. ");
+  story.invokeTool("1", "shell", {});
+  story.completeTool("1", "done", false);
+  story.close();
+  expect(story.answer).toBe("");
+});
+
+test.each([
+  ["First. Second.", "Second.", "First. Second."],
+  ["Second. \n", "Second.", "Second. \n"],
+  ["Sec", "Second.", "Second."],
+  ["", "Second.", "Second."],
+  ["Half aSecond", "Other.", "Other."],
+])("an answer that was streamed as %j and is confirmed by %j is %j", (streamed, confirmed, answer) => {
+  const { story, events } = begin();
+  story.say(streamed);
+  story.confirm(confirmed);
+  expect(story.answer).toBe(answer);
+  expect(textAfterTools(events)).toBe(answer);
 });

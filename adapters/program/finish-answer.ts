@@ -1,0 +1,45 @@
+import type { ExecutionRequest, TaskErrorCode } from "#contract";
+import type { Ending } from "./agent-program.ts";
+import type { TaskStory } from "./task-story.ts";
+
+/**
+ * What an answer without text is where a runtime reports success. `accepted`: the model meant it, because the runtime reports why a model stopped.
+ * `after tools`: the tools did the work; without any it is a failure. `never`: a failure, because the runtime drops refusals without a word.
+ */
+export type EmptyAnswers = "accepted" | "after tools" | "never";
+
+/** The answer of a task and what it is judged by. */
+export interface AnswerContext {
+  request: Pick<ExecutionRequest, "outputStrategy">;
+  story: TaskStory;
+  /** Default: `after tools`. */
+  emptyAnswers?: EmptyAnswers | undefined;
+}
+
+/** Failures that leave an answer: of a task that was stopped what there is, and the text that does not fit the schema. */
+const answeredFailures: readonly (TaskErrorCode | undefined)[] = ["cancelled", "output_invalid"];
+
+/**
+ * Ends the story of a task and gives its ending the output: the answer of what went well, and what there is of it where somebody stopped the
+ * task; an error is not its own output. An empty answer that the runtime cannot account for is a failure.
+ */
+export function finishAnswer(ending: Ending, context: AnswerContext): Ending {
+  const { story } = context;
+  if (ending.status === "ok" && ending.output !== undefined) story.settle(ending.output);
+  story.close();
+  const { answer } = story;
+  if (ending.status === "error") return answeredFailures.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
+  const output = ending.output ?? answer;
+  if (output.trim() !== "" || ending.outputs !== undefined || isAccepted(context)) return { ...ending, output };
+  const { output: _, ...known } = ending;
+  return { ...known, status: "error", errorCode: "model_error", error: story.hasTools ? `${noAnswer} ${workStays}` : noAnswer };
+}
+
+/** A file is the answer of a task that writes one. */
+function isAccepted({ request, story, emptyAnswers = "after tools" }: AnswerContext): boolean {
+  if (emptyAnswers === "accepted") return true;
+  return story.hasTools && (emptyAnswers === "after tools" || request.outputStrategy.type === "file");
+}
+
+const noAnswer = "The runtime ended without an answer and does not report why: the model may have refused the task.";
+const workStays = "What its tools did is not undone.";
