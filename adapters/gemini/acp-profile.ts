@@ -2,11 +2,16 @@ import type { PromptResponse } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
 import type { AcpProfile } from "../acp/acp-profile.ts";
+import { createAcpConnection } from "../acp/create-acp-connection.ts";
 import type { AcpToolCall } from "../acp/read-update.ts";
+import type { ProgramConnection } from "../program/agent-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import type { Verdict } from "../program/run-program.ts";
+import type { TaskStory } from "../program/task-story.ts";
 import { commonArguments } from "./arguments.ts";
 import { capabilities, findGemini } from "./cli.ts";
+import { judgeAnswer } from "./judge-answer.ts";
+import { createSpokenText, type SpokenText } from "./spoken-text.ts";
 import { geminiEnvironment, prepareStart } from "./start.ts";
 
 const quotaSchema = z.object({
@@ -23,6 +28,7 @@ const quotaSchema = z.object({
  */
 export const geminiAcpProfile: AcpProfile = {
   capabilities: { ...capabilities, sessionResume: false, mcpServers: false, approvals: true },
+  emptyAnswers: "accepted",
   find: findGemini,
   async launch(argv, task) {
     const { env, policyFile } = await prepareStart(task);
@@ -50,6 +56,36 @@ export function toolInput(call: AcpToolCall): Record<string, unknown> | undefine
   if (toolName(call) === SHELL && typeof call.title === "string") return { command: call.title };
   const diff = call.content?.find(({ type }) => type === "diff");
   return typeof diff?.["path"] === "string" ? { file_path: diff["path"] } : undefined;
+}
+
+const agent = createAcpConnection(geminiAcpProfile);
+
+/** Gemini over the Agent Client Protocol, whose answers are judged by its own log. */
+export const acpConnection: ProgramConnection = {
+  ...agent,
+  async execute(task, argv) {
+    const spoken = createSpokenText();
+    return await judgeAnswer(task, await agent.execute({ ...task, story: noting(task.story, spoken) }, argv), spoken);
+  },
+};
+
+/** The same story, whose text is noted by the clock of Bridge: the agent's updates carry no time. */
+function noting(story: TaskStory, spoken: SpokenText): TaskStory {
+  const noted: Pick<TaskStory, "say" | "invokeTool" | "completeTool"> = {
+    say(text) {
+      spoken.say(text, Date.now());
+      story.say(text);
+    },
+    invokeTool(...call) {
+      spoken.clear();
+      story.invokeTool(...call);
+    },
+    completeTool(...end) {
+      spoken.clear();
+      story.completeTool(...end);
+    },
+  };
+  return Object.assign(Object.create(story) as TaskStory, noted);
 }
 
 /** What a turn has used; thinking is not told, so the output stands without it. */

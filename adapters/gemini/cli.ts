@@ -8,6 +8,7 @@ import { promptOf } from "../program/prompt.ts";
 import { runProgram } from "../program/run-program.ts";
 import { cliArguments } from "./arguments.ts";
 import { createGeminiReader } from "./events.ts";
+import { judgeAnswer } from "./judge-answer.ts";
 import { escapeMentions } from "./mentions.ts";
 import { geminiEnvironment, prepareStart } from "./start.ts";
 import { findObeyedFile, needsTrust } from "./workspace-trust.ts";
@@ -27,6 +28,7 @@ export const capabilities: GatewayCapabilities = { ...programCapabilities, costT
 export const cliConnection: ProgramConnection = {
   name: "cli",
   capabilities,
+  emptyAnswers: "accepted",
   find: findGemini,
   async probe(argv, context) {
     const version = await probeVersion(context, argv, geminiEnvironment(context));
@@ -40,8 +42,8 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
   const refusal = refusalOf(task);
   if (refusal !== null) return { status: "error", errorCode: "adapter_error", error: refusal };
   const { env, policyFile } = await prepareStart(task);
-  const { read, explainExit } = createGeminiReader();
-  return await runProgram(task, {
+  const { read, explainExit, spoken } = createGeminiReader();
+  const ending = await runProgram(task, {
     argv: [...argv, ...cliArguments(request, { policyFile, trusted: needsTrust(request, context) })],
     env,
     input: escapeMentions(promptOf(request, request.systemPrompt), request.directories.cwd, {
@@ -51,6 +53,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
     read,
     explainExit,
   });
+  return await judgeAnswer(task, ending, spoken);
 }
 
 /** Why the task cannot be carried out as it was asked for, in words for whoever can change that. */

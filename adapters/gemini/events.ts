@@ -3,6 +3,7 @@ import type { NormalizedUsage } from "#contract";
 import type { ProcessEnd } from "../process/run-process.ts";
 import type { LineReader, Step, Verdict } from "../program/run-program.ts";
 import { explainFailure, type ToldError } from "./failures.ts";
+import { createSpokenText, type SpokenText } from "./spoken-text.ts";
 
 const count = z.number().nonnegative();
 const statsSchema = z.object({
@@ -16,7 +17,7 @@ type Stats = z.infer<typeof statsSchema>;
 
 const lineSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("init"), session_id: z.string() }),
-  z.object({ type: z.literal("message"), role: z.string(), content: z.string() }),
+  z.object({ type: z.literal("message"), role: z.string(), content: z.string(), timestamp: z.string().optional() }),
   z.object({ type: z.literal("tool_use"), tool_id: z.string(), tool_name: z.string(), parameters: z.unknown() }),
   z.object({
     type: z.literal("tool_result"),
@@ -40,12 +41,15 @@ type Line = z.infer<typeof lineSchema>;
 export interface GeminiReader {
   read: LineReader;
   explainExit(end: Pick<ProcessEnd, "exitCode" | "stderr">): Verdict | null;
+  /** By the clock of the program. */
+  spoken: SpokenText;
 }
 
 /** Starts reading one task. */
 export function createGeminiReader(): GeminiReader {
   let session: string | undefined;
   let error: ToldError | undefined;
+  const spoken = createSpokenText();
 
   const readLine = (line: Line): readonly Step[] => {
     switch (line.type) {
@@ -53,10 +57,14 @@ export function createGeminiReader(): GeminiReader {
         session = line.session_id;
         return [];
       case "message":
-        return line.role === "assistant" ? [{ kind: "text", text: line.content }] : [];
+        if (line.role !== "assistant") return [];
+        spoken.say(line.content, Date.parse(line.timestamp ?? ""));
+        return [{ kind: "text", text: line.content }];
       case "tool_use":
+        spoken.clear();
         return [{ kind: "tool.invoked", toolCallId: line.tool_id, toolName: line.tool_name, input: line.parameters }];
       case "tool_result": {
+        spoken.clear();
         const output = line.output ?? line.error?.message ?? "";
         return [{ kind: "tool.completed", toolCallId: line.tool_id, output, isError: line.status !== "success" }];
       }
@@ -75,6 +83,7 @@ export function createGeminiReader(): GeminiReader {
     },
     // A failure is told with words alone, its exit says which one it is: so the exit is waited for.
     explainExit: ({ exitCode, stderr }) => explainFailure(exitCode, error, stderr),
+    spoken,
   };
 }
 

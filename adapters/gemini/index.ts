@@ -1,9 +1,8 @@
 import type { ExecutionAdapter } from "#contract";
-import { createAcpConnection } from "../acp/create-acp-connection.ts";
 import { withApi } from "../model/with-api.ts";
 import type { AgentProgram } from "../program/agent-program.ts";
 import { createProgramAdapter } from "../program/create-program-adapter.ts";
-import { geminiAcpProfile } from "./acp-profile.ts";
+import { acpConnection } from "./acp-profile.ts";
 import { apiConnection } from "./api.ts";
 import { cliConnection } from "./cli.ts";
 import { findCredentials } from "./credentials.ts";
@@ -11,7 +10,7 @@ import { findCredentials } from "./credentials.ts";
 const gemini: AgentProgram = {
   provider: "gemini",
   // Over `cli` the program can do more; the profile of `acp` says what it cannot do there.
-  connections: withApi([cliConnection, createAcpConnection(geminiAcpProfile)], apiConnection),
+  connections: withApi([cliConnection, acpConnection], apiConnection),
   findCredentials: async (connection, _argv, context) =>
     connection === "api" ? await apiConnection.findCredentials(context) : findCredentials(context),
   multiAgent: "its own agents work in the same process, bound by the same policy",

@@ -3,6 +3,8 @@ import type { ProgramContext } from "../program/agent-program.ts";
 
 /** Model calls of one task: a loop ends before the time of the task does. */
 const MAX_TURNS = 200;
+/** Tries of one call of the model: the program waits about 5 and 10 s between them. */
+const MAX_ATTEMPTS = 3;
 
 /** The program's settings for one task. Texts in it are expanded like a shell's by the program, so a dollar sign of ours is written as none that it knows. */
 export function geminiSettings(
@@ -19,7 +21,7 @@ export function geminiSettings(
     },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },
-    general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 2 },
+    general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: MAX_ATTEMPTS },
     // It would take any answer that repeats itself, such as a long table, for a loop, and drop it.
     model: { maxSessionTurns: MAX_TURNS, disableLoopDetection: true },
     hooksConfig: { enabled: false },

@@ -3,6 +3,7 @@ import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, removeInside, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import { programEnvironment } from "../program/program-environment.ts";
+import { callLogFile } from "./call-log.ts";
 import { policyOf } from "./policy.ts";
 import { preloadedCode } from "./preloaded-code.ts";
 import { geminiSettings } from "./settings.ts";
@@ -23,15 +24,28 @@ const documented = [
 ];
 
 /** What every start of the program gets: one process, which stops when it is told to; no trust in the workspace; no telemetry. */
-export function geminiEnvironment(context: Pick<ProgramContext, "env" | "settings">, configuration?: string): Record<string, string> {
+export function geminiEnvironment(
+  context: Pick<ProgramContext, "env" | "settings">,
+  { configuration, callLog }: { configuration?: string; callLog?: string } = {},
+): Record<string, string> {
   return programEnvironment(context, documented, {
     GEMINI_CLI_NO_RELAUNCH: "true",
     GEMINI_CLI_TRUST_WORKSPACE: "false",
-    GEMINI_TELEMETRY_ENABLED: "false",
+    ...(callLog === undefined ? { GEMINI_TELEMETRY_ENABLED: "false" } : telemetryInto(callLog)),
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preloadedCode)}`,
     ...(configuration === undefined ? {} : { GEMINI_CLI_HOME: configuration }),
   });
 }
+
+/** The program's telemetry goes into a file of the task, and nowhere else; without messages and answers. */
+const telemetryInto = (file: string): Record<string, string> => ({
+  GEMINI_TELEMETRY_ENABLED: "true",
+  GEMINI_TELEMETRY_TARGET: "local",
+  GEMINI_TELEMETRY_USE_COLLECTOR: "false",
+  GEMINI_TELEMETRY_OUTFILE: file,
+  GEMINI_TELEMETRY_LOG_PROMPTS: "false",
+  GEMINI_TELEMETRY_TRACES_ENABLED: "false",
+});
 
 /** What a start for one task is made of. */
 export interface GeminiStart {
@@ -50,7 +64,8 @@ export async function prepareStart({ request, context }: Pick<ProgramTask, "requ
   const configuration = path.join(tmp, "gemini");
   const policyFile = path.join(configuration, "policy.toml");
   await writeFileInside(directory, "policy.toml", policyOf(request), own);
-  if (context.settings.home === "user") return { env: geminiEnvironment(context), policyFile };
+  const callLog = callLogFile(tmp);
+  if (context.settings.home === "user") return { env: geminiEnvironment(context, { callLog }), policyFile };
 
   const settings = JSON.stringify(geminiSettings(context, request.mcpServers ?? []));
   await writeFileInside(files, "settings.json", settings, own);
@@ -61,5 +76,5 @@ export async function prepareStart({ request, context }: Pick<ProgramTask, "requ
     await removeInside(files, kept);
     await symlink(path.join(home, ".gemini", kept), path.join(files.path, kept));
   }
-  return { env: geminiEnvironment(context, configuration), policyFile };
+  return { env: geminiEnvironment(context, { configuration, callLog }), policyFile };
 }

@@ -121,7 +121,7 @@ describe("settings", () => {
     expect(geminiSettings(contextOf(), [])).toMatchObject({
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
-      general: { enableAutoUpdate: false, maxAttempts: 2 },
+      general: { enableAutoUpdate: false, maxAttempts: 3 },
       model: { maxSessionTurns: expect.any(Number), disableLoopDetection: true },
       hooksConfig: { enabled: false },
     });
