@@ -36,6 +36,20 @@ describe("a recorded run", () => {
     expect([ended, verdict]).toEqual([[], { status: "ok" }]);
   });
 
+  test("of an answer that broke off and began anew: the second is the answer", () => {
+    const { answer, discarded, verdict } = replay("broken-text");
+    expect([answer, verdict]).toEqual(["The whole answer.", { status: "ok" }]);
+    expect(discarded).toHaveLength(1);
+  });
+
+  test("of an answer that broke off in a call: the call is closed behind the answer, which stays", () => {
+    const { answer, tools, verdict } = replay("broken-call");
+    expect([answer, verdict]).toEqual(["The end.", { status: "ok" }]);
+    expect(tools).toEqual([
+      { kind: "tool.completed", toolCallId: expect.any(String), toolName: "bash", output: "Tool execution aborted", isError: true },
+    ]);
+  });
+
   test("of a resumed session: its id stays, usage and cost are of this task alone", () => {
     const { facts, counted, answer } = replay("resumed");
     expect(facts).toEqual(replay("tool").facts);

@@ -1,15 +1,19 @@
 import type { ServerStep } from "../../../adapters/opencode/server-events.ts";
+import { tellStep } from "../../../adapters/program/run-program.ts";
+import { createTaskStory } from "../../../adapters/program/task-story.ts";
 
 /** Steps, taken apart. */
 export function meaningOf(steps: readonly ServerStep[]) {
   const only = <Kind extends ServerStep["kind"]>(kind: Kind) =>
     steps.filter((step): step is Extract<ServerStep, { kind: Kind }> => step.kind === kind);
-  const afterTools = steps.slice(steps.findLastIndex(({ kind }) => kind.startsWith("tool.")) + 1);
+  const story = createTaskStory("t", () => {}, { streaming: true });
+  for (const step of steps) if (step.kind !== "known" && step.kind !== "ended" && step.kind !== "asked") tellStep(story, step);
   return {
     steps,
     tools: steps.filter(({ kind }) => kind.startsWith("tool.")),
     text: only("text").map(({ text }) => text),
-    answer: afterTools.map((step) => (step.kind === "text" ? step.text : "")).join(""),
+    answer: story.answer,
+    discarded: only("discarded").map(({ reason }) => reason),
     progress: only("progress").map(({ data }) => data),
     asked: only("asked"),
     facts: Object.assign({}, ...only("known").map(({ facts }) => facts)) as Record<string, unknown>,

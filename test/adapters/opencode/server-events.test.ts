@@ -273,6 +273,35 @@ describe("events", () => {
     expect(ended).toMatchObject([{ errorCode: "rate_limited" }]);
   });
 
+  test("of an answer that broke off discard its text, and that of whole steps stays", () => {
+    const message = { type: "message.updated", properties: { info: { sessionID: session, id: "msg_1", role: "assistant" } } };
+    const text = (id: string, words: string) => ({
+      type: "message.part.updated",
+      properties: { part: { sessionID: session, type: "text", id, messageID: "msg_1", text: words } },
+    });
+    const finish = (reason: string, sessionID = session) => ({
+      type: "message.part.updated",
+      properties: {
+        part: {
+          sessionID,
+          type: "step-finish",
+          id: `p-${reason}`,
+          reason,
+          cost: 0,
+          tokens: { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } },
+        },
+      },
+    });
+    const retry = { type: "session.status", properties: { sessionID: session, status: { type: "retry", attempt: 1, message: "Reset" } } };
+    const broken = read(session, [message, text("1", "Half"), finish("stop", "ses_sub"), retry, text("2", "Whole.")]);
+    expect([broken.answer, broken.discarded]).toEqual(["Whole.", ["Reset"]]);
+    const whole = read(session, [message, text("1", "First. "), finish("stop"), text("2", "Half"), retry, text("3", "Second.")]);
+    expect(whole.answer).toBe("First. Second.");
+    // A stream that ends without a reason is asked for again.
+    const unknown = read(session, [message, text("1", "Half"), finish("unknown"), text("2", "Whole."), finish("stop")]);
+    expect(unknown.answer).toBe("Whole.");
+  });
+
   test("of other kinds and other shapes mean nothing", () => {
     const events = [
       null,
