@@ -12,7 +12,7 @@ const streams = {
     error: text.optional(),
     errorObservation: z.object({ failoverReason: text.optional() }).optional(),
   }),
-  assistant: z.object({ text, itemId: text.default("") }),
+  assistant: z.object({ text, itemId: text.default(""), replace: z.boolean().default(false) }),
   tool: z.discriminatedUnion("phase", [
     z.object({ phase: z.literal("start"), name: text, toolCallId: text, args: z.unknown() }),
     z.object({ phase: z.literal("result"), name: text, toolCallId: text, isError: z.boolean().default(false), result: z.unknown() }),
@@ -38,6 +38,7 @@ export interface RunReader {
 /** Makes the reader of a task; `isOurs` tells which runs are the task's. */
 export function createRunReader(isOurs: (runId: string) => boolean): RunReader {
   const told = new Map<string, number>();
+  let itemId: string | null = null;
   let hasSpoken = false;
   let hasRejoined = false;
   let failoverReason: string | null = null;
@@ -58,7 +59,12 @@ export function createRunReader(isOurs: (runId: string) => boolean): RunReader {
     assistant(data) {
       const before = told.get(data.itemId) ?? 0;
       told.set(data.itemId, data.text.length);
-      return say(data.text.slice(before));
+      // The model is asked again.
+      if (data.replace) return [{ kind: "discarded", reason: "OpenClaw replaces the text of a broken answer." }, ...say(data.text)];
+      // An item that another one follows was whole.
+      const isNext = itemId !== null && data.itemId !== itemId;
+      itemId = data.itemId;
+      return [...(isNext ? [{ kind: "kept" } as const] : []), ...say(data.text.slice(before))];
     },
     tool(data) {
       const { toolCallId, name: toolName } = data;

@@ -27,6 +27,7 @@ const finalSchema = z.object({
       meta: z.object({
         error: z.object({ kind: text, message: text.optional() }).optional(),
         timeoutPhase: text.optional(),
+        stopReason: text.optional().catch(undefined),
         agentMeta: z
           .object({ provider: text, model: text, usage: usageSchema.optional().catch(undefined), costUsd: count.optional() })
           .optional()
@@ -58,13 +59,16 @@ export type TaskRow = z.infer<typeof taskRowSchema>;
 export function readFinal(payload: unknown): Ending {
   const final = finalSchema.safeParse(payload).data;
   if (final === undefined) return failure("adapter_error", "The gateway ended the run in words that Bridge does not know.");
-  return { ...factsOf(final), ...judge(final) };
+  const verdict = judge(final);
+  const { output, ...facts } = factsOf(final);
+  return { ...facts, ...(verdict.status === "ok" && output !== "" && { output }), ...verdict };
 }
 
 /** What `agent.wait` says of the task; null while the run goes on, and for a run that the gateway does not know. */
 export function readWait(payload: unknown): Ending | null {
   const wait = waitSchema.safeParse(payload).data;
   if (wait === undefined || wait.status === "pending" || (wait.status === "timeout" && wait.endedAt === undefined)) return null;
+  if (wait.status === "ok" && wait.stopReason === "length") return cutShort;
   if (wait.status === "ok") return { status: "ok", ...(wait.terminalReply === undefined ? {} : { output: wait.terminalReply.text }) };
   if (wait.status === "timeout") return timedOut;
   return isStopped(wait.stopReason) ? stoppedElsewhere : explainFailure(wordsOf(wait.error), null);
@@ -106,6 +110,7 @@ export function explainError(error: unknown, failoverReason: string | null): End
 
 export const failure = (errorCode: TaskErrorCode, error: string): Verdict => ({ status: "error", errorCode, error });
 
+const cutShort = failure("model_error", "The model reached its token limit: its answer is cut short.");
 const timedOut = failure("timeout", "The run reached the gateway's own time limit.");
 const stoppedElsewhere = failure("cancelled", "The run was stopped in OpenClaw.");
 const isStopped = (stopReason: string | undefined): boolean => stopReason === "rpc" || stopReason === "aborted";
@@ -133,7 +138,8 @@ function judge({ status, summary, stopReason, timeoutPhase, error, result }: z.i
   const told = result?.meta.error;
   if (status === "ok") {
     const isBroken = told !== undefined || result?.payloads.some(({ isError }) => isError === true);
-    return isBroken ? explainFailure(wordsOf(told?.message ?? textOf(result)), null) : { status: "ok" };
+    if (isBroken) return explainFailure(wordsOf(told?.message ?? textOf(result)), null);
+    return result?.meta.stopReason === "length" ? cutShort : { status: "ok" };
   }
   if (status === "timeout") {
     const phase = timeoutPhase ?? result?.meta.timeoutPhase;
@@ -142,11 +148,10 @@ function judge({ status, summary, stopReason, timeoutPhase, error, result }: z.i
   return explainFailure(wordsOf(error ?? told?.message ?? summary), null);
 }
 
-function factsOf({ status, result }: z.infer<typeof finalSchema>): Omit<Partial<Ending>, "status"> {
-  const output = textOf(result);
+function factsOf({ result }: z.infer<typeof finalSchema>): Omit<Partial<Ending>, "status"> {
   const { provider, model, usage, costUsd = 0 } = result?.meta.agentMeta ?? {};
   return {
-    ...(status === "ok" && output !== "" ? { output } : {}),
+    output: textOf(result),
     ...(provider === undefined || model === undefined ? {} : { model: `${provider}/${model}` }),
     ...(usage === undefined
       ? {}

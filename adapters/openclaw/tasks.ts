@@ -1,6 +1,7 @@
 import type { ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
 import { MAX_TEXT_BYTES, textLimitFailure } from "../process/text-limit.ts";
 import type { Ending } from "../program/agent-program.ts";
+import { finishAnswer } from "../program/finish-answer.ts";
 import { createRunningTasks } from "../program/running-tasks.ts";
 import { createTaskStory } from "../program/task-story.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";
@@ -65,13 +66,9 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
           await sweepCommands?.();
         }
       });
-      story.close();
-      const { answer } = story;
-      const output = ending.status === "ok" ? wholeOf(answer, ending.output) : ending.errorCode === "cancelled" ? answer : "";
+      const whole = ending.status === "ok" ? { ...ending, output: wholeOf(story.answer, ending.output) } : ending;
       return {
-        ...ending,
-        ...(ending.status === "ok" || output !== "" ? { output } : {}),
-        ...(tooLong.signal.aborted ? textLimitFailure : {}),
+        ...finishAnswer(tooLong.signal.aborted ? { ...whole, ...textLimitFailure } : whole, { request, story }),
         durationMs: performance.now() - startedAt,
         connection: "http-api",
       };

@@ -20,6 +20,7 @@ function tell(steps: readonly Step[]): string[] {
     else if (step.kind === "tool.invoked") story.push(`${step.toolName} ${JSON.stringify(step.input)}`);
     else if (step.kind === "tool.completed")
       story.push(`${step.toolName} ${step.isError ? "failed" : "done"}: ${String(step.output).slice(0, 40)}`);
+    else if (step.kind === "discarded") story.push("discarded");
     else if (step.kind === "progress") story.push(`progress ${Object.keys(step.data).join()}`);
   }
   return story;
@@ -29,6 +30,7 @@ const about = (stream: string, data: unknown, runId = "RUN") => ({ event: "agent
 describe("the events of a run, as recorded", () => {
   test.each<[RunName, string[]]>([
     ["speak", ["> A first part, a second part, and a third one."]],
+    ["broken", ["> This sentence is broken", "discarded", "> The whole answer."]],
     [
       "tool",
       [
@@ -69,9 +71,12 @@ describe("the events of a run, as recorded", () => {
 test("a text that was missed in parts comes whole with its next event, once", () => {
   const reader = createRunReader(isRun);
   const say = (text: string, delta: string, itemId = "1") => reader.read(about("assistant", { text, delta, itemId }));
-  expect([say("Grü", "Grü"), say("Grüße an", " an"), say("Grüße an", ""), say("Neu", "Neu", "2")].flat()).toEqual(
-    ["Grü", "ße an", "Neu"].map((text) => ({ kind: "text", text })),
-  );
+  expect([say("Grü", "Grü"), say("Grüße an", " an"), say("Grüße an", ""), say("Neu", "Neu", "2")].flat()).toEqual([
+    { kind: "text", text: "Grü" },
+    { kind: "text", text: "ße an" },
+    { kind: "kept" },
+    { kind: "text", text: "Neu" },
+  ]);
 });
 
 test("words before a tool that come as nothing else are told, others not again", () => {

@@ -23,6 +23,10 @@ test.each<[name: RunName, final: string, wait: string | null, row: string | null
   ["cancelled", "cancelled", "cancelled", "cancelled"],
   ["cancelledModel", "cancelled", "cancelled", "cancelled"],
   ["timedOut", "timeout", "timeout", "timeout"],
+  ["cutShort", "model_error", "model_error", "ok"],
+  ["broken", "ok", "ok", "ok"],
+  // OpenClaw hands a refusal on as the answer.
+  ["refused", "ok", "ok", "ok"],
   ["badRequest", "model_error", "model_error", "model_error"],
   ["unknownModel", "model_error", "model_error", "model_error"],
   ["refusedKey", "authentication_required", "authentication_required", "authentication_required"],

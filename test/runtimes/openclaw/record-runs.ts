@@ -1,5 +1,5 @@
 import { lookup } from "node:dns";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createGateway } from "../../../adapters/openclaw/gateway.ts";
@@ -8,7 +8,7 @@ import type { Step } from "../model-server/scenarios.ts";
 import { createModelServer } from "../model-server/server.ts";
 import { startGateway } from "./start-gateway.ts";
 
-// Records what the real gateway says in the runs that the fake one plays: node test/runtimes/openclaw/record-runs.ts
+// Records what the real gateway says in the runs that the fake one plays: node test/runtimes/openclaw/record-runs.ts [names of runs, else all]
 
 interface Scenario {
   steps: Step[];
@@ -30,6 +30,9 @@ const scenarios: Record<string, Scenario> = {
   cancelled: { steps: [exec("sleep 60")], act: ({ sessionKey }) => gateway.call("sessions.abort", { key: sessionKey, clearQueued: true }) },
   cancelledModel: { steps: [{ hang: true, say: "I think." }], act: ({ sessionKey }) => gateway.call("chat.abort", { sessionKey }) },
   timedOut: { steps: [{ hang: true, say: "I think." }], params: { timeout: 3 } },
+  cutShort: { steps: [{ text: "Half an ans", cutShort: true }] },
+  refused: { steps: [{ refuse: "I will not do that." }] },
+  broken: { steps: [{ breakIn: "text", say: "This sentence is broken" }, { text: "The whole answer." }] },
   badRequest: { steps: [{ error: 400 }] },
   unknownModel: { steps: [{ text: "?" }], params: { model: "nowhere/unknown" } },
   unknownAgent: { steps: [{ text: "?" }], params: { agentId: "nobody", sessionKey: "agent:nobody:bridge-record" } },
@@ -45,14 +48,16 @@ const model = await createModelServer();
 const real = await startGateway({ modelUrl: model.url });
 const gateway = createGateway({ url: real.url, token: real.token, lookup, logger: { debug() {}, info() {}, warn() {}, error() {} } });
 const { version, methods, policy } = await gateway.connected();
-const runs: Record<string, unknown> = {};
-for (const [name, scenario] of Object.entries(scenarios)) runs[name] = await record(name, scenario);
+const file = path.resolve(import.meta.dirname, "../../adapters/openclaw/recorded-runs.json");
+const names = process.argv.slice(2);
+const runs: Record<string, unknown> = names.length === 0 ? {} : JSON.parse(readFileSync(file, "utf8")).runs;
+for (const [name, scenario] of Object.entries(scenarios))
+  if (names.length === 0 || names.includes(name)) runs[name] = await record(name, scenario);
 const unknownWait = await gateway.call("agent.wait", { runId: "unknown", timeoutMs: 1 });
 await gateway.close();
 await real.close();
 await model.close();
 rmSync(root, { recursive: true });
-const file = path.resolve(import.meta.dirname, "../../adapters/openclaw/recorded-runs.json");
 writeFileSync(file, `${JSON.stringify({ hello: { version, methods: [...methods].sort(), policy }, runs, unknownWait }, null, 1)}\n`);
 console.log(file);
 
