@@ -1,6 +1,6 @@
 import { type Answer, type Conversation, cutText } from "./conversation.ts";
 import { housekeepingAnswer, translateTool } from "./runtimes.ts";
-import { chooseStep, findMarker, type Scenario, type Step } from "./scenarios.ts";
+import { chooseStep, findMarker, isFailure, type Scenario, type Step } from "./scenarios.ts";
 
 /** One call of the model; every scripted answer is counted so. */
 const taskUsage = { prompt: 130, cached: 20, answer: 30, thinking: 5 };
@@ -21,17 +21,23 @@ export function replyTo(conversation: Conversation, scenarios: ReadonlyMap<strin
   if (scenario === undefined) return { answer: textAnswer(conversation, `No scenario ${marker.id}.`) };
   const step = chooseStep(scenario, marker.turnsSince);
   if (step === null) return { answer: textAnswer(conversation, `No step left of scenario ${marker.id}.`) };
-  if ("error" in step) scenario.errorsGiven.set(step, (scenario.errorsGiven.get(step) ?? 0) + 1);
+  if (isFailure(step)) scenario.failuresGiven.set(step, (scenario.failuresGiven.get(step) ?? 0) + 1);
   return play(step, conversation, messagePrefix);
 }
 
 function play(step: Step, conversation: Conversation, messagePrefix: string): Reply {
   if ("error" in step) return step;
-  if ("text" in step) return { answer: { ...textAnswer(conversation, step.text, step.chunks), thought: step.think ?? "" } };
-  if ("hang" in step) return { answer: { ...textAnswer(conversation, step.say ?? ""), hangs: true } };
-  if ("tools" in step) {
-    const calls = step.tools.map((tool) => translateTool(tool, conversation.runtime, conversation.tools));
-    return { answer: { ...textAnswer(conversation, step.say ?? ""), calls, thought: step.think ?? "" } };
+  if ("text" in step) {
+    const answer = { ...textAnswer(conversation, step.text, step.chunks), thought: step.think ?? "" };
+    return { answer: step.cutShort === true ? { ...answer, finish: "length" } : answer };
+  }
+  if ("refuse" in step) return { answer: { ...textAnswer(conversation, step.refuse), finish: "refusal" } };
+  if ("hang" in step) return { answer: { ...textAnswer(conversation, step.say ?? ""), stops: { in: "text", by: "hanging" } } };
+  if ("tools" in step || "breakIn" in step) {
+    const calls = (step.tools ?? []).map((tool) => translateTool(tool, conversation.runtime, conversation.tools));
+    const answer = { ...textAnswer(conversation, step.say ?? ""), calls };
+    if ("breakIn" in step) return { answer: { ...answer, stops: { in: step.breakIn, by: "breaking" } } };
+    return { answer: { ...answer, thought: step.think ?? "" } };
   }
   if ("cases" in step) {
     const said = conversation.turns.flatMap((turn) => (turn.role === "user" ? [turn.text] : [])).join("\n");
@@ -59,7 +65,7 @@ export function fillIn(reply: Reply, body: unknown): Reply {
 }
 
 function textAnswer({ model }: Conversation, text: string, pieces = Math.max(3, Math.ceil(text.length / deltaLength))): Answer {
-  return { model, thought: "", deltas: cutText(text, pieces), calls: [], usage: taskUsage, hangs: false };
+  return { model, thought: "", deltas: cutText(text, pieces), calls: [], usage: taskUsage };
 }
 
 /** Instructions may stand before the prefix. */

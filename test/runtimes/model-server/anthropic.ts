@@ -88,7 +88,7 @@ function textOf(blocks: Block[]): string {
 }
 
 function* streamAnswer(answer: Answer): Iterable<Frame> {
-  const { deltas, calls, hangs } = answer;
+  const { deltas, calls, stops } = answer;
   yield frame("message_start", { message: message(answer) });
   let index = 0;
   for (const { thinking: thought, signature } of thinking(answer)) {
@@ -101,17 +101,18 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
   if (deltas.length > 0) {
     yield frame("content_block_start", { index, content_block: { type: "text", text: "" } });
     for (const text of deltas) yield frame("content_block_delta", { index, delta: { type: "text_delta", text } });
-    if (hangs) return;
+    if (stops?.in === "text") return;
     yield frame("content_block_stop", { index });
     index += 1;
   }
-  if (hangs) return;
+  if (stops?.in === "text") return;
   for (const call of calls) {
     yield frame("content_block_start", { index, content_block: { ...toolUse(call), input: {} } });
     const input = JSON.stringify(call.input);
     const middle = Math.ceil(input.length / 2);
     for (const partial_json of [input.slice(0, middle), input.slice(middle)]) {
       yield frame("content_block_delta", { index, delta: { type: "input_json_delta", partial_json } });
+      if (stops?.in === "call") return;
     }
     yield frame("content_block_stop", { index });
     index += 1;
@@ -145,7 +146,8 @@ function toolUse({ id, name, input }: Call) {
   return { type: "tool_use", id, name, input };
 }
 
-function stopReason({ calls }: Answer): string {
+function stopReason({ calls, finish }: Answer): string {
+  if (finish !== undefined) return finish === "length" ? "max_tokens" : "refusal";
   return calls.length > 0 ? "tool_use" : "end_turn";
 }
 

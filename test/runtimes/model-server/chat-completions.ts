@@ -1,5 +1,15 @@
 import { randomUUID } from "node:crypto";
-import type { Answer, Conversation, Frame, ModelRequest, Protocol, Runtime, Turn, Usage } from "./conversation.ts";
+import {
+  type Answer,
+  type Conversation,
+  type Frame,
+  firstHalf,
+  type ModelRequest,
+  type Protocol,
+  type Runtime,
+  type Turn,
+  type Usage,
+} from "./conversation.ts";
 import { isOwnText, recogniseRuntime, withoutOwnTail } from "./runtimes.ts";
 
 interface Message {
@@ -28,7 +38,8 @@ export const chatCompletions: Protocol = {
         message: {
           role: "assistant",
           ...thinking(answer),
-          content: answer.deltas.length > 0 ? answer.deltas.join("") : null,
+          content: answer.deltas.length > 0 && answer.finish !== "refusal" ? answer.deltas.join("") : null,
+          ...(answer.finish === "refusal" ? { refusal: answer.deltas.join("") } : {}),
           ...(answer.calls.length > 0 ? { tool_calls: toolCalls(answer) } : {}),
         },
         finish_reason: finishReason(answer),
@@ -84,11 +95,13 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
   });
   yield chunk({ role: "assistant", content: "" });
   if (answer.thought !== "") yield chunk(thinking(answer));
-  for (const content of answer.deltas) yield chunk({ content });
-  if (answer.hangs) return;
+  for (const text of answer.deltas) yield chunk(answer.finish === "refusal" ? { refusal: text } : { content: text });
+  if (answer.stops?.in === "text") return;
   for (const [index, call] of toolCalls(answer).entries()) {
     yield chunk({ tool_calls: [{ index, ...call, function: { ...call.function, arguments: "" } }] });
-    yield chunk({ tool_calls: [{ index, function: { arguments: call.function.arguments } }] });
+    const { arguments: input } = call.function;
+    if (answer.stops?.in === "call") return yield chunk({ tool_calls: [{ index, function: { arguments: firstHalf(input) } }] });
+    yield chunk({ tool_calls: [{ index, function: { arguments: input } }] });
   }
   yield chunk({}, finishReason(answer));
   yield { data: { ...start, choices: [], usage: usage(answer.usage) } };
@@ -108,7 +121,9 @@ function toolCalls({ calls }: Answer) {
   return calls.map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(input) } }));
 }
 
-function finishReason({ calls }: Answer): string {
+function finishReason({ calls, finish }: Answer): string {
+  // A refusal has a field of its own, and ends as any other answer.
+  if (finish === "length") return "length";
   return calls.length > 0 ? "tool_calls" : "stop";
 }
 

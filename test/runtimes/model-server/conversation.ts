@@ -50,8 +50,10 @@ export interface Answer {
   deltas: string[];
   calls: Call[];
   usage: Usage;
-  /** After the text nothing more comes, not even an end. */
-  hangs: boolean;
+  /** Why it is not a whole answer; absent where it is one. */
+  finish?: "length" | "refusal";
+  /** After the text, or in the middle of the first call, nothing more comes: it hangs, or the connection breaks. */
+  stops?: { in: "text" | "call"; by: "hanging" | "breaking" };
 }
 
 /** Tokens of one call: `prompt` holds the cached ones, `answer` the thinking. */
@@ -101,3 +103,6 @@ export function cutText(text: string, pieces: number): string[] {
 function isInsidePair(text: string, at: number): boolean {
   return at > 0 && at < text.length && /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(text.slice(at - 1, at + 1));
 }
+
+/** The beginning of a text that breaks off. */
+export const firstHalf = (text: string): string => text.slice(0, Math.ceil(text.length / 2));

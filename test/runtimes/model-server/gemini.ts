@@ -73,8 +73,11 @@ function textsOf({ parts = [] }: Content): string[] {
 }
 
 function* streamAnswer(answer: Answer): Iterable<Frame> {
-  for (const part of [...thoughts(answer), ...answer.deltas.map((text) => ({ text }))]) yield frame(chunk(answer, [part], false));
-  if (answer.hangs) return;
+  for (const part of thoughts(answer)) yield frame(chunk(answer, [part], false));
+  // A refusal withholds the text.
+  if (answer.finish !== "refusal") for (const text of answer.deltas) yield frame(chunk(answer, [{ text }], false));
+  // A call comes in one piece here: a stream that breaks in one has not brought it.
+  if (answer.stops !== undefined) return;
   yield frame(chunk(answer, answer.calls.length > 0 ? functionCalls(answer) : [{ text: "" }], true));
 }
 
@@ -83,9 +86,10 @@ function frame(data: object): Frame {
   return { data: JSON.stringify(data).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") };
 }
 
-function chunk({ model, usage: counted }: Answer, parts: object[], last: boolean) {
+function chunk({ model, usage: counted, finish }: Answer, parts: object[], last: boolean) {
+  const finishReason = finish === undefined ? "STOP" : finish === "length" ? "MAX_TOKENS" : "SAFETY";
   return {
-    candidates: [{ index: 0, content: { role: "model", parts }, ...(last ? { finishReason: "STOP" } : {}) }],
+    candidates: [{ index: 0, content: { role: "model", parts }, ...(last ? { finishReason } : {}) }],
     ...(last ? { usageMetadata: usage(counted) } : {}),
     modelVersion: model,
     responseId: randomUUID(),

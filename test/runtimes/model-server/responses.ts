@@ -1,6 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { openaiErrorBody } from "./chat-completions.ts";
-import type { Answer, Call, Conversation, Frame, ModelRequest, OfferedTool, Protocol, Runtime, Turn, Usage } from "./conversation.ts";
+import {
+  type Answer,
+  type Call,
+  type Conversation,
+  type Frame,
+  firstHalf,
+  type ModelRequest,
+  type OfferedTool,
+  type Protocol,
+  type Runtime,
+  type Turn,
+  type Usage,
+} from "./conversation.ts";
 import { isOwnText, recogniseRuntime } from "./runtimes.ts";
 
 interface Item {
@@ -30,7 +42,7 @@ export const responses: Protocol = {
   answers: ({ method, path }) => method === "POST" && /^\/v1\/responses(\?|$)/.test(path),
   read: readRequest,
   stream: streamAnswer,
-  whole: (answer) => ({ ...response(answer), status: "completed", output: output(answer), usage: usage(answer.usage) }),
+  whole: (answer) => ({ ...response(answer), ...ending(answer), output: output(answer), usage: usage(answer.usage) }),
   errorBody: openaiErrorBody,
 };
 
@@ -83,12 +95,19 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
     const { opened, deltas, finished } = story(item, answer);
     yield frame("response.output_item.added", { output_index, item: opened });
     for (const [event, data] of deltas) yield frame(event, { ...at, ...data });
-    if (answer.hangs) return;
+    if (answer.stops?.in === (item.type === "message" ? "text" : "call")) return;
     for (const [event, data] of finished) yield frame(event, { ...at, ...data });
     yield frame("response.output_item.done", { output_index, item });
   }
-  if (answer.hangs) return;
-  yield frame("response.completed", { response: { ...started, status: "completed", output: items, usage: usage(answer.usage) } });
+  if (answer.stops !== undefined) return;
+  const event = answer.finish === "length" ? "response.incomplete" : "response.completed";
+  yield frame(event, { response: { ...started, ...ending(answer), output: items, usage: usage(answer.usage) } });
+}
+
+/** How an answer has ended; a refusal ends as any other. */
+function ending({ finish }: Answer) {
+  if (finish !== "length") return { status: "completed" };
+  return { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
 }
 
 type OutputItem = ReturnType<typeof reasoningItem> | ReturnType<typeof messageItem> | ReturnType<typeof callItem>;
@@ -110,6 +129,21 @@ function story(item: OutputItem, answer: Answer): { opened: object; deltas: Name
       ],
     };
   }
+  if (item.type === "message" && answer.finish === "refusal") {
+    const content_index = 0;
+    const [refusal = { type: "refusal" }] = item.content;
+    return {
+      opened: { ...item, status: "in_progress", content: [] },
+      deltas: [
+        ["response.content_part.added", { content_index, part: { type: "refusal", refusal: "" } }],
+        ...answer.deltas.map((delta): Named => ["response.refusal.delta", { content_index, delta }]),
+      ],
+      finished: [
+        ["response.refusal.done", { content_index, refusal: answer.deltas.join("") }],
+        ["response.content_part.done", { content_index, part: refusal }],
+      ],
+    };
+  }
   if (item.type === "message") {
     const content_index = 0;
     const text = answer.deltas.join("");
@@ -126,17 +160,18 @@ function story(item: OutputItem, answer: Answer): { opened: object; deltas: Name
       ],
     };
   }
+  const sent = (input: string): string => (answer.stops?.in === "call" ? firstHalf(input) : input);
   if (item.type === "local_shell_call") return { opened: { ...item, status: "in_progress" }, deltas: [], finished: [] };
   if ("input" in item) {
     return {
       opened: { ...item, input: "" },
-      deltas: [["response.custom_tool_call_input.delta", { delta: item.input }]],
+      deltas: [["response.custom_tool_call_input.delta", { delta: sent(item.input) }]],
       finished: [["response.custom_tool_call_input.done", { input: item.input }]],
     };
   }
   return {
     opened: { ...item, arguments: "" },
-    deltas: [["response.function_call_arguments.delta", { delta: item.arguments }]],
+    deltas: [["response.function_call_arguments.delta", { delta: sent(item.arguments) }]],
     finished: [["response.function_call_arguments.done", { arguments: item.arguments }]],
   };
 }
@@ -152,10 +187,10 @@ function response({ model }: Answer) {
   };
 }
 
-function output({ thought, deltas, calls }: Answer): OutputItem[] {
+function output({ thought, deltas, calls, finish }: Answer): OutputItem[] {
   return [
     ...(thought === "" ? [] : [reasoningItem(thought)]),
-    ...(deltas.length > 0 ? [messageItem(deltas.join(""))] : []),
+    ...(deltas.length > 0 ? [messageItem(deltas.join(""), finish === "refusal")] : []),
     ...calls.map(callItem),
   ];
 }
@@ -165,8 +200,8 @@ function reasoningItem(text: string) {
   return { id: `rs_${randomUUID()}`, type: "reasoning" as const, summary, encrypted_content: "c2NyaXB0ZWQ=" };
 }
 
-function messageItem(text: string) {
-  const content = [{ type: "output_text", text, annotations: [] }];
+function messageItem(text: string, isRefusal: boolean) {
+  const content = [isRefusal ? { type: "refusal", refusal: text } : { type: "output_text", text, annotations: [] }];
   return { id: `msg_${randomUUID()}`, type: "message" as const, role: "assistant", status: "completed", content };
 }
 

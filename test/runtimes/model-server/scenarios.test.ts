@@ -69,9 +69,11 @@ test.each<{ title: string; steps: Step[]; turnsSince: number; given?: [step: num
     given: [0, 1],
     chosen: 2,
   },
+  { title: "a break", steps: [{ breakIn: "text", say: "a" }, { text: "b" }], turnsSince: 0, chosen: 0 },
+  { title: "what follows a break", steps: [{ breakIn: "text", say: "a" }, { text: "b" }], turnsSince: 0, given: [0, 1], chosen: 1 },
 ])("the step: $title", ({ steps, turnsSince, given, chosen }) => {
-  const errorsGiven = new Map(given === undefined ? [] : [[steps[given[0]] as Step, given[1]]]);
-  expect(chooseStep({ steps, errorsGiven }, turnsSince)).toBe(chosen === null ? null : steps[chosen]);
+  const failuresGiven = new Map(given === undefined ? [] : [[steps[given[0]] as Step, given[1]]]);
+  expect(chooseStep({ steps, failuresGiven }, turnsSince)).toBe(chosen === null ? null : steps[chosen]);
 });
 
 test.each([{}, { text: 1 }, { text: "a", say: "b" }, { tools: [] }, { tools: [{ kind: "dance" }] }, { error: 200 }, { hang: false }])(

@@ -23,13 +23,22 @@ const toolSchema = z.discriminatedUnion("kind", [
 
 /** One step of a scenario: what the model does when its turn comes. */
 export const stepSchema = z.union([
-  z.strictObject({ think: z.string().optional(), text: z.string(), chunks: z.int().positive().optional() }),
+  z.strictObject({
+    think: z.string().optional(),
+    text: z.string(),
+    chunks: z.int().positive().optional(),
+    cutShort: z.literal(true).optional(),
+  }),
+  /** The vendor's way to refuse a task. */
+  z.strictObject({ refuse: z.string() }),
   /** With `think` it thinks before it speaks. */
   z.strictObject({ think: z.string().optional(), say: z.string().optional(), tools: z.array(toolSchema).nonempty() }),
   /** The first text whose `when` the user has said somewhere: one scenario for several who introduce themselves. */
   z.strictObject({ cases: z.array(z.strictObject({ when: z.string(), text: z.string() })).nonempty() }),
   /** The vendor's own error; with `times` only for the first requests that come to it, then the next step follows. */
   z.strictObject({ error: z.int().min(400).max(599), body: z.unknown().optional(), times: z.int().positive().optional() }),
+  /** The connection breaks after the text, or in the middle of the first call behind it; once, then the next step follows. */
+  z.strictObject({ breakIn: z.enum(["text", "call"]), say: z.string(), tools: z.array(toolSchema).optional() }),
   /** Nothing more, until the client goes away. */
   z.strictObject({ hang: z.literal(true), say: z.string().optional() }),
   /** The last message of the user, as it arrived. */
@@ -41,11 +50,16 @@ export const stepSchema = z.union([
 export type Step = z.input<typeof stepSchema>;
 export type Tool = z.input<typeof toolSchema>;
 
-/** A registered scenario; how often its errors were given is all that it remembers. */
+/** A registered scenario; how often its failures were given is all that it remembers. */
 export interface Scenario {
   steps: readonly Step[];
-  errorsGiven: Map<Step, number>;
+  failuresGiven: Map<Step, number>;
 }
+
+type Failure = Extract<Step, { error: number } | { breakIn: string }>;
+
+/** A step that gives no answer. */
+export const isFailure = (step: Step): step is Failure => "error" in step || "breakIn" in step;
 
 /** The text that calls up a scenario, to be put into a message or a system prompt. */
 export function scenarioMarker(id: string): string {
@@ -63,18 +77,19 @@ export function findMarker({ turns, system }: Conversation): { id: string; turns
   return id === undefined ? null : { id, turnsSince: assistantTurnsAfter(turns, lastUserIndex(turns)) };
 }
 
-/** The step that comes after so many turns of the assistant; errors are no turns. */
-export function chooseStep({ steps, errorsGiven }: Scenario, turnsSince: number): Step | null {
+/** The step that comes after so many turns of the assistant; failures are no turns. */
+export function chooseStep({ steps, failuresGiven }: Scenario, turnsSince: number): Step | null {
   let passed = 0;
   for (const step of steps) {
-    if (passed === turnsSince && !("error" in step && isUsedUp(step, errorsGiven))) return step;
-    if (!("error" in step)) passed += 1;
+    if (passed === turnsSince && !(isFailure(step) && isUsedUp(step, failuresGiven))) return step;
+    if (!isFailure(step)) passed += 1;
   }
   return null;
 }
 
-function isUsedUp(step: Extract<Step, { error: number }>, errorsGiven: Map<Step, number>): boolean {
-  return step.times !== undefined && (errorsGiven.get(step) ?? 0) >= step.times;
+function isUsedUp(step: Failure, failuresGiven: Map<Step, number>): boolean {
+  const times = "breakIn" in step ? 1 : step.times;
+  return times !== undefined && (failuresGiven.get(step) ?? 0) >= times;
 }
 
 function lastMarker(text: string): string | undefined {

@@ -138,6 +138,35 @@ describe.each(Object.values(wireClients))("$protocol", (client) => {
     server = await createModelServer();
   });
 
+  test.each(["text", "call"] as const)("a connection breaks once in a %s, and the next request is answered", async (place) => {
+    const marker = server.scenario([
+      { breakIn: place, say: "Begun.", tools: [{ kind: "raw", name: "look", input: { a: 1 } }] },
+      { text: "Whole." },
+    ]);
+    const told = { turns: [{ user: marker }], tools: ["look"] };
+    const response = await post(server.url, client, told);
+    let heard = "";
+    await expect(
+      (async () => {
+        for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) heard += chunk;
+      })(),
+    ).rejects.toThrow("terminated");
+    expect(heard).not.toContain("Whole.");
+    if (place === "text") expect(client.hearStream(readFrames(heard) as never[]).deltas.join("")).toBe("Begun.");
+    expect((await ask(server.url, client, told)).deltas.join("")).toBe("Whole.");
+  });
+
+  test("an answer that is cut short and a refusal say so in the vendor's words", async () => {
+    const reasons = /"(?:max_tokens|MAX_TOKENS|max_output_tokens|length|refusal|SAFETY)"/;
+    for (const step of [{ text: "Half", cutShort: true as const }, { refuse: "I will not." }]) {
+      const marker = server.scenario([step, { text: "Whole." }]);
+      for (const stream of [true, false]) {
+        const response = await post(server.url, client, { turns: [{ user: marker }] }, stream);
+        expect(await response.text()).toMatch(reasons);
+      }
+    }
+  });
+
   test("a message without a marker gets an answer, too", async () => {
     expect((await ask(server.url, client, { turns: [{ user: "Hello." }] })).deltas.join("")).toBe("No scenario.");
     expect((await ask(server.url, client, { turns: [{ user: "[[scenario s9]]" }] })).deltas.join("")).toBe("No scenario s9.");

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { fillIn, replyTo } from "./answer.ts";
 import { anthropic } from "./anthropic.ts";
 import { chatCompletions } from "./chat-completions.ts";
@@ -14,6 +15,8 @@ import { type Scenario, type Step, scenarioMarker, stepSchema } from "./scenario
 
 const protocols = [anthropic, responses, chatCompletions, gemini];
 const requestLimit = 1_000;
+/** From the last byte of an answer to the break of its connection. */
+const BREAK_AFTER_MS = 500;
 
 export interface ModelServerOptions {
   /** What adapters put before every message; `echo` and `recall` leave it away. */
@@ -58,7 +61,8 @@ export async function createModelServer({ messagePrefix = "", port = 0 }: ModelS
     const reply = fillIn(replyTo(conversation, scenarios, messagePrefix), request.body);
     if ("error" in reply) return sendJson(response, reply.error, reply.body ?? protocol.errorBody(reply.error));
     if (conversation.stream) return await sendStream(response, protocol, reply.answer);
-    if (reply.answer.hangs) response.flushHeaders();
+    if (reply.answer.stops?.by === "breaking") response.socket?.resetAndDestroy();
+    else if (reply.answer.stops !== undefined) response.flushHeaders();
     else sendJson(response, 200, protocol.whole(reply.answer));
   }
 
@@ -69,7 +73,7 @@ export async function createModelServer({ messagePrefix = "", port = 0 }: ModelS
     requests,
     scenario(steps) {
       const id = `s${scenarios.size + 1}`;
-      scenarios.set(id, { steps: stepSchema.array().nonempty().parse(steps), errorsGiven: new Map() });
+      scenarios.set(id, { steps: stepSchema.array().nonempty().parse(steps), failuresGiven: new Map() });
       return scenarioMarker(id);
     },
     async close() {
@@ -95,7 +99,11 @@ async function readRequest(incoming: IncomingMessage): Promise<ModelRequest> {
 async function sendStream(response: ServerResponse, protocol: Protocol, answer: Answer): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   response.flushHeaders();
-  await pipeline(Readable.from(encodeFrames(protocol.stream(answer))), response, { end: !answer.hangs });
+  await pipeline(Readable.from(encodeFrames(protocol.stream(answer))), response, { end: answer.stops === undefined });
+  if (answer.stops?.by !== "breaking") return;
+  // A client that learns of the break before it has read the text would not show any.
+  await delay(BREAK_AFTER_MS);
+  response.socket?.resetAndDestroy();
 }
 
 function* encodeFrames(frames: Iterable<Frame>): Iterable<string> {

@@ -290,6 +290,38 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "stream that breaks in text",
+    async play(bench) {
+      const told = await run(bench, [{ breakIn: "text", say: "This sentence is broken" }, { text: "The whole answer." }], {
+        profile: "inspect",
+      });
+      expectOutput(bench, told, "The whole answer.");
+      expect(JSON.stringify(told.task.result?.conversationMessages ?? [])).not.toContain("broken");
+    },
+  },
+  {
+    name: "stream that breaks in a tool call",
+    async play(bench) {
+      const tools: [Tool] = [{ kind: "shell", command: "touch half.txt" }];
+      const told = await run(bench, [{ breakIn: "call", say: "I call. ", tools }, { text: "The end." }, { text: "The end." }], {
+        profile: "modify",
+      });
+      // Claude Code keeps what came before the call, and lets the model go on from there.
+      expect(told.task).toMatchObject({ state: "completed", result: { output: expect.stringMatching(/^(I call\. )?The end\.$/) } });
+      for (const tool of toolsOf(told.events)) expect(tool.isError).toBe(true);
+      expect(existsSync(path.join(bench.workspace, "half.txt"))).toBe(false);
+    },
+  },
+  {
+    name: "refusal",
+    // Claude Code asks once more after a refusal, and three times more after an answer that was cut short.
+    play: async (bench) => await expectNoAnswer(bench, [{ refuse: "I will not do that." }, { refuse: "I will not do that." }]),
+  },
+  {
+    name: "answer that is cut short",
+    play: async (bench) => await expectNoAnswer(bench, Array<Step>(4).fill({ text: "Half an ans", cutShort: true })),
+  },
+  {
     name: "four at once",
     async play(bench) {
       const answers = ["north", "east", "south", "west"].map((word) => `${word} `.repeat(50).trim());
@@ -339,12 +371,18 @@ async function run(bench: CellBench, steps: Step[], request: Record<string, unkn
   return { task, events: await bench.events(taskId) };
 }
 
+async function expectNoAnswer(bench: CellBench, steps: Step[]): Promise<void> {
+  const { task } = await run(bench, steps, { profile: "inspect" });
+  expect(task).toMatchObject({ state: "failed", result: { errorCode: "model_error", error: expect.stringMatching(/\w/) } });
+  expect(task.result?.output ?? "").toBe("");
+}
+
 function expectOutput(_bench: CellBench, { task, events }: Told, output: string): void {
   const { result } = task;
   expect({ state: task.state, error: result?.error }).toEqual({ state: "completed", error: undefined });
   expect(result?.output === output, `the output is ${result?.output?.slice(0, 200)}`).toBe(true);
   const texts = events
-    .slice(events.findLastIndex(({ type }) => type.startsWith("tool.")) + 1)
+    .slice(events.findLastIndex(({ type }) => type.startsWith("tool.") || type === "assistant.text_discarded") + 1)
     .filter(({ type }) => type === "assistant.text");
   const said = texts.map(({ data }) => data["content"]).join("");
   // A connection without deltas tells no text before the end.
