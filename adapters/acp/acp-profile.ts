@@ -1,7 +1,6 @@
 import type { InitializeResponse, PromptResponse, RequestError, SessionConfigOption } from "@agentclientprotocol/sdk";
 import type { ExecutionRequest, GatewayCapabilities, NormalizedUsage } from "#contract";
-import type { Finding, ProgramContext, ProgramTask } from "../program/agent-program.ts";
-import type { EmptyAnswers } from "../program/finish-answer.ts";
+import type { EmptyAnswers, Finding, ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import type { Verdict } from "../program/run-program.ts";
 import type { AcpToolCall } from "./read-update.ts";
 

@@ -1,5 +1,4 @@
 import type { AdapterConfig, AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities, Sandbox } from "#contract";
-import type { EmptyAnswers } from "./finish-answer.ts";
 import type { ProgramSettings } from "./program-settings.ts";
 import type { SessionTotals } from "./session-totals.ts";
 import type { TaskStory } from "./task-story.ts";
@@ -49,6 +48,12 @@ export interface Probe {
   version: string | null;
   detail: string;
 }
+
+/**
+ * What an answer without text is where a runtime reports success. `accepted`: the model meant it, because the runtime reports why a model stopped.
+ * `after tools`: the tools did the work; without any it is a failure. `never`: a failure, because the runtime drops refusals without a word.
+ */
+export type EmptyAnswers = "accepted" | "after tools" | "never";
 
 /** One way to reach a runtime. */
 export interface ProgramConnection {

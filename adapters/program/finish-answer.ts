@@ -1,12 +1,6 @@
 import type { ExecutionRequest, TaskErrorCode } from "#contract";
-import type { Ending } from "./agent-program.ts";
+import type { EmptyAnswers, Ending } from "./agent-program.ts";
 import type { TaskStory } from "./task-story.ts";
-
-/**
- * What an answer without text is where a runtime reports success. `accepted`: the model meant it, because the runtime reports why a model stopped.
- * `after tools`: the tools did the work; without any it is a failure. `never`: a failure, because the runtime drops refusals without a word.
- */
-export type EmptyAnswers = "accepted" | "after tools" | "never";
 
 /** The answer of a task and what it is judged by. */
 export interface AnswerContext {

@@ -91,22 +91,13 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
 
 /** Tells what happened, as part of the story of its task. */
 export function tellStep(story: TaskStory, step: Exclude<Step, { kind: "known" | "ended" }>): void {
-  switch (step.kind) {
-    case "text":
-      return story.say(step.text);
-    case "kept":
-      return story.keep();
-    case "discarded":
-      return story.discard(step.reason);
-    case "confirmed":
-      return story.confirm(step.text);
-    case "tool.invoked":
-      return story.invokeTool(step.toolCallId, step.toolName, step.input);
-    case "tool.completed":
-      return story.completeTool(step.toolCallId, step.output, step.isError, step.toolName);
-    case "progress":
-      return story.progress(step.data);
-  }
+  if (step.kind === "text") story.say(step.text);
+  else if (step.kind === "kept") story.keep();
+  else if (step.kind === "discarded") story.discard(step.reason);
+  else if (step.kind === "confirmed") story.confirm(step.text);
+  else if (step.kind === "tool.invoked") story.invokeTool(step.toolCallId, step.toolName, step.input);
+  else if (step.kind === "tool.completed") story.completeTool(step.toolCallId, step.output, step.isError, step.toolName);
+  else story.progress(step.data);
 }
 
 /** Says how many processes outlived their task. */

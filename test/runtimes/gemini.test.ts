@@ -235,6 +235,11 @@ describe("gemini over cli alone", { timeout: 60_000 }, () => {
     expect(result).toMatchObject({ status: "ok", output: expect.stringContaining("zebra-4711"), resumeToken: sessionId });
   });
 
+  test("two failures of the model in a row are no reason to give up", async () => {
+    const { result } = await inBench(subject, ({ run }) => run(play({ error: 529, times: 2 }, { text: "After all." })));
+    expect(result).toMatchObject({ status: "ok", output: "After all." });
+  });
+
   test.each([
     ["11111111-1111-4111-8111-111111111111", /resume/],
     ["latest", /no session of Gemini/],

@@ -197,7 +197,10 @@ test("claude: text of a message that broke off is discarded, and the answer is c
     own({ answer: "The end." }),
     (teller: StoryTeller) => teller.takeExtension("_other", { notice: { discarded: "Not ours." } }),
   ];
-  const told = tell((teller) => acts.forEach((act) => void act(teller)), { readExtension });
+  const actAll = (teller: StoryTeller): void => {
+    for (const act of acts) act(teller);
+  };
+  const told = tell(actAll, { readExtension });
   expect(told.lines).toEqual(['"Whole. "', '"Bro"', "discarded: It broke.", '"Whole. "', '"The end."']);
   expect(told.answer).toBe("Whole. The end.");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AdapterEvent, ExecutionRequest } from "#contract";
-import type { Ending } from "../../../adapters/program/agent-program.ts";
-import { type EmptyAnswers, finishAnswer } from "../../../adapters/program/finish-answer.ts";
+import type { EmptyAnswers, Ending } from "../../../adapters/program/agent-program.ts";
+import { finishAnswer } from "../../../adapters/program/finish-answer.ts";
 import { createTaskStory, type TaskStory } from "../../../adapters/program/task-story.ts";
 
 interface Given {
