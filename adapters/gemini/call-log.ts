@@ -8,7 +8,7 @@ import type { Verdict } from "../program/run-program.ts";
 const MAX_RECORD_LENGTH = 256 * 1024;
 
 /** What the program's own log adds to its output: why the model stopped, and which of its text was thrown away. */
-export interface ModelCalls {
+interface ModelCalls {
   /** What the last call of the task means; null where it ended well, or where the log does not report it. */
   failure: Verdict | null;
   /** Text from before this time, in ms since the epoch, is thrown away, unless a tool was used since; 0: none. */

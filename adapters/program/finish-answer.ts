@@ -3,7 +3,7 @@ import type { EmptyAnswers, Ending } from "./agent-program.ts";
 import type { TaskStory } from "./task-story.ts";
 
 /** The answer of a task and what it is judged by. */
-export interface AnswerContext {
+interface AnswerContext {
   request: Pick<ExecutionRequest, "outputStrategy">;
   story: TaskStory;
   /** Default: `after tools`. */
