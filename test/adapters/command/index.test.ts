@@ -34,6 +34,23 @@ describe("a program without the protocol", () => {
     expect(textOf(events).join("")).toBe("one\n\nthree");
   });
 
+  test("text that it discards is not part of the answer, text before a tool is", async () => {
+    const invoked = JSON.stringify({ type: "tool.invoked", toolCallId: "1", toolName: "look", input: {} });
+    const completed = JSON.stringify({ type: "tool.completed", toolCallId: "1", toolName: "look", output: "seen", isError: false });
+    const discarded = JSON.stringify({ type: "assistant.text_discarded" });
+    const lines = ["I look.", invoked, completed, "Half an", discarded, "Seen."];
+    await initialize(shell(lines.map((line) => `echo '${line}'`).join(";")));
+    expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "I look.\nSeen.\n" });
+    expect(events.map(({ type }) => type)).toEqual([
+      "assistant.text",
+      "tool.invoked",
+      "tool.completed",
+      "assistant.text",
+      "assistant.text_discarded",
+      "assistant.text",
+    ]);
+  });
+
   test("what it prints is limited by its size in JSON", async () => {
     const printing = (bytes: number, byte: number) =>
       shell(`head -c ${bytes} /dev/zero | tr '\\0' '\\${byte.toString(8)}' | fold -b -w 1000`);
