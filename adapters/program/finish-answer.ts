@@ -22,7 +22,8 @@ export function finishAnswer(ending: Ending, context: AnswerContext): Ending {
   if (ending.status === "ok" && ending.output !== undefined) story.settle(ending.output);
   story.close();
   const { answer } = story;
-  if (ending.status === "error") return answeredFailures.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
+  if (ending.status === "error")
+    return answeredFailures.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
   const output = ending.output ?? answer;
   if (output.trim() !== "" || ending.outputs !== undefined || isAccepted(context)) return { ...ending, output };
   const { output: _, ...known } = ending;

@@ -20,6 +20,11 @@ const truncated = z
 const kinds = {
   "execution.started": { description: "The first event of a task.", data: z.object({ agentId: z.string() }) },
   "assistant.text": { description: "The next part of the answer.", data: adapterEventData["assistant.text"] },
+  "assistant.text_discarded": {
+    description:
+      "The runtime has thrown away the text since the last tool event, for example because its stream broke. A reader that shows it drops it.",
+    data: adapterEventData["assistant.text_discarded"],
+  },
   "tool.invoked": { description: "The runtime calls a tool.", data: z.object({ ...call, input }) },
   "tool.completed": { description: "A tool call ended.", data: z.object({ ...call, output: input, isError: z.boolean() }) },
   "execution.progress": {
