@@ -50,12 +50,12 @@ export const floors: IForbiddenRuleType[] = [
   {
     name: "adapters-see-contract-and-shared-parts",
     comment:
-      "An adapter sees #contract and the shared parts adapters/process, adapters/program, adapters/acp, adapters/model and adapters/claude-code; never another adapter, never src/.",
+      "An adapter sees #contract and the shared parts adapters/process, adapters/program, adapters/declared-tools, adapters/acp, adapters/model and adapters/claude-code; never another adapter, never src/.",
     severity: "error",
     from: { path: "^adapters/([^/]+)/" },
     to: {
       path: ours,
-      pathNot: ["^adapters/$1/", "^adapters/(process|program|acp|model|claude-code)/", "^src/contract/", "^packages/"],
+      pathNot: ["^adapters/$1/", "^adapters/(process|program|declared-tools|acp|model|claude-code)/", "^src/contract/", "^packages/"],
     },
   },
   {

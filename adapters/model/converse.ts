@@ -10,6 +10,7 @@ import {
   wrapLanguageModel,
 } from "ai";
 import type { ExecutionRequest, GatewayCapabilities, NormalizedTool } from "#contract";
+import type { OpenCall } from "../declared-tools/open-calls.ts";
 import { encodedSize } from "../process/encoded-size.ts";
 import { processLimits } from "../process/run-process.ts";
 import type { Ending, ProgramTask } from "../program/agent-program.ts";
@@ -22,7 +23,7 @@ import type { ModelEndpoint } from "./model-endpoint.ts";
 import { explainError, ModelFailure } from "./model-failure.ts";
 import type { ModelHttp } from "./model-http.ts";
 import { modelSettingsOf } from "./model-settings.ts";
-import { continueWith, type OpenCall } from "./open-calls.ts";
+import { continueWith } from "./open-calls.ts";
 import { costOf } from "./prices.ts";
 
 /** What a connection holds between tasks. */

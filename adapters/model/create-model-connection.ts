@@ -76,6 +76,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     name,
     capabilities,
     emptyAnswers: "accepted",
+    hasOwnTools: true,
     multiAgent,
     claims: ({ settings }) => ({ costTracking: modelSettingsOf(settings).prices !== undefined }),
 
@@ -144,12 +145,8 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
 const PROBE_LIMIT_MS = 5_000;
 
 /** What a task asks for that is not claimed. */
-function obstacleTo(
-  { mcpServers = [], tools = [], outputStrategy, resumeToken }: ExecutionRequest,
-  claimed: GatewayCapabilities,
-): string | null {
+function obstacleTo({ mcpServers = [], outputStrategy, resumeToken }: ExecutionRequest, claimed: GatewayCapabilities): string | null {
   if (mcpServers.length > 0 && !claimed.mcpServers) return "it has no MCP servers: dispatch without them.";
-  if (tools.length > 0 && !claimed.tools) return "it takes no tools: dispatch without them.";
   if (!claimed.outputStrategies.includes(outputStrategy.type))
     return `it has no output of the type ${outputStrategy.type}: choose another.`;
   return resumeToken !== undefined && !claimed.sessionResume ? "it goes on with no session: dispatch without a resume token." : null;

@@ -1,8 +1,8 @@
 import type { TextStreamPart, ToolSet } from "ai";
 import type { NormalizedUsage } from "#contract";
+import type { OpenCall } from "../declared-tools/open-calls.ts";
 import type { Step, Verdict } from "../program/run-program.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
-import type { OpenCall } from "./open-calls.ts";
 import { sumUsage, usageOf } from "./usage.ts";
 
 /** So much is thought, or put into a tool call, between two signs of life. */

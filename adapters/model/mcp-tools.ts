@@ -7,11 +7,11 @@ import { processLimits } from "../process/run-process.ts";
 import type { ProgramTask } from "../program/agent-program.ts";
 import { decideCall } from "../program/decide-call.ts";
 import { mcpServerNames } from "../program/mcp-server-names.ts";
+import { createToolNames } from "../program/tool-names.ts";
 import { createAnsweredFetch } from "./answered-fetch.ts";
 import { createLimitedFetch } from "./limited-fetch.ts";
 import { ModelFailure, networkWords, redact } from "./model-failure.ts";
 import { createStdioServer } from "./stdio-transport.ts";
-import { createToolNames } from "./tool-names.ts";
 
 /** How long a server may take to be ready, and a closing one to say goodbye. */
 const START_LIMIT_MS = 30_000;
@@ -50,7 +50,7 @@ export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>
   const serverNames = mcpServerNames(specs);
   const tools = servers.flatMap(({ client, definitions }, index) =>
     Object.entries(client.toolsFromDefinitions(definitions)).map(([own, tool]) => {
-      const name = nameOf(serverNames[index] ?? "server", own);
+      const name = nameOf(`mcp__${serverNames[index] ?? "server"}__${own}`);
       return [name, guardTool(name, tool, task)] as const;
     }),
   );

@@ -1,4 +1,5 @@
 import type { AdapterConfig, AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities, Sandbox } from "#contract";
+import type { OfferedTools } from "../declared-tools/offered-tools.ts";
 import type { ProgramSettings } from "./program-settings.ts";
 import type { SessionTotals } from "./session-totals.ts";
 import type { TaskStory } from "./task-story.ts";
@@ -35,6 +36,8 @@ export interface ProgramTask {
   signal: AbortSignal;
   /** What sessions had used up before, for runtimes that count a session and not a task. */
   totals: SessionTotals;
+  /** The declared tools of the task, which are one of its MCP servers. Absent: there are none. */
+  offeredTools?: OfferedTools;
 }
 
 /** What a connection knows at the end; `resumeToken` is the runtime's own id of the session. Text the story has heard need not be repeated. */
@@ -65,6 +68,8 @@ export interface ProgramConnection {
   multiAgent?: string;
   /** What these settings add to the capabilities, or take from them. */
   claims?(context: ProgramContext): Partial<GatewayCapabilities>;
+  /** Its own conversation with the model has the declared tools. Absent: Bridge serves them to it, as an MCP server of the task. */
+  hasOwnTools?: true;
   /** Cheap: looks at files, starts nothing. */
   find(context: ProgramContext): Finding;
   /** Starts the program to see that it answers; rejects, in words for the operator, when it does not. */

@@ -13,8 +13,10 @@ import type {
   Paced,
 } from "#contract";
 import { createConversation } from "#contract";
+import { type CallStore, createCallStore } from "../declared-tools/call-store.ts";
+import { type ToolTask, withDeclaredTools } from "../declared-tools/with-declared-tools.ts";
 import { MAX_TEXT_BYTES, textLimitFailure } from "../process/text-limit.ts";
-import type { AgentProgram, ProgramConnection, ProgramContext } from "./agent-program.ts";
+import type { AgentProgram, Ending, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { asks } from "./decide-call.ts";
 import { finishAnswer } from "./finish-answer.ts";
 import { notStarted } from "./not-started.ts";
@@ -33,6 +35,7 @@ const PROBE_STOP_LIMIT_MS = 2_000;
 interface Ready {
   context: ProgramContext;
   totals: SessionTotals;
+  openCalls: CallStore;
   /** As the last preflight found them; tasks go by this while the next one is under way. */
   found: readonly FoundConnection[];
   probes: Probes;
@@ -59,7 +62,13 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       const directory = path.join(dataDir, "sessions");
       const probes: Probes = { answered: new Map(), underway: new Map() };
       await forgetOldTotals(directory);
-      ready = { context, totals: createSessionTotals(directory), found: findConnections(program, context), probes };
+      ready = {
+        context,
+        totals: createSessionTotals(directory),
+        openCalls: createCallStore(dataDir, retentionDays),
+        found: findConnections(program, context),
+        probes,
+      };
     },
 
     async shutdown() {
@@ -123,23 +132,22 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
 
 async function checkProgram(program: AgentProgram, ready: Ready): Promise<AdapterHealthStatus> {
   const { context, probes } = ready;
-  await sweepConnections(program, context);
   const found = findConnections(program, context);
-  await probeConnections(found, context, probes);
+  await Promise.all([sweepOld(program, ready), probeConnections(found, context, probes)]);
   ready.found = found;
   return reportHealth(program, found, context);
 }
 
 /** Also those that nobody uses any more have kept something. What cannot be removed now hinders no task, and is tried again. */
-async function sweepConnections({ connections }: AgentProgram, context: ProgramContext): Promise<void> {
-  const swept = await Promise.allSettled(connections.map((connection) => connection.sweep?.(context)));
+async function sweepOld({ connections }: AgentProgram, { context, openCalls }: Ready): Promise<void> {
+  const swept = await Promise.allSettled([openCalls.sweep(), ...connections.map((connection) => connection.sweep?.(context))]);
   for (const end of swept) if (end.status === "rejected") context.logger.warn({ err: end.reason }, "what is too old cannot be removed");
 }
 
 async function runTask(
   program: AgentProgram,
   given: ExecutionRequest,
-  { context, totals, found }: Ready,
+  { context, totals, openCalls, found }: Ready,
   emit: ExecutionEventListener,
   signal: AbortSignal,
 ): Promise<ExecutionResult> {
@@ -176,7 +184,10 @@ async function runTask(
   );
   try {
     const stop = AbortSignal.any([signal, tooLong.signal]);
-    const ending = await connection.execute({ request, context, story, signal: stop, totals }, finding.argv);
+    const task = { request, context, story, signal: stop, totals };
+    const run = (given: ToolTask): Promise<Ending> => connection.execute({ ...task, ...given }, finding.argv);
+    const host = { store: openCalls, logger: context.logger };
+    const ending = connection.hasOwnTools === true ? await run(task) : await withDeclaredTools(task, host, run);
     const { emptyAnswers } = connection;
     const finished = finishAnswer(tooLong.signal.aborted ? { ...ending, ...textLimitFailure } : ending, { request, story, emptyAnswers });
     const conversationMessages = conversation.messages();
@@ -197,6 +208,7 @@ async function runTask(
 function obstacleTo(connection: ProgramConnection, request: ExecutionRequest): string | null {
   if (asks(request) && !connection.capabilities.approvals)
     return 'it cannot ask before a tool call: dispatch with approvals "deny" or "allow".';
+  if ((request.tools?.length ?? 0) > 0 && !connection.capabilities.tools) return "it takes no tools: dispatch without them.";
   return connection.obstacleTo?.(request) ?? null;
 }
 

@@ -12,5 +12,12 @@ export function programEnvironment(
   own: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const picked = [...common, ...names, ...settings.env].flatMap((name) => (typeof env[name] === "string" ? [[name, env[name]]] : []));
-  return { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...Object.fromEntries(picked), ...own };
+  return { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...Object.fromEntries(picked), ...withoutProxy(env), ...own };
+}
+
+/** Bridge's own MCP server is on this machine, where no proxy gets to. */
+function withoutProxy(env: ProgramContext["env"]): Record<string, string> {
+  if (!proxies.some((name) => /^https?_proxy$/i.test(name) && env[name] !== undefined)) return {};
+  const hosts = [env["NO_PROXY"] ?? env["no_proxy"] ?? "", "127.0.0.1"].filter((host) => host !== "").join(",");
+  return { NO_PROXY: hosts, no_proxy: hosts };
 }

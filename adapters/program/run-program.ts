@@ -76,6 +76,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
     workspace: request.directories.workspace,
     sandbox: context.sandbox,
     onLine(line) {
+      task.offeredTools?.heard();
       const object = parseObject(line);
       if (object === null)
         context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "the program wrote a line that is no JSON");

@@ -13,7 +13,7 @@ const ownData = "in the data directory, where no task may write";
 const allowed: Readonly<Record<string, { calls: readonly string[]; because: string }>> = {
   "src/http/own-token.ts": { calls: ["writeFileSync"], because: ownData },
   "adapters/model/conversations.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },
-  "adapters/program/session-totals.ts": { calls: ["mkdir", "rename", "writeFile"], because: ownData },
+  "adapters/program/session-files.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },
   "adapters/program/remove-old-files.ts": { calls: ["rm"], because: `not recursive, and ${ownData}` },
   "adapters/openclaw/command-sweep.ts": { calls: ["mkdirSync", "rmSync", "writeFileSync"], because: ownData },
   "adapters/openclaw/session-keys.ts": { calls: ["link", "mkdir", "rm", "writeFile"], because: ownData },

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { explainError, redact } from "../../../adapters/model/model-failure.ts";
 import { continueWith, openCallsOf } from "../../../adapters/model/open-calls.ts";
 import { costOf } from "../../../adapters/model/prices.ts";
-import { createToolNames } from "../../../adapters/model/tool-names.ts";
+import { createToolNames } from "../../../adapters/program/tool-names.ts";
 
 const endpoint = { baseUrl: "https://models.example/v1?key=hidden", secrets: ["my-secret-key", ""] };
 const apiError = (changes: Partial<ConstructorParameters<typeof APICallError>[0]>) =>
@@ -86,12 +86,12 @@ test.each([
 test("names of tools are never alike, and fit every vendor", () => {
   const nameOf = createToolNames(["mcp__s__a_b"]);
   const names = [
-    nameOf("s", "a b"),
-    nameOf("s", "a.b"),
-    nameOf("s", "a_b"),
-    nameOf("s", "x".repeat(99)),
-    nameOf("s", `${"x".repeat(98)}y`),
-    nameOf("s", ""),
+    nameOf("mcp__s__a b"),
+    nameOf("mcp__s__a.b"),
+    nameOf("mcp__s__a_b"),
+    nameOf("x".repeat(99)),
+    nameOf(`${"x".repeat(98)}y`),
+    nameOf("mcp__s__"),
   ];
   expect(names.slice(0, 3)).toEqual(["mcp__s__a_b_2", "mcp__s__a_b_3", "mcp__s__a_b_4"]);
   expect(new Set(names).size).toBe(names.length);

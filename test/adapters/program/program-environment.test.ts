@@ -19,7 +19,7 @@ const secrets = {
 };
 
 test("passes on what every program needs, what the adapter names and what the operator names, and nothing else", () => {
-  const common = { PATH: "/opt/bin", LANG: "de_DE.UTF-8", TZ: "UTC", HTTPS_PROXY: "http://proxy", no_proxy: "localhost" };
+  const common = { PATH: "/opt/bin", LANG: "de_DE.UTF-8", TZ: "UTC", SSL_CERT_FILE: "/certificates" };
   const env = { ...secrets, ...common, VENDOR_KEY: "v", MY_MODEL: "m" };
   expect(programEnvironment({ env, settings: settings(["MY_MODEL", "NOT_SET"]) }, ["VENDOR_KEY", "VENDOR_URL"])).toEqual({
     ...common,
@@ -40,4 +40,12 @@ test("what the adapter sets goes before what is inherited", () => {
 test("takes nothing that is no variable for one", () => {
   expect(programEnvironment({ env: {}, settings: settings(["constructor", "toString"]) }, [])).not.toHaveProperty("constructor", Object);
   expect(Object.values(programEnvironment({ env: {}, settings: settings(["toString", "EMPTY"]) }, []))).toHaveLength(2);
+});
+
+test.each([
+  [{ HTTPS_PROXY: "http://proxy", no_proxy: "localhost" }, "localhost,127.0.0.1"],
+  [{ http_proxy: "http://proxy", NO_PROXY: "a.example", no_proxy: "b.example" }, "a.example,127.0.0.1"],
+  [{ HTTP_PROXY: "http://proxy" }, "127.0.0.1"],
+])("with the proxy in %j a program reaches Bridge's own server without it: NO_PROXY is %s", (env, hosts) => {
+  expect(programEnvironment({ env, settings: settings() }, [])).toMatchObject({ NO_PROXY: hosts, no_proxy: hosts });
 });

@@ -1,0 +1,125 @@
+import { randomUUID } from "node:crypto";
+import type { TaskStory } from "../program/task-story.ts";
+import type { OpenCall } from "./open-calls.ts";
+
+/** How long the program must be silent before its turn is ended: the calls of one answer come one after the other. */
+const SETTLE_MS = 300;
+/** How long a call waits for other tools of its answer. A program may not begin them before the call has a result. */
+const BLOCKED_MS = 1_500;
+/** What the calls of one task may be, all together: they are stored with its result. */
+const MAX_CALLS = 100;
+const MAX_INPUT_BYTES = 8 * 1024 ** 2;
+
+/** What a call gets where the program needs a result to go on. */
+const pendingResult =
+  "The result of this call is not available yet. It follows in the next message. End your turn now, without further tool calls.";
+const tooMuchResult = `The call was refused: the calls of one turn are limited to ${MAX_CALLS}, with ${MAX_INPUT_BYTES / 1024 ** 2} MiB of input.`;
+
+/** How a call was taken. */
+export interface CallAnswer {
+  text: string;
+  isError: boolean;
+}
+
+/** Takes the calls of declared tools, and ends the turn of the program after them. */
+export interface CallGate {
+  /** The story for the program to tell. What it tells of the declared tools themselves is left out: the gate tells it. */
+  story: TaskStory;
+  /** A call has come in; resolves when the program needs an answer to go on, or the gate is closed. */
+  call(toolName: string, input: unknown): Promise<CallAnswer>;
+  /** The program has written something. */
+  heard(): void;
+  /** Aborted when the turn is to end. */
+  turnOver: AbortSignal;
+  /** All calls so far, in their order. */
+  readonly calls: readonly OpenCall[];
+  close(): void;
+}
+
+/**
+ * Opens the gate of one task. A call gets no result, so that the program does not ask its model to go on. When it is silent, and no other tool of the
+ * turn is at work, the turn is over. `isDeclared` tells the program's own names of the declared tools.
+ */
+export function createCallGate(story: TaskStory, isDeclared: (toolName: string) => boolean): CallGate {
+  const turn = new AbortController();
+  const calls: OpenCall[] = [];
+  const held = new Set<(answer: CallAnswer) => void>();
+  /** Tools at work, by the ids of the program: other tools, and calls of declared ones that it has told of. */
+  const others = new Set<string>();
+  const announced = new Map<string, "open" | "done">();
+  let inputBytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  /** Is something at work, or about to come, beside the calls that are held? */
+  const isBusy = (): boolean => others.size > 0 || [...announced.values()].filter((state) => state === "open").length > held.size;
+
+  const consider = (): void => {
+    clearTimeout(timer);
+    if (calls.length === 0 || isClosed || turn.signal.aborted) return;
+    timer = isBusy() ? setTimeout(release, BLOCKED_MS) : setTimeout(() => turn.abort(), SETTLE_MS);
+  };
+  const release = (): void => {
+    const open = [...announced].filter(([, state]) => state === "open");
+    for (const [toolCallId] of open.slice(0, held.size)) announced.set(toolCallId, "done");
+    for (const answer of held) answer({ text: pendingResult, isError: false });
+    held.clear();
+  };
+
+  return {
+    story: {
+      say(text) {
+        // What a program writes about its interruption is no part of the answer.
+        if (!turn.signal.aborted) story.say(text);
+      },
+      invokeTool(toolCallId, toolName, input) {
+        if (isDeclared(toolName)) {
+          if (!announced.has(toolCallId)) announced.set(toolCallId, "open");
+        } else {
+          others.add(toolCallId);
+          story.invokeTool(toolCallId, toolName, input);
+        }
+        consider();
+      },
+      completeTool(toolCallId, output, isError, toolName) {
+        if (announced.has(toolCallId) || (toolName !== undefined && isDeclared(toolName))) announced.set(toolCallId, "done");
+        else {
+          others.delete(toolCallId);
+          story.completeTool(toolCallId, output, isError, toolName);
+        }
+        consider();
+      },
+      leaveTool(toolCallId) {
+        others.delete(toolCallId);
+        story.leaveTool(toolCallId);
+        consider();
+      },
+      progress: (data) => story.progress(data),
+      get answer() {
+        return story.answer;
+      },
+      close: () => story.close(),
+    },
+
+    call(toolName, input) {
+      inputBytes += Buffer.byteLength(JSON.stringify(input));
+      if (calls.length >= MAX_CALLS || inputBytes > MAX_INPUT_BYTES) return Promise.resolve({ text: tooMuchResult, isError: true });
+      const toolCallId = `call_${randomUUID().replaceAll("-", "")}`;
+      calls.push({ toolCallId, toolName, input });
+      story.invokeTool(toolCallId, toolName, input);
+      const { promise, resolve } = Promise.withResolvers<CallAnswer>();
+      if (isClosed) resolve({ text: pendingResult, isError: false });
+      else held.add(resolve);
+      consider();
+      return promise;
+    },
+    heard: consider,
+    turnOver: turn.signal,
+    calls,
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      release();
+    },
+  };
+}

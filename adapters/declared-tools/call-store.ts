@@ -1,0 +1,22 @@
+import path from "node:path";
+import { z } from "zod";
+import { removeOldFiles } from "../program/remove-old-files.ts";
+import { createSessionFiles, type SessionFiles } from "../program/session-files.ts";
+import type { OpenCall } from "./open-calls.ts";
+
+/** The calls without a result of the sessions of one adapter. */
+export interface CallStore extends SessionFiles<OpenCall[]> {
+  /** Removes those of sessions that nobody has continued for the days of retention. */
+  sweep(now?: number): Promise<void>;
+}
+
+const callsSchema = z.array(z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() }));
+
+/** Keeps the open calls in the data directory of an adapter. */
+export function createCallStore(dataDir: string, retentionDays: number): CallStore {
+  const directory = path.join(dataDir, "open-calls");
+  return {
+    ...createSessionFiles(directory, callsSchema),
+    sweep: (now) => removeOldFiles(directory, retentionDays * 24 * 3600 * 1000, now),
+  };
+}

@@ -1,0 +1,68 @@
+/** A call of a tool that the dispatch has declared: whoever dispatched works it, and the next message has the result. */
+export interface OpenCall {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+}
+
+/** The results of all open calls, in the order of the calls, and the rest of the message that brought them. */
+export interface MatchedResults {
+  results: (readonly [call: OpenCall, result: unknown])[];
+  rest: string;
+}
+
+/**
+ * Reads the results of open calls from the message that follows them: a JSON object with each result under its `toolCallId`, and behind it perhaps
+ * a message of its own; or, where only one call is open, the result itself. A message that does not fit has a fault, in words for its sender.
+ */
+export function matchResults(open: readonly OpenCall[], message: string): MatchedResults | { fault: string } {
+  const { object, rest } = splitObject(message);
+  const ids = open.map(({ toolCallId }) => toolCallId);
+  if (object !== null && ids.every((id) => Object.hasOwn(object, id))) {
+    const strangers = Object.keys(object).filter((key) => !ids.includes(key));
+    if (strangers.length > 0) return { fault: `The message has results of calls that nobody has made: ${named(strangers)}.` };
+    return { results: open.map((call) => [call, object[call.toolCallId]]), rest };
+  }
+  const [only, ...others] = open;
+  if (only !== undefined && others.length === 0) return { results: [[only, message]], rest: "" };
+  return {
+    fault: `The conversation waits for the results of ${open.length} tool calls. Begin the message with a JSON object that has each of them under its toolCallId: ${named(ids)}.`,
+  };
+}
+
+/** A result as the text that a model reads. */
+export const textOfResult = (result: unknown): string => (typeof result === "string" ? result : JSON.stringify(result));
+
+/** The JSON object that a text begins with, and what follows it; Bridge may have put instructions behind a message. */
+function splitObject(text: string): { object: Record<string, unknown> | null; rest: string } {
+  const none = { object: null, rest: text };
+  const start = text.search(/\S/);
+  if (text[start] !== "{") return none;
+  const end = endOfObject(text, start);
+  try {
+    return { object: JSON.parse(text.slice(start, end)) as Record<string, unknown>, rest: text.slice(end).trim() };
+  } catch {
+    return none;
+  }
+}
+
+/** Where the bracket at `start` is closed; 0 when nowhere. In one pass: a text may be long and full of brackets. */
+function endOfObject(text: string, start: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === "\\") at += 1;
+    else if (character === '"') inString = !inString;
+    else if (!inString && character === "{") depth += 1;
+    else if (!inString && character === "}") depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return 0;
+}
+
+const named = (ids: readonly string[]): string =>
+  ids
+    .slice(0, 20)
+    .map((id) => id.slice(0, 100))
+    .join(", ");

@@ -1,0 +1,49 @@
+// Starts as an MCP server of a program that reaches none over HTTP: hands every message on to Bridge's own server, and every answer back.
+import { createInterface } from "node:readline";
+import { createParser } from "eventsource-parser";
+import { z } from "zod";
+import { relayVariables } from "./relay-variables.ts";
+
+const url = process.env[relayVariables.url] ?? "";
+const headers = {
+  authorization: `Bearer ${process.env[relayVariables.secret]}`,
+  accept: "application/json, text/event-stream",
+  "content-type": "application/json",
+};
+
+const tell = (message: string): void => void process.stdout.write(`${message}\n`);
+
+const messageSchema = z.looseObject({
+  method: z.string().optional(),
+  params: z.looseObject({ name: z.string().optional(), _meta: z.record(z.string(), z.unknown()).optional() }).optional(),
+});
+
+/** Over HTTP newer clients repeat parts of a message in headers, and the server compares them. */
+function headersOf(message: string): Record<string, string> {
+  const { method, params } = messageSchema.safeParse(JSON.parse(message)).data ?? {};
+  const values = {
+    "mcp-protocol-version": params?._meta?.["io.modelcontextprotocol/protocolVersion"],
+    "mcp-method": method,
+    "mcp-name": params?.name,
+  };
+  if (values["mcp-protocol-version"] === undefined) return headers;
+  const fit = Object.entries(values).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string" && /^[!-~]+$/.test(entry[1]),
+  );
+  return { ...headers, ...Object.fromEntries(fit) };
+}
+
+async function relay(message: string): Promise<void> {
+  const response = await fetch(url, { method: "POST", headers: headersOf(message), body: message });
+  if (response.body === null) return;
+  if (response.headers.get("content-type")?.includes("text/event-stream") !== true) return tell((await response.text()).trim());
+  const parser = createParser({ onEvent: ({ data }) => tell(data) });
+  for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
+}
+
+createInterface(process.stdin)
+  .on("line", (line) => {
+    // With Bridge's server the task is over, and so is this program.
+    relay(line).catch(() => process.exit(1));
+  })
+  .on("close", () => process.exit(0));

@@ -1,0 +1,35 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { z } from "zod";
+
+/** What is remembered of sessions, one small file each. Outside of the agents' homes: a task must not be able to rewrite it. */
+export interface SessionFiles<T> {
+  /** Null when nothing is known about the session. `home` tells sessions of the same id apart. */
+  read(home: string, session: string): Promise<T | null>;
+  write(home: string, session: string, value: T): Promise<void>;
+  forget(home: string, session: string): Promise<void>;
+}
+
+/** Opens the files in a directory, which need not exist. */
+export function createSessionFiles<T>(directory: string, schema: z.ZodType<T>): SessionFiles<T> {
+  const fileOf = (home: string, session: string): string =>
+    path.join(directory, `${createHash("sha256").update(`${home}\0${session}`).digest("hex")}.json`);
+  return {
+    async read(home, session) {
+      try {
+        return schema.parse(JSON.parse(await readFile(fileOf(home, session), "utf8")));
+      } catch {
+        return null;
+      }
+    },
+    async write(home, session, value) {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const file = fileOf(home, session);
+      const draft = `${file}.${randomUUID()}`;
+      await writeFile(draft, JSON.stringify(value), { mode: 0o600 });
+      await rename(draft, file);
+    },
+    forget: (home, session) => rm(fileOf(home, session), { force: true }),
+  };
+}

@@ -1,0 +1,14 @@
+/** The longest name of a tool that every vendor takes. */
+const MAX_LENGTH = 64;
+
+/** Finds names for tools, of characters that every vendor takes, no two of them alike and none of them `reserved`. */
+export function createToolNames(reserved: Iterable<string> = [], maxLength = MAX_LENGTH): (name: string) => string {
+  const taken = new Set(reserved);
+  return (given) => {
+    const plain = given.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+    let name = plain.slice(0, maxLength);
+    for (let number = 2; taken.has(name); number += 1) name = `${plain.slice(0, maxLength - 1 - String(number).length)}_${number}`;
+    taken.add(name);
+    return name;
+  };
+}
