@@ -44,7 +44,7 @@ export function createAcpConnection(profile: AcpProfile): ProgramConnection {
 
 async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly string[]): Promise<Ending> {
   const { request, context, story, signal } = task;
-  const teller = createStoryTeller(story, profile);
+  const teller = createStoryTeller(story, namingDeclaredTools(profile, task));
   const stop = new AbortController();
   const ended = new AbortController();
   let sessionId: string | undefined;
@@ -85,7 +85,10 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
       });
       takeLeave(turn, stdin, profile.exitLimitMs ?? EXIT_LIMIT_MS, stop, ended.signal).catch(() => {});
     },
-    onLine: channel.onLine,
+    onLine(line) {
+      task.offeredTools?.heard();
+      channel.onLine(line);
+    },
     signal: stop.signal,
     limits: { stdoutBytes, killAfterMs: KILL_AFTER_MS },
   });
@@ -101,6 +104,16 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
     ...(session === undefined ? {} : await tellSession(session, task, profile, teller)),
     ...(stopFailure(end, { ...processLimits, stdoutBytes }) ?? verdict ?? exitFailure({ ...end, aborted: signal.aborted })),
   };
+}
+
+/** Agents name the tools of MCP servers in one field or another; the declared ones are known by any of them. */
+function namingDeclaredTools(profile: AcpProfile, { offeredTools }: ProgramTask): Pick<AcpProfile, "readNotice" | "toolName"> {
+  if (offeredTools === undefined) return profile;
+  const toolName: AcpProfile["toolName"] = (call) => {
+    const own = profile.toolName?.(call);
+    return [own, call.name, call.title].find((name) => typeof name === "string" && offeredTools.includes(name)) ?? own;
+  };
+  return { ...profile, toolName };
 }
 
 /** Ends an agent in the way that spoils nothing: it finishes, its stdin is closed, and only then it is stopped. */
@@ -129,7 +142,8 @@ async function answer(
   const call = readToolCall(toolCall);
   if (call === null) return cancelled;
   const question = teller.ask(call);
-  const isFree = task.request.profile === "inspect" && profile.mayInspect?.(teller.kindOf(call.toolCallId)) === true;
+  const isReading = task.request.profile === "inspect" && profile.mayInspect?.(teller.kindOf(call.toolCallId)) === true;
+  const isFree = isReading || task.offeredTools?.includes(question.toolName) === true;
   const decide = async (): Promise<Decision> => (isFree ? { allow: true } : await decideCall(task, question));
   const decided = task.signal.aborted ? null : await unlessAborted(decide(), task.signal, 0);
   // Bridge says no to whoever still asks when a task is stopped, which is no word about the call.

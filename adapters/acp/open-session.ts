@@ -51,14 +51,18 @@ export async function initialize(agent: ClientContext, limitMs: number): Promise
 export async function openSession(
   agent: ClientContext,
   profile: AcpProfile,
-  { request, context }: Pick<ProgramTask, "request" | "context">,
+  { request, context, offeredTools }: Pick<ProgramTask, "request" | "context" | "offeredTools">,
 ): Promise<string> {
   const { agentCapabilities } = await initialize(agent, probeLimitMs(context.settings));
   if (profile.authMethod !== undefined) await agent.request(methods.agent.authenticate, { methodId: profile.authMethod });
   const fields = {
     ...profile.sessionFields?.(request),
     cwd: request.directories.cwd,
-    mcpServers: mcpServersFor(profile.readsMcpServers === true ? [] : (request.mcpServers ?? []), agentCapabilities?.mcpCapabilities),
+    mcpServers: mcpServersFor(
+      profile.readsMcpServers === true ? [] : (request.mcpServers ?? []),
+      agentCapabilities?.mcpCapabilities,
+      offeredTools,
+    ),
   };
   const { sessionId, offered } =
     request.resumeToken === undefined

@@ -25,7 +25,7 @@ export interface Turn {
 
 /** Talks an agent through one task. `onPrompt` hears the id of the session when its story begins. */
 export async function takeTurn(
-  task: Pick<ProgramTask, "request" | "context" | "story" | "signal">,
+  task: Pick<ProgramTask, "request" | "context" | "story" | "signal" | "offeredTools">,
   profile: AcpProfile,
   agent: ClientContext,
   heard: Pick<StoryTeller, "failure" | "rejection">,

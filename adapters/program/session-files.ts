@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { z } from "zod";
@@ -14,7 +14,7 @@ export interface SessionFiles<T> {
 /** Opens the files in a directory, which need not exist. */
 export function createSessionFiles<T>(directory: string, schema: z.ZodType<T>): SessionFiles<T> {
   const fileOf = (home: string, session: string): string =>
-    path.join(directory, `${createHash("sha256").update(`${home}\0${session}`).digest("hex")}.json`);
+    path.join(directory, `${hash("sha256", `${home}\0${session}`)}.json`);
   return {
     async read(home, session) {
       try {
