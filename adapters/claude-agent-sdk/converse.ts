@@ -82,6 +82,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
   try {
     for await (const message of untilBroken(begin, child.gone, { onBreak, onFault })) {
       hasBegun = true;
+      task.offeredTools?.heard();
       for (const step of read(message as Record<string, unknown>)) take(step);
     }
   } finally {

@@ -1,4 +1,5 @@
-import type { ExecutionRequest } from "#contract";
+import type { ExecutionRequest, McpServerSpec } from "#contract";
+import { isToolServer } from "../declared-tools/tool-server-spec.ts";
 import { serverNames } from "./mcp-config.ts";
 
 const readingTools = ["Glob", "Grep", "Read"];
@@ -14,9 +15,10 @@ export const toolsFor = ({ profile }: Rights): string[] =>
 
 /**
  * The tools that are used without asking. Whoever names an MCP server in a dispatch wants it used, unless nothing may change:
- * nobody can tell what a server's tools do.
+ * nobody can tell what a server's tools do. The declared tools of the dispatch change nothing here.
  */
 export function allowedTools({ profile, approvals, mcpServers = [] }: Rights): string[] {
-  if (profile === "inspect") return [];
-  return [...(approvals === "allow" ? askingTools : []), ...serverNames(mcpServers).map((name) => `mcp__${name}`)];
+  const names = serverNames(mcpServers);
+  const usable = names.filter((_, index) => profile === "modify" || isToolServer(mcpServers[index] as McpServerSpec));
+  return [...(profile === "modify" && approvals === "allow" ? askingTools : []), ...usable.map((name) => `mcp__${name}`)];
 }
