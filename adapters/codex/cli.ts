@@ -44,7 +44,13 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
   const total = readSessionUsage(reader.sessionUsage);
   await keepTotal(task, reader.session ?? request.resumeToken, total);
   const usage = reader.delegated ? undefined : toldUsage(combine(total, before, -1));
-  return { ...ending, ...(request.model !== undefined && { model: request.model }), ...(usage !== undefined && { usage }) };
+  return {
+    ...ending,
+    // A turn that was stopped tells no end, and its session can be resumed all the same.
+    ...(task.signal.aborted && reader.session !== undefined && { resumeToken: reader.session }),
+    ...(request.model !== undefined && { model: request.model }),
+    ...(usage !== undefined && { usage }),
+  };
 }
 
 const SCHEMA_FILE = "bridge-output-schema.json";

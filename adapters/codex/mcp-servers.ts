@@ -1,4 +1,5 @@
 import type { ExecutionRequest } from "#contract";
+import { isToolServer } from "../declared-tools/tool-server-spec.ts";
 import { mcpServerNames } from "../program/mcp-server-names.ts";
 
 /** The MCP servers of a task as Codex wants them: `env` holds their secrets, under names of Bridge's own. */
@@ -15,7 +16,7 @@ const marks = ["BRIDGE_TASK_ID", "TMPDIR"];
 
 /**
  * Configures the MCP servers of a task. Whoever names a server in a dispatch wants it used, so nothing is asked under `modify`;
- * under `inspect` only tools that call themselves read-only are used.
+ * under `inspect` only tools that call themselves read-only are used, and the declared ones, which are whoever dispatched's to work.
  */
 export function mcpServersOf({ mcpServers = [], profile }: Pick<ExecutionRequest, "mcpServers" | "profile">): CodexMcpServers {
   const env: Record<string, string> = {};
@@ -25,12 +26,14 @@ export function mcpServersOf({ mcpServers = [], profile }: Pick<ExecutionRequest
     return name;
   };
   const common = { default_tools_approval_mode: profile === "modify" ? "approve" : "auto" };
+  const declared = { default_tools_approval_mode: "approve", supports_parallel_tool_calls: true };
   const names = mcpServerNames(mcpServers);
   const entries = mcpServers.map((server, index) => {
     const name = names[index];
     if (server.transport !== "stdio") {
       const headers = Object.entries(server.headers ?? {}).map(([header, value]) => [header, keep(value)]);
-      return [name, { ...common, url: server.url, ...(headers.length > 0 && { env_http_headers: Object.fromEntries(headers) }) }];
+      const rights = isToolServer(server) ? declared : common;
+      return [name, { ...rights, url: server.url, ...(headers.length > 0 && { env_http_headers: Object.fromEntries(headers) }) }];
     }
     const { command, args = [] } = server;
     const variables = Object.entries(server.env ?? {}).map(([variable, value]) => ({ variable, kept: keep(value) }));
