@@ -1,4 +1,5 @@
 import type { AdapterConfig, AdapterLogger, ExecutionRequest } from "#contract";
+import type { OfferedTools } from "../declared-tools/offered-tools.ts";
 import type { TaskStory } from "../program/task-story.ts";
 import type { Gateway } from "./gateway.ts";
 import type { LentServers } from "./lent-servers.ts";
@@ -13,6 +14,8 @@ export interface GatewayTask {
   settings: OpenClawSettings;
   servers: LentServers;
   story: TaskStory;
+  /** The declared tools of the task, which are one of its MCP servers. Absent: there are none. */
+  offeredTools?: OfferedTools;
   /** Aborted when the task is to stop. */
   signal: AbortSignal;
   logger: AdapterLogger;

@@ -1,4 +1,5 @@
 import type { ExecutionAdapter } from "#contract";
+import { createCallStore } from "../declared-tools/call-store.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import { createCommandSweep } from "./command-sweep.ts";
 import { createGateway } from "./gateway.ts";
@@ -48,7 +49,8 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
         endWatch();
         endSweep();
       };
-      opened = { config, settings, keys, gateway, servers, commands, endWatch: endBoth };
+      const openCalls = createCallStore(config.dataDir, config.retentionDays);
+      opened = { config, settings, keys, gateway, servers, openCalls, commands, endWatch: endBoth };
     },
 
     async shutdown() {
@@ -62,11 +64,15 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
     },
 
     async checkHealth() {
-      if (opened !== null) return await checkGateway(opened);
+      if (opened !== null) {
+        const { openCalls, config } = opened;
+        await openCalls.sweep().catch((err: unknown) => config.logger.warn({ err }, "failed to remove old open tool calls"));
+        return await checkGateway(opened);
+      }
       return { status: "offline", connection: null, version: null, detail: "The openclaw adapter is not running.", preflight: [] };
     },
 
-    capabilities: () => capabilitiesOf(opened?.settings ?? { workspace: "bridge" }),
+    capabilities: () => capabilitiesOf(opened?.settings ?? openClawSettingsSchema.parse({})),
 
     ...tasks,
     ...managers,

@@ -1,4 +1,5 @@
 import type { AdapterConfig } from "#contract";
+import type { CallStore } from "../declared-tools/call-store.ts";
 import type { CommandSweep } from "./command-sweep.ts";
 import type { Gateway } from "./gateway.ts";
 import type { LentServers } from "./lent-servers.ts";
@@ -12,6 +13,7 @@ export interface OpenedGateway {
   gateway: Gateway;
   keys: SessionKeys;
   servers: LentServers;
+  openCalls: CallStore;
   /** Null: tasks do not work in Bridge's workspaces. */
   commands: CommandSweep | null;
 }

@@ -30,8 +30,9 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
     for (const step of reader.read(event)) {
       // Its model is known when that begins to answer.
       hasBegun = true;
+      task.offeredTools?.heard();
       if (step.kind === "known") facts = { ...facts, ...step.facts };
-      else if (step.kind !== "ended") tellStep(story, step);
+      else if (step.kind !== "ended") tellStep(story, nameDeclaredTool(step, task.offeredTools));
     }
   });
 
@@ -79,6 +80,20 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
     if (lent.length > 0) task.servers.giveBack(lent);
   }
 }
+
+/** The gateway has a tool of its own that calls those of MCP servers, which it knows by the names under which they were lent. */
+function nameDeclaredTool(step: ToldStep, offeredTools: GatewayTask["offeredTools"]): ToldStep {
+  if (step.kind !== "tool.invoked" || offeredTools === undefined) return step;
+  const { id } = z.object({ id: z.string() }).safeParse(step.input).data ?? {};
+  const toolName = [step.toolName, ...(step.toolName === "tool_call" && id !== undefined ? [id] : [])]
+    .map((name) => name.replace(lentPrefix, ""))
+    .find(offeredTools.includes);
+  return toolName === undefined ? step : { ...step, toolName };
+}
+
+const lentPrefix = /^(mcp:[^:]*:)?br[0-9a-f]{12}-/;
+
+type ToldStep = Parameters<typeof tellStep>[1];
 
 /** How a task ends that was stopped. */
 export const cancelled = failure("cancelled", "The task was cancelled.");

@@ -1,4 +1,5 @@
 import type { ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
+import { withDeclaredTools } from "../declared-tools/with-declared-tools.ts";
 import { MAX_TEXT_BYTES, textLimitFailure } from "../process/text-limit.ts";
 import type { Ending } from "../program/agent-program.ts";
 import { finishAnswer } from "../program/finish-answer.ts";
@@ -40,7 +41,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
 
   const run = async (
     request: ExecutionRequest,
-    { config, settings, gateway, keys, servers, commands }: OpenedGateway,
+    { config, settings, gateway, keys, servers, openCalls, commands }: OpenedGateway,
     signal: AbortSignal,
   ): Promise<ExecutionResult> => {
     const { agentId, taskId, resumeToken, directories } = request;
@@ -61,7 +62,9 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
       const ending = await inTurn(key, signal, async () => {
         const sweepCommands = await commands?.begin(directories.workspace);
         try {
-          return await runTask({ request, key, gateway, settings, servers, story, signal: stop, logger, requestApproval });
+          return await withDeclaredTools({ request, story, signal: stop }, { store: openCalls, logger }, (task) =>
+            runTask({ ...task, key, gateway, settings, servers, logger, requestApproval }),
+          );
         } finally {
           await sweepCommands?.();
         }

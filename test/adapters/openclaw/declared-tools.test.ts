@@ -1,0 +1,64 @@
+import { expect, onTestFinished, test } from "vitest";
+import { capabilitiesOf } from "../../../adapters/openclaw/capabilities.ts";
+import { connectToServer } from "../declared-tools/connect-to-server.ts";
+import { doing, startFakeGateway } from "./fake-gateway.ts";
+import { called, open } from "./task-bench.ts";
+
+const tools = [{ name: "ask_user", description: "Asks the user.", inputSchema: { type: "object" } }];
+
+interface Lent {
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** A gateway that takes every configuration, and the servers that it was lent last. */
+async function startLendingGateway() {
+  const lent: Record<string, Lent | null>[] = [];
+  const fake = await startFakeGateway({
+    lie: ({ method, params }, answer) => {
+      if (method !== "config.patch") return false;
+      lent.push(JSON.parse(String(params["raw"])).mcp.servers);
+      answer({ payload: { ok: true } });
+      return true;
+    },
+  });
+  return { fake, lent };
+}
+
+test("a call of a declared tool stops the run and ends the task; the next run of the session is told the result", async () => {
+  const { fake, lent } = await startLendingGateway();
+  const { start } = await open(fake);
+  const task = start({ ...doing({ hang: true }), tools, profile: "inspect" });
+  await expect.poll(() => called(fake, "agent")).toHaveLength(1);
+  const [[name = "", server] = []] = Object.entries(lent[0] ?? {});
+  expect(name).toMatch(/^br[0-9a-f]{12}-bridge$/);
+  const { url = "", headers = {} } = server ?? {};
+  const client = await connectToServer({ name: "bridge", transport: "http", url, headers });
+  onTestFinished(() => client.close());
+  client.callTool({ name: "ask_user", arguments: { question: "Which?" } }).catch(() => {});
+
+  const { result, events } = await task.done;
+  expect(result).toMatchObject({
+    status: "ok",
+    output: "",
+    outputs: { toolCalls: [{ toolName: "ask_user", input: { question: "Which?" } }] },
+    resumeToken: expect.stringMatching(/^agent:main:bridge-/),
+  });
+  expect(events.filter(({ type }) => type.startsWith("tool."))).toHaveLength(1);
+  expect(called(fake, "sessions.abort")).toHaveLength(1);
+  await expect.poll(() => lent.at(-1)).toEqual({ [name]: null });
+
+  const { resumeToken = "" } = result;
+  const next = await start({ message: "The blue one.", systemPrompt: "echo", resumeToken }).done;
+  expect(next.result).toMatchObject({ status: "ok", output: expect.stringContaining('"result":"The blue one."') });
+});
+
+test.each([
+  ["ws://127.0.0.1:18789", true],
+  ["ws://localhost:18789", true],
+  ["ws://[::1]:18789", true],
+  ["wss://gateway.example", false],
+  ["ws://127.0.0.1.example", false],
+])("a gateway at %s takes declared tools: %s", (url, tools) => {
+  expect(capabilitiesOf({ workspace: "bridge", url }).tools).toBe(tools);
+});
