@@ -69,6 +69,12 @@ export function createAdmission({ store, registry, workspaces, guard, schemas, m
         adapter: entry.adapter,
         provider,
         capabilities: entry.adapter.capabilities(),
+        listCapabilities: () =>
+          registry
+            .list()
+            .flatMap(({ provider: name, adapter, health }) =>
+              adapter === null || health.status === "offline" ? [] : [{ provider: name, capabilities: adapter.capabilities() }],
+            ),
         guard,
         schemas,
         mcpCommands,

@@ -11,6 +11,8 @@ export interface Checks {
   adapter: ExecutionAdapter;
   provider: string;
   capabilities: GatewayCapabilities;
+  /** What the adapters that run tasks can do, by their names; for messages. */
+  listCapabilities?(): readonly { provider: string; capabilities: GatewayCapabilities }[];
   guard: CallbackGuard;
   schemas: Pick<SchemaChecker, "findSchemaFault">;
   mcpCommands: readonly string[];
@@ -41,25 +43,26 @@ const isMadeByFiles = (directory: string, { files = [] }: TaskRequest): boolean 
 /** What an adapter without the ability lacks, where that needs more than "cannot do this". */
 const lacks: Readonly<Record<string, string>> = { files: "has no workspace on this machine" };
 
-function checkCapabilities(request: TaskRequest, { provider, capabilities }: Checks): void {
-  const wanted: [path: string, wanted: boolean, able: boolean][] = [
-    ["resumeToken", request.resumeToken !== undefined, capabilities.sessionResume],
-    ["mcpServers", (request.mcpServers?.length ?? 0) > 0, capabilities.mcpServers],
-    ["tools", (request.tools?.length ?? 0) > 0, capabilities.tools],
-    ["files", (request.files?.length ?? 0) > 0, capabilities.fileIo],
-    ["approvals", request.approvals === "ask", capabilities.approvals],
-    ["bridgeInput", request.bridgeInput !== undefined, capabilities.inputs?.includes("bridgeInput") === true],
-    ["responderInput", request.responderInput !== undefined, capabilities.inputs?.includes("responderInput") === true],
-    ["outputStrategy", true, capabilities.outputStrategies.includes(request.outputStrategy.type)],
+function checkCapabilities(request: TaskRequest, { provider, capabilities, listCapabilities = () => [] }: Checks): void {
+  const wanted: [path: string, wanted: boolean, isAble: (able: GatewayCapabilities) => boolean][] = [
+    ["resumeToken", request.resumeToken !== undefined, ({ sessionResume }) => sessionResume],
+    ["mcpServers", (request.mcpServers?.length ?? 0) > 0, ({ mcpServers }) => mcpServers],
+    ["tools", (request.tools?.length ?? 0) > 0, ({ tools }) => tools],
+    ["files", (request.files?.length ?? 0) > 0, ({ fileIo }) => fileIo],
+    ["approvals", request.approvals === "ask", ({ approvals }) => approvals],
+    ["bridgeInput", request.bridgeInput !== undefined, ({ inputs }) => inputs?.includes("bridgeInput") === true],
+    ["responderInput", request.responderInput !== undefined, ({ inputs }) => inputs?.includes("responderInput") === true],
+    ["outputStrategy", true, ({ outputStrategies }) => outputStrategies.includes(request.outputStrategy.type)],
   ];
-  const errors: FieldError[] = wanted
-    .filter(([, isWanted, able]) => isWanted && !able)
-    .map(([path]) => ({
-      path,
-      message: `the adapter ${provider} ${lacks[path] ?? "cannot do this"}; leave it out or choose another provider`,
-    }));
-  if (errors.length > 0)
-    throw new BridgeError("capability_missing", `The adapter ${provider} lacks an ability that the dispatch asks for.`, { errors });
+  const missing = wanted.filter(([, isWanted, isAble]) => isWanted && !isAble(capabilities));
+  if (missing.length === 0) return;
+  const loaded = listCapabilities();
+  const errors: FieldError[] = missing.map(([path, , isAble]) => {
+    const able = loaded.filter((one) => isAble(one.capabilities)).map((one) => one.provider);
+    const others = able.length === 0 ? "" : `, such as ${able.join(", ")}`;
+    return { path, message: `the adapter ${provider} ${lacks[path] ?? "cannot do this"}; leave it out or choose another provider${others}` };
+  });
+  throw new BridgeError("capability_missing", `The adapter ${provider} lacks an ability that the dispatch asks for.`, { errors });
 }
 
 /** Inputs that only their adapter understands. */
