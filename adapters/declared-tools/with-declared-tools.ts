@@ -30,6 +30,8 @@ type RunTask = (task: ToolTask) => Promise<Ending>;
 export interface ToolHost {
   store: CallStore;
   logger: AdapterLogger;
+  /** Names that the program cannot have for a tool of a server. Absent: none. */
+  reservedNames?: readonly string[];
 }
 
 /** Programs put the name of a server before this, and vendors take 64 characters. */
@@ -41,7 +43,8 @@ const relay = path.join(import.meta.dirname, "stdio-relay.ts");
  * Runs a task on a program that takes MCP servers and knows nothing of declared tools. Bridge serves these over MCP. A call ends the turn and the task,
  * and the task that resumes the session brings the results in its message.
  */
-export async function withDeclaredTools(task: ToolTask, { store, logger }: ToolHost, run: RunTask): Promise<Ending> {
+export async function withDeclaredTools(task: ToolTask, host: ToolHost, run: RunTask): Promise<Ending> {
+  const { store, logger, reservedNames = [] } = host;
   const { request } = task;
   const { resumeToken, tools = [], directories } = request;
   const { home } = directories;
@@ -54,7 +57,7 @@ export async function withDeclaredTools(task: ToolTask, { store, logger }: ToolH
   const { ending, calls } =
     tools.length === 0
       ? { ending: await run({ ...task, request: asked }), calls: [] }
-      : await offerTools({ ...task, request: asked }, tools, run);
+      : await offerTools({ ...task, request: asked }, { tools, reservedNames }, run);
   // A turn that failed leaves the calls open.
   if (ending.status === "error") return ending;
   try {
@@ -72,10 +75,10 @@ export async function withDeclaredTools(task: ToolTask, { store, logger }: ToolH
 
 async function offerTools(
   { request, story, signal }: ToolTask,
-  tools: readonly NormalizedTool[],
+  { tools, reservedNames }: { tools: readonly NormalizedTool[]; reservedNames: readonly string[] },
   run: RunTask,
 ): Promise<{ ending: Ending; calls: readonly OpenCall[] }> {
-  const nameOf = createToolNames([], MAX_NAME_LENGTH);
+  const nameOf = createToolNames(reservedNames, MAX_NAME_LENGTH);
   const named = new Map(tools.map((tool) => [nameOf(tool.name), tool]));
   const given = request.mcpServers ?? [];
   const serverName = mcpServerNames([...given, { name: SERVER_NAME }]).at(-1) ?? SERVER_NAME;

@@ -27,7 +27,7 @@ const quotaSchema = z.object({
  * `default`, and has no MCP servers, which need trust; the policy of the task and Bridge's answers to its questions allow the rest.
  */
 export const geminiAcpProfile: AcpProfile = {
-  capabilities: { ...capabilities, sessionResume: false, mcpServers: false, approvals: true },
+  capabilities: { ...capabilities, sessionResume: false, mcpServers: false, tools: false, approvals: true },
   emptyAnswers: "accepted",
   find: findGemini,
   async launch(argv, task) {

@@ -29,6 +29,10 @@ export const cliConnection: ProgramConnection = {
   name: "cli",
   capabilities,
   emptyAnswers: "accepted",
+  // Its MCP servers stand in its settings, which are the operator's there.
+  claims: ({ settings }) => (settings.home === "user" ? { tools: false } : {}),
+  // Where nobody can be asked, Gemini leaves out every tool that is called like its own for asking.
+  reservedToolNames: ["ask_user"],
   find: findGemini,
   async probe(argv, context) {
     const version = await probeVersion(context, argv, geminiEnvironment(context));
@@ -42,7 +46,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
   const refusal = refusalOf(task);
   if (refusal !== null) return { status: "error", errorCode: "adapter_error", error: refusal };
   const { env, policyFile } = await prepareStart(task);
-  const { read, explainExit, spoken } = createGeminiReader();
+  const reader = createGeminiReader();
   const ending = await runProgram(task, {
     argv: [...argv, ...cliArguments(request, { policyFile, trusted: needsTrust(request, context) })],
     env,
@@ -50,10 +54,13 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
       // Our own settings turn that off.
       searches: context.settings.home === "user",
     }),
-    read,
-    explainExit,
+    read: reader.read,
+    explainExit: reader.explainExit,
   });
-  return await judgeAnswer(task, ending, spoken);
+  const judged = await judgeAnswer(task, ending, reader.spoken);
+  // A turn that was stopped tells no end, and its session can be resumed all the same.
+  const isStopped = task.signal.aborted && reader.keptSession !== undefined;
+  return { ...judged, ...(isStopped && { resumeToken: reader.keptSession }) };
 }
 
 /** Why the task cannot be carried out as it was asked for, in words for whoever can change that. */
@@ -63,7 +70,7 @@ function refusalOf({ request, context }: ProgramTask): string | null {
   if (request.resumeToken !== undefined && !z.uuid().safeParse(request.resumeToken).success)
     return `${request.resumeToken.slice(0, 100)} is no session of Gemini: those have a UUID.`;
   if (home === "user" && (request.mcpServers ?? []).length > 0)
-    return "Gemini takes MCP servers from its settings alone, and those are the operator's here. Set BRIDGE_GEMINI_HOME=agent, or leave the servers out.";
+    return "Gemini takes MCP servers, and with them the tools of a dispatch, from its settings alone, and those are the operator's here. Set BRIDGE_GEMINI_HOME=agent, or leave them out.";
   if (!needsTrust(request, context)) return null;
   const obeyed = findObeyedFile(request.directories.cwd, context);
   if (obeyed === null) return null;

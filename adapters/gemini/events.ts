@@ -43,6 +43,8 @@ export interface GeminiReader {
   explainExit(end: Pick<ProcessEnd, "exitCode" | "stderr">): Verdict | null;
   /** By the clock of the program. */
   spoken: SpokenText;
+  /** The session, once a model has answered: only such a one is kept. */
+  readonly keptSession: string | undefined;
 }
 
 /** Starts reading one task. */
@@ -50,6 +52,7 @@ export function createGeminiReader(): GeminiReader {
   let session: string | undefined;
   let error: ToldError | undefined;
   const spoken = createSpokenText();
+  let hasAnswered = false;
 
   const readLine = (line: Line): readonly Step[] => {
     switch (line.type) {
@@ -62,6 +65,7 @@ export function createGeminiReader(): GeminiReader {
         return [{ kind: "text", text: line.content }];
       case "tool_use":
         spoken.clear();
+        hasAnswered = true;
         return [{ kind: "tool.invoked", toolCallId: line.tool_id, toolName: line.tool_name, input: line.parameters }];
       case "tool_result": {
         spoken.clear();
@@ -84,6 +88,9 @@ export function createGeminiReader(): GeminiReader {
     // A failure is told with words alone, its exit says which one it is: so the exit is waited for.
     explainExit: ({ exitCode, stderr }) => explainFailure(exitCode, error, stderr),
     spoken,
+    get keptSession() {
+      return hasAnswered ? session : undefined;
+    },
   };
 }
 

@@ -70,6 +70,8 @@ export interface ProgramConnection {
   claims?(context: ProgramContext): Partial<GatewayCapabilities>;
   /** Its own conversation with the model has the declared tools. Absent: Bridge serves them to it, as an MCP server of the task. */
   hasOwnTools?: true;
+  /** Names that the program gives no tool of an MCP server: declared tools of these names get others. */
+  reservedToolNames?: readonly string[];
   /** Cheap: looks at files, starts nothing. */
   find(context: ProgramContext): Finding;
   /** Starts the program to see that it answers; rejects, in words for the operator, when it does not. */

@@ -186,7 +186,7 @@ async function runTask(
     const stop = AbortSignal.any([signal, tooLong.signal]);
     const task = { request, context, story, signal: stop, totals };
     const run = (given: ToolTask): Promise<Ending> => connection.execute({ ...task, ...given }, finding.argv);
-    const host = { store: openCalls, logger: context.logger };
+    const host = { store: openCalls, logger: context.logger, reservedNames: connection.reservedToolNames ?? [] };
     const ending = connection.hasOwnTools === true ? await run(task) : await withDeclaredTools(task, host, run);
     const { emptyAnswers } = connection;
     const finished = finishAnswer(tooLong.signal.aborted ? { ...ending, ...textLimitFailure } : ending, { request, story, emptyAnswers });

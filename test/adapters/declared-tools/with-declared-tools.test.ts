@@ -139,6 +139,11 @@ test("names that no program takes are changed for the program, and are as they w
   expect(names.toSorted()).toEqual(named.map(({ name }) => name).toSorted());
 });
 
+test("a name that the program keeps for itself is changed for the program alone", async () => {
+  const { run } = await openProgram([calling(["ask_user_2"])], { reservedToolNames: ["ask_user"] });
+  expect(callsOf(await run())).toMatchObject([{ toolName: "ask_user" }]);
+});
+
 describe("the next message answers", () => {
   const idsOf = (result: ExecutionResult) => callsOf(result).map(({ toolCallId }) => toolCallId);
   const resumeToken = "session-1";
