@@ -1,4 +1,5 @@
 import type { ExecutionRequest, McpServerSpec } from "#contract";
+import { isToolServer } from "../declared-tools/tool-server-spec.ts";
 import type { ProgramContext } from "../program/agent-program.ts";
 import { agentName, type Permissions } from "./permissions.ts";
 import { findProviders, operatorConfig, providerConfig } from "./providers.ts";
@@ -28,8 +29,10 @@ export function configText(
     permission: permissions,
     agent: { [agentName]: { mode: "primary", description: "Works on one task.", permission: permissions } },
     default_agent: agentName,
-    // What a server does when it starts is a change, too.
-    mcp: profile === "inspect" ? {} : Object.fromEntries(mcpServers.map((server) => [server.name, mcpServer(server)])),
+    // What a server does when it starts is a change, too; Bridge's own changes nothing.
+    mcp: Object.fromEntries(
+      mcpServers.filter((server) => profile === "modify" || isToolServer(server)).map((server) => [server.name, mcpServer(server)]),
+    ),
     ...(instructions === undefined ? {} : { instructions: [...listOf(operators["instructions"]), instructions] }),
     ...usableProviders(context),
   };

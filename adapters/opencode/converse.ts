@@ -40,6 +40,7 @@ export async function converse(
   });
 
   const onEvent = (event: unknown): void => {
+    task.offeredTools?.heard();
     for (const step of read(event)) {
       if (step.kind === "ended") judged.resolve(step.ending);
       else if (step.kind === "known") Object.assign(facts, step.facts);

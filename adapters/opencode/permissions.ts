@@ -1,5 +1,6 @@
 import path from "node:path";
-import type { ExecutionRequest } from "#contract";
+import type { ExecutionRequest, McpServerSpec } from "#contract";
+import { isToolServer } from "../declared-tools/tool-server-spec.ts";
 import { asks } from "../program/decide-call.ts";
 
 type Action = "allow" | "ask" | "deny";
@@ -25,14 +26,21 @@ export function permissionsOf(request: Rights, repository: string | null): Permi
   const { profile, approvals, mcpServers = [], directories } = request;
   const { workspace, tmp } = directories;
   const inside = { external_directory: { "*": "deny", [below(workspace)]: "allow" } } as const;
-  // Inspecting changes nothing, and of the tools of an MCP server nobody knows what they do.
-  if (profile === "inspect") return { "*": "deny", ...reading, ...inside };
+  // Inspecting changes nothing, and of the tools of an MCP server nobody knows what they do, but for the declared ones.
+  if (profile === "inspect") return { "*": "deny", ...reading, ...allowTools(mcpServers.filter(isToolServer)), ...inside };
   const editing = { edit: editsIn(workspace, repository) };
   const working = { external_directory: { ...inside.external_directory, [below(tmp)]: "allow" } } as const;
   // A sub-agent would have rights of its own.
   if (approvals === "allow") return { "*": "allow", ...conversing, ...editing, ...working };
-  const named = Object.fromEntries(mcpServers.map(({ name }) => [`${toolPrefix(name)}_*`, "allow"] as const));
-  return { "*": asks(request) ? "ask" : "deny", ...conversing, ...reading, ...named, ...editing, todowrite: "allow", ...working };
+  return {
+    "*": asks(request) ? "ask" : "deny",
+    ...conversing,
+    ...reading,
+    ...allowTools(mcpServers),
+    ...editing,
+    todowrite: "allow",
+    ...working,
+  };
 }
 
 /** Rules as the server lists them. */
@@ -67,6 +75,9 @@ function editsIn(workspace: string, repository: string | null): Action | Record<
 }
 
 const below = (directory: string): string => path.join(directory, "*");
+
+const allowTools = (servers: readonly McpServerSpec[]): Permissions =>
+  Object.fromEntries(servers.map(({ name }) => [`${toolPrefix(name)}_*`, "allow"] as const));
 
 /** The name of a server in the names of its tools. */
 const toolPrefix = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, "_");

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { claudeArguments } from "../../../adapters/claude/arguments.ts";
 import { mcpConfig } from "../../../adapters/claude-code/mcp-config.ts";
+import { markToolServer } from "../../../adapters/declared-tools/tool-server-spec.ts";
 
 const files = { systemPrompt: "/tmp/t/system-prompt.md", mcpConfig: "/tmp/t/mcp.json" };
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", env: { TOKEN: "s3cret" } };
@@ -34,6 +35,21 @@ describe("the arguments", () => {
     expect(readValue("--tools", given)).toEqual(tools);
     expect(readValue("--permission-mode", given)).toBe(mode);
     expect(readValue("--allowedTools", given)).toBe(allowed);
+  });
+
+  test.each([
+    ["inspect", "allow", "mcp__bridge"],
+    ["inspect", "deny", "mcp__bridge"],
+    ["modify", "deny", "mcp__words,mcp__bridge"],
+  ] as const)("of %s with approvals %s allow the declared tools", (profile, approvals, allowed) => {
+    const declared = markToolServer({
+      name: "bridge",
+      transport: "http",
+      url: "http://127.0.0.1:1/mcp",
+      headers: { Authorization: "Bearer x" },
+    });
+    expect(readValue("--allowedTools", argumentsOf({ profile, approvals, mcpServers: [server, declared] }))).toBe(allowed);
+    expect(Object.keys(JSON.parse(mcpConfig([declared])).mcpServers.bridge)).toEqual(["type", "url", "headers"]);
   });
 
   test("shut out all settings but ours, ask nobody, and never skip permissions (trap 18)", () => {

@@ -7,6 +7,7 @@ import { codexEnvironment } from "../../../adapters/codex/configuration.ts";
 import { mcpObstacle, mcpServersOf } from "../../../adapters/codex/mcp-servers.ts";
 import { isStrictSchema } from "../../../adapters/codex/native-schema.ts";
 import { toToml } from "../../../adapters/codex/toml.ts";
+import { markToolServer } from "../../../adapters/declared-tools/tool-server-spec.ts";
 import type { ProgramContext } from "../../../adapters/program/agent-program.ts";
 
 const silent = () => {};
@@ -126,6 +127,19 @@ describe("MCP servers", () => {
     const { config } = mcpServersOf({ profile: "inspect", mcpServers: [stdio] });
     expect(config).toEqual({
       my_server: { default_tools_approval_mode: "auto", command: "serve", args: ["-x"], env_vars: ["BRIDGE_TASK_ID", "TMPDIR"] },
+    });
+  });
+
+  test.each(["inspect", "modify"] as const)("under %s the declared tools are used without asking, several at once", (profile) => {
+    const declared = markToolServer({
+      name: "bridge",
+      transport: "http",
+      url: "http://127.0.0.1:1/mcp",
+      headers: { Authorization: "Bearer x" },
+    });
+    expect(mcpServersOf({ profile, mcpServers: [stdio, declared] }).config).toMatchObject({
+      bridge: { default_tools_approval_mode: "approve", supports_parallel_tool_calls: true, url: "http://127.0.0.1:1/mcp" },
+      my_server: { default_tools_approval_mode: profile === "inspect" ? "auto" : "approve" },
     });
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
+import { markToolServer } from "../../../adapters/declared-tools/tool-server-spec.ts";
 import { areAsAsked, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
 import { requestIn, rulesOf } from "./given.ts";
 
@@ -42,6 +43,18 @@ describe("what a task may do", () => {
     expect(decide(permissions, "external_directory", "/agents/one/src/*")).toBe("allow");
     for (const outside of ["/etc/*", "/agents/*", "/agents/one-more/*", "/tmp-of-task/x"])
       expect(decide(permissions, "external_directory", outside)).toBe("deny");
+  });
+
+  test.each(["inspect", "modify"] as const)("%s without approvals calls the declared tools", (profile) => {
+    const declared = markToolServer({
+      name: "bridge",
+      transport: "http",
+      url: "http://127.0.0.1:1/mcp",
+      headers: { Authorization: "Bearer x" },
+    });
+    const permissions = rightsOf({ profile, approvals: "deny", mcpServers: [...mcpServers, declared] });
+    expect(decide(permissions, "bridge_ask_user")).toBe("allow");
+    expect(decide(permissions, "my_words_say")).toBe(profile === "inspect" ? "deny" : "allow");
   });
 
   test("modify without approvals edits, and uses the named MCP servers", () => {

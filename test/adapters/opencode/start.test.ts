@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, sym
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
+import { markToolServer } from "../../../adapters/declared-tools/tool-server-spec.ts";
 import { configText } from "../../../adapters/opencode/config.ts";
 import { openCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
 import { findRepository, findWorkspaceCode } from "../../../adapters/opencode/workspace-code.ts";
@@ -79,12 +80,21 @@ describe("the configuration of a task", () => {
     { name: "far", transport: "http", url: "https://far.example/{file:/etc/passwd}", headers: { Authorization: "Bearer t" } },
   ];
 
-  test("starts the MCP servers of the dispatch, and none under inspect", () => {
+  test("starts the MCP servers of the dispatch, and under inspect none but that of the declared tools", () => {
     expect(configOf({ mcpServers: servers }).config["mcp"]).toMatchObject({
       near: { type: "local", command: ["/bin/words", "-x"], enabled: true },
       far: { type: "remote", headers: { Authorization: "Bearer t" }, oauth: false, enabled: true },
     });
     expect(configOf({ profile: "inspect", mcpServers: servers }).config["mcp"]).toEqual({});
+    const declared = markToolServer({
+      name: "bridge",
+      transport: "http",
+      url: "http://127.0.0.1:1/mcp",
+      headers: { Authorization: "Bearer x" },
+    });
+    expect(configOf({ profile: "inspect", mcpServers: [...servers, declared] }).config["mcp"]).toEqual({
+      bridge: { type: "remote", url: "http://127.0.0.1:1/mcp", headers: { Authorization: "Bearer x" }, oauth: false, enabled: true },
+    });
   });
 
   test("keeps placeholders for the operator: in a dispatch they are text", () => {
