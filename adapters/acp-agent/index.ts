@@ -54,6 +54,8 @@ function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpA
     // Until then it is taken to go on with sessions.
     onAnswer({ agentCapabilities }) {
       capabilities.sessionResume = waysToGoOn(agentCapabilities, { loadsSessions: true }).length > 0;
+      // The results of a call come with the next task of its session.
+      capabilities.tools = capabilities.sessionResume;
     },
     find({ env }) {
       const file = findProgram(program, env["PATH"] ?? "");

@@ -1,0 +1,87 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { AdapterEvent, ExecutionRequest } from "#contract";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { answers, createScriptedAdapter, received, type Script, scripted, scriptedProfile } from "./scripted-acp.ts";
+
+const tools = [{ name: "ask_user", description: "Asks the user.", inputSchema: { type: "object" } }];
+const options = [
+  { optionId: "yes", name: "Yes", kind: "allow_once" },
+  { optionId: "no", name: "No", kind: "reject_once" },
+];
+/** Without the ability to reach MCP servers over HTTP. */
+const startingServers = { agentCapabilities: { sessionCapabilities: { resume: {} } } };
+
+async function open(script: Script, given: Partial<ExecutionRequest> = {}) {
+  const root = await temporaryDirectory();
+  const adapter = createScriptedAdapter({ capabilities: { ...scriptedProfile.capabilities, tools: true } });
+  const events: AdapterEvent[] = [];
+  adapter.onEvent((event) => events.push(event));
+  onTestFinished(() => adapter.shutdown());
+  await adapter.initialize(createAdapterConfig(root));
+  const home = path.join(root, "home");
+  mkdirSync(home);
+  const run = (changes: Partial<ExecutionRequest>) =>
+    adapter.execute({
+      taskId: "t1",
+      agentId: "agent",
+      message: "Do it.",
+      timeoutSeconds: 60,
+      outputStrategy: { type: "stream" },
+      profile: "inspect",
+      approvals: "deny",
+      tools,
+      directories: { workspace: root, cwd: root, home, tmp: path.join(root, "tmp") },
+      ...changes,
+    });
+  return { result: await run({ ...scripted(script), ...given }), run, events, home };
+}
+
+const call = { callTool: { name: "ask_user", input: { question: "Which?" } } };
+const stopped = [{ untilCancelled: true }, { end: { stopReason: "cancelled" } }];
+
+test.each([
+  ["over HTTP", {}],
+  ["by a program that it starts", { initialize: startingServers }],
+])("a call that reaches Bridge %s ends the task, and the session goes on with the result", async (_, script) => {
+  const { result, run, events, home } = await open({ ...script, steps: [{ say: "I must ask." }, call, ...stopped] });
+  expect(result).toMatchObject({
+    status: "ok",
+    output: "",
+    outputs: { toolCalls: [{ toolName: "ask_user", input: { question: "Which?" } }] },
+    resumeToken: expect.any(String),
+  });
+  expect(events.filter(({ type }) => type.startsWith("tool.")).map(({ type }) => type)).toEqual(["tool.invoked"]);
+  const { resumeToken = "" } = result;
+  const next = await run({
+    taskId: "t2",
+    message: "The blue one.",
+    resumeToken,
+    ...scripted({ ...script, steps: [{ say: "Thanks." }, { end: {} }] }),
+  });
+  expect(next).toMatchObject({ status: "ok", output: "Thanks.", resumeToken });
+  const prompts = received(home).flatMap(({ method, params }) => (method === "session/prompt" ? [JSON.stringify(params?.["prompt"])] : []));
+  expect(prompts[1]).toContain("The blue one.");
+});
+
+test.each([
+  ["its name", { name: "mcp__bridge__ask_user" }],
+  ["its title", { title: "ask_user (bridge MCP Server)", kind: "other" }],
+])("the agent may call it without an answer of anybody, and it is told once: known by %s", async (_, named) => {
+  const toolCall = { toolCallId: "1", status: "in_progress", ...named };
+  const { result, events, home } = await open({
+    steps: [
+      { update: { sessionUpdate: "tool_call", ...toolCall } },
+      { ask: { toolCall, options } },
+      { ask: { toolCall: { toolCallId: "2", title: "bridge_ask_user; rm -rf /", kind: "execute" }, options } },
+      call,
+      ...stopped,
+    ],
+  });
+  expect(result).toMatchObject({ status: "ok", outputs: { toolCalls: [{ toolName: "ask_user" }] } });
+  expect(answers(home)).toMatchObject([{ outcome: { optionId: "yes" } }, { outcome: { optionId: "no" } }]);
+  const invoked = events.flatMap((event) => (event.type === "tool.invoked" ? [event.data.toolName] : []));
+  expect(invoked).toEqual(["execute", "ask_user"]);
+});
