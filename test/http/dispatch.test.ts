@@ -174,6 +174,12 @@ test("the detail of a malformed dispatch contains its first fault", async () => 
   expect(several.body.detail).toBe("The dispatch is not valid: agent is called agentId here (and 1 more in errors).");
 });
 
+test("a capability that is missing is refused with the adapters that have it", async () => {
+  const { body } = await bridge.dispatch({ provider: "narrow", tools: [{ name: "a" }] });
+  expect(body.errors).toEqual([{ path: "tools", message: expect.stringMatching(/choose another provider, such as \w+/) }]);
+  expect(body.errors[0].message).not.toContain("such as narrow");
+});
+
 test("traceparent travels to the callback, when it is one", async () => {
   const receiver = await startReceiver();
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
