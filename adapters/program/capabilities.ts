@@ -6,7 +6,7 @@ export const programCapabilities: GatewayCapabilities = {
   sessionResume: true,
   fileIo: true,
   mcpServers: true,
-  tools: false,
+  tools: true,
   sandboxing: true,
   costTracking: true,
   management: false,

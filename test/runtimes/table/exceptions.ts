@@ -22,6 +22,12 @@ export const exceptions: readonly Exception[] = [
     scenario: "MCP server",
     reason: "Gemini CLI starts MCP servers in trusted folders alone, and over ACP a trusted folder's settings would count; `cli` has them.",
   },
+  {
+    runtime: "gemini",
+    connection: "acp",
+    scenario: "declared tools",
+    reason: "Gemini CLI has neither MCP servers nor a second task of a session over ACP; `cli` has both.",
+  },
   ...(["acp", "cli"] as const).map((connection) => ({
     runtime: "codex" as const,
     connection,

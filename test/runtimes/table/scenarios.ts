@@ -250,6 +250,39 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "declared tools",
+    async play(bench) {
+      const names = ["ask_user", "send_mail"] as const;
+      const tools = names.map((name) => ({
+        name,
+        description: `Does ${name}.`,
+        inputSchema: { type: "object", properties: { to: { type: "string" } } },
+      }));
+      // Gemini CLI has a tool of the first name, which hides any other.
+      const programNames = bench.runtime === "gemini" ? ["ask_user_2", "send_mail"] : names;
+      const calls = programNames.map((tool): Tool => ({ kind: "mcp", server: "bridge", tool, input: { to: "Eve" } }));
+      const asked = bench.model.requests.length;
+      const first = await run(bench, [{ say: "I must ask.", tools: calls }, { text: "Never." }], { profile: "inspect", tools });
+      expect(first.task).toMatchObject({ state: "completed", result: { outputs: { toolCalls: expect.any(Array) } } });
+      const told = (first.task.result?.outputs?.["toolCalls"] ?? []) as { toolCallId: string; toolName: string; input: unknown }[];
+      expect(told.map(({ toolName, input }) => ({ toolName, input })).toSorted((a, b) => (a.toolName < b.toolName ? -1 : 1))).toEqual(
+        names.map((toolName) => ({ toolName, input: { to: "Eve" } })),
+      );
+      expect(first.events.filter(({ type }) => type.startsWith("tool.")).map(({ type }) => type)).toEqual(["tool.invoked", "tool.invoked"]);
+      expect(JSON.stringify(bench.model.requests.slice(asked).map(({ body }) => body))).not.toContain("follows in the next message");
+
+      const results = Object.fromEntries(told.map(({ toolCallId, toolName }) => [toolCallId, `${toolName} was done by hand-4711`]));
+      const resumeToken = first.task.result?.resumeToken;
+      const message = JSON.stringify(results);
+      const second = await run(bench, [{ text: "Thank you." }], { message, profile: "inspect", tools, resumeToken });
+      expectOutput(bench, second, "Thank you.");
+      expect(second.task.result?.outputs).toBeUndefined();
+      const heard = JSON.stringify(bench.model.requests.at(-1)?.body);
+      for (const name of names) expect(heard).toContain(`${name} was done by hand-4711`);
+      expect(heard).toContain("I must ask.");
+    },
+  },
+  {
     name: "unicode",
     play: async (bench) => expectOutput(bench, await run(bench, [{ text: unicode }], { profile: "inspect" }), unicode),
   },
