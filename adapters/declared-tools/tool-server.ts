@@ -22,6 +22,8 @@ export interface ToolServer {
   url: string;
   /** The bearer token, without which it answers nothing. */
   secret: string;
+  /** A client has read the list of tools. */
+  readonly isListed: boolean;
   /** Resolves when its port is free and no connection is left. */
   close(): Promise<void>;
 }
@@ -29,7 +31,11 @@ export interface ToolServer {
 /** Serves tools over MCP's Streamable HTTP, to whoever knows the secret. */
 export async function openToolServer(served: ServedTools): Promise<ToolServer> {
   const secret = randomBytes(32).toString("base64url");
-  const handler = createMcpHandler(() => createProtocolServer(served), { maxRequestBodySize: MAX_REQUEST_BYTES });
+  let isListed = false;
+  const onListed = (): void => {
+    isListed = true;
+  };
+  const handler = createMcpHandler(() => createProtocolServer(served, onListed), { maxRequestBodySize: MAX_REQUEST_BYTES });
   const answer = toNodeHandler(handler, { maxRequestBodySize: MAX_REQUEST_BYTES });
   const listener = createServer((request, response) => {
     if (!isEqual(request.headers.authorization ?? "", `Bearer ${secret}`)) refuse(response);
@@ -41,6 +47,9 @@ export async function openToolServer(served: ServedTools): Promise<ToolServer> {
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     secret,
+    get isListed() {
+      return isListed;
+    },
     async close() {
       const closed = once(listener, "close");
       listener.close();
@@ -51,17 +60,12 @@ export async function openToolServer(served: ServedTools): Promise<ToolServer> {
 }
 
 /** The server of one request: nothing is kept between requests, so there are no sessions. */
-function createProtocolServer({ tools, call }: ServedTools): Server {
+function createProtocolServer({ tools, call }: ServedTools, onListed: () => void): Server {
   const server = new Server({ name: packageJson.name, version: packageJson.version }, { capabilities: { tools: {} } });
-  server.setRequestHandler("tools/list", () => ({
-    tools: [...tools].map(([name, { description, inputSchema }]) => ({
-      name,
-      description,
-      inputSchema: { ...inputSchema, type: "object" as const },
-      // Nothing changes here by a call, so programs may make several at once, and without asking.
-      annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
-    })),
-  }));
+  server.setRequestHandler("tools/list", () => {
+    onListed();
+    return { tools: [...tools].map(describeTool) };
+  });
   server.setRequestHandler("tools/call", async ({ params }) => {
     const tool = tools.get(params.name);
     const { text, isError } =
@@ -72,6 +76,14 @@ function createProtocolServer({ tools, call }: ServedTools): Server {
   });
   return server;
 }
+
+const describeTool = ([name, { description, inputSchema }]: [string, NormalizedTool]) => ({
+  name,
+  description,
+  inputSchema: { ...inputSchema, type: "object" as const },
+  // Nothing changes here by a call, so programs may make several at once, and without asking.
+  annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
+});
 
 const refuse = (response: ServerResponse): void => void response.writeHead(401, { connection: "close" }).end();
 

@@ -103,6 +103,7 @@ async function offerTools(
       offeredTools: { http, stdio, includes, heard: gate.heard },
     });
     const { calls } = gate;
+    if (ending.status === "ok" && calls.length === 0 && !server.isListed) return { ending: { ...ending, ...unreached }, calls: [] };
     // What ends a turn that Bridge has stopped is told as a cancel.
     const hasStopped = ending.status === "ok" || (gate.turnOver.aborted && ending.errorCode === "cancelled");
     if (calls.length === 0 || signal.aborted || !hasStopped) return { ending, calls: [] };
@@ -113,6 +114,13 @@ async function offerTools(
     await server.close();
   }
 }
+
+/** An answer of a model that did not see its tools is not what was asked for. */
+const unreached = {
+  status: "error",
+  errorCode: "adapter_error",
+  error: "The program did not read the tools of the dispatch from Bridge's MCP server: its model has answered without them.",
+} as const;
 
 /** The end of a task whose calls somebody else works. */
 function awaitResults({ usage, costUsd, model, resumeToken }: Ending, calls: readonly OpenCall[]): Ending {

@@ -10,7 +10,7 @@ const LIMIT_MS = 120_000;
 /** Over every connection: a tool runs, and the profile holds. */
 const everywhere = ["tool call", "`inspect` cannot write"];
 /** Over the first connection that can: what touches home, workspace and further processes. */
-const once = ["text", "resume", "`modify` can", "MCP server"];
+const once = ["text", "resume", "`modify` can", "MCP server", "declared tools"];
 
 /** The real programs where they may write to the directories of their task alone, and not even read Bridge's own. */
 describe.each(Object.keys(runtimes) as Runtime[])("%s in a sandbox", (runtime) => {

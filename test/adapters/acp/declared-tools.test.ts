@@ -55,12 +55,8 @@ test.each([
   });
   expect(events.filter(({ type }) => type.startsWith("tool.")).map(({ type }) => type)).toEqual(["tool.invoked"]);
   const { resumeToken = "" } = result;
-  const next = await run({
-    taskId: "t2",
-    message: "The blue one.",
-    resumeToken,
-    ...scripted({ ...script, steps: [{ say: "Thanks." }, { end: {} }] }),
-  });
+  const thanks = scripted({ ...script, steps: [{ say: "Thanks." }, { end: {} }] });
+  const next = await run({ taskId: "t2", message: "The blue one.", resumeToken, tools: [], ...thanks });
   expect(next).toMatchObject({ status: "ok", output: "Thanks.", resumeToken });
   const prompts = received(home).flatMap(({ method, params }) => (method === "session/prompt" ? [JSON.stringify(params?.["prompt"])] : []));
   expect(prompts[1]).toContain("The blue one.");

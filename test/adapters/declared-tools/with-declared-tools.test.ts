@@ -29,13 +29,14 @@ const untilStopped = ({ signal }: ProgramTask): Promise<void> =>
   });
 
 /** An adapter of a program that takes these turns, one in each task, in one session. */
-async function openProgram(turns: Turn[], changes: Parameters<typeof scriptedConnection>[0] = {}) {
+async function openProgram(turns: Turn[], changes: Parameters<typeof scriptedConnection>[0] = {}, isListing = true) {
   const root = await temporaryDirectory();
   const tasks: ProgramTask[] = [];
   const execute: ProgramConnection["execute"] = async (task) => {
     tasks.push(task);
     const server = task.offeredTools?.http;
     const client = server === undefined ? null : await connectToServer(server);
+    if (isListing) await client?.listTools();
     try {
       const turn = turns[tasks.length - 1];
       const ending = await Promise.race([turn?.(task, client), untilStopped(task).then(() => cancelled)]);
@@ -116,6 +117,11 @@ test("a task that calls none of them ends as ever", async () => {
   expect(result).toMatchObject({ status: "ok", output: "Done." });
   expect(result.outputs).toBeUndefined();
   expect(tasks[0]?.request.mcpServers).toHaveLength(1);
+});
+
+test("a program that never reads them has not done what was asked for", async () => {
+  const { run } = await openProgram([async () => ({ status: "ok", output: "Guessed." })], {}, false);
+  expect(await run()).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without them") });
 });
 
 test("the server stands behind those of the dispatch, under a name that none of them has", async () => {

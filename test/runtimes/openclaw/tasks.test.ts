@@ -194,6 +194,28 @@ describe("MCP servers of a task", () => {
   });
 });
 
+test("a declared tool that is called ends the task, also under inspect; the next task of the session brings its result", async () => {
+  const { run } = await open();
+  const tools = [
+    { name: "ask_user", description: "Asks the user.", inputSchema: { type: "object", properties: { to: { type: "string" } } } },
+  ];
+  const asking = play(
+    { tools: [raw("tool_search", { query: "bridge ask_user" })] },
+    { tools: [raw("tool_call", { id: "found: br[0-9a-f]{12}-bridge__ask_user", args: { to: "Eve" } })] },
+    { text: "Never." },
+  );
+  const { result, events } = await run({ ...asking, tools, profile: "inspect" });
+  expect(result).toMatchObject({ status: "ok", outputs: { toolCalls: [{ toolName: "ask_user", input: { to: "Eve" } }] } });
+  const told = events.flatMap((event) => (event.type === "tool.invoked" ? [event.data.toolName] : []));
+  expect(told).toEqual(["tool_search", "ask_user"]);
+  const { resumeToken = "" } = result;
+  await expect.poll(() => isAtWork(resumeToken), { timeout: 30_000 }).toBe(false);
+  const heardBefore = model.requests.length;
+  const next = await run({ message: `Eve says blue-4711. ${play({ text: "Thank you." }).message}`, tools, resumeToken });
+  expect(next.result).toMatchObject({ status: "ok", output: "Thank you." });
+  expect(JSON.stringify(model.requests.slice(heardBefore).map(({ body }) => body))).toContain("Eve says blue-4711.");
+});
+
 describe("what a task may do", () => {
   const attempts = [
     exec("touch touched.txt"),
