@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { TaskStory } from "../program/task-story.ts";
 import type { OpenCall } from "./open-calls.ts";
 
-/** How long the program must be silent before its turn is ended: the calls of one answer come one after the other. */
-const SETTLE_MS = 300;
+/** How long the program must be silent before its turn is ended: the tools of one answer begin one after the other, and not every program tells of them before. */
+const SETTLE_MS = 600;
 /** How long a call waits for other tools of its answer. A program may not begin them before the call has a result. */
 const BLOCKED_MS = 1_500;
 /** What the calls of one task may be, all together: they are stored with its result. */

@@ -38,7 +38,7 @@ test("a call gets no answer, and the turn is over once the program is silent", a
     expect(gate.turnOver.aborted).toBe(false);
     gate.heard();
   }
-  await pass(400);
+  await pass(700);
   expect(gate.turnOver.aborted).toBe(true);
   expect(answers).toEqual([]);
   expect(told()).toEqual(["tool.invoked ask_user"]);
@@ -51,7 +51,7 @@ test("calls of one answer are all kept, in their order and under ids of their ow
   call("send_mail");
   await pass(200);
   call("ask_user");
-  await pass(400);
+  await pass(700);
   expect(gate.turnOver.aborted).toBe(true);
   expect(gate.calls.map(({ toolName }) => toolName)).toEqual(["ask_user", "send_mail", "ask_user"]);
   expect(new Set(gate.calls.map(({ toolCallId }) => toolCallId)).size).toBe(3);
@@ -65,7 +65,7 @@ describe("another tool of the turn", () => {
     await pass(600_000);
     expect(gate.turnOver.aborted).toBe(false);
     gate.story.completeTool("1", "done", false);
-    await pass(400);
+    await pass(700);
     expect(gate.turnOver.aborted).toBe(true);
     expect(told()).toEqual(["tool.invoked shell", "tool.invoked ask_user", "tool.completed shell"]);
   });
@@ -90,7 +90,7 @@ test("a program that makes one call after the other is let through all that it h
   expect(answers).toHaveLength(1);
   gate.story.completeTool("1", "later", false);
   call("send_mail");
-  await pass(400);
+  await pass(700);
   expect(gate.turnOver.aborted).toBe(true);
   expect(answers).toHaveLength(1);
   expect(gate.calls).toHaveLength(2);
@@ -101,7 +101,7 @@ test("what the program itself tells of a declared tool is not told twice, and it
   gate.story.say("I must ask.");
   gate.story.invokeTool("toolu_1", "mcp__bridge__ask_user", {});
   call("ask_user");
-  await pass(400);
+  await pass(700);
   gate.story.completeTool("toolu_1", "interrupted", true);
   gate.story.say("[Request interrupted by user]");
   expect(told()).toEqual(["assistant.text", "tool.invoked ask_user"]);
