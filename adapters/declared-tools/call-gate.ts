@@ -10,16 +10,21 @@ const BLOCKED_MS = 1_500;
 const MAX_CALLS = 100;
 const MAX_INPUT_BYTES = 8 * 1024 ** 2;
 
-/** What a call gets where the program needs a result to go on. */
-const pendingResult =
-  "The result of this call is not available yet. It follows in the next message. End your turn now, without further tool calls.";
-const tooMuchResult = `The call was refused: the calls of one turn are limited to ${MAX_CALLS}, with ${MAX_INPUT_BYTES / 1024 ** 2} MiB of input.`;
-
-/** How a call was taken. */
+/** What a program gets for a call. */
 export interface CallAnswer {
   text: string;
   isError: boolean;
 }
+
+/** For a program that needs a result to go on. */
+const pending: CallAnswer = {
+  text: "The result of this call is not available yet. It follows in the next message. End your turn now, without further tool calls.",
+  isError: false,
+};
+const tooMuch: CallAnswer = {
+  text: `The call was refused: the calls of one turn are limited to ${MAX_CALLS}, with ${MAX_INPUT_BYTES / 1024 ** 2} MiB of input.`,
+  isError: true,
+};
 
 /** Takes the calls of declared tools, and ends the turn of the program after them. */
 export interface CallGate {
@@ -62,7 +67,7 @@ export function createCallGate(story: TaskStory, isDeclared: (toolName: string) 
   const release = (): void => {
     const open = [...announced].filter(([, state]) => state === "open");
     for (const [toolCallId] of open.slice(0, held.size)) announced.set(toolCallId, "done");
-    for (const answer of held) answer({ text: pendingResult, isError: false });
+    for (const answer of held) answer(pending);
     held.clear();
   };
 
@@ -102,14 +107,18 @@ export function createCallGate(story: TaskStory, isDeclared: (toolName: string) 
     },
 
     call(toolName, input) {
-      inputBytes += Buffer.byteLength(JSON.stringify(input));
-      if (calls.length >= MAX_CALLS || inputBytes > MAX_INPUT_BYTES) return Promise.resolve({ text: tooMuchResult, isError: true });
-      const toolCallId = `call_${randomUUID().replaceAll("-", "")}`;
-      calls.push({ toolCallId, toolName, input });
-      story.invokeTool(toolCallId, toolName, input);
+      if (isClosed) return Promise.resolve(pending);
       const { promise, resolve } = Promise.withResolvers<CallAnswer>();
-      if (isClosed) resolve({ text: pendingResult, isError: false });
-      else held.add(resolve);
+      // Claude Code repeats the calls that wait when it is stopped: they get no answer either.
+      const isRepeated = turn.signal.aborted;
+      if (!isRepeated) {
+        inputBytes += Buffer.byteLength(JSON.stringify(input));
+        if (calls.length >= MAX_CALLS || inputBytes > MAX_INPUT_BYTES) return Promise.resolve(tooMuch);
+        const toolCallId = `call_${randomUUID().replaceAll("-", "")}`;
+        calls.push({ toolCallId, toolName, input });
+        story.invokeTool(toolCallId, toolName, input);
+      }
+      held.add(resolve);
       consider();
       return promise;
     },

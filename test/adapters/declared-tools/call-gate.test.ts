@@ -108,6 +108,17 @@ test("what the program itself tells of a declared tool is not told twice, and it
   expect(story.answer).toBe("");
 });
 
+test("a program that repeats its calls when it is stopped has made them once", async () => {
+  const { gate, answers, call, told } = openGate();
+  call("ask_user");
+  await pass(700);
+  call("ask_user");
+  await pass(0);
+  expect(gate.calls).toHaveLength(1);
+  expect(told()).toEqual(["tool.invoked ask_user"]);
+  expect(answers).toEqual([]);
+});
+
 test("more calls than a result may hold are refused, and the others stand", async () => {
   const { gate, answers, call } = openGate();
   for (let number = 0; number < 101; number += 1) call("ask_user");
