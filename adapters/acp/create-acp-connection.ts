@@ -100,7 +100,10 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
   const { verdict, session } = await turn;
   // What a turn without an end has cost nobody has told, and the next task of its session is not to be charged with it.
   if (session === undefined && sessionId !== undefined && profile.costCounts !== undefined) await taskCost(task, sessionId, undefined);
+  // The calls of declared tools would be lost with the session.
+  const isLeft = session === undefined && signal.aborted && task.offeredTools !== undefined && profile.capabilities.sessionResume;
   return {
+    ...(isLeft && sessionId !== undefined && { resumeToken: sessionId }),
     ...(session === undefined ? {} : await tellSession(session, task, profile, teller)),
     ...(stopFailure(end, { ...processLimits, stdoutBytes }) ?? verdict ?? exitFailure({ ...end, aborted: signal.aborted })),
   };

@@ -272,7 +272,7 @@ describe("sessions", () => {
   test("an agent that can do neither claims none, as soon as it has been asked", async () => {
     const bench = await open({ command: await saying({}) });
     await bench.adapter.checkHealth();
-    expect(bench.adapter.capabilities().sessionResume).toBe(false);
+    expect(bench.adapter.capabilities()).toMatchObject({ sessionResume: false, tools: false });
     expect((await bench.run(doing({ say: "x" }))).result).not.toHaveProperty("resumeToken");
   });
 });

@@ -62,6 +62,11 @@ test.each([
   expect(prompts[1]).toContain("The blue one.");
 });
 
+test("an agent that does not hear the end of its turn is stopped, and its session is resumed all the same", async () => {
+  const { result } = await open({ deaf: ["cancel"], steps: [call, { hang: true }] });
+  expect(result).toMatchObject({ status: "ok", outputs: { toolCalls: [{ toolName: "ask_user" }] }, resumeToken: expect.any(String) });
+});
+
 test.each([
   ["its name", { name: "mcp__bridge__ask_user" }],
   ["its title", { title: "ask_user (bridge MCP Server)", kind: "other" }],

@@ -157,6 +157,14 @@ describe("an exit without a last line", () => {
   });
 });
 
+test("a session that can be resumed after a stop is one in which the model has answered", () => {
+  const reader = createGeminiReader();
+  reader.read({ type: "init", session_id: "s-1" });
+  expect(reader.keptSession).toBeUndefined();
+  reader.read({ type: "tool_use", tool_id: "1", tool_name: "glob", parameters: {} });
+  expect(reader.keptSession).toBe("s-1");
+});
+
 test("usage is normalised: thinking is what the total has beyond its parts, and the output has it too", () => {
   expect(usageOf({ total_tokens: 165, input_tokens: 130, output_tokens: 30, cached: 20 })).toEqual({
     inputTokens: 130,
