@@ -100,8 +100,21 @@ export function createCallGate(story: TaskStory, isDeclared: (toolName: string) 
         consider();
       },
       progress: (data) => story.progress(data),
+      keep: () => story.keep(),
+      discard(reason) {
+        if (!turn.signal.aborted) story.discard(reason);
+      },
+      settle(answer) {
+        if (!turn.signal.aborted) story.settle(answer);
+      },
+      confirm(lastPart) {
+        if (!turn.signal.aborted) story.confirm(lastPart);
+      },
       get answer() {
         return story.answer;
+      },
+      get hasTools() {
+        return story.hasTools;
       },
       close: () => story.close(),
     },

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -89,4 +89,4 @@ const refuse = (response: ServerResponse): void => void response.writeHead(401, 
 
 /** Compared by their hashes, so that the time it takes tells nothing. */
 const isEqual = (one: string, other: string): boolean => timingSafeEqual(hashOf(one), hashOf(other));
-const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
+const hashOf = (text: string): Buffer => hash("sha256", text, "buffer");

@@ -13,8 +13,7 @@ export interface SessionFiles<T> {
 
 /** Opens the files in a directory, which need not exist. */
 export function createSessionFiles<T>(directory: string, schema: z.ZodType<T>): SessionFiles<T> {
-  const fileOf = (home: string, session: string): string =>
-    path.join(directory, `${hash("sha256", `${home}\0${session}`)}.json`);
+  const fileOf = (home: string, session: string): string => path.join(directory, `${hash("sha256", `${home}\0${session}`)}.json`);
   return {
     async read(home, session) {
       try {

@@ -60,7 +60,10 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities, listC
   const errors: FieldError[] = missing.map(([path, , isAble]) => {
     const able = loaded.filter((one) => isAble(one.capabilities)).map((one) => one.provider);
     const others = able.length === 0 ? "" : `, such as ${able.join(", ")}`;
-    return { path, message: `the adapter ${provider} ${lacks[path] ?? "cannot do this"}; leave it out or choose another provider${others}` };
+    return {
+      path,
+      message: `the adapter ${provider} ${lacks[path] ?? "cannot do this"}; leave it out or choose another provider${others}`,
+    };
   });
   throw new BridgeError("capability_missing", `The adapter ${provider} lacks an ability that the dispatch asks for.`, { errors });
 }
