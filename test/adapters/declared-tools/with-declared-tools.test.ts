@@ -45,7 +45,9 @@ async function openProgram(turns: Turn[], changes: Parameters<typeof scriptedCon
       await client?.close();
     }
   };
-  const adapter = createProgramAdapter(scriptedProgram(scriptedConnection({ execute, capabilities: { tools: true }, ...changes })));
+  const adapter = createProgramAdapter(
+    scriptedProgram(scriptedConnection({ execute, capabilities: { tools: true }, emptyAnswers: "accepted", ...changes })),
+  );
   const events: AdapterEvent[] = [];
   adapter.onEvent((event) => events.push(event));
   onTestFinished(() => adapter.shutdown());
