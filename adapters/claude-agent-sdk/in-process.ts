@@ -22,7 +22,7 @@ export const inProcessConnection: ProgramConnection = {
 
 const LOAD_LIMIT_MS = 10_000;
 /** Flags without which a task would not be what its dispatch asked for. */
-const neededFlags = ["--restricted", "--setting-sources", "--strict-mcp-config", "--system-prompt-snapshot", "--tools"];
+const neededFlags = ["--restricted", "--setting-sources", "--settings", "--strict-mcp-config", "--system-prompt-snapshot", "--tools"];
 
 async function probe([program = "", module = ""]: readonly string[], context: ProgramContext): Promise<Probe> {
   const limit = AbortSignal.any([AbortSignal.timeout(LOAD_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);

@@ -4,7 +4,7 @@ import { serverNames } from "./mcp-config.ts";
 
 const readingTools = ["Glob", "Grep", "Read"];
 const changingTools = ["Agent", "Bash", "Edit", "NotebookEdit", "WebFetch", "WebSearch", "Write"];
-/** Of these Claude Code asks before it uses them, each time or for most uses. */
+/** The tools that a task uses unasked only with `approvals: "allow"`. */
 const askingTools = ["Bash", "WebFetch", "WebSearch"];
 
 type Rights = Pick<ExecutionRequest, "profile" | "approvals" | "mcpServers">;
@@ -14,11 +14,23 @@ export const toolsFor = ({ profile }: Rights): string[] =>
   profile === "inspect" ? readingTools : [...changingTools, ...readingTools].sort();
 
 /**
- * The tools that are used without asking. Whoever names an MCP server in a dispatch wants it used, unless nothing may change:
- * nobody can tell what a server's tools do. The declared tools of the dispatch change nothing here.
+ * The MCP servers that a task has. To inspect there is only the one of the declared tools, which the caller works: of any other, neither its start nor
+ * its tools are known to change nothing.
  */
-export function allowedTools({ profile, approvals, mcpServers = [] }: Rights): string[] {
-  const names = serverNames(mcpServers);
-  const usable = names.filter((_, index) => profile === "modify" || isToolServer(mcpServers[index] as McpServerSpec));
-  return [...(profile === "modify" && approvals === "allow" ? askingTools : []), ...usable.map((name) => `mcp__${name}`)];
+export const serversFor = ({ profile, mcpServers = [] }: Rights): readonly McpServerSpec[] =>
+  profile === "inspect" ? mcpServers.filter(isToolServer) : mcpServers;
+
+/** The tools that are used without asking, those of the MCP servers included. */
+export function allowedTools(rights: Rights): string[] {
+  const { profile, approvals } = rights;
+  const servers = serverNames(serversFor(rights)).map((name) => `mcp__${name}`);
+  return [...(profile === "modify" && approvals === "allow" ? askingTools : []), ...servers];
 }
+
+/**
+ * Settings of a task. Permission mode `acceptEdits`, which lets the file tools edit the workspace, also lets Claude Code run commands that it
+ * takes for edits (`touch`, `rm`, `sed -i`, redirections) or for harmless. A rule to ask precedes the mode and all such judgment.
+ */
+export const settingsFor = ({ profile, approvals }: Rights) => ({
+  permissions: { ask: profile === "modify" && approvals !== "allow" ? askingTools : [] },
+});

@@ -1,5 +1,5 @@
 import type { ExecutionRequest } from "#contract";
-import { allowedTools, toolsFor } from "./rights.ts";
+import { allowedTools, settingsFor, toolsFor } from "./rights.ts";
 import { commonFlags, filesIn } from "./task-files.ts";
 
 /** Options of the Claude Agent SDK that hold a task to its rights, whoever runs the SDK: the same as over `cli`. */
@@ -13,5 +13,6 @@ export const sdkOptions = (request: ExecutionRequest) => ({
   title: "Bridge",
   tools: toolsFor(request),
   allowedTools: allowedTools(request),
+  settings: settingsFor(request),
   extraArgs: commonFlags(request, filesIn(request.directories.tmp)),
 });

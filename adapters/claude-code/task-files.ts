@@ -2,6 +2,7 @@ import path from "node:path";
 import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ExecutionRequest } from "#contract";
 import { mcpConfig } from "./mcp-config.ts";
+import { serversFor } from "./rights.ts";
 
 /** Files that hold what an argument list must not: other users of the machine can read it, and one argument ends at 128 KiB. */
 export interface TaskFiles {
@@ -19,11 +20,13 @@ const SYSTEM_PROMPT = "system-prompt.md";
 const MCP_CONFIG = "mcp.json";
 
 /** Writes the files of a task, for nobody else to read. */
-export async function writeFiles({ systemPrompt, mcpServers = [], directories }: ExecutionRequest): Promise<TaskFiles> {
+export async function writeFiles(request: ExecutionRequest): Promise<TaskFiles> {
+  const { systemPrompt, directories } = request;
   const { tmp } = directories;
+  const servers = serversFor(request);
   makePrivateDirectory(tmp);
   if (systemPrompt !== undefined) await writeFileInside(tmp, SYSTEM_PROMPT, systemPrompt, { obstacles: "remove" });
-  if (mcpServers.length > 0) await writeFileInside(tmp, MCP_CONFIG, mcpConfig(mcpServers), { obstacles: "remove" });
+  if (servers.length > 0) await writeFileInside(tmp, MCP_CONFIG, mcpConfig(servers), { obstacles: "remove" });
   return filesIn(tmp);
 }
 
@@ -34,6 +37,6 @@ export function commonFlags(request: ExecutionRequest, files: TaskFiles): Record
     restricted: null,
     // The system prompt of this dispatch counts, not the one with which the session began.
     "system-prompt-snapshot": "off",
-    ...((request.mcpServers ?? []).length === 0 ? {} : { "mcp-config": files.mcpConfig }),
+    ...(serversFor(request).length === 0 ? {} : { "mcp-config": files.mcpConfig }),
   };
 }

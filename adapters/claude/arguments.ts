@@ -1,6 +1,6 @@
 import type { ExecutionRequest } from "#contract";
 import { nativeSchema } from "../claude-code/native-schema.ts";
-import { allowedTools, toolsFor } from "../claude-code/rights.ts";
+import { allowedTools, settingsFor, toolsFor } from "../claude-code/rights.ts";
 import { commonFlags, type TaskFiles } from "../claude-code/task-files.ts";
 
 /** The arguments of `claude` for a task; the prompt comes by stdin. Values are tied to their flags, so that none can be taken for another flag. */
@@ -13,6 +13,7 @@ export function claudeArguments(request: ExecutionRequest, files: TaskFiles, sch
     ...Object.entries(commonFlags(request, files)).map(([flag, value]) => (value === null ? `--${flag}` : `--${flag}=${value}`)),
     `--tools=${toolsFor(request).join(",")}`,
     `--permission-mode=${profile === "inspect" ? "dontAsk" : "acceptEdits"}`,
+    `--settings=${JSON.stringify(settingsFor(request))}`,
     ...(allowed.length === 0 ? [] : [`--allowedTools=${allowed.join(",")}`]),
     ...(systemPrompt === undefined ? [] : [`--append-system-prompt-file=${files.systemPrompt}`]),
     ...(model === undefined ? [] : [`--model=${model}`]),

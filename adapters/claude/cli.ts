@@ -33,6 +33,7 @@ function find({ settings, env }: ProgramContext): Finding {
 const neededFlags = [
   "--restricted",
   "--setting-sources",
+  "--settings",
   "--strict-mcp-config",
   "--permission-prompts",
   "--system-prompt-snapshot",

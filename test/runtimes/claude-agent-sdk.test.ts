@@ -58,6 +58,7 @@ describe("claude-agent-sdk", { timeout: 60_000 }, () => {
     const { run, directories, outside } = await openBench();
     symlinkSync(path.join(outside, "secret.txt"), path.join(directories.workspace, "link.txt"));
     const inside = (name: string) => path.join(directories.workspace, name);
+    const seen = model.requests.length;
     const { result, tools } = await run({
       profile: "inspect",
       mcpServers: [{ name: "words", transport: "stdio", command: process.execPath, args: [mcpServer] }],
@@ -75,6 +76,8 @@ describe("claude-agent-sdk", { timeout: 60_000 }, () => {
     expect(result).toMatchObject({ status: "ok", output: "I only read." });
     expect(tools.map(({ isError }) => isError)).toEqual([true, true, true, true, true, true, false]);
     expect(JSON.stringify(tools.at(-1)?.output)).toContain("plain");
+    const offered = model.requests.slice(seen).flatMap(({ body }) => (body as { tools?: { name: string }[] } | null)?.tools ?? []);
+    expect([...new Set(offered.map(({ name }) => name))].sort()).toEqual(["Glob", "Grep", "Read"]);
     expect(readdirSync(directories.workspace).sort()).toEqual(["link.txt", "note.txt"]);
     expect(readFileSync(inside("note.txt"), "utf8")).toBe("plain\n");
     expect(bodies()).not.toContain("the-secret-outside");

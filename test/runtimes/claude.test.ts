@@ -62,6 +62,7 @@ describe.each(connections)("claude over %s", { timeout: 60_000 }, (connection) =
     const { run, directories, outside } = await openBench(connection);
     symlinkSync(path.join(outside, "secret.txt"), path.join(directories.workspace, "link.txt"));
     const inside = (name: string) => path.join(directories.workspace, name);
+    const seen = model.requests.length;
     const { result, tools } = await run({
       profile: "inspect",
       approvals: "allow",
@@ -80,6 +81,7 @@ describe.each(connections)("claude over %s", { timeout: 60_000 }, (connection) =
     expect(result).toMatchObject({ status: "ok", output: "I only read." });
     expect(tools.map(({ isError }) => isError)).toEqual([true, true, true, true, true, true, false]);
     expect(JSON.stringify(tools.at(-1)?.output)).toContain("plain");
+    expect(offeredTools(model, seen)).toEqual(["Glob", "Grep", "Read"]);
     expect(readdirSync(directories.workspace).sort()).toEqual(["link.txt", "note.txt"]);
     expect(readFileSync(inside("note.txt"), "utf8")).toBe("plain\n");
     expect(requestsOf(model)).not.toContain("the-secret-outside");
@@ -309,5 +311,12 @@ async function openBench(connection: Connection, changes: Record<string, string 
 
 type Server = typeof model;
 const requestsOf = ({ requests }: Server, since = 0): string => JSON.stringify(requests.slice(since).map(({ body }) => body));
+/** The tools that requests since then have offered to the model. */
+const offeredTools = ({ requests }: Server, since: number): string[] =>
+  [
+    ...new Set(
+      requests.slice(since).flatMap(({ body }) => ((body as { tools?: { name: string }[] } | null)?.tools ?? []).map(({ name }) => name)),
+    ),
+  ].sort();
 const lastBody = ({ requests }: Server) => requests.findLast(({ body }) => body !== null)?.body as { model: string };
 const systemOf = (server: Server): string => JSON.stringify(lastBody(server));

@@ -28,7 +28,7 @@ export function query({ options }) {
 /** A program that passes the preflight, and lives a little while. */
 const script = `case "$*" in
   --version) echo "2.1.328 (Claude Code)";;
-  --help) echo "--restricted --setting-sources --strict-mcp-config --system-prompt-snapshot --tools";;
+  --help) echo "--restricted --setting-sources --settings --strict-mcp-config --system-prompt-snapshot --tools";;
   "auth status") echo '{"loggedIn":true,"authMethod":"key","apiProvider":"here"}';;
   *) echo heard; sleep 0.1;;
 esac`;

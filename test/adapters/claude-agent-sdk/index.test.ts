@@ -5,7 +5,7 @@ import { processesOf } from "../../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 import { init, openBench, result, say } from "./sdk-bench.ts";
 
-const flags = "--restricted --setting-sources --strict-mcp-config --system-prompt-snapshot --tools";
+const flags = "--restricted --setting-sources --settings --strict-mcp-config --system-prompt-snapshot --tools";
 const asks = `case "$1" in --version) echo "2.1.328 (Claude Code)"; exit;; --help) echo "${flags}"; exit;;`;
 const loggedIn = `auth) echo '{"loggedIn":true,"authMethod":"api_key","apiProvider":"firstParty"}'; exit;; esac`;
 

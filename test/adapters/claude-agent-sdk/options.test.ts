@@ -33,6 +33,19 @@ describe("the options", () => {
     expect((options["extraArgs"] as Record<string, unknown>)["allowedTools"]).toBe(allowedTools);
   });
 
+  test.each([
+    ["inspect", "ask", []],
+    ["modify", "deny", ["Bash", "WebFetch", "WebSearch"]],
+    ["modify", "ask", ["Bash", "WebFetch", "WebSearch"]],
+    ["modify", "allow", []],
+  ] as const)("of %s with approvals %s name in a rule what Claude Code must not use on its own judgment", (profile, approvals, ask) => {
+    expect(given({ profile, approvals })["settings"]).toEqual({ permissions: { ask } });
+  });
+
+  test("give a task that inspects no MCP servers, which nobody knows to change nothing", () => {
+    expect(given({ profile: "inspect", mcpServers: [server] })["extraArgs"]).not.toHaveProperty("mcp-config");
+  });
+
   test("shut out all settings but ours, and never skip permissions", () => {
     expect(given()).toMatchObject({
       settingSources: [],

@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../temporary-directory.ts";
 
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", args: [] };
 const requestIn = (tmp: string) =>
-  ({ systemPrompt: "Be brief.", mcpServers: [server], directories: { tmp } }) as unknown as ExecutionRequest;
+  ({ systemPrompt: "Be brief.", profile: "modify", mcpServers: [server], directories: { tmp } }) as unknown as ExecutionRequest;
 
 test("files of a task can be read by their owner only", async () => {
   const tmp = path.join(await temporaryDirectory(), "tmp");
@@ -16,6 +16,12 @@ test("files of a task can be read by their owner only", async () => {
   expect(await readFile(files.mcpConfig, "utf8")).toContain("/bin/words");
   for (const file of Object.values(files)) expect((await lstat(file)).mode & 0o777).toBe(0o600);
   expect((await readdir(tmp)).toSorted()).toEqual(["mcp.json", "system-prompt.md"]);
+});
+
+test("a task that inspects has no file of MCP servers", async () => {
+  const tmp = await temporaryDirectory();
+  await writeFiles({ ...requestIn(tmp), profile: "inspect" });
+  expect(await readdir(tmp)).toEqual(["system-prompt.md"]);
 });
 
 test("files of a task replace existing files in its TMPDIR, and never the target of a link there", async () => {

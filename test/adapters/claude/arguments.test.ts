@@ -52,6 +52,19 @@ describe("the arguments", () => {
     expect(Object.keys(JSON.parse(mcpConfig([declared])).mcpServers.bridge)).toEqual(["type", "url", "headers"]);
   });
 
+  test.each([
+    ["inspect", "deny", []],
+    ["inspect", "allow", []],
+    ["modify", "deny", ["Bash", "WebFetch", "WebSearch"]],
+    ["modify", "allow", []],
+  ] as const)("of %s with approvals %s name in a rule what Claude Code must not use on its own judgment", (profile, approvals, ask) => {
+    expect(JSON.parse(readValue("--settings", argumentsOf({ profile, approvals })) ?? "")).toEqual({ permissions: { ask } });
+  });
+
+  test("give a task that inspects no MCP servers, which nobody knows to change nothing", () => {
+    expect(readValue("--mcp-config", argumentsOf({ profile: "inspect", mcpServers: [server] }))).toBeUndefined();
+  });
+
   test("shut out all settings but ours, ask nobody, and never skip permissions (trap 18)", () => {
     const given = argumentsOf();
     for (const flag of ["--setting-sources=", "--strict-mcp-config", "--restricted", "--permission-prompts=none", "--verbose"])

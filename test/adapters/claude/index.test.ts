@@ -17,7 +17,7 @@ async function healthWith(script: string | null, settings = {}): Promise<Adapter
   return await adapter.checkHealth();
 }
 
-const flags = "--restricted --setting-sources --strict-mcp-config --permission-prompts --system-prompt-snapshot --tools";
+const flags = "--restricted --setting-sources --settings --strict-mcp-config --permission-prompts --system-prompt-snapshot --tools";
 const known = `case "$1" in --version) echo "2.1.328 (Claude Code)";; --help) echo "${flags}";;`;
 const loggedIn = 'auth) echo \'{"loggedIn":true,"authMethod":"api_key","apiProvider":"firstParty"}\';; esac';
 
@@ -37,7 +37,7 @@ test("with claude alone it is up over cli", async () => {
 test("a version that lacks what keeps tasks within their rights is not used, and says what it lacks", async () => {
   const health = await healthWith('case "$1" in --version) echo "2.0.1 (Claude Code)";; --help) echo "--setting-sources --tools";; esac');
   expect(health.status).toBe("offline");
-  expect(health.detail).toContain("claude 2.0.1 does not know --restricted, --strict-mcp-config, --permission-prompts");
+  expect(health.detail).toContain("claude 2.0.1 does not know --restricted, --settings, --strict-mcp-config, --permission-prompts");
 });
 
 test("a login is looked for in the home that tasks have", async () => {
