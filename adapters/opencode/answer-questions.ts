@@ -1,5 +1,6 @@
 import type { ProgramTask } from "../program/agent-program.ts";
-import { decideCall } from "../program/decide-call.ts";
+import { type Decision, decideCall } from "../program/decide-call.ts";
+import { outsidePermission, shellTool } from "./permissions.ts";
 import type { ServerStep } from "./server-events.ts";
 
 /** A question of a session before a tool call. */
@@ -18,11 +19,12 @@ export function createAnswering(
 ): (question: Question) => Promise<void> {
   const sessions = new Map<string, { undecided: number; rejected: Map<string, string> }>();
 
-  return async ({ sessionId, permissionId, call, isTold }) => {
+  return async (question) => {
+    const { sessionId, permissionId, call, isTold } = question;
     const session = sessions.get(sessionId) ?? { undecided: 0, rejected: new Map() };
     sessions.set(sessionId, session);
     session.undecided += 1;
-    const decision = await decideCall(task, call);
+    const decision = await decide(task, question);
     if (!isTold) task.story.completeTool(call.toolCallId, decision.allow ? null : decision.reason, !decision.allow);
     if (decision.allow) await reply(permissionId, { reply: "once" });
     else session.rejected.set(permissionId, decision.reason);
@@ -32,4 +34,11 @@ export function createAnswering(
     session.rejected.clear();
     for (const [id, message] of rejected) await reply(id, { reply: "reject", message });
   };
+}
+
+/** File tools stay inside the workspace. A command is as free as the answer to its own question, which comes next. */
+async function decide(task: Pick<ProgramTask, "request" | "context">, { permission, call }: Question): Promise<Decision> {
+  if (permission !== outsidePermission) return await decideCall(task, call);
+  if (call.toolName === shellTool) return { allow: true };
+  return { allow: false, reason: "Rejected by Bridge: file tools stay inside the workspace." };
 }

@@ -21,7 +21,7 @@ export const cliConnection: ProgramConnection = {
 };
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
-  const start = await prepareStart(task, { instructionsInFile: true });
+  const start = await prepareStart(task, "cli");
   return "status" in start ? start : await startUntilAlone(() => run(task, argv, start));
 }
 

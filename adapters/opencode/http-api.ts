@@ -21,7 +21,7 @@ export const httpApiConnection: ProgramConnection = {
 };
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
-  const start = await prepareStart(task, { instructionsInFile: false });
+  const start = await prepareStart(task, "http-api");
   return "status" in start ? start : await startUntilAlone(() => serve(task, argv, start));
 }
 

@@ -6,6 +6,9 @@ import { asks } from "../program/decide-call.ts";
 type Action = "allow" | "ask" | "deny";
 /** Rules of OpenCode: of those that match, the last decides. */
 export type Permissions = Record<string, Action | Record<string, Action>>;
+/** The ways to reach OpenCode. */
+export type OpenCodeConnection = "http-api" | "cli";
+
 type Rights = Pick<ExecutionRequest, "profile" | "approvals" | "mcpServers" | "directories">;
 
 /** The agent of every task. */
@@ -18,18 +21,28 @@ const reading = { read: "allow", grep: "allow", glob: "allow", list: "allow", [f
 /** Nobody is there to answer them. */
 const conversing = { question: "deny", plan_enter: "deny", plan_exit: "deny" } as const;
 
+/** The tool that runs commands. */
+export const shellTool = "bash";
+
+/** The permission that OpenCode wants for paths outside of the workspace: of its file tools, and of what a command names. */
+export const outsidePermission = "external_directory";
+
 /**
- * What a task may do, the same over every connection. Only what somebody can be asked about is `ask`; file tools stay inside, whatever
- * anybody says. `repository` is the root of the git repository around the workspace, which OpenCode would take for the workspace.
+ * What a task may do. Only what somebody can be asked about is `ask`; file tools stay inside, whatever anybody says. OpenCode has one rule for
+ * file tools and commands outside of the workspace, so only Bridge's answers tell them apart, which `cli` does not wait for. `repository` is the
+ * root of the git repository around the workspace, which OpenCode would take for the workspace.
  */
-export function permissionsOf(request: Rights, repository: string | null): Permissions {
+export function permissionsOf(request: Rights, repository: string | null, connection: OpenCodeConnection): Permissions {
   const { profile, approvals, mcpServers = [], directories } = request;
   const { workspace, tmp } = directories;
-  const inside = { external_directory: { "*": "deny", [below(workspace)]: "allow" } } as const;
   // Inspecting changes nothing, and of the tools of an MCP server nobody knows what they do, but for the declared ones.
-  if (profile === "inspect") return { "*": "deny", ...reading, ...allowTools(mcpServers.filter(isToolServer)), ...inside };
+  if (profile === "inspect") {
+    const inside = { [outsidePermission]: { "*": "deny", [below(workspace)]: "allow" } } as const;
+    return { "*": "deny", ...reading, ...allowTools(mcpServers.filter(isToolServer)), ...inside };
+  }
   const editing = { edit: editsIn(workspace, repository) };
-  const working = { external_directory: { ...inside.external_directory, [below(tmp)]: "allow" } } as const;
+  const outside: Action = connection === "http-api" && approvals !== "deny" ? "ask" : "deny";
+  const working = { [outsidePermission]: { "*": outside, [below(workspace)]: "allow", [below(tmp)]: "allow" } } as const;
   // A sub-agent would have rights of its own.
   if (approvals === "allow") return { "*": "allow", ...conversing, ...editing, ...working };
   return {
@@ -58,7 +71,7 @@ export function areAsAsked(rules: readonly Rule[], asked: Permissions): boolean 
   return rules.some(
     (_, start) =>
       wanted.every((rule, index) => isSame(rule, rules[start + index])) &&
-      rules.slice(start + wanted.length).every(({ permission }) => permission === "external_directory"),
+      rules.slice(start + wanted.length).every(({ permission }) => permission === outsidePermission),
   );
 }
 

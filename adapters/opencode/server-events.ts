@@ -56,7 +56,14 @@ type Asked = Extract<z.infer<typeof eventSchema>, { type: "permission.asked" }>[
 /** What an event of the server means: `asked` waits for an answer; how a call ends that is no tool's own nobody tells (`isTold`). */
 export type ServerStep =
   | Step
-  | { kind: "asked"; sessionId: string; permissionId: string; call: Omit<ApprovalQuestion, "taskId">; isTold: boolean };
+  | {
+      kind: "asked";
+      sessionId: string;
+      permissionId: string;
+      permission: string;
+      call: Omit<ApprovalQuestion, "taskId">;
+      isTold: boolean;
+    };
 /** Reads one event at a time; keeps what it must remember between events. Pure but for that memory. */
 export type ServerReader = (event: unknown) => readonly ServerStep[];
 
@@ -132,7 +139,7 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
     const call = { toolCallId, ...known };
     return [
       { kind: "tool.invoked", ...call },
-      { kind: "asked", sessionId: sessionID, permissionId: id, call, isTold: tool !== undefined },
+      { kind: "asked", sessionId: sessionID, permissionId: id, permission, call, isTold: tool !== undefined },
     ];
   };
 

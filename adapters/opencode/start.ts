@@ -4,7 +4,7 @@ import type { Ending, ProgramContext, ProgramTask } from "../program/agent-progr
 import { programEnvironment } from "../program/program-environment.ts";
 import { configText } from "./config.ts";
 import { failure } from "./failures.ts";
-import { type Permissions, permissionsOf } from "./permissions.ts";
+import { type OpenCodeConnection, type Permissions, permissionsOf } from "./permissions.ts";
 import { chooseModel, credentialsAdvice, findProviders, isPriced, keyNames, type Model } from "./providers.ts";
 import { createTally, type Tally } from "./usage.ts";
 import { findRepository, findWorkspaceCode } from "./workspace-code.ts";
@@ -23,10 +23,10 @@ const INSTRUCTIONS = "instructions.md";
 /** Sessions have ids of this form; anything else is no session of OpenCode. */
 const sessionId = /^ses_\w+$/;
 
-/** Prepares the start of a task, or says why there is none. With `instructionsInFile` the system prompt is part of the configuration. */
+/** Prepares the start of a task, or says why there is none. Over `cli` the system prompt is part of the configuration. */
 export async function prepareStart(
   { request, context }: Pick<ProgramTask, "request" | "context">,
-  { instructionsInFile }: { instructionsInFile: boolean },
+  connection: OpenCodeConnection,
 ): Promise<OpenCodeStart | Ending> {
   const { directories, resumeToken, systemPrompt } = request;
   const obstacle = findObstacle(directories.cwd, context);
@@ -37,9 +37,9 @@ export async function prepareStart(
   if (model instanceof Error) return failure("adapter_error", model.message);
 
   await prepareConfigDirectory(directories.tmp);
-  const permissions = permissionsOf(request, findRepository(directories.workspace));
+  const permissions = permissionsOf(request, findRepository(directories.workspace), connection);
   const instructions = path.join(directories.tmp, INSTRUCTIONS);
-  const inFile = instructionsInFile && systemPrompt !== undefined;
+  const inFile = connection === "cli" && systemPrompt !== undefined;
   if (inFile) await writeFileInside(directories.tmp, INSTRUCTIONS, systemPrompt, { obstacles: "remove" });
   const config = configText(request, context, { permissions, ...(inFile ? { instructions } : {}) });
   return {

@@ -168,6 +168,26 @@ describe.each(connections)("opencode over %s", (connection) => {
 });
 
 describe("opencode", () => {
+  test("with approvals runs commands that name paths outside of the workspace, and keeps its file tools inside", async () => {
+    const bench = await open("http-api");
+    const outside = path.join(bench.root, "outside");
+    writeIn(outside, { "secret.txt": "the-secret-outside\n" });
+    const at = (name: string) => path.join(outside, name);
+    const { result, tools, events } = await bench.run({
+      ...play(
+        { tools: [{ kind: "shell", command: `touch ${at("touched.txt")}` }] },
+        { tools: [{ kind: "write", path: at("written.txt"), content: "x" }] },
+        { tools: [{ kind: "read", path: at("secret.txt") }] },
+        { tools: [{ kind: "raw", name: "glob", input: { pattern: "*", path: outside } }] },
+        { text: "Done." },
+      ),
+    });
+    expect(result).toMatchObject({ status: "ok", output: "Done." });
+    expect(tools).toEqual({ bash: false, write: true, read: true, glob: true });
+    expect(existing(outside, ["touched.txt", "written.txt"])).toEqual(["touched.txt"]);
+    expect(JSON.stringify(events)).not.toContain("the-secret-outside");
+  });
+
   test("goes on with a session over the other connection, and knows none that is not there", async () => {
     const bench = await open("http-api");
     const first = await bench.run({ message: `zebra-4711 ${play({ text: "I keep it." }).message}` });

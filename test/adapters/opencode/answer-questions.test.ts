@@ -18,7 +18,10 @@ function open() {
     async (permissionId, reply) => void log.push(`${permissionId} ${reply.reply}${reply.reply === "reject" ? ` ${reply.message}` : ""}`),
   );
   const ask = (id: string, sessionId = "ses_1", changes: Partial<Question> = {}) =>
-    answer({ kind: "asked", sessionId, permissionId: id, call: { toolCallId: id, toolName: "bash", input: {} }, isTold: true, ...changes });
+    answer({
+      ...{ kind: "asked", sessionId, permissionId: id, permission: "bash", isTold: true },
+      ...{ call: { toolCallId: id, toolName: "bash", input: {} }, ...changes },
+    });
   const say = (id: string, decision: ApprovalAnswer["decision"]) => people.get(id)?.({ decision, reason: `${decision} ${id}` });
   return { log, ask, say };
 }
@@ -65,4 +68,14 @@ test.each([
   say("a", decision);
   await asked;
   expect(log[0]).toBe(ended);
+});
+
+test.each([
+  ["bash", "a once"],
+  ["read", "a reject Rejected by Bridge: file tools stay inside the workspace."],
+  ["external_directory", "a reject Rejected by Bridge: file tools stay inside the workspace."],
+])("a path outside of the workspace is answered by its tool, %s, and nobody is asked", async (toolName, told) => {
+  const { log, ask } = open();
+  await ask("a", "ses_1", { permission: "external_directory", call: { toolCallId: "a", toolName, input: {} } });
+  expect(log).toEqual([told]);
 });

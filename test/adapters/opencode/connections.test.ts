@@ -109,7 +109,7 @@ describe("opencode over http-api", () => {
   /** What a task comes to whose program says that this server is its own. */
   const serve = async (behaviour: Partial<ScriptedBehaviour>, given: Given = {}, before = ":") => {
     const root = await temporaryDirectory();
-    const rules = rulesOf(permissionsOf(requestIn(path.join(root, "workspace")), null));
+    const rules = rulesOf(permissionsOf(requestIn(path.join(root, "workspace")), null, "http-api"));
     const { origin, session } = await createScriptedServer({ recording: "tool", rules, ...behaviour });
     const script = `echo "$@ $OPENCODE_SERVER_PASSWORD" > "$seen"; cat; ${before}; echo "opencode server listening on ${origin}"; exec sleep 60`;
     return { session, ...(await runScript(httpApiConnection, script, { ...given, root })) };

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import { markToolServer } from "../../../adapters/declared-tools/tool-server-spec.ts";
-import { areAsAsked, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
+import { areAsAsked, type OpenCodeConnection, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
 import { requestIn, rulesOf } from "./given.ts";
 
-const rightsOf = (changes: Partial<ExecutionRequest>, repository: string | null = null) =>
+const rightsOf = (changes: Partial<ExecutionRequest>, repository: string | null = null, connection: OpenCodeConnection = "http-api") =>
   permissionsOf(
     requestIn("/agents/one", { directories: { ...requestIn("/agents/one").directories, tmp: "/tmp-of-task" }, ...changes }),
     repository,
+    connection,
   );
 
 /** What OpenCode does with rules: of those that match, the last decides. */
@@ -66,13 +67,20 @@ describe("what a task may do", () => {
     expect(decide(permissions, "external_directory", "/etc/*")).toBe("deny");
   });
 
-  test("modify with approvals does everything, but file tools stay inside and nobody is asked anything", () => {
-    const permissions = rightsOf({ mcpServers });
-    for (const tool of ["bash", "edit", "task", "webfetch", "my_words_say"])
-      expect([tool, decide(permissions, tool)]).toEqual([tool, "allow"]);
-    for (const tool of ["question", "plan_enter", "plan_exit"]) expect([tool, decide(permissions, tool)]).toEqual([tool, "deny"]);
-    expect(decide(permissions, "external_directory", "/etc/*")).toBe("deny");
-  });
+  test.each([
+    ["http-api", "ask"],
+    ["cli", "deny"],
+  ] as const)(
+    "modify with approvals does everything; over %s paths outside are to %s, which Bridge answers by the tool",
+    (connection, outside) => {
+      const permissions = rightsOf({ mcpServers }, null, connection);
+      for (const tool of ["bash", "edit", "task", "webfetch", "my_words_say"])
+        expect([tool, decide(permissions, tool)]).toEqual([tool, "allow"]);
+      for (const tool of ["question", "plan_enter", "plan_exit"]) expect([tool, decide(permissions, tool)]).toEqual([tool, "deny"]);
+      expect(decide(permissions, "external_directory", "/etc/*")).toBe(outside);
+      expect(decide(permissions, "external_directory", "/agents/one/src/*")).toBe("allow");
+    },
+  );
 
   test("in a larger repository, which OpenCode takes for the workspace, edits stay inside the workspace", () => {
     for (const approvals of ["allow", "deny"] as const) {
@@ -89,12 +97,12 @@ describe("what a task may do", () => {
     ["inspect", "ask"],
     ["modify", "deny"],
     ["modify", "allow"],
-  ] as const)("%s with approvals %s never asks", (profile, approvals) => {
-    const actions = rulesOf(rightsOf({ profile, approvals, mcpServers })).map(({ action }) => action);
+  ] as const)("%s with approvals %s never asks over cli", (profile, approvals) => {
+    const actions = rulesOf(rightsOf({ profile, approvals, mcpServers }, null, "cli")).map(({ action }) => action);
     expect(new Set(actions)).toEqual(new Set(["allow", "deny"]));
   });
 
-  test("modify with approvals ask asks about what deny refuses, but for what nobody is there to answer and files outside", () => {
+  test("modify with approvals ask asks about what deny refuses, but for what nobody is there to answer", () => {
     const [denied, asked] = [rightsOf({ approvals: "deny", mcpServers }), rightsOf({ approvals: "ask", mcpServers })];
     const actionsOf = (permissions: Permissions) => changing.map((tool) => [tool, decide(permissions, tool)]);
     const neverAsked = ["question"];
@@ -102,7 +110,7 @@ describe("what a task may do", () => {
       actionsOf(denied).map(([tool = "", action]) => [tool, action === "deny" && !neverAsked.includes(tool) ? "ask" : action]),
     );
     expect(decide(asked, "bash", "rm -r x")).toBe("ask");
-    expect(decide(asked, "external_directory", "/etc/*")).toBe("deny");
+    expect(decide(asked, "external_directory", "/etc/*")).toBe("ask");
     expect(decide(rightsOf({ approvals: "ask" }, "/agents"), "edit", "two/x.ts")).toBe("deny");
   });
 });

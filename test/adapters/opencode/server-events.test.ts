@@ -102,7 +102,7 @@ describe("a recorded stream of the server", () => {
     const properties = { id: "per_1", sessionID: "ses_1", permission: "doom_loop", patterns: ["bash"], metadata: { tool: "bash" } };
     const { asked, tools } = read("ses_1", [{ type: "permission.asked", properties }]);
     const call = { toolCallId: "per_1", toolName: "doom_loop", input: { tool: "bash" } };
-    expect(asked).toEqual([{ kind: "asked", sessionId: "ses_1", permissionId: "per_1", call, isTold: false }]);
+    expect(asked).toEqual([{ kind: "asked", sessionId: "ses_1", permissionId: "per_1", permission: "doom_loop", call, isTold: false }]);
     expect(tools).toEqual([{ kind: "tool.invoked", ...call }]);
   });
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { markToolServer } from "../../../adapters/declared-tools/tool-server-spec.ts";
 import { configText } from "../../../adapters/opencode/config.ts";
+import type { OpenCodeConnection } from "../../../adapters/opencode/permissions.ts";
 import { openCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
 import { findRepository, findWorkspaceCode } from "../../../adapters/opencode/workspace-code.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
@@ -109,15 +110,15 @@ describe("the configuration of a task", () => {
 });
 
 describe("a start", () => {
-  const prepare = async (changes: Partial<ExecutionRequest> = {}, context = withKey, instructionsInFile = false) => {
+  const prepare = async (changes: Partial<ExecutionRequest> = {}, context = withKey, connection: OpenCodeConnection = "http-api") => {
     const request = requestIn(await temporaryDirectory(), changes);
     mkdirSync(request.directories.tmp, { recursive: true });
-    const start = await prepareStart({ request, context }, { instructionsInFile });
+    const start = await prepareStart({ request, context }, connection);
     return { request, start, started: "status" in start ? expect.fail(start.error) : start };
   };
   const refusal = async (changes: Partial<ExecutionRequest>, context = withKey) => {
     const request = requestIn(await temporaryDirectory(), changes);
-    return await prepareStart({ request, context }, { instructionsInFile: false });
+    return await prepareStart({ request, context }, "http-api");
   };
 
   test("never writes through links that lie in its TMPDIR already", async () => {
@@ -128,7 +129,7 @@ describe("a start", () => {
     writeFileSync(path.join(outside, "kept"), "kept");
     symlinkSync(outside, path.join(tmp, "config"));
     symlinkSync(path.join(outside, "kept"), path.join(tmp, "instructions.md"));
-    await prepareStart({ request, context: withKey }, { instructionsInFile: true });
+    await prepareStart({ request, context: withKey }, "cli");
     expect(readdirSync(outside)).toEqual(["kept"]);
     expect(readFileSync(path.join(outside, "kept"), "utf8")).toBe("kept");
     expect(readFileSync(path.join(tmp, "instructions.md"), "utf8")).toBe("Be brief.");
@@ -162,7 +163,7 @@ describe("a start", () => {
 
   test("puts a system prompt into a file for nobody else to read, where a message cannot carry it", async () => {
     const systemPrompt = "Be brief. {env:ANTHROPIC_API_KEY}";
-    const { started, request } = await prepare({ systemPrompt }, withKey, true);
+    const { started, request } = await prepare({ systemPrompt }, withKey, "cli");
     const file = path.join(request.directories.tmp, "instructions.md");
     expect(JSON.parse(started.env["OPENCODE_CONFIG_CONTENT"] ?? "")).toMatchObject({ instructions: [file] });
     expect(readFileSync(file, "utf8")).toBe(systemPrompt);
@@ -216,7 +217,7 @@ describe("a start", () => {
     const root = await temporaryDirectory();
     const request = requestIn(root);
     write(root, ".opencode/plugin/spy.ts");
-    expect(await prepareStart({ request, context: withKey }, { instructionsInFile: false })).toMatchObject({
+    expect(await prepareStart({ request, context: withKey }, "http-api")).toMatchObject({
       errorCode: "adapter_error",
       error: expect.stringContaining(path.join(root, ".opencode/plugin/spy.ts")),
     });
