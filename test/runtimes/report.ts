@@ -2,14 +2,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { replaceSection } from "../../scripts/replace-section.ts";
+import { renderCommands } from "./shell/render.ts";
+import { readShellResults } from "./shell/results.ts";
 import { renderCancelTimes, renderTable } from "./table/render.ts";
 import { readResults } from "./table/results.ts";
 
 const usage = `Usage: node test/runtimes/report.ts [--update]
 
-Compares the table of the last run with the published one in docs/runtimes.md and README.md.
+Compares the tables of the last run with the published ones in docs/runtimes.md, docs/shell-commands.md and README.md.
 
-  --update   publish the table of the last run, and its measured times
+  --update   publish the tables of the last run, and its measured times
 `;
 
 const repository = path.resolve(import.meta.dirname, "../..");
@@ -19,17 +21,19 @@ else process.exitCode = report();
 
 function report(): number {
   const results = readResults();
-  if (results.length === 0) {
-    process.stderr.write("There is no table yet: npm run test:runtimes plays its cells.\n");
+  const shellResults = readShellResults();
+  if (results.length === 0 || shellResults.length === 0) {
+    process.stderr.write("A table is missing: npm run test:runtimes plays the cells of both.\n");
     return 1;
   }
   const table = renderTable(results);
+  const commands = renderCommands(shellResults);
   const times = renderCancelTimes(results);
-  process.stdout.write(`${table}\n\n${times}\n`);
-  const stale = ["docs/runtimes.md", "README.md"].filter((page) => {
+  process.stdout.write(`${table}\n\n${commands}\n\n${times}\n`);
+  const stale = ["docs/runtimes.md", "docs/shell-commands.md", "README.md"].filter((page) => {
     const file = path.join(repository, page);
     const text = readFileSync(file, "utf8");
-    const withTable = replaceSection(text, "runtimes", table);
+    const withTable = replaceSection(replaceSection(text, "runtimes", table), "shell-commands", commands);
     if (withTable !== text && !values.update) return true;
     // Times differ from run to run: they are published, not compared.
     if (values.update) writeFileSync(file, replaceSection(withTable, "cancel-times", times));
@@ -37,7 +41,7 @@ function report(): number {
   });
   if (stale.length === 0) return 0;
   process.stderr.write(
-    `\nThis run's table is not the published one (${stale.join(", ")}). If that is meant: node test/runtimes/report.ts --update\n`,
+    `\nA table of this run is not the published one (${stale.join(", ")}). If that is meant: node test/runtimes/report.ts --update\n`,
   );
   return 1;
 }

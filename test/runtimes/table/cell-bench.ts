@@ -8,7 +8,7 @@ import { type BridgeProgram, startBridgeProgram } from "../../bridge-program.ts"
 import { until } from "../../until.ts";
 import { createModelServer, type ModelServer } from "../model-server/server.ts";
 import { runtimesPath } from "../programs.ts";
-import { type Runtime, runtimes } from "./runtimes.ts";
+import { type BenchRuntime, benchRuntimes } from "./runtimes.ts";
 
 /** A task as the API tells it. */
 export interface ToldTask {
@@ -19,7 +19,7 @@ export interface ToldTask {
 
 /** A real Bridge with one runtime over one connection, and a scripted model behind it. */
 export interface CellBench {
-  runtime: Runtime;
+  runtime: BenchRuntime;
   connection: Connection;
   model: ModelServer;
   readonly bridge: BridgeProgram;
@@ -54,15 +54,20 @@ const START_LIMIT_MS = 30_000;
 /** A start of four programs at once on two cores takes its time. */
 const PATIENCE_MS = 90_000;
 
-/** Starts it all; `settings` are Bridge's own, beside those that every cell needs. */
-export async function openCellBench(runtime: Runtime, connection: Connection, settings: Record<string, string> = {}): Promise<CellBench> {
+/** Starts it all; `settings` are Bridge's own, beside those that every cell needs. The bench closes the model, also one that it is given. */
+export async function openCellBench(
+  runtime: BenchRuntime,
+  connection: Connection,
+  settings: Record<string, string> = {},
+  givenModel?: ModelServer,
+): Promise<CellBench> {
   const root = mkdtempSync(path.join(tmpdir(), "bridge-cell-"));
   const outside = path.join(root, "outside");
   const dataDir = path.join(root, "data");
   const operator = { HOME: path.join(root, "operator-home"), TMPDIR: path.join(root, "operator-tmp") };
   for (const directory of [outside, dataDir, operator.HOME, operator.TMPDIR]) mkdirSync(directory);
   writeFileSync(path.join(outside, "secret.txt"), "the-secret-outside\n");
-  const model = await createModelServer({ messagePrefix: promptOpening });
+  const model = givenModel ?? (await createModelServer({ messagePrefix: promptOpening }));
   const shared = runtimeFilesIn(tmpdir());
   let kill = () => {};
   const startBridge = (changed: Record<string, string>): Promise<BridgeProgram> =>
@@ -72,10 +77,10 @@ export async function openCellBench(runtime: Runtime, connection: Connection, se
         ...operator,
         PATH: `${runtimesPath()}${path.delimiter}${process.env["PATH"]}`,
         BRIDGE_ADAPTERS: runtime,
-        ...(runtimes[runtime].connections.length > 1 && { [`BRIDGE_${runtime.toUpperCase()}_CONNECTION`]: connection }),
+        ...(benchRuntimes[runtime].connections.length > 1 && { [`BRIDGE_${runtime.toUpperCase()}_CONNECTION`]: connection }),
         BRIDGE_IDLE_SECONDS: String(IDLE_SECONDS),
         BRIDGE_MCP_COMMANDS: process.execPath,
-        ...runtimes[runtime].environment(model.url),
+        ...benchRuntimes[runtime].environment(model.url),
         ...settings,
         ...changed,
       },
@@ -114,7 +119,7 @@ export async function openCellBench(runtime: Runtime, connection: Connection, se
       return data[0] as Awaited<ReturnType<CellBench["adapter"]>>;
     },
     async dispatch(request) {
-      const body = { agentId: AGENT, model: runtimes[runtime].model, timeoutSeconds: 60, ...request };
+      const body = { agentId: AGENT, model: benchRuntimes[runtime].model, timeoutSeconds: 60, ...request };
       return (await json<ToldTask>("POST", "/api/v2/dispatch", body)).taskId;
     },
     async ended(taskId) {

@@ -23,5 +23,6 @@ export function writeResult(result: ColumnResult): void {
 /** What the last runs have seen; empty before the first one. */
 export function readResults(): ColumnResult[] {
   if (!existsSync(directory)) return [];
-  return readdirSync(directory).map((name) => JSON.parse(readFileSync(path.join(directory, name), "utf8")) as ColumnResult);
+  const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
+  return names.map((name) => JSON.parse(readFileSync(path.join(directory, name), "utf8")) as ColumnResult);
 }

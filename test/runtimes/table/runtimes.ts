@@ -2,6 +2,8 @@ import type { Connection } from "#contract";
 import { sdkDirectory } from "../programs.ts";
 
 export type Runtime = "claude" | "claude-agent-sdk" | "codex" | "gemini" | "opencode";
+/** Those that a bench can run, also without a column in the table: OpenClaw, whose gateway a test starts, and an ACP agent that an operator names. */
+export type BenchRuntime = Runtime | "openclaw" | "any-agent";
 
 /** What the table needs to know of a runtime; how it behaves is the business of its adapter. */
 export interface RuntimeColumn {
@@ -59,6 +61,29 @@ export const runtimes: Record<Runtime, RuntimeColumn> = {
           },
         },
       }),
+    }),
+  },
+};
+
+/** All that a bench can run. */
+export const benchRuntimes: Record<BenchRuntime, RuntimeColumn> = {
+  ...runtimes,
+  openclaw: { title: "OpenClaw", connections: ["http-api"], model: "custom/scripted", environment: () => ({}) },
+  "any-agent": {
+    title: "Any ACP agent, here claude-agent-acp",
+    connections: ["acp"],
+    model: "sonnet",
+    environment: (url) => ({
+      BRIDGE_ADAPTERS: "acp:any-agent",
+      BRIDGE_ACP_AGENTS: JSON.stringify({
+        "any-agent": {
+          command: ["claude-agent-acp"],
+          env: ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"],
+          modes: { inspect: "default", modify: "default" },
+        },
+      }),
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: key,
     }),
   },
 };

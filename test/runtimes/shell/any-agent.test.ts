@@ -1,0 +1,3 @@
+import { playCommands } from "./play-commands.ts";
+
+playCommands("any-agent", "acp");

@@ -1,0 +1,3 @@
+import { playCommands } from "./play-commands.ts";
+
+playCommands("claude-agent-sdk", "in-process");

@@ -1,0 +1,4 @@
+import { playCommands } from "./play-commands.ts";
+
+playCommands("codex", "acp");
+playCommands("codex", "cli");

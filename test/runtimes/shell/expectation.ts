@@ -1,0 +1,48 @@
+import type { ShellCommand } from "./commands.ts";
+
+/** How a runtime holds its shell, as the documentation has it. */
+export type Hold =
+  /** It asks about every command; over a connection on which nobody can be asked it refuses every command. */
+  | "asks"
+  | "refuses"
+  /** It asks about every command but those that it knows to be read-only. */
+  | "asks about changes"
+  /** Commands run in a sandbox that ends at the workspace; it asks nothing. */
+  | "sandbox"
+  /** It asks about the commands that it can take apart, and refuses the others. */
+  | "asks or refuses"
+  /** Bridge knows nothing of it: it runs what it takes for harmless, and asks about the rest. */
+  | "own judgment";
+
+/** The rights of one task. */
+export interface Rights {
+  profile: "inspect" | "modify";
+  approvals: "ask" | "deny" | "allow";
+}
+
+/** What may be seen of one command: whether somebody is asked, and whether it runs. An absent field may be either. */
+export interface Expectation {
+  asked?: boolean;
+  ran?: boolean;
+}
+
+/** Whether a dispatch with these rights is accepted; else it is answered with 422. */
+export const isAccepted = (hold: Hold, { approvals }: Rights): boolean => approvals !== "ask" || (hold !== "refuses" && hold !== "sandbox");
+
+/** What the documentation promises of a command; `approved` is the answer to whoever asks. */
+export function expectationOf(
+  hold: Hold,
+  { profile, approvals }: Rights,
+  { changes, reach, isFileTool }: Pick<ShellCommand, "changes" | "reach" | "isFileTool">,
+  { asked, approved }: { asked: boolean; approved: boolean },
+): Expectation {
+  if (isFileTool === true && hold !== "own judgment") return { asked: false, ran: profile === "modify" };
+  if (hold === "sandbox") return { asked: false, ran: !changes || (profile === "modify" && reach === "workspace") };
+  const isFree = hold === "own judgment" && !changes;
+  if (profile === "inspect") return { asked: false, ...(isFree ? {} : { ran: false }) };
+  if (approvals === "allow") return { asked: false, ran: true };
+  if (approvals === "deny") return { asked: false, ...(isFree ? {} : { ran: false }) };
+  if (asked) return { ran: approved };
+  if (isFree || (hold === "asks about changes" && !changes)) return {};
+  return hold === "asks or refuses" ? { ran: false } : { asked: true };
+}

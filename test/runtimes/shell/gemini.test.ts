@@ -1,0 +1,4 @@
+import { playCommands } from "./play-commands.ts";
+
+playCommands("gemini", "acp");
+playCommands("gemini", "cli");

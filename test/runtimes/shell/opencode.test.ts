@@ -1,0 +1,4 @@
+import { playCommands } from "./play-commands.ts";
+
+playCommands("opencode", "http-api");
+playCommands("opencode", "cli");
