@@ -1,5 +1,5 @@
 /** What a row needs beside the files that every row has. */
-export type Fixture = "repository" | "archive" | "patch" | "package" | "victim";
+type Fixture = "repository" | "archive" | "patch" | "package" | "victim";
 
 /** A command of the table. `D` in its template is the row's own directory, `PORT` a server of the test, `OUT` a directory outside of the workspace. */
 export interface ShellCommand {

@@ -3,7 +3,7 @@ import type { ShellColumn } from "./columns.ts";
 import type { ShellCommand } from "./commands.ts";
 
 /** A command that a program does not run, whatever it may do and whoever says yes; listed with its reason. */
-export interface ShellException {
+interface ShellException {
   runtime: ShellColumn["runtime"];
   connections: readonly Connection[];
   template: string;

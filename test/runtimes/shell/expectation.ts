@@ -21,7 +21,7 @@ export interface Rights {
 }
 
 /** What may be seen of one command: whether somebody is asked, and whether it runs. An absent field may be either. */
-export interface Expectation {
+interface Expectation {
   asked?: boolean;
   ran?: boolean;
 }

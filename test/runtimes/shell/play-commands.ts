@@ -59,6 +59,7 @@ export function playCommands(
     }, CELL_LIMIT_MS);
 
     test.each(cells)("profile $profile, approvals $approvals", { timeout: CELL_LIMIT_MS }, async ({ agentId, ...rights }) => {
+      result.cells[nameOf(rights)] = {};
       if (!isAccepted(hold, rights)) {
         const refused = await bench.bridge.call("POST", "/api/v2/dispatch", { provider: runtime, agentId, message: "Do it.", ...rights });
         expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([422, "capability_missing"]);

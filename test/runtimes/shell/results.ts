@@ -14,9 +14,13 @@ export interface ShellResult extends Pick<ShellColumn, "runtime" | "connection">
   cells: Record<string, Record<string, Sight>>;
 }
 
+/** Keeps the cells of earlier runs that this one has not played. */
 export function writeShellResult(result: ShellResult): void {
+  const { runtime, connection } = result;
+  const earlier = readShellResults().find((one) => one.runtime === runtime && one.connection === connection);
   mkdirSync(directory, { recursive: true });
-  writeFileSync(path.join(directory, `${result.runtime}-${result.connection}.json`), JSON.stringify(result));
+  const merged: ShellResult = { ...result, cells: { ...earlier?.cells, ...result.cells } };
+  writeFileSync(path.join(directory, `${runtime}-${connection}.json`), JSON.stringify(merged));
 }
 
 /** What the last runs have seen; empty before the first one. */
