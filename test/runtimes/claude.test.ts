@@ -231,6 +231,25 @@ describe.each(connections)("claude over %s", { timeout: 60_000 }, (connection) =
     }
   });
 
+  test("without approvals neither a sub-agent nor a call in the background runs a command", async () => {
+    const { run, directories } = await openBench(connection);
+    const delegated = model.scenario([{ tools: [{ kind: "shell", command: "touch by-sub-agent" }] }, { text: "It was refused." }]);
+    const agent = { description: "d", prompt: `Do it. ${delegated}`, subagent_type: "general-purpose" };
+    const background = { command: "touch in-background", description: "d", run_in_background: true };
+    const { result } = await run({
+      profile: "modify",
+      approvals: "deny",
+      ...play(
+        { tools: [{ kind: "raw", name: "Agent", input: agent }] },
+        { tools: [{ kind: "raw", name: "Bash", input: background }] },
+        { text: "Done." },
+      ),
+    });
+    expect(result).toMatchObject({ status: "ok", output: "Done." });
+    expect(requestsOf(model)).toContain("It was refused.");
+    expect(readdirSync(directories.workspace)).toEqual(["note.txt"]);
+  });
+
   test("a sub-agent works within the task: its tools are told, its words are not the answer, its tokens count", async () => {
     const { run } = await openBench(connection);
     const delegated = model.scenario([
