@@ -12,6 +12,7 @@ const packageOf = {
   gemini: "@google/gemini-cli",
   openclaw: "openclaw",
   opencode: "opencode-ai",
+  qwen: "@qwen-code/qwen-code",
   "claude-agent-acp": "@agentclientprotocol/claude-agent-acp",
   "codex-acp": "@agentclientprotocol/codex-acp",
 };
@@ -28,7 +29,7 @@ const lockHash = createHash("sha256")
 if (process.env["BRIDGE_TEST_RUNTIMES_BIN"] !== undefined) {
   await checkPrograms();
 } else if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== lockHash) {
-  console.log("Installing the agent programs, about 1.6 GB …");
+  console.log("Installing the agent programs, about 1.7 GB …");
   const options = { cwd: directory, stdio: "inherit" } as const;
   await execa("npm", ["ci"], options);
   await execa("npm", ["rebuild", "--ignore-scripts=false", ...linkedPackages], options);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /** The programs that ask this model. */
-export type Runtime = "claude" | "codex" | "gemini" | "opencode" | "openclaw";
+export type Runtime = "claude" | "codex" | "gemini" | "opencode" | "openclaw" | "qwen";
 
 /** One request as it was received. */
 export interface ModelRequest {

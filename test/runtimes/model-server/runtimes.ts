@@ -78,11 +78,19 @@ const profiles: Record<Runtime, Profile> = {
     read: [{ name: "read", input: ({ path }) => ({ path }) }],
     mcpName: (server, tool) => `${server}__${tool}`,
   },
+  qwen: {
+    ownTexts: /^<(session_context|system-reminder)>/,
+    housekeeping: [],
+    shell: [{ name: "run_shell_command", input: ({ command }) => ({ command, is_background: false }) }],
+    write: [{ name: "write_file", input: ({ path, content }) => ({ file_path: path, content }) }],
+    read: [{ name: "read_file", input: ({ path }) => ({ file_path: path }) }],
+    mcpName: (server, tool) => `mcp__${server}__${tool}`,
+  },
 };
 
-/** The runtime behind a request: OpenCode speaks every protocol, OpenClaw says who it is as it is told to, each other runtime has a protocol of its own. */
+/** The runtime behind a request: OpenCode speaks every protocol, OpenClaw and Qwen Code send their names, each other runtime has a protocol of its own. */
 export function recogniseRuntime(userAgent: string | undefined, own: Runtime): Runtime {
-  const named = /opencode|openclaw/i.exec(userAgent ?? "")?.[0].toLowerCase();
+  const named = /opencode|openclaw|qwen/i.exec(userAgent ?? "")?.[0].toLowerCase();
   return (named as Runtime | undefined) ?? own;
 }
 

@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import type { ExecutionRequest } from "#contract";
+import { type AcpAgent, createAcpAgentAdapter } from "../../adapters/acp-agent/index.ts";
+import { promptOpening } from "../../adapters/program/prompt.ts";
+import { type AdapterBench, openBench } from "../conformance/adapter-bench.ts";
+import type { Step } from "./model-server/scenarios.ts";
+import { createModelServer } from "./model-server/server.ts";
+import { runtimesPath } from "./programs.ts";
+
+// A foreign agent, with the configuration that docs/agent-programs.md shows. Bridge has no code for it.
+const model = await createModelServer({ messagePrefix: promptOpening });
+afterAll(() => model.close());
+
+const agent: AcpAgent = {
+  command: ["qwen", "--acp"],
+  env: ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"],
+  home: "agent",
+  modes: { inspect: "default", modify: "default" },
+};
+const environment = {
+  PATH: `${runtimesPath()}${path.delimiter}${process.env["PATH"]}`,
+  OPENAI_BASE_URL: `${model.url}/v1`,
+  OPENAI_API_KEY: "sk-of-the-runtime-suite",
+  OPENAI_MODEL: "scripted",
+};
+const play = (...steps: Step[]): Partial<ExecutionRequest> => ({ message: model.scenario(steps) });
+
+async function open(): Promise<AdapterBench> {
+  const bench = openBench({
+    createAdapter: () => createAcpAgentAdapter("qwen", agent),
+    config: { env: environment },
+    hasProcesses: true,
+    patienceMs: 60_000,
+    scenarios: {} as Parameters<typeof openBench>[0]["scenarios"],
+  });
+  await bench.initialize();
+  onTestFinished(async () => {
+    await bench.close();
+    expect(bench.breaches).toEqual([]);
+  });
+  return bench;
+}
+
+test("Qwen Code is healthy, asks before a command, and obeys the answer", async () => {
+  const bench = await open();
+  // Its first start takes long; Bridge, too, checks it again.
+  await expect
+    .poll(() => bench.adapter.checkHealth(), { timeout: 100_000 })
+    .toMatchObject({ status: "healthy", connection: "acp", version: expect.stringMatching(/^\d/) });
+  const asked = play({ say: "May I?", tools: [{ kind: "shell", command: "touch asked.txt" }] }, { text: "Well." });
+  for (const decision of ["reject", "approve"] as const) {
+    bench.answers.next = async () => ({ decision, reason: "for the test" });
+    const task = await bench.start({ ...asked, profile: "modify", approvals: "ask" });
+    expect(await task.result).toMatchObject({ status: "ok", output: expect.stringContaining("Well.") });
+    expect(existsSync(path.join(task.request.directories.cwd, "asked.txt"))).toBe(decision === "approve");
+  }
+  expect(bench.questions.map(({ toolName }) => toolName)).toEqual(["run_shell_command", "run_shell_command"]);
+});
+
+test("Qwen Code writes nothing under inspect", async () => {
+  const bench = await open();
+  const writes: Step = {
+    tools: [
+      { kind: "shell", command: "touch by-shell.txt" },
+      { kind: "write", path: "by-write.txt", content: "x" },
+    ],
+  };
+  const task = await bench.start({ ...play(writes, { text: "I tried." }), profile: "inspect", approvals: "deny" });
+  expect(await task.result).toMatchObject({ status: "ok", output: "I tried." });
+  for (const file of ["by-shell.txt", "by-write.txt"]) expect(existsSync(path.join(task.request.directories.cwd, file))).toBe(false);
+});
+
+test("Qwen Code resumes its session", async () => {
+  const bench = await open();
+  const first = play({ text: "I keep it." });
+  const { resumeToken = "" } = (await bench.run({ ...first, message: `zebra-4711 ${first.message}` })).result;
+  const second = await bench.run({ ...play({ recall: true }), resumeToken });
+  expect(second.result).toMatchObject({ status: "ok", output: expect.stringContaining("zebra-4711"), resumeToken });
+});
+
+test("Qwen Code stops when its task is cancelled, and leaves no process", async () => {
+  const bench = await open();
+  const task = await bench.start({
+    ...play({ tools: [{ kind: "shell", command: "sleep 3600" }] }, { text: "Never." }),
+    profile: "modify",
+    approvals: "allow",
+  });
+  await expect.poll(() => task.events.map(({ type }) => type), { timeout: 60_000 }).toContain("tool.invoked");
+  await bench.adapter.cancel(task.request.taskId);
+  expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
+});
+
+test("a key that the endpoint of Qwen Code refuses ends as authentication_required", async () => {
+  const bench = await open();
+  expect((await bench.run(play({ error: 401 }))).result).toMatchObject({ status: "error", errorCode: "authentication_required" });
+});
