@@ -69,6 +69,8 @@ function readItem(item: Item, runtime: Runtime): Turn[] {
     const text = textOf(item);
     return isOwnText(runtime, text) ? [] : [{ role: "user", text }];
   }
+  // Codex tells its own models how hard to think behind the user's message.
+  if (item.type === "configuration_update") return [];
   return item.type?.endsWith("_output") ? [{ role: "tool" }] : [{ role: "assistant" }];
 }
 

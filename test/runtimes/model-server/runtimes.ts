@@ -119,6 +119,7 @@ export function housekeepingAnswer({ runtime, tools, system, turns }: Conversati
 export function translateTool(tool: Tool, runtime: Runtime, offered: OfferedTool[]): Call {
   const id = tool.id ?? `call_${randomUUID().replaceAll("-", "")}`;
   if (tool.kind === "raw") return { id, ...named(tool.name, offered), input: tool.input };
+  if (runtime === "codex" && offered.some(({ name }) => name === "exec")) return { id, ...named("exec", offered), input: program(tool) };
   if (tool.kind === "mcp") return { id, ...mcpNamed(tool, runtime, offered), input: tool.input };
   const { name, input } = form(tool, profiles[runtime], offered);
   return { id, ...named(name, offered), input };
@@ -129,6 +130,14 @@ function form(tool: Extract<Tool, { kind: "shell" | "write" | "read" }>, profile
   const chosen = forms.find(({ name }) => offered.some((one) => one.name === name)) ?? forms[0];
   if (chosen === undefined) throw new Error(`No form for ${tool.kind}.`);
   return { name: chosen.name, input: chosen.input(tool as never) };
+}
+
+/** The models that Codex uses by default get one tool, for programs in JavaScript that call all others. */
+function program(tool: Exclude<Tool, { kind: "raw" }>): string {
+  if (tool.kind === "mcp") return `text(await tools.mcp__${tool.server}__${tool.tool}(${JSON.stringify(tool.input)}));`;
+  if (tool.kind === "write") return `text(await tools.apply_patch(${JSON.stringify(addFilePatch(tool.path, tool.content))}));`;
+  const command = tool.kind === "shell" ? tool.command : `cat '${tool.path}'`;
+  return `text(await tools.exec_command(${JSON.stringify({ cmd: command })}));`;
 }
 
 function named(name: string, offered: OfferedTool[]): Pick<Call, "name" | "namespace"> {
