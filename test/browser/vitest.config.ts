@@ -1,6 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { harness } from "../harness/vitest-options.ts";
 
 /** The tests in a real browser, which has to be installed; see CONTRIBUTING.md. */
-export default defineConfig({
-  test: { include: ["test/browser/**/*.test.ts"], testTimeout: 30_000, hookTimeout: 60_000, restoreMocks: true },
-});
+export default defineConfig({ test: { ...harness(120_000), include: ["test/browser/**/*.test.ts"] } });

@@ -1,13 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { harness } from "../harness/vitest-options.ts";
 
 /** The tests that need bubblewrap, which `npm test` does without. */
-export default defineConfig({
-  test: {
-    include: ["test/sandbox/**/*.test.ts"],
-    maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
-    restoreMocks: true,
-    unstubEnvs: true,
-  },
-});
+export default defineConfig({ test: { ...harness(60_000), include: ["test/sandbox/**/*.test.ts"] } });

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { scaled } from "../../harness/machine.ts";
 import { runtimesPath } from "../programs.ts";
 
 const START_LIMIT_MS = 180_000;
@@ -76,7 +77,7 @@ export async function startGateway({
     output.close();
     child = started;
     const exited = once(started, "exit").then(() => "exited" as const);
-    const deadline = performance.now() + START_LIMIT_MS;
+    const deadline = performance.now() + scaled(START_LIMIT_MS);
     while (!(await isReady(port))) {
       const outcome = await Promise.race([exited, delay(100)]);
       if (outcome === "exited" || performance.now() > deadline) {

@@ -53,6 +53,8 @@ const IDLE_SECONDS = 30;
 const START_LIMIT_MS = 30_000;
 /** A start of four programs at once on two cores takes its time. */
 const PATIENCE_MS = 90_000;
+/** Where a program leaves its files when it does not respect TMPDIR. */
+const SYSTEM_TMP = "/tmp";
 
 /** Starts it all; `settings` are Bridge's own, beside those that every cell needs. The bench closes the model, also one that it is given. */
 export async function openCellBench(
@@ -68,7 +70,7 @@ export async function openCellBench(
   for (const directory of [outside, dataDir, operator.HOME, operator.TMPDIR]) mkdirSync(directory);
   writeFileSync(path.join(outside, "secret.txt"), "the-secret-outside\n");
   const model = givenModel ?? (await createModelServer({ messagePrefix: promptOpening }));
-  const shared = runtimeFilesIn(tmpdir());
+  const shared = runtimeFilesIn(SYSTEM_TMP);
   let kill = () => {};
   const startBridge = (changed: Record<string, string>): Promise<BridgeProgram> =>
     startBridgeProgram(
@@ -157,7 +159,7 @@ export async function openCellBench(
         ...[operator.HOME, operator.TMPDIR].flatMap((directory) => namesIn(directory).map((name) => path.join(directory, name))),
         ...namesIn(outside).filter((name) => name !== "secret.txt"),
         ...namesIn(root).filter((name) => !["outside", "data", "operator-home", "operator-tmp"].includes(name)),
-        ...runtimeFilesIn(tmpdir()).filter((name) => !shared.includes(name)),
+        ...runtimeFilesIn(SYSTEM_TMP).filter((name) => !shared.includes(name)),
       ];
     },
     async close() {

@@ -1,0 +1,48 @@
+import { spawn } from "node:child_process";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { signal } from "../../adapters/process/process-table.ts";
+import { measureMachine, slowness } from "./machine.ts";
+import { beginRun, commandOf, findLeftProcesses, removeDeadRuns, type TestRun } from "./test-run.ts";
+
+/** How long processes that are about to end may take for it, on an idle machine. */
+const END_LIMIT_MS = 2_000;
+const POLL_MS = 20;
+
+/** Gives the run a directory for its temporary files and a reaper, and measures the machine. A run that leaves processes behind fails. */
+export async function setup(): Promise<() => Promise<void>> {
+  await removeDeadRuns();
+  const run = beginRun();
+  startReaper(run);
+  process.env["TMPDIR"] = run.directory;
+  await measureMachine();
+
+  return async () => {
+    const left = await waitForProcesses(run);
+    const names = left.map((one) => `  ${one.pid} ${commandOf(one)}`);
+    for (const one of left) signal(one, "SIGKILL");
+    await rm(run.directory, { recursive: true, force: true, maxRetries: 10 });
+    if (left.length > 0) throw new Error(`The tests left processes behind:\n${names.join("\n")}`);
+  };
+}
+
+/** It leads a session of its own, so that Ctrl-C does not reach it, and ends when this process does. */
+function startReaper({ directory, label }: TestRun): void {
+  const program = path.join(import.meta.dirname, "reaper.ts");
+  const reaper = spawn(process.execPath, [program, directory, String(label ?? 0)], {
+    detached: true,
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  reaper.unref();
+  (reaper.stdin as unknown as { unref(): void }).unref();
+}
+
+async function waitForProcesses(run: TestRun) {
+  const limitMs = END_LIMIT_MS * slowness();
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+    const left = await findLeftProcesses(run);
+    if (left.length === 0 || waitedMs >= limitMs) return left;
+    await delay(POLL_MS);
+  }
+}

@@ -1,0 +1,18 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { beforeAll, test } from "vitest";
+import { dispatchTask, shellCommand, startBridgeProgram } from "../../bridge-program.ts";
+import { until } from "../../until.ts";
+
+beforeAll(async () => {
+  // Nobody ends it or removes its directory.
+  const dataDir = mkdtempSync(path.join(tmpdir(), "hanging-"));
+  const bridge = await startBridgeProgram(dataDir, shellCommand("setsid -f sleep 4713100; sleep 4713101"), () => {});
+  await dispatchTask(bridge, { taskId: "t1", agentId: "a", message: "x" });
+  const isRunning = async () => ((await (await bridge.call("GET", "/api/v2/tasks/t1")).json()) as { state: string }).state === "running";
+  await until(isRunning, 60_000);
+  writeFileSync(process.env["HANGING_RUN_REPORT"] ?? "", String(process.pid));
+});
+
+test("hangs", () => new Promise(() => {}), Number(process.env["HANGING_RUN_MS"]));
