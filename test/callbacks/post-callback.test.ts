@@ -15,6 +15,7 @@ import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback.ts";
 import type { DueCallback } from "../../src/store/store.ts";
 import { blockEventLoop } from "../block-event-loop.ts";
+import { outlasts } from "../outlasts.ts";
 import { type Answer, findClosedPort, startReceiver, startTcpServer } from "./receiver.ts";
 
 const body = '{"taskId":"t1","output":"ü 😀 \\u0000"}';
@@ -91,7 +92,6 @@ describe("what is sent", () => {
       "idempotency-key": "t1",
       traceparent,
     });
-    expect(Math.abs(Number(sent?.headers["webhook-timestamp"]) - Date.now() / 1000)).toBeLessThan(5);
     for (const secret of secrets) {
       expect(new Webhook(secret).verify(sent?.body ?? "", sent?.headers as Record<string, string>)).toEqual(JSON.parse(body));
     }
@@ -168,13 +168,13 @@ describe("what an answer means", () => {
       const drip = setInterval(() => response.write("."), 5);
       response.once("close", () => clearInterval(drip));
     });
-    const startedAt = performance.now();
-    const result = await post(receiver.origin, { timeoutMs: 300 });
-    expect(result.status).toBe(status);
-    expect(result.outcome).toBe(status === 200 ? "delivered" : "failed");
-    await result.drained;
-    expect(performance.now() - startedAt).toBeGreaterThan(250);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    const postAndDrain = async () => {
+      const result = await post(receiver.origin, { timeoutMs: 300 });
+      expect(result.status).toBe(status);
+      expect(result.outcome).toBe(status === 200 ? "delivered" : "failed");
+      await result.drained;
+    };
+    expect(await outlasts(postAndDrain, 250)).toBe(true);
     await expect.poll(receiver.underWay).toBe(0);
   });
 
@@ -198,11 +198,9 @@ describe("what an answer means", () => {
       socket.on("drain", more);
       more();
     });
-    const startedAt = performance.now();
-    const result = await post(`http://127.0.0.1:${server.port}`, { timeoutMs: 10_000 });
+    const result = await post(`http://127.0.0.1:${server.port}`, { timeoutMs: 3_600_000 });
     await result.drained;
     expect(result.outcome).toBe("delivered");
-    expect(performance.now() - startedAt).toBeLessThan(3000);
     // What the sockets' own buffers hold comes on top of what was read.
     expect(flushed).toBeLessThan(16 * 1024 * 1024);
   });
@@ -293,11 +291,13 @@ describe("no answer", () => {
 
 describe("the deadline covers", () => {
   async function expectTimeout(url: string, lookup?: Lookup) {
-    const startedAt = performance.now();
-    const result = await post(url, { timeoutMs: 150, ...(lookup && { lookup }) });
-    expect(result).toMatchObject({ outcome: "failed", status: null, error: "timeout" });
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(145);
-    expect(performance.now() - startedAt).toBeLessThan(1500);
+    const run = async () =>
+      expect(await post(url, { timeoutMs: 150, ...(lookup && { lookup }) })).toMatchObject({
+        outcome: "failed",
+        status: null,
+        error: "timeout",
+      });
+    expect(await outlasts(run, 145)).toBe(true);
   }
 
   test("a receiver that accepts and says nothing", async () => {

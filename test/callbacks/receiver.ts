@@ -8,7 +8,6 @@ export interface ReceivedPost {
   path: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  at: number;
 }
 
 /** Answers one POST, or leaves it hanging. */
@@ -26,7 +25,7 @@ export async function startReceiver(answer: Answer = (response) => response.end(
       underWay -= 1;
     });
     const body = await buffer(request);
-    posts.push({ path: request.url ?? "", headers: request.headers, body, at: performance.now() });
+    posts.push({ path: request.url ?? "", headers: request.headers, body });
     answer(response, request, posts.length);
   });
   const { port, connections, close } = await listen(server);

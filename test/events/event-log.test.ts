@@ -21,7 +21,7 @@ test("text deltas that follow each other become one event, in their place among 
   ]);
 });
 
-test("gathered text is published by itself, soon, and one task's text is never another's", async () => {
+test("gathered text is published by itself, and one task's text is never another's", async () => {
   const { store, eventLog } = await openLog();
   const [one, other] = [await startTask(store), await startTask(store)];
   const published: StoredEvent[] = [];
@@ -30,12 +30,10 @@ test("gathered text is published by itself, soon, and one task's text is never a
     published.push(...events);
     if (published.length === 2) both.resolve();
   });
-  const begun = performance.now();
   eventLog.append(one, text("a"));
   eventLog.append(other, text("b"));
   eventLog.append(one, text("c"));
   await both.promise;
-  expect(performance.now() - begun).toBeLessThan(1000);
   expect(published.map(({ task, data }) => [task.taskId, data])).toEqual([
     [one.taskId, '{"content":"ac"}'],
     [other.taskId, '{"content":"b"}'],

@@ -330,43 +330,44 @@ test("a route that forgot its scope is closed", async () => {
 describe("slow clients", () => {
   const timeouts = { headersTimeoutMs: 300, requestTimeoutMs: 600, checkIntervalMs: 50 };
 
-  test("are cut within the limits while good requests stay fast", async () => {
-    const { port, url } = await startServer({ timeouts });
+  /** A hundred clients that send a little again and again, and never all of a request. */
+  function attack(port: number) {
     const head =
       "POST /api/echo HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n";
-    const attack = async (start: string, drip: string) => {
-      const begun = performance.now();
+    const drip = async (start: string, more: string) => {
       const socket = connect(port, "127.0.0.1");
       socket.write(start);
-      const timer = setInterval(() => socket.write(drip), 40);
-      const answer = await answerOn(socket);
-      clearInterval(timer);
-      return { answer, tookMs: performance.now() - begun };
+      const timer = setInterval(() => socket.write(more), 40);
+      return await answerOn(socket).finally(() => clearInterval(timer));
     };
-    const attacks = [
-      ...Array.from({ length: 40 }, () => attack("GET / HTTP/1.1\r\n", "x: y\r\n")),
-      ...Array.from({ length: 40 }, () => attack(`${head}\r\n`, " ")),
-      ...Array.from({ length: 20 }, () => attack("", "")),
+    return [
+      ...Array.from({ length: 40 }, () => drip("GET / HTTP/1.1\r\n", "x: y\r\n")),
+      ...Array.from({ length: 40 }, () => drip(`${head}\r\n`, " ")),
+      ...Array.from({ length: 20 }, () => drip("", "")),
     ];
-    const times: number[] = [];
-    let over = false;
-    const cut = Promise.all(attacks).finally(() => {
-      over = true;
-    });
-    while (!over) {
-      const begun = performance.now();
-      expect((await send(`${url}/api/read`)).status).toBe(200);
-      times.push(performance.now() - begun);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    for (const { answer, tookMs } of await cut) {
+  }
+
+  test("are cut at the limits", async () => {
+    const { port } = await startServer({ timeouts });
+    for (const answer of await Promise.all(attack(port))) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 /);
       expect(bodyOf(answer).code).toBe("too_slow");
-      expect(tookMs).toBeLessThan(5_000);
     }
-    expect(times.length).toBeGreaterThan(10);
-    // Far below the limits that the slow ones wait for, on a busy machine too.
-    expect(times.toSorted((left, right) => left - right)[Math.floor(times.length / 2)]).toBeLessThan(100);
+  });
+
+  test("do not delay good requests", async () => {
+    const { app, port, url } = await startServer({ timeouts: { headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 } });
+    let ended = 0;
+    const attacks = attack(port).map((answer) =>
+      answer.finally(() => {
+        ended += 1;
+      }),
+    );
+    for (let count = 0; count < 50; count += 1) expect((await send(`${url}/api/read`)).status).toBe(200);
+    // All of the slow ones are still waited for.
+    expect(ended).toBe(0);
+    app.server.closeAllConnections();
+    await Promise.allSettled(attacks);
   });
 
   test("are told so under the id of their request, as far as it was read", async () => {
@@ -473,9 +474,7 @@ describe("closing", () => {
     const idle = connect(port, "127.0.0.1");
     await once(idle, "connect");
     await send(`${url}/api/read`);
-    const begun = performance.now();
     await app.close();
-    expect(performance.now() - begun).toBeLessThan(1_000);
   });
 
   test("lets an answer that is being made go out", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Precondition, readPrecondition } from "../../src/http/etag.ts";
+import { cpuCost } from "../cpu-cost.ts";
 
 const read = (headers: Record<string, string>): Precondition => readPrecondition({ headers });
 
@@ -36,8 +37,8 @@ test("If-None-Match is not taken for a condition of a write", () => {
 
 test("a header that is all blanks is read in no time", () => {
   const blanks = " ".repeat(200_000);
-  const startedAt = performance.now();
-  for (const header of [`"a"${blanks}x`, `"a",${blanks}x`, `${blanks}x`, `${", ".repeat(100_000)}x`])
-    expect(() => read({ "if-match": header })).toThrow(expect.objectContaining({ code: "invalid_request" }));
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  for (const header of [`"a"${blanks}x`, `"a",${blanks}x`, `${blanks}x`, `${", ".repeat(100_000)}x`]) {
+    const refused = () => expect(() => read({ "if-match": header })).toThrow(expect.objectContaining({ code: "invalid_request" }));
+    expect(cpuCost(refused)).toBeLessThan(20);
+  }
 });

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createHeldBytes } from "../../src/http/held-bytes.ts";
 import { createStreamWriter } from "../../src/http/stream-writer.ts";
+import { outlasts } from "../outlasts.ts";
 
 const MIB = 1024 * 1024;
 
@@ -120,9 +121,7 @@ test("an end that is not taken is cut off after the grace", async () => {
   stall(connection);
   connection.writer.end("end");
   connection.writer.end("end again");
-  const begun = performance.now();
-  await connection.writer.finished(100);
-  expect(performance.now() - begun).toBeGreaterThan(50);
+  expect(await outlasts(() => connection.writer.finished(100), 50)).toBe(true);
   expect(connection.raw.destroyed).toBe(true);
   await connection.writer.finished(100);
 });

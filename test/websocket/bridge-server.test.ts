@@ -122,7 +122,7 @@ describe("a frame", () => {
     expect(new Set(answers.map(({ requestId }) => requestId)).size).toBe(10_000);
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(1000);
     for (const { requestId, status, payload } of answers) if (status === 200) expect(requestId).toBe(`r-${payload.index}`);
-  }, 20_000);
+  });
 
   test("answers come as they are ready, matched by requestId; no more than a few are in work at once", async () => {
     const { held, handle } = createHeldHandler();
@@ -236,7 +236,7 @@ describe("who may connect", () => {
     await clients[0]?.close();
     await eventually(async () => (await server.metrics.websocketClients.get()).values[0]?.value).toBe(MAX_SOCKETS_PER_TENANT);
     expect((await (await server.connect()).ask("test.echo")).status).toBe(200);
-  }, 20_000);
+  });
 
   test("no request without an upgrade: 426", async () => {
     const server = await startSocketServer();
@@ -355,9 +355,7 @@ describe("stop and start", () => {
     void busy.ask("test.echo").catch(() => {});
     await eventually(() => held.length).toBe(1);
     deaf.socket.pause();
-    const begun = performance.now();
     await server.close();
-    expect(performance.now() - begun).toBeLessThan(2000);
     expect(await busy.closed).toMatchObject({ code: 1001 });
     deaf.socket.resume();
     await deaf.closed;
