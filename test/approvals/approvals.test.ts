@@ -60,7 +60,7 @@ describe("a tool call that waits", () => {
       decidedBy: "somebody",
       reason: decision.reason,
     });
-    await dispatcher.waitForEnd(task, 5_000);
+    await dispatcher.waitForEnd(task, 60_000);
     expect(answers).toEqual([{ decision: decision.decision, reason: decision.reason }]);
     const { approvalId: _, ...told } = { approvalId, toolCallId: "call-1" };
     expect(storyOf("t1").map(({ type }) => type)).toEqual([
@@ -85,13 +85,13 @@ describe("a tool call that waits", () => {
     const won = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
     expect(won).toHaveLength(1);
     for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "already_decided" });
-    await dispatcher.waitForEnd(task, 5_000);
+    await dispatcher.waitForEnd(task, 60_000);
     expect(answers).toEqual([{ decision: won[0]?.state === "approved" ? "approve" : "reject", reason: won[0]?.reason }]);
   });
 
   test("counts as rejected when nobody answers, and a late answer is refused", async () => {
     const { accept, approvals, answers, dispatcher, storyOf, metrics } = await open({ approvalSeconds: 0.05 });
-    await dispatcher.waitForEnd(await accept("t1"), 5_000);
+    await dispatcher.waitForEnd(await accept("t1"), 60_000);
     expect(answers).toEqual([{ decision: "reject", reason: "Nobody answered within 0.05 s." }]);
     const [approval] = await approvals.list("default", "rejected", { before: null, limit: 1 });
     expect(approval).toMatchObject({ decidedBy: "bridge", reason: "Nobody answered within 0.05 s." });
@@ -108,7 +108,7 @@ describe("a tool call that waits", () => {
     const task = await accept("t1");
     const [approval] = await pending();
     await dispatcher.cancel("default", "t1");
-    await dispatcher.waitForEnd(task, 5_000);
+    await dispatcher.waitForEnd(task, 60_000);
     expect(answers).toEqual([{ decision: "reject", reason: "The task was cancelled." }]);
     expect(storyOf("t1").slice(-2)).toMatchObject([
       { type: "tool.approval_resolved", data: { decision: "reject", by: "bridge", reason: "The task was cancelled." } },
@@ -148,7 +148,7 @@ describe("a tool call that waits", () => {
     const task = await accept("t1");
     await pending();
     asked.resolve();
-    expect(await dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed" });
+    expect(await dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "completed" });
     const reason = async () => (await approvals.list("default", "rejected", { before: null, limit: 1 }))[0]?.reason;
     expect(await until(async () => (await reason()) === "The task has ended.", 5_000)).toBe(true);
   });
@@ -163,7 +163,7 @@ describe("a tool call that waits", () => {
       return { output: "" };
     };
     const { accept, dispatcher } = await open({}, { run, answers });
-    await dispatcher.waitForEnd(await accept("t1"), 5_000);
+    await dispatcher.waitForEnd(await accept("t1"), 60_000);
     expect(answers).toEqual([{ decision: "reject", reason: expect.stringMatching(/over/) }]);
   });
 
@@ -189,7 +189,7 @@ describe("a tool call that waits", () => {
       return { output: "" };
     };
     const { accept, dispatcher } = await open({}, { run, answers });
-    await dispatcher.waitForEnd(await accept("t1"), 5_000);
+    await dispatcher.waitForEnd(await accept("t1"), 60_000);
     expect(answers.slice(0, 5)).toEqual(Array(5).fill({ decision: "reject", reason: expect.stringContaining("too many") }));
     expect(await until(async () => answers.length === MAX_PENDING_APPROVALS + 5, 5_000)).toBe(true);
     expect(answers.at(-1)).toEqual({ decision: "reject", reason: "The task has ended." });
@@ -232,7 +232,7 @@ describe("on a disk that takes no writes", () => {
     expect(await until(async () => answers.length === 1, 5_000)).toBe(true);
     expect(answers).toEqual([{ decision: "reject", reason: expect.stringContaining("cannot be stored") }]);
     mend();
-    expect(await dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed" });
+    expect(await dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "completed" });
     expect(storyOf("t1").map(({ type }) => type)).not.toContain("tool.approval_requested");
   });
 
@@ -267,7 +267,7 @@ test("the clocks of a task stand still while it waits for an answer", async () =
   // Longer than both clocks would let it run.
   await delay(500);
   await approvals.decide("default", approval?.approvalId ?? "", yes);
-  expect(await dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed" });
+  expect(await dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "completed" });
 });
 
 test("a retained task takes its approvals with it", async () => {
@@ -275,7 +275,7 @@ test("a retained task takes its approvals with it", async () => {
   const task = await accept("t1");
   const [approval] = await pending();
   await approvals.decide("default", approval?.approvalId ?? "", yes);
-  await dispatcher.waitForEnd(task, 5_000);
+  await dispatcher.waitForEnd(task, 60_000);
   for (let pruned = 1; pruned > 0; ) pruned = await store.prune(-1_000, 100);
   expect(await store.findTask("default", "t1")).toBeNull();
   expect(await approvals.list("default", undefined, { before: null, limit: 10 })).toEqual([]);

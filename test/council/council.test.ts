@@ -1,12 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { BridgeReport, CouncilReport } from "bridge-council";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import { expert, finding, openCouncil, startBridge } from "./open-council.ts";
-
-// Every role is a process, and some are silent until their time is up.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe("a council of one runtime over HTTP", () => {
   test("quick: everybody once, and a report", async () => {

@@ -2,10 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { BridgeReport } from "bridge-council";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { expert, finding, openCouncil } from "./open-council.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 test("Bridge answers while a council measures a scope of nothing but spaces", async () => {
   const { bridge, dispatch, taskId } = await openCouncil({

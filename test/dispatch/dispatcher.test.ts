@@ -51,7 +51,7 @@ describe("a task", () => {
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const both = await Promise.all([0, 1].map(() => engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller)));
     expect(both.map(({ replayed }) => replayed).sort()).toEqual([false, true]);
-    await engine.dispatcher.waitForEnd(both[0]?.task as never, 5_000);
+    await engine.dispatcher.waitForEnd(both[0]?.task as never, 60_000);
     const later = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
     expect(later).toMatchObject({ replayed: true, task: { state: "completed" } });
     await expect(engine.dispatcher.accept(newDispatch({ taskId: "t1", request: { message: "other" } }), caller)).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describe("a task", () => {
       expect(held.length).toBeLessThanOrEqual(done + 2);
       held[done]?.release();
     }
-    const ended = await Promise.all(tasks.map(({ task }) => engine.dispatcher.waitForEnd(task, 5_000)));
+    const ended = await Promise.all(tasks.map(({ task }) => engine.dispatcher.waitForEnd(task, 60_000)));
     expect(ended.map(({ state }) => state)).toEqual(Array(5).fill("completed"));
     expect(held.map(({ taskId }) => taskId)).toEqual(["t0", "t1", "t2", "t3", "t4"]);
   });
@@ -202,7 +202,7 @@ describe("cancel", () => {
       const taskId = `t${index}`;
       const { task } = await engine.dispatcher.accept(newDispatch({ taskId }), caller);
       await engine.dispatcher.cancel("default", taskId);
-      expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled" });
+      expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
     }
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0, queued: 0 }));
   });
@@ -220,7 +220,7 @@ describe("cancel", () => {
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
     await vi.waitFor(() => expect(engine.dispatcher.load("memory").running).toBe(1));
     await engine.dispatcher.cancel("default", "t1");
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled" });
+    expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
     expect(engine.dispatcher.load("memory").running).toBe(1);
     resolve();
     await vi.waitFor(() => expect(engine.dispatcher.load("memory").running).toBe(0));
@@ -264,7 +264,7 @@ describe("time", () => {
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const reads = vi.spyOn(engine.store, "findTask");
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
-    const waits = Array.from({ length: 100 }, () => engine.dispatcher.waitForEnd(task, 5_000));
+    const waits = Array.from({ length: 100 }, () => engine.dispatcher.waitForEnd(task, 60_000));
     await vi.waitFor(() => expect(held).toHaveLength(1));
     held[0]?.release();
     expect(await Promise.all(waits)).toEqual(Array(100).fill(expect.objectContaining({ taskId: "t1", state: "completed" })));
@@ -303,7 +303,7 @@ describe("events", () => {
     };
     const engine = await startEngine([{ ...adapter, onEvent }]);
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
-    await engine.dispatcher.waitForEnd(task, 5_000);
+    await engine.dispatcher.waitForEnd(task, 60_000);
     expect(engine.storyOf("t1").map(({ type }) => type)).toEqual(["execution.started", "tool.invoked", "execution.completed"]);
     expect(await count(engine.metrics.eventsDropped)).toBe(6);
   });
@@ -354,7 +354,7 @@ describe("an adapter that is offline", () => {
     const engine = await startEngine([broken, createInMemoryAdapter()]);
     expect(engine.registry.get("broken")?.health).toMatchObject({ status: "offline", detail: "no key" });
     const { task } = await engine.dispatcher.accept(newDispatch({ provider: "memory" }), caller);
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "completed" });
+    expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "completed" });
   });
 });
 
@@ -371,7 +371,7 @@ describe("a restart", () => {
     const second = await startEngine([createInMemoryAdapter()], { dataDir: first.dataDir });
     for (const taskId of ["retries", "waits"]) {
       const task = await second.store.findTask("default", taskId);
-      expect(await second.dispatcher.waitForEnd(task as never, 5_000)).toMatchObject({ state: "completed" });
+      expect(await second.dispatcher.waitForEnd(task as never, 60_000)).toMatchObject({ state: "completed" });
     }
     expect(await second.store.findTask("default", "fails")).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
     expect(second.callbacksDue).toEqual([{ tenant: "default", origin: "http://127.0.0.1:9" }]);
@@ -462,7 +462,7 @@ describe("on a disk that takes no writes", () => {
     const next = await startEngine([createInMemoryAdapter()], { dataDir: engine.dataDir });
     expect(await next.store.findTask("default", "running")).toMatchObject({ state: "failed" });
     const queued = await next.store.findTask("default", "queued");
-    expect(await next.dispatcher.waitForEnd(queued as never, 5_000)).toMatchObject({ state: "completed" });
+    expect(await next.dispatcher.waitForEnd(queued as never, 60_000)).toMatchObject({ state: "completed" });
   });
 });
 
@@ -507,7 +507,7 @@ describe("child tasks", () => {
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     await engine.dispatcher.cancel("default", "p");
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled" });
+    expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
     const [child] = await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 10 });
     expect(child).toMatchObject({ state: "cancelled" });
   });
@@ -527,7 +527,7 @@ describe("child tasks", () => {
   test("cannot do more than their parent, nor wait for the slot it holds", async () => {
     const engine = await startEngine([composite({ profile: "modify" }), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
-    await engine.dispatcher.waitForEnd(task, 5_000);
+    await engine.dispatcher.waitForEnd(task, 60_000);
     const [child] = await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 1 });
     expect(await engine.store.findTask("default", child?.taskId ?? "")).toMatchObject({ request: { profile: "inspect" } });
 

@@ -112,7 +112,7 @@ export function newDispatch(fields: Partial<Omit<ParsedDispatch, "request">> & {
 
 /** The task with its result, once it has ended. */
 export async function endOf({ dispatcher, store }: Awaited<ReturnType<typeof startEngine>>, task: Task): Promise<Task> {
-  await dispatcher.waitForEnd(task, 5_000);
+  await dispatcher.waitForEnd(task, 60_000);
   return (await store.findTask(task.tenant, task.taskId)) as Task;
 }
 

@@ -60,7 +60,7 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t" }), caller);
     await vi.waitFor(() => expect(engine.storyOf("t")).toHaveLength(2));
     await engine.dispatcher.cancel("default", "t");
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled" });
+    expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0 }));
   });
 
@@ -175,7 +175,7 @@ describe("a parent", () => {
     const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "parent" }), caller);
     await vi.waitFor(() => expect(engine.dispatcher.load("memory").running).toBe(1));
     await engine.dispatcher.cancel("default", "p");
-    expect(await engine.dispatcher.waitForEnd(task, 5_000)).toMatchObject({ state: "cancelled" });
+    expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
     await vi.waitFor(() => expect(answers).toHaveLength(3));
     expect(answers.map(({ errorCode }) => errorCode)).toEqual(["cancelled", "cancelled", "cancelled"]);
     expect(await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 10 })).toHaveLength(1);

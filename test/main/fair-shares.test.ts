@@ -53,4 +53,4 @@ test("a tenant with a single task gets the next free slot before a tenant with a
     ({ startedAt }) => startedAt !== null && startedAt > String(single["createdAt"]) && startedAt < String(single["startedAt"]),
   );
   expect(between.length).toBeLessThanOrEqual(2);
-}, 120_000);
+});

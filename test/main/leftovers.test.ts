@@ -1,12 +1,9 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
 import { isAlive } from "../is-alive.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
-
-// Each starts several real programs.
-vi.setConfig({ testTimeout: 60_000 });
 
 const escapes = {
   "ignores SIGHUP": "nohup",

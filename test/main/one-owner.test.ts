@@ -50,7 +50,7 @@ describe("a second Bridge", () => {
     await finish();
     const { result } = await taskInState(bridge, taskId, "completed");
     expect(result).toMatchObject({ output: expect.stringContaining(path.join(dataDir, "tmp")) });
-  }, 60_000);
+  });
 
   test.runIf(process.platform === "linux")(
     "is refused although somebody has deleted the lock file, however often it tries",
@@ -72,7 +72,7 @@ describe("a second Bridge", () => {
     await bridge.exited;
     const next = await startBridgeProgram(dataDir);
     expect(await taskInState(next, taskId, "failed")).toMatchObject({ result: { errorCode: "bridge_restarted" } });
-  }, 30_000);
+  });
 });
 
 test("two databases that are links to one file that does not exist yet are one database", async () => {

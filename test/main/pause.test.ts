@@ -1,12 +1,9 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import { until } from "../until.ts";
-
-// Each starts several real programs.
-vi.setConfig({ testTimeout: 60_000 });
 
 const LIMIT_MS = 60_000;
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

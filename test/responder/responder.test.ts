@@ -2,13 +2,11 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { dispatchTask, startBridgeProgram, taskInState } from "../bridge-program.ts";
 import { isAlive } from "../is-alive.ts";
 import { json, startScriptedServer } from "../packages/bridge-client/scripted-server.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const programs = path.resolve(import.meta.dirname, "../fixtures/programs");
 interface Result {

@@ -229,4 +229,4 @@ test("on a faulty disk a caller is refused at once, Bridge's own work waits and 
     [3, "execution.completed"],
   ]);
   expect(await store.findTask("default", "refused")).toBeNull();
-}, 20_000);
+});
