@@ -183,7 +183,7 @@ test("a task without a model says which setting gives it one", async () => {
   expect(named.result.errorCode).toBe("adapter_offline");
 });
 
-test("what is thought is told by signs of life, not by its words, and only so much of it is taken", { timeout: 60_000 }, async () => {
+test("what is thought is told by signs of life, not by its words, and only so much of it is taken", async () => {
   const { url } = await openEndpoint(async ({ response }) => {
     beginStream(response);
     const closed = once(response, "close");
@@ -200,7 +200,7 @@ test("what is thought is told by signs of life, not by its words, and only so mu
   expect(JSON.stringify(events)).not.toContain("xxx");
 });
 
-test("a model that says more than a task may is stopped", { timeout: 60_000 }, async () => {
+test("a model that says more than a task may is stopped", async () => {
   const { url } = await openEndpoint(async ({ response }) => {
     beginStream(response);
     const closed = once(response, "close");
@@ -214,7 +214,7 @@ test("a model that says more than a task may is stopped", { timeout: 60_000 }, a
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
-describe("an endpoint that sends without an end what must be held is stopped", { timeout: 60_000 }, () => {
+describe("an endpoint that sends without an end what must be held is stopped", () => {
   test.each<[string, number, string, string]>([
     ["an error", 500, "application/json", ""],
     ["an event", 200, "text/event-stream", "data: "],

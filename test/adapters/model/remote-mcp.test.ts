@@ -109,7 +109,7 @@ test("a server that asks its client without an end gets only so many answers at 
   expect(open).toBeLessThanOrEqual(100);
 });
 
-test("what failed calls tell counts as what tools tell: there is an end to it", { timeout: 30_000 }, async () => {
+test("what failed calls tell counts as what tools tell: there is an end to it", async () => {
   const far = await openServer(({ body, response }) => {
     if (body["method"] !== "tools/call") return false;
     response.writeHead(500).end("x".repeat(20 * 1024 ** 2));

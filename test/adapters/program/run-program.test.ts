@@ -152,11 +152,9 @@ test("a line is told in its order and whole, however it arrives", async () => {
 });
 
 test("a program that has told its end and hangs is stopped, and its word stands", async () => {
-  const startedAt = performance.now();
-  const { ending, orphansKilled } = await run(`${steps(ok)} setsid sleep 60 & exec sleep 60`, { exitAfterEndMs: 50 });
+  const { ending, orphansKilled } = await run(`${steps(ok)} setsid sleep 3600 & exec sleep 3600`, { exitAfterEndMs: 50 });
   expect(ending).toEqual({ status: "ok" });
   expect(orphansKilled).toBe(1);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
 test("a cancelled task is cancelled, and an end that comes too late does not count", async () => {
