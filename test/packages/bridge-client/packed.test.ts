@@ -25,7 +25,7 @@ beforeAll(async () => {
   const tarballs = (JSON.parse(stdout) as { filename: string }[]).map(({ filename }) => `./${filename}`);
   await execa("npm", ["install", ...tarballs, "--offline", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: project });
   bridge = await startBridge();
-}, 60_000);
+});
 afterAll(async () => {
   await bridge?.close();
   await rm(project, { recursive: true, force: true });

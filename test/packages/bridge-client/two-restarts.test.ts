@@ -21,4 +21,4 @@ test("follows a task through two restarts of Bridge, one of them a kill, and nei
     }
     return { seen: async () => task.map(({ id }) => id), ended: followTask() };
   });
-}, 60_000);
+});

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { stdout } = await execa("npm", ["pack", ...sources, "--ignore-scripts", "--json"], { cwd: project });
   const tarballs = (JSON.parse(stdout) as { filename: string }[]).map(({ filename }) => `./${filename}`);
   await execa("npm", ["install", ...tarballs, "--offline", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: project });
-}, 120_000);
+});
 afterAll(() => rm(project, { recursive: true, force: true }));
 
 /** Where everything lies that these packages need and that is not ours. */
@@ -104,7 +104,7 @@ test("their types reach a TypeScript project, and what their pages show compiles
   const complaints = await compile([...blocks.map((_, index) => `block-${index}.ts`), "wrong.ts"]);
   expect(complaints).toContain("Property 'text' is missing in type '{ words: string; }'");
   expect(complaints.match(/^\S+(?=\()/gm)).toEqual(["wrong.ts"]);
-}, 60_000);
+});
 
 /** Type-checks files of the project as a strict one does. */
 async function compile(files: string[]): Promise<string> {
