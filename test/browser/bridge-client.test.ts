@@ -15,7 +15,7 @@ declare const verify: typeof verifyCallback;
 let browser: Browser;
 beforeAll(async () => {
   browser = await startBrowser();
-}, 60_000);
+});
 afterAll(() => browser?.close());
 
 test("in a browser, too, a task is followed through two restarts and no event is lost or repeated", async () => {
@@ -30,7 +30,7 @@ test("in a browser, too, a task is followed through two restarts and no event is
     },
     { BRIDGE_CORS_ORIGINS: origin },
   );
-}, 60_000);
+});
 
 test("a page of a listed origin dispatches, and can read what refuses it", async () => {
   const bridge = await startBridge({ BRIDGE_CORS_ORIGINS: browser.origin });

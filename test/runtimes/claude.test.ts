@@ -57,7 +57,7 @@ for (const connection of connections) {
   });
 }
 
-describe.each(connections)("claude over %s", { timeout: 60_000 }, (connection) => {
+describe.each(connections)("claude over %s", (connection) => {
   test("inspect changes nothing, whatever the model tries, and reads nothing outside", async () => {
     const { run, directories, outside } = await openBench(connection);
     symlinkSync(path.join(outside, "secret.txt"), path.join(directories.workspace, "link.txt"));
@@ -275,7 +275,7 @@ describe.each(connections)("claude over %s", { timeout: 60_000 }, (connection) =
   });
 });
 
-describe("claude over cli", { timeout: 60_000 }, () => {
+describe("claude over cli", () => {
   const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
 
   test("structured output is Claude Code's own", async () => {
@@ -298,7 +298,7 @@ describe("claude over cli", { timeout: 60_000 }, () => {
   });
 });
 
-test("a session goes on over the other connection", { timeout: 60_000 }, async () => {
+test("a session goes on over the other connection", async () => {
   const root = await temporaryDirectory();
   const over = { acp: await openBench("acp", {}, root), cli: await openBench("cli", {}, root) };
   const first = await over.acp.run({ message: `zebra ${play({ text: "Kept." }).message}` });

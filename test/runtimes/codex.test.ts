@@ -62,7 +62,7 @@ for (const connection of connections) {
   });
 }
 
-describe.each(connections)("codex over %s", { timeout: 60_000 }, (connection) => {
+describe.each(connections)("codex over %s", (connection) => {
   const touch = (file: string, more: object = {}): Step => ({
     tools: [{ kind: "raw", name: "exec_command", input: { cmd: `touch '${file}'`, ...more } }],
   });
@@ -263,7 +263,7 @@ describe.each(connections)("codex over %s", { timeout: 60_000 }, (connection) =>
   });
 });
 
-describe("codex", { timeout: 60_000 }, () => {
+describe("codex", () => {
   test("settings that lie in the workspace or the home have no effect: tasks that meet them go over cli", async () => {
     const { run, directories, outside } = await openBench();
     const trap = ["[mcp_servers.trap]", 'command = "/usr/bin/touch"', `args = ["${outside}/server"]`];

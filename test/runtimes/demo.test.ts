@@ -30,4 +30,4 @@ test("the demo shows a real program at work, from its preflight to the callback"
   expect(stdout).toMatch(/assistant\.text +"No scenario\."/);
   expect(stdout).toMatch(/signature ok, [\s\S]*status ok in \d+ ms:\n {4}No scenario\.\n.* \d+ tokens in, 30 out, US\$ 0\.\d+\n/);
   expect(model.requests.some(({ body }) => JSON.stringify(body).includes("list the files of this directory"))).toBe(true);
-}, 90_000);
+});

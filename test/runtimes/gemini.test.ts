@@ -53,7 +53,7 @@ for (const connection of ["cli", "acp"] as const) {
   const subject = subjectOf(connection);
   adapterConformance(`gemini over ${connection}`, subject);
 
-  describe(`gemini over ${connection}`, { timeout: 60_000 }, () => {
+  describe(`gemini over ${connection}`, () => {
     const request = async (changes: Partial<ExecutionRequest> & { directories?: Directories }) => {
       const before = model.requests.length;
       const result = await inBench(subject, ({ run }) => run(changes));
@@ -191,7 +191,7 @@ for (const connection of ["cli", "acp"] as const) {
   });
 }
 
-describe("gemini over cli alone", { timeout: 60_000 }, () => {
+describe("gemini over cli alone", () => {
   const subject = subjectOf("cli");
 
   test.each([
@@ -272,7 +272,7 @@ describe("gemini over cli alone", { timeout: 60_000 }, () => {
   });
 });
 
-test("gemini over acp asks nobody on behalf of a helper agent, and waits for nobody", { timeout: 60_000 }, async () => {
+test("gemini over acp asks nobody on behalf of a helper agent, and waits for nobody", async () => {
   const directories = await directoriesOfATask();
   const done: Step = { tools: [{ kind: "raw", name: "complete_task", input: { result: "done" } }] };
   const helper = model.scenario([{ tools: [{ kind: "shell", command: "sh -c 'echo x > by-helper'" }] }, done]);

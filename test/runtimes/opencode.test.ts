@@ -274,11 +274,8 @@ describe("opencode", () => {
     expect(JSON.stringify(model.requests.slice(before).map(({ body }) => body))).toContain(
       "{env:OPENCODE_SERVER_PASSWORD} {file:/etc/hostname}",
     );
-    const startedAt = performance.now();
     expect(await bench.adapter.cancel(request.taskId)).toBe(true);
     expect(await result).toMatchObject({ status: "error", errorCode: "cancelled" });
-    // Before anything would have been killed for not stopping.
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect(processesOf(request.taskId)).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
 
 const script = path.join(import.meta.dirname, "../fixtures/programs/wild-mcp-server.js");
 
-test("an MCP server of a model's task works in the sandbox, and leaves nothing behind", { timeout: 30_000 }, async () => {
+test("an MCP server of a model's task works in the sandbox, and leaves nothing behind", async () => {
   const root = directoryOutsideTmp();
   const directories = { workspace: `${root}/workspace`, cwd: `${root}/workspace`, home: `${root}/home`, tmp: `${root}/tmp` };
   for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true });

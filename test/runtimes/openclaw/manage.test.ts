@@ -33,7 +33,7 @@ beforeAll(async () => {
   gateway = await startGateway({ modelUrl: model.url });
   near = await bridgeOn({ BRIDGE_OPENCLAW_STATE_DIR: gateway.stateDir, BRIDGE_OPENCLAW_COMMAND: JSON.stringify(gateway.argv) });
   far = await bridgeOn({});
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all([near?.close(), far?.close()]);

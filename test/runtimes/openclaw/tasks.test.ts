@@ -413,5 +413,5 @@ describe("what goes wrong", () => {
     await operator.connected();
     for (const { resumeToken } of [result, stopped])
       expect(await until(async () => !(await isAtWork(resumeToken as string)), 60_000)).toBe(true);
-  }, 240_000);
+  });
 });

@@ -1,10 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
 import { type CellBench, markedProcesses } from "./cell-bench.ts";
 
 /** A real program has to start, ask the model and start its tool. */
 const START_LIMIT_MS = 60_000;
-const pauseMs = 10;
+const POLL_MS = 10;
 
 /** Waits until a tool's command runs. */
 export async function untilAtWork(bench: CellBench, command: string): Promise<void> {
@@ -14,10 +13,7 @@ export async function untilAtWork(bench: CellBench, command: string): Promise<vo
 
 /** Waits until no process of the task is left, by its marker. */
 export async function expectGone(bench: CellBench, taskId: string): Promise<void> {
-  const limit = performance.now() + 15_000;
-  while (markedProcesses(bench.dataDir, taskId).length > 0) {
-    if (performance.now() > limit)
-      throw new Error(`processes of ${taskId} are left: ${JSON.stringify(markedProcesses(bench.dataDir, taskId))}`);
-    await delay(pauseMs);
-  }
+  await expect
+    .poll(() => markedProcesses(bench.dataDir, taskId), { message: `processes of ${taskId} are left`, interval: POLL_MS })
+    .toEqual([]);
 }
