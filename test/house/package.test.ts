@@ -26,7 +26,7 @@ beforeAll(async () => {
   }
   await writeFile(path.join(project, "package.json"), JSON.stringify({ type: "module" }));
   await cp(path.join(repository, "examples/adapter"), project, { recursive: true });
-}, 60_000);
+});
 afterAll(() => rm(project, { recursive: true, force: true }));
 
 test("asks for little", () => {
@@ -58,7 +58,7 @@ test("its conformance kit holds an adapter to the contract under vitest", async 
   const bad = await runVitest();
   expect(bad.success).toBe(false);
   expect(bad.numFailedTests).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test("its types reach a TypeScript adapter", async () => {
   const options = { strict: true, module: "nodenext", target: "es2024", noEmit: true, skipLibCheck: false, types: [] };

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+
+const directory = path.resolve(import.meta.dirname, "..");
+const files = readdirSync(directory, { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith(".ts") && !name.includes("node_modules") && path.join(directory, name) !== import.meta.filename);
+
+const deadline = "a deadline, which is scaled to the machine";
+const load = "keeps the event loop busy for so long, which is what Bridge has to notice";
+const poll = "the pause between two looks";
+
+/**
+ * A machine with other work is several times slower, so no test compares the time that something took: it compares counts, orders (`outlasts.ts`), CPU time
+ * with a reference (`cpu-cost.ts`), or uses a fake clock. Time itself is measured in `bench/`.
+ */
+const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<string, string>> }[] = [
+  {
+    about: "reads a stopwatch",
+    pattern: /performance\.now\(|\.hrtime\b|process\.uptime\(/,
+    exceptions: {
+      "harness/machine.ts": "measures the machine, to scale all time limits",
+      "until.ts": deadline,
+      "runtimes/openclaw/start-gateway.ts": deadline,
+      "http/overload.test.ts": load,
+      "http/create-server.test.ts": load,
+      "crash/run.ts": "prints how long a run took",
+      "crash/crash-run.ts": "kills the next start of Bridge at a part of the time that the last one took",
+      "adapters/in-memory-adapter.ts": "the duration that a result has to report",
+      "runtimes/model-server/server.ts": "the time of a request, for whoever looks at a run",
+      "runtimes/table/scenarios.ts": "the time of a cancellation, for the report",
+    },
+  },
+  {
+    about: "expects something of the time of day",
+    pattern: /expect\(.*Date\.now\(\)/,
+    exceptions: { "main/pause.test.ts": "waits until a timeout of Bridge has passed" },
+  },
+  {
+    about: "sleeps",
+    pattern: /await (delay|sleep)\(|setTimeout\(resolve/,
+    exceptions: {
+      "until.ts": poll,
+      "http/start-bridge.ts": poll,
+      "http/tokens.test.ts": poll,
+      "harness/global-setup.ts": poll,
+      "harness/machine.ts": "timers are what is measured",
+      "harness/reaper.ts": poll,
+      "crash/orchestrator.ts": "requests at random moments",
+      "crash/crash-run.ts": "kills at random moments",
+      "runtimes/openclaw/tasks.test.ts": "starts tasks one after the other",
+      "http/stream-writer.test.ts": "intervals of the same length, which fire in the same order",
+      "http/approval-races.test.ts": "answers at the moment of a deadline, before and after",
+      "approvals/approvals.test.ts": "outlasts two timers of Bridge, which were set before",
+      "dispatch/dispatcher.test.ts": "an agent that takes a while",
+      "dispatch/run-task.test.ts": "an agent that takes a while",
+      "dispatch/check-dispatch.test.ts": "a fake clock",
+      "adapters/claude-agent-sdk/foreign-faults.test.ts": "an SDK that takes a while",
+    },
+  },
+  {
+    about: "limits its own time, which the harness does",
+    pattern: /\b(testTimeout|hookTimeout)\b|, \{ timeout: [\d_]+ \}, (async )?\(/,
+    exceptions: {
+      "harness/setup.ts": "sets the limits",
+      "conformance/adapter.ts": "runs in projects of others",
+    },
+  },
+];
+
+test.each(rules)("no test $about, but for named exceptions", ({ pattern, exceptions }) => {
+  const found = files.filter((name) =>
+    readFileSync(path.join(directory, name), "utf8")
+      .split("\n")
+      .some((line) => pattern.test(line)),
+  );
+  expect(found.toSorted()).toEqual(Object.keys(exceptions).toSorted());
+});
