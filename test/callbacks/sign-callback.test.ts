@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback.ts";
+import { anyCharacter } from "../any-character.ts";
 
 const secrets = [24, 64].map((size) => `whsec_${Buffer.alloc(size, size).toString("base64")}`);
 const keys = readSigningKeys(secrets);
@@ -19,7 +20,7 @@ describe("signCallback", () => {
 
   test("every secret alone verifies, whatever the body", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(fc.string({ unit: anyCharacter }), (text) => {
         const timestampSeconds = Math.floor(Date.now() / 1000);
         const body = Buffer.from(JSON.stringify({ text }));
         const headers = {

@@ -356,7 +356,7 @@ describe("slow clients", () => {
   });
 
   test("do not delay good requests", async () => {
-    const { app, port, url } = await startServer({ timeouts: { headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 } });
+    const { app, port, url } = await startServer({ timeouts: { headersTimeoutMs: 240_000, requestTimeoutMs: 240_000 } });
     let ended = 0;
     const attacks = attack(port).map((answer) =>
       answer.finally(() => {
