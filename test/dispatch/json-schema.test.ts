@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { checkAgainstSchema, checkSchema } from "../../src/dispatch/json-schema.ts";
-import { cpuCost } from "../cpu-cost.ts";
+import { cpuCost } from "../cpu-time.ts";
 
 const draft7 = "http://json-schema.org/draft-07/schema#";
 const draft2020 = "https://json-schema.org/draft/2020-12/schema";

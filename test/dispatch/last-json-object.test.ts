@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { lastJsonObject } from "../../src/dispatch/last-json-object.ts";
-import { cpuCost } from "../cpu-cost.ts";
+import { cpuCost } from "../cpu-time.ts";
 
 test.each([
   ["nothing", "", undefined],

@@ -13,7 +13,7 @@ const poll = "the pause between two looks";
 
 /**
  * A machine with other work is several times slower, so no test compares the time that something took: it compares counts, orders (`outlasts.ts`), CPU time
- * with a reference (`cpu-cost.ts`), or uses a fake clock. Time itself is measured in `bench/`.
+ * with a reference (`cpu-time.ts`), or uses a fake clock. Time itself is measured in `bench/`.
  */
 const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<string, string>> }[] = [
   {

@@ -4,7 +4,7 @@ import { explainError, redact } from "../../../adapters/model/model-failure.ts";
 import { continueWith, openCallsOf } from "../../../adapters/model/open-calls.ts";
 import { costOf } from "../../../adapters/model/prices.ts";
 import { createToolNames } from "../../../adapters/program/tool-names.ts";
-import { cpuCost } from "../../cpu-cost.ts";
+import { cpuCost } from "../../cpu-time.ts";
 
 const endpoint = { baseUrl: "https://models.example/v1?key=hidden", secrets: ["my-secret-key", ""] };
 const apiError = (changes: Partial<ConstructorParameters<typeof APICallError>[0]>) =>
