@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { ApprovalQuestion } from "#contract";
 import { processesOf } from "../../conformance/adapter-bench.ts";
 import { openBench } from "./sdk-bench.ts";
@@ -126,8 +126,7 @@ test("a question that comes after the end is answered with no, and put before no
 });
 
 test("an SDK that hands on all of Bridge's environment gives none of it to the program", async () => {
-  process.env["BRIDGE_TEST_SECRET"] = "s3cret";
-  onTestFinished(() => void delete process.env["BRIDGE_TEST_SECRET"]);
+  vi.stubEnv("BRIDGE_TEST_SECRET", "s3cret");
   const { run, root } = await openBench('echo "[$BRIDGE_TEST_SECRET][$CLAUDE_CODE_ENTRYPOINT]" > "$HOME/seen"', {
     sdk: sdkOf(`const env = { ...process.env, ...options.env, CLAUDE_CODE_ENTRYPOINT: "sdk-ts" };
       options.spawnClaudeCodeProcess({ command: options.pathToClaudeCodeExecutable, args: [], env });

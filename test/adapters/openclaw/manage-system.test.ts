@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
 import { createManagers } from "../../../adapters/openclaw/manage/create-managers.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
@@ -77,7 +77,7 @@ describe("the security posture", () => {
     console.log(JSON.stringify({ ts: 1, summary: { critical: 0, warn: 1, info: 0 }, findings }, null, 2));`;
 
   it("is OpenClaw's own audit, once for all who ask in a while, with no more of the environment than it needs", async () => {
-    process.env["BRIDGE_SECRET"] = "secret";
+    vi.stubEnv("BRIDGE_SECRET", "secret");
     const { managers, starts } = await auditWith(report);
     const [one, two] = await Promise.all([managers.getSecurityPosture(), managers.getSecurityPosture()]);
     const finding = {
@@ -92,7 +92,6 @@ describe("the security posture", () => {
     expect(two).toEqual(one);
     expect(await managers.getSecurityPosture()).toEqual(one);
     expect(await starts()).toBe(1);
-    delete process.env["BRIDGE_SECRET"];
   });
 
   it("is asked for again after it failed", async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Writable } from "node:stream";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type ProcessOptions, runProcess } from "../../../adapters/process/run-process.ts";
 import { processesOf } from "../../conformance/adapter-bench.ts";
 import { isAlive } from "../../is-alive.ts";
@@ -167,7 +167,7 @@ describe("start", () => {
   });
 
   test("gives the program its environment, no more, and none of our files", async () => {
-    process.env["BRIDGE_SECRET_OF_THE_TEST"] = "leaked";
+    vi.stubEnv("BRIDGE_SECRET_OF_THE_TEST", "leaked");
     const { lines } = await run("environment", { env: { PATH: "/usr/bin:/bin", HOME: "/overridden" }, taskId: "tenant/environment" });
     const [environment, files, cwd] = lines.map(([line]) => line);
     expect(JSON.parse(environment ?? "").sort()).toEqual(

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Sandbox } from "#contract";
 import { createSandbox } from "../../../adapters/process/sandbox.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
@@ -31,6 +31,8 @@ test("a sandbox in which a task could write to a setting of the host is missing,
 });
 
 test("of two places one of which holds the other, the inner decides", async () => {
+  // A file system in memory is below /dev, of which a sandbox has its own.
+  vi.stubEnv("TMPDIR", process.env["DISK_TMPDIR"]);
   const { create, root } = await openBench("echo bubblewrap 0.8.0");
   const at = (name: string) => path.join(root, name);
   for (const name of ["home/data/workspaces/agent", "home/data/tmp/task", "secrets"]) mkdirSync(at(name), { recursive: true });
