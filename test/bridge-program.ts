@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished } from "vitest";
+import { compileCache } from "./harness/compile-cache.ts";
 import { until } from "./until.ts";
 
 const repository = path.resolve(import.meta.dirname, "..");
@@ -46,6 +47,7 @@ export async function startBridgeProgram(
   const child = spawn(limited[0] as string, limited.slice(1), {
     cwd: dataDir,
     env: {
+      ...compileCache,
       // None of the programs that the machine of a developer may have.
       PATH: "/usr/bin:/bin",
       BRIDGE_PORT: "0",

@@ -2,4 +2,6 @@ import { defineConfig } from "vitest/config";
 import { harness } from "../harness/vitest-options.ts";
 
 /** The tests in a real browser, which has to be installed; see CONTRIBUTING.md. */
-export default defineConfig({ test: { ...harness(120_000), include: ["test/browser/**/*.test.ts"] } });
+export default defineConfig({
+  test: { ...harness({ testLimitMs: 120_000, filesInMemory: false }), include: ["test/browser/**/*.test.ts"] },
+});

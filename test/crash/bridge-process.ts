@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { compileCache } from "../harness/compile-cache.ts";
 
 /** One life of Bridge, from start to kill. */
 export interface BridgeProcess {
@@ -22,7 +23,7 @@ const LEVEL_ERROR = 50;
 export function startBridge(environment: Readonly<Record<string, string>>): BridgeProcess {
   const child = spawn(process.execPath, [path.join(repository, "src/main.ts")], {
     cwd: repository,
-    env: { PATH: process.env["PATH"] ?? "", ...environment },
+    env: { ...compileCache, PATH: process.env["PATH"] ?? "", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = once(child, "exit").then(() => {});

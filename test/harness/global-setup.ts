@@ -1,36 +1,39 @@
 import { spawn } from "node:child_process";
-import { rm } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { TestProject } from "vitest/node";
 import { signal } from "../../adapters/process/process-table.ts";
+import { compileCache } from "./compile-cache.ts";
 import { measureMachine, slowness } from "./machine.ts";
-import { beginRun, commandOf, findLeftProcesses, removeDeadRuns, type TestRun } from "./test-run.ts";
+import { beginRun, commandOf, findLeftProcesses, removeDeadRuns, removeDirectories, type TestRun } from "./test-run.ts";
 
 /** How long processes that are about to end may take for it, on an idle machine. */
 const END_LIMIT_MS = 2_000;
 const POLL_MS = 20;
 
 /** Gives the run a directory for its temporary files and a reaper, and measures the machine. A run that leaves processes behind fails. */
-export async function setup(): Promise<() => Promise<void>> {
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await removeDeadRuns();
-  const run = beginRun();
-  startReaper(run);
+  const run = beginRun({ wantsMemory: project.getProvidedContext().filesInMemory });
+  startReaper(run.name);
   process.env["TMPDIR"] = run.directory;
+  process.env["DISK_TMPDIR"] = run.diskDirectory;
+  Object.assign(process.env, compileCache);
   await measureMachine();
 
   return async () => {
     const left = await waitForProcesses(run);
     const names = left.map((one) => `  ${one.pid} ${commandOf(one)}`);
     for (const one of left) signal(one, "SIGKILL");
-    await rm(run.directory, { recursive: true, force: true, maxRetries: 10 });
+    await removeDirectories(run.name);
     if (left.length > 0) throw new Error(`The tests left processes behind:\n${names.join("\n")}`);
   };
 }
 
 /** It leads a session of its own, so that Ctrl-C does not reach it, and ends when this process does. */
-function startReaper({ directory, label }: TestRun): void {
+function startReaper(name: string): void {
   const program = path.join(import.meta.dirname, "reaper.ts");
-  const reaper = spawn(process.execPath, [program, directory, String(label ?? 0)], {
+  const reaper = spawn(process.execPath, [program, name], {
     detached: true,
     stdio: ["pipe", "ignore", "inherit"],
   });

@@ -5,14 +5,14 @@ import { isRunning, removeRun } from "./test-run.ts";
  * The program that cleans up after a test run, however it ends: it outlives the process of the run, which holds the other end of its stdin.
  * vitest ends at once on SIGINT and SIGTERM, without any hook, and its workers leave the programs behind that tests have started.
  */
-const [directory = "", label = ""] = process.argv.slice(2);
+const [name = ""] = process.argv.slice(2);
 const POLL_MS = 5;
 
 // Ctrl-C goes to everything in the terminal.
-for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => {});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 
 process.stdin.resume().on("close", async () => {
   // It closes its files shortly before it ends, and its exit code counts.
-  while (isRunning(directory)) await delay(POLL_MS);
-  await removeRun({ directory, label: Number(label) || null });
+  while (isRunning(name)) await delay(POLL_MS);
+  await removeRun(name);
 });

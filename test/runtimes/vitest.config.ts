@@ -5,7 +5,7 @@ import { harness } from "../harness/vitest-options.ts";
 export default defineConfig({
   test: {
     // Some programs take seconds to start, and retry errors for as long.
-    ...harness(240_000),
+    ...harness({ testLimitMs: 240_000, filesInMemory: false }),
     include: ["test/runtimes/**/*.test.ts"],
     exclude: ["**/node_modules/**", "test/runtimes/model-server/**"],
   },
