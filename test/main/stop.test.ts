@@ -9,6 +9,7 @@ import { createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config.ts";
 import { shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
 import { findClosedPort, startReceiver } from "../callbacks/receiver.ts";
+import { compileCache } from "../harness/compile-cache.ts";
 import { isAlive } from "../is-alive.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
@@ -103,7 +104,7 @@ describe("the stop", () => {
     const port = await findClosedPort();
     const full = await open("/dev/full", "w");
     const bridge = spawn(process.execPath, [path.resolve("src/main.ts")], {
-      env: { PATH: "/usr/bin:/bin", BRIDGE_PORT: String(port), BRIDGE_DATA_DIR: await temporaryDirectory() },
+      env: { ...compileCache, PATH: "/usr/bin:/bin", BRIDGE_PORT: String(port), BRIDGE_DATA_DIR: await temporaryDirectory() },
       stdio: ["ignore", full.fd, "ignore"],
     });
     onTestFinished(() => void bridge.kill("SIGKILL"));

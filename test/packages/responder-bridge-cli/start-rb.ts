@@ -1,12 +1,18 @@
 import path from "node:path";
 import { execa } from "execa";
+import { compileCache } from "../../harness/compile-cache.ts";
 import { type Answer, json } from "../bridge-client/scripted-server.ts";
 
 const program = path.resolve(import.meta.dirname, "../../../packages/responder-bridge-cli/src/rb.ts");
 
 /** A call of `rb`, as a process in a directory, with no more of an environment than it needs. */
 export function startRb(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
-  return execa(process.execPath, [program, ...args], { cwd, env: { PATH: "/usr/bin:/bin", ...env }, extendEnv: false, reject: false });
+  return execa(process.execPath, [program, ...args], {
+    cwd,
+    env: { PATH: "/usr/bin:/bin", ...compileCache, ...env },
+    extendEnv: false,
+    reject: false,
+  });
 }
 
 /** A model answers with this document. */
