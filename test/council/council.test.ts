@@ -3,7 +3,9 @@ import path from "node:path";
 import type { BridgeReport, CouncilReport } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../temporary-directory.ts";
-import { expert, finding, openCouncil, startBridge } from "./open-council.ts";
+import { expert, finding, openCouncil, shareBridge, startBridge } from "./open-council.ts";
+
+shareBridge();
 
 describe("a council of one runtime over HTTP", () => {
   test("quick: everybody once, and a report", async () => {

@@ -3,7 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import path from "node:path";
 import type { BridgeReport } from "bridge-council";
 import { expect, test } from "vitest";
-import { expert, finding, openCouncil } from "./open-council.ts";
+import { expert, finding, openCouncil, shareBridge } from "./open-council.ts";
+
+shareBridge();
 
 test("Bridge answers while a council measures a scope of nothing but spaces", async () => {
   const { bridge, dispatch, taskId } = await openCouncil({

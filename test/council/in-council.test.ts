@@ -1,6 +1,8 @@
 import type { BridgeReport, CouncilReport } from "bridge-council";
 import { expect, test } from "vitest";
-import { openCouncil } from "./open-council.ts";
+import { openCouncil, shareBridge } from "./open-council.ts";
+
+shareBridge();
 
 const itself = "a council or a responder itself, not a runtime";
 

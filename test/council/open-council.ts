@@ -40,20 +40,24 @@ export async function startBridge(dataDir: string, environment: Record<string, s
   return { dataDir, ...files, start, bridge: await start() };
 }
 
-/** One Bridge serves all councils that need no other settings, one after the other. */
-const ends: (() => void)[] = [];
 let shared: Awaited<ReturnType<typeof startBridge>>;
-beforeAll(async () => {
-  const dataDir = mkdtempSync(path.join(tmpdir(), "bridge-test-"));
-  ends.push(() => rmSync(dataDir, { recursive: true, force: true }));
-  shared = await startBridge(dataDir, {}, (act) => void ends.push(act));
-});
-afterAll(async () => {
-  // The Bridge, and then what it has written.
-  ends.pop()?.();
-  await shared.bridge.exited;
-  ends.pop()?.();
-});
+
+/** Starts the Bridge that serves all councils of a file, one after the other, unless they need other settings. */
+export function shareBridge(): void {
+  const ends: (() => void)[] = [];
+  beforeAll(async () => {
+    const dataDir = mkdtempSync(path.join(tmpdir(), "bridge-test-"));
+    ends.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    shared = await startBridge(dataDir, {}, (act) => void ends.push(act));
+  });
+  afterAll(async () => {
+    // The Bridge, and then what it has written.
+    ends.pop()?.();
+    await shared.bridge.exited;
+    ends.pop()?.();
+  });
+}
+
 let councils = 0;
 
 /** A council of its own, with what its roles say. */
