@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { harness } from "./test/harness/vitest-options.ts";
 
@@ -7,6 +8,8 @@ export default defineConfig({
     ...harness({ testLimitMs: 60_000, filesInMemory: true }),
     // Half of the CPU time would go into loading modules again that an earlier file has loaded.
     isolate: false,
+    // One more than there are cores: tests often wait.
+    maxWorkers: availableParallelism() + 1,
     include: ["test/**/*.test.ts"],
     // `npm run test:runtimes` installs the real agent programs for these, `npm run test:openapi` linters and generators, `npm run test:browser`
     // needs a browser, and `npm run test:sandbox` bubblewrap.

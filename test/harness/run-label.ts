@@ -10,14 +10,16 @@ import { readProc } from "../../adapters/process/process-table.ts";
  */
 export type RunLabel = number;
 
-/** A run within a run cannot raise the limit again, so its label is lower. */
-const HIGHEST = 2 ** 50;
-const MAX_STEP = 2 ** 40;
+/** Labels of runs are multiples of this. A run that a test starts cannot raise the limit again, so its label is a little lower. */
+const STEP = 2 ** 20;
+const MAX_RUN = 2 ** 30;
+const MAX_NESTED = 1_000;
 
 /** Labels this process and thereby all that it starts from now on. Null where labels do not work: without /proc or prlimit. */
 export function labelThisProcess(): RunLabel | null {
   if (readProc(() => readFileSync("/proc/self/limits")) === null) return null;
-  const label = (readLabel(process.pid) ?? HIGHEST) - randomInt(1, MAX_STEP);
+  const outer = readLabel(process.pid);
+  const label = outer === null ? randomInt(1, MAX_RUN) * STEP : outer - randomInt(1, MAX_NESTED);
   try {
     execFileSync("prlimit", ["--pid", String(process.pid), `--rss=${label}:${label}`], { stdio: "ignore" });
   } catch {
@@ -26,8 +28,12 @@ export function labelThisProcess(): RunLabel | null {
   return label;
 }
 
-/** Whether the process carries the label. */
-export const hasLabel = (pid: number, label: RunLabel): boolean => readLabel(pid) === label;
+/** Whether the process belongs to the run, or to one that a test of it has started. */
+export function hasLabel(pid: number, label: RunLabel): boolean {
+  const found = readLabel(pid);
+  if (found === null || label % STEP !== 0) return found === label;
+  return found <= label && found > label - STEP;
+}
 
 function readLabel(pid: number): RunLabel | null {
   const limits = readProc(() => readFileSync(`/proc/${pid}/limits`, "utf8"));

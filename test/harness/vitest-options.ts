@@ -16,7 +16,6 @@ export const harness = (provide: ProvidedContext): NonNullable<ViteUserConfig["t
   globalSetup: [path.join(import.meta.dirname, "global-setup.ts")],
   setupFiles: [path.join(import.meta.dirname, "setup.ts")],
   provide,
-  // Two test files at once leave a small machine time for the programs that they start.
   maxWorkers: 2,
   restoreMocks: true,
   unstubEnvs: true,
