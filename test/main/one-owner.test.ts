@@ -63,7 +63,6 @@ describe("a second Bridge", () => {
       await finish();
       await taskInState(bridge, taskId, "completed");
     },
-    30_000,
   );
 
   test("starts on the files of a killed Bridge", async () => {
