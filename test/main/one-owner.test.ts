@@ -52,18 +52,15 @@ describe("a second Bridge", () => {
     expect(result).toMatchObject({ output: expect.stringContaining(path.join(dataDir, "tmp")) });
   });
 
-  test.runIf(process.platform === "linux")(
-    "is refused although somebody has deleted the lock file, however often it tries",
-    async () => {
-      const { dataDir, bridge, taskId, finish } = await startBusyBridge();
-      await rm(path.join(dataDir, "data-directory.lock"));
-      const other = { BRIDGE_DATABASE_URL: `sqlite:${await temporaryDirectory()}/other.db` };
-      for (let tries = 0; tries < 2; tries += 1)
-        expect(await refusalOf(dataDir, other)).toMatch(new RegExp(`exit 1.*process ${bridge.pid} holds .*was deleted`, "s"));
-      await finish();
-      await taskInState(bridge, taskId, "completed");
-    },
-  );
+  test.runIf(process.platform === "linux")("is refused although somebody has deleted the lock file, however often it tries", async () => {
+    const { dataDir, bridge, taskId, finish } = await startBusyBridge();
+    await rm(path.join(dataDir, "data-directory.lock"));
+    const other = { BRIDGE_DATABASE_URL: `sqlite:${await temporaryDirectory()}/other.db` };
+    for (let tries = 0; tries < 2; tries += 1)
+      expect(await refusalOf(dataDir, other)).toMatch(new RegExp(`exit 1.*process ${bridge.pid} holds .*was deleted`, "s"));
+    await finish();
+    await taskInState(bridge, taskId, "completed");
+  });
 
   test("starts on the files of a killed Bridge", async () => {
     const { dataDir, bridge, taskId } = await startBusyBridge();

@@ -6,7 +6,6 @@ import { prefixOf } from "../../../packages/council/src/ids.ts";
 import { CONTEXT_LIMIT_CHARACTERS } from "../../../packages/council/src/packet.ts";
 import { readAnswer } from "../../../packages/council/src/read-answer.ts";
 import { modelFamilyOf } from "../../../packages/council/src/report.ts";
-import { cpuCost } from "../../cpu-time.ts";
 import { createRolePlayer, type Script, say } from "./role-player.ts";
 
 const given = { scope: "12 files", task_description: "Review it.", task_type: "review", domains: ["security"] };
