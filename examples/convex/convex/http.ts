@@ -15,7 +15,12 @@ http.route({
     if (callback === null) return new Response(null, { status: 401 });
 
     const { taskId, agentId, provider, status, output, error, errorCode, finishedAt } = callback;
-    await context.runMutation(internal.callbacks.take, { taskId, agentId, provider, status, output, error, errorCode, finishedAt });
+    await context.runMutation(internal.callbacks.take, {
+      ...{ taskId, agentId, provider, status, finishedAt },
+      ...(output !== undefined && { output }),
+      ...(error !== undefined && { error }),
+      ...(errorCode !== undefined && { errorCode }),
+    });
     return new Response(null, { status: 204 }); // Anything else, an exception included, and Bridge tries again.
   }),
 });
