@@ -61,9 +61,7 @@ export async function createCallbackBench(settings: WorkerSettings = {}) {
     },
     /** Resolves with the callback once it is in the state, after so many attempts. */
     async settled(task: Task, state: Callback["state"], attempts?: number): Promise<Callback> {
-      await expect
-        .poll(() => bench.find(task), { timeout: 10_000, interval: 5 })
-        .toMatchObject({ state, ...(attempts !== undefined && { attempts }) });
+      await expect.poll(() => bench.find(task), { interval: 5 }).toMatchObject({ state, ...(attempts !== undefined && { attempts }) });
       return await bench.find(task);
     },
     attempts: () => log.filter((line) => line.message === "callback attempt"),

@@ -49,6 +49,8 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "harness/reaper.ts": poll,
       "crash/orchestrator.ts": "requests at random moments",
       "crash/crash-run.ts": "kills at random moments",
+      "runtimes/model-server/server.ts": "a model whose connection breaks a while after its last word",
+      "runtimes/shell/play-commands.ts": poll,
       "runtimes/openclaw/tasks.test.ts": "starts tasks one after the other",
       "http/stream-writer.test.ts": "intervals of the same length, which fire in the same order",
       "http/approval-races.test.ts": "answers at the moment of a deadline, before and after",

@@ -43,7 +43,7 @@ describe("the page of the API", () => {
   });
 });
 
-test("every path of the description answers 405 to every other method, as it is described", { timeout: 60_000 }, async () => {
+test("every path of the description answers 405 to every other method, as it is described", async () => {
   const bridge = await startBridge();
   try {
     const { paths } = (await bridge.call("GET", "/openapi.json")).body as Description;
@@ -73,7 +73,7 @@ test("the headers of the rate limit are described where they are sent", async ()
   }
 });
 
-test("a Bridge with default settings completes the dispatch that the description proposes", { timeout: 60_000 }, async () => {
+test("a Bridge with default settings completes the dispatch that the description proposes", async () => {
   const bridge = await startBridgeProgram(await temporaryDirectory());
   const description = (await (await bridge.call("GET", "/openapi.json")).json()) as Description;
   const example = description.paths["/api/v2/dispatch"]?.["post"]?.requestBody.content["application/json"]?.example;
@@ -82,7 +82,7 @@ test("a Bridge with default settings completes the dispatch that the description
     return [answer.status, ((await answer.json()) as { state?: string }).state];
   };
   // The adapter is looked at after the start: until then it is offline.
-  await expect.poll(dispatch, { timeout: 50_000 }).toEqual([200, "completed"]);
+  await expect.poll(dispatch).toEqual([200, "completed"]);
 });
 
 test("a callback is what the webhook describes, with its headers", async () => {

@@ -24,13 +24,20 @@ async function startWithEscapes(last: string) {
   const directory = path.join(dataDir, "pids");
   mkdirSync(directory);
   const isComplete = () => readdirSync(directory).filter((name) => !name.endsWith(".new")).length === start.length;
-  const script = [...start, `while [ "$(ls PIDS | grep -vc new)" -lt ${start.length} ]; do sleep 0.02; done`, last].join("\n");
+  const ownPid = path.join(dataDir, "agent.pid");
+  const script = [
+    `echo $$ > ${ownPid}`,
+    ...start,
+    `while [ "$(ls PIDS | grep -vc new)" -lt ${start.length} ]; do sleep 0.02; done`,
+    last,
+  ].join("\n");
   const bridge = await startBridgeProgram(dataDir, shellCommand(script.replaceAll("PIDS", directory)));
   const pidOf = (index: number): number => Number(readFileSync(path.join(directory, String(index)), "utf8"));
   const living = () => Object.keys(escapes).filter((_, index) => isAlive(pidOf(index)));
   onTestFinished(() => {
-    for (const name of readdirSync(directory)) {
-      const pid = Number(readFileSync(path.join(directory, name), "utf8"));
+    // The agent, too: tests end with Bridges that are killed.
+    for (const file of [ownPid, ...readdirSync(directory).map((name) => path.join(directory, name))]) {
+      const pid = Number(readFileSync(file, "utf8"));
       if (pid > 0 && isAlive(pid)) process.kill(pid, "SIGKILL");
     }
   });
@@ -46,7 +53,7 @@ test("no process outlives a completed task, even if it changed its environment, 
 });
 
 test("no process outlives a cancelled task, even if it changed its environment, session and parent", async () => {
-  const { bridge, isComplete, living } = await startWithEscapes("sleep 300");
+  const { bridge, isComplete, living } = await startWithEscapes("exec sleep 300");
   await expect.poll(isComplete, { timeout: 15_000 }).toBe(true);
   expect(living()).toEqual(Object.keys(escapes));
   await bridge.call("POST", "/api/v2/tasks/t1/cancel");
@@ -55,8 +62,8 @@ test("no process outlives a cancelled task, even if it changed its environment, 
 });
 
 test("no process outlives kill -9 of Bridge and its next start, and those of another Bridge are spared", async () => {
-  const { dataDir, bridge, isComplete, living } = await startWithEscapes("sleep 300");
-  const other = await startWithEscapes("sleep 300");
+  const { dataDir, bridge, isComplete, living } = await startWithEscapes("exec sleep 300");
+  const other = await startWithEscapes("exec sleep 300");
   await expect.poll(() => isComplete() && other.isComplete(), { timeout: 15_000 }).toBe(true);
   bridge.signal("SIGKILL");
   expect(await bridge.exited).toBe("SIGKILL");
@@ -69,7 +76,7 @@ test("no process outlives kill -9 of Bridge and its next start, and those of ano
 });
 
 test("a Bridge that starts on a copy of the data directory of a running Bridge spares its processes", async () => {
-  const { dataDir, isComplete, living } = await startWithEscapes("sleep 300");
+  const { dataDir, isComplete, living } = await startWithEscapes("exec sleep 300");
   await expect.poll(isComplete, { timeout: 15_000 }).toBe(true);
   const copy = await temporaryDirectory();
   cpSync(dataDir, copy, { recursive: true });

@@ -1,12 +1,11 @@
 import { defineConfig } from "vitest/config";
+import { harness } from "../harness/vitest-options.ts";
 
 /** The linters of openapi.yaml and the clients that are generated from it; `install.ts` puts both there first. */
 export default defineConfig({
   test: {
+    // Each runs programs that take seconds to start.
+    ...harness({ testLimitMs: 240_000, filesInMemory: true }),
     include: ["test/openapi/*.test.ts"],
-    // Each runs programs that take seconds to start, and far longer on a busy machine.
-    testTimeout: 120_000,
-    hookTimeout: 240_000,
-    restoreMocks: true,
   },
 });

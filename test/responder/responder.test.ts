@@ -246,7 +246,7 @@ test("a link that leads out of the workspace is not read", async () => {
   const { dispatch, ended, workspace } = await openResponder();
   symlinkSync("/etc/passwd", path.join(workspace, "link"));
   await dispatch({ materials: ["link"] });
-  expect(await ended("failed")).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("outside") });
+  expect(await ended("failed")).toMatchObject({ errorCode: "user_action_required", error: expect.stringContaining("outside") });
   expect(readdirSync(workspace)).not.toContain("final");
 });
 
