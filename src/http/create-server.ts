@@ -140,7 +140,7 @@ function countHosts(rawHeaders: readonly string[]): number {
 function describeMissingRoute(method: string, allowed: string[], reply: { header(name: string, value: string): unknown }): BridgeError {
   if (allowed.length === 0) return new BridgeError("not_found", "There is nothing here. The routes are listed at /docs.");
   reply.header("allow", allowed.join(", "));
-  return new BridgeError("method_not_allowed", `${method} is not possible here; ${allowed.join(", ")} is.`);
+  return new BridgeError("method_not_allowed", `${method} is not allowed here. Allowed: ${allowed.join(", ")}.`);
 }
 
 /** A body of this size can take tens of milliseconds to parse. */

@@ -59,10 +59,11 @@ export function toProblem(error: BridgeError, requestId: string): Problem {
   return { ...problem, ...(errors.length > 0 && { errors: [...errors] }), ...(queue !== null && { queue }) };
 }
 
-/** Many clients log only `detail`, so a fault of the request's form stands there with its first field. */
+/** Many clients log only `detail`, so that of an invalid request includes the first field error, unless the message states it already. */
 function describeInOneLine({ code, message, errors }: BridgeError): string {
   const [first, ...others] = errors;
   if (code !== "invalid_request" || first === undefined) return message;
+  if (first.path !== "" && message.endsWith(`${first.path} ${first.message}.`)) return message;
   const more = others.length === 0 ? "" : ` (and ${others.length} more in errors)`;
   return `${message.replace(/\.$/, "")}: ${first.path === "" ? "it" : first.path} ${first.message}${more}.`;
 }
