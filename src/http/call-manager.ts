@@ -148,7 +148,7 @@ function listLoaded(registry: Pick<AdapterRegistry, "list">): string {
 }
 
 const lacks: Readonly<Record<keyof Managers, string>> = {
-  runtime: "tells nothing about its runtime",
+  runtime: "does not report its runtime",
   agents: "manages no agents",
   skills: "manages no skills",
   system: "does not manage its runtime as a whole",

@@ -176,7 +176,7 @@ describe("who asks, and for what", () => {
   });
 
   test.each([
-    ["memory", "", "memory tells nothing about its runtime. It manages nothing."],
+    ["memory", "", "memory does not report its runtime. It manages nothing."],
     ["memory", "/agents", "memory manages no agents. It manages nothing."],
     ["halfway", "/agents/a", "halfway manages no agents. It manages: skills."],
     ["halfway", "/system/models", "halfway does not manage its runtime as a whole. It manages: skills."],
