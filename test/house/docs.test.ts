@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { errorCodes } from "../../src/errors.ts";
 import { settings } from "../../src/settings.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
@@ -48,4 +49,14 @@ test("every script runs a file that exists", () => {
   );
   expect(files.length).toBeGreaterThan(5);
   expect(files.filter((file) => !existsSync(path.join(repository, file)))).toEqual([]);
+});
+
+test("the troubleshooting page lists every code of a refused request with its status", () => {
+  const text = readFileSync(path.join(repository, "docs/troubleshooting.md"), "utf8");
+  const rows = text.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
+  const missing = Object.entries(errorCodes).filter(
+    ([code, { httpStatus }]) =>
+      !rows.some(([, codes = "", status]) => codes.split(", ").includes(`\`${code}\``) && status === String(httpStatus)),
+  );
+  expect(missing.map(([code]) => code)).toEqual([]);
 });
