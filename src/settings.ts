@@ -207,7 +207,7 @@ export const settings = {
   BRIDGE_RATE_LIMIT: z
     .union([z.literal("off"), integer(1, 1_000_000)], expected("off or a whole number from 1 to 1000000"))
     .default("off")
-    .describe("POST requests, deletions of tasks and writes of workspace files per minute and token, or off."),
+    .describe("Maximum POST requests, task deletions and workspace file writes per token and minute, or off."),
   BRIDGE_CORS_ORIGINS: list
     .pipe(z.array(z.string().refine(isOrigin, "must be an origin such as https://app.example, without a path, or *")))
     .default([])
@@ -232,7 +232,7 @@ export const settings = {
   BRIDGE_PROBE_SECONDS: integer(1, 600)
     .optional()
     .describe(
-      "Seconds that an agent program may take to start and answer, when Bridge looks whether it works and at the start of a task over acp. Default: 20, up to 80 on a busy machine",
+      "Seconds that an agent program may take to start and answer, in a health check and at the start of a task over acp, from 1 to 600. Default: 20, up to 80 on a busy machine",
     ),
   BRIDGE_APPROVAL_SECONDS: integer(1, 86_400).default(300).describe("Seconds that an approval waits before it counts as rejected."),
   BRIDGE_SANDBOX: choice(["off", "auto", "required"])

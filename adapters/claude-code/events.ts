@@ -76,7 +76,7 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
     }
     if (type === "message_delta") isRefused ||= delta?.stop_reason === "refusal";
     if (type === "message_stop") {
-      if (isRefused) return discard("The model refused to go on.");
+      if (isRefused) return discard("The model refused to continue.");
       return discard(retryReason(), blocks?.slice(0, abandoned?.from_block_index).join(""));
     }
     if (type !== "content_block_delta" || delta?.type !== "text_delta") return [];

@@ -150,7 +150,7 @@ async function runProgram(
 
   if (dropped > 0)
     config.logger.warn({ taskId, dropped }, "dropped lines of the program: Bridge's own events, or a result that came too late");
-  if (malformed > 0) config.logger.warn({ taskId, malformed }, "ignored malformed events of the program");
+  if (malformed > 0) config.logger.warn({ taskId, malformed }, "malformed events of the program ignored");
   if (end.orphansLeft > 0) config.logger.warn({ taskId, processes: end.orphansLeft }, "processes of the task could not be killed");
   if (end.orphansKilled > 0) config.onOrphansKilled(end.orphansKilled);
   const result = isTooLong ? (stopFailure(end) ?? textLimitFailure) : resultOf(end, reported);

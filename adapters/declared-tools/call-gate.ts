@@ -22,7 +22,7 @@ const pending: CallAnswer = {
   isError: false,
 };
 const tooMuch: CallAnswer = {
-  text: `The call was refused: the calls of one turn are limited to ${MAX_CALLS}, with ${MAX_INPUT_BYTES / 1024 ** 2} MiB of input.`,
+  text: `The call was rejected: a task is limited to ${MAX_CALLS} calls and ${MAX_INPUT_BYTES / 1024 ** 2} MiB of input.`,
   isError: true,
 };
 

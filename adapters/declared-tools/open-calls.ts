@@ -20,13 +20,13 @@ export function matchResults(open: readonly OpenCall[], message: string): Matche
   const ids = open.map(({ toolCallId }) => toolCallId);
   if (object !== null && ids.every((id) => Object.hasOwn(object, id))) {
     const strangers = Object.keys(object).filter((key) => !ids.includes(key));
-    if (strangers.length > 0) return { fault: `The message has results of calls that nobody has made: ${named(strangers)}.` };
+    if (strangers.length > 0) return { fault: `The message has results for unknown calls: ${named(strangers)}. The waiting calls are: ${named(ids)}.` };
     return { results: open.map((call) => [call, object[call.toolCallId]]), rest };
   }
   const [only, ...others] = open;
   if (only !== undefined && others.length === 0) return { results: [[only, message]], rest: "" };
   return {
-    fault: `The conversation waits for the results of ${open.length} tool calls. Begin the message with a JSON object that has each of them under its toolCallId: ${named(ids)}.`,
+    fault: `The conversation waits for the results of ${open.length} tool calls. Begin the message with a JSON object that maps each toolCallId to its result: ${named(ids)}.`,
   };
 }
 

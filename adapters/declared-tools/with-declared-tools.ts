@@ -66,7 +66,7 @@ export async function withDeclaredTools(task: ToolTask, host: ToolHost, run: Run
       await store.forget(home, resumeToken);
     return ending;
   } catch (error) {
-    logger.error({ taskId: request.taskId, err: error }, "failed to keep the open tool calls of the task");
+    logger.error({ taskId: request.taskId, err: error }, "failed to store the open tool calls of the task");
     // Without a token nobody continues a session whose calls Bridge does not know.
     const { resumeToken: _, ...rest } = ending;
     return rest;
@@ -119,7 +119,7 @@ async function offerTools(
 const unreached = {
   status: "error",
   errorCode: "adapter_error",
-  error: "The program did not read the tools of the dispatch from Bridge's MCP server: its model has answered without them.",
+  error: "The program did not read the declared tools from Bridge's MCP server, so its model answered without them. Dispatch again, or check that the program can connect to 127.0.0.1.",
 } as const;
 
 /** The end of a task whose calls somebody else works. */
@@ -128,7 +128,7 @@ function awaitResults({ usage, costUsd, model, resumeToken }: Ending, calls: rea
     return {
       status: "error",
       errorCode: "adapter_error",
-      error: "The program called a tool of the dispatch, and its session cannot be resumed.",
+      error: "The program called a declared tool, but its session cannot be resumed: the program reported no session id. Dispatch without tools.",
     };
   return {
     status: "ok",

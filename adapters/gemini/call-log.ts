@@ -62,7 +62,7 @@ export function createCallReader(): { read(line: string): void; calls(): ModelCa
       if (record.role === "main" && at >= last.at) last = { at, failure: explainReasons(record.finish_reasons) };
     } else if (record["event.name"] === "gemini_cli.chat.content_retry_failure") {
       if (at >= last.at)
-        last = { at, failure: modelError(`Gemini got no answer from the model that it can use (${record.final_error_type}).`) };
+        last = { at, failure: modelError(`Gemini CLI received no usable answer from the model (${record.final_error_type}).`) };
     } else {
       // The text of the next try cannot come before its delay is over.
       const delayMs = "delay_ms" in record ? record.delay_ms : record.retry_delay_ms;
@@ -99,7 +99,7 @@ function attributesOf(json: string): unknown {
 function explainReasons(reasons: readonly string[]): Verdict | null {
   if (reasons.includes("length")) return modelError("The model reached its token limit: its answer is cut short.");
   if (reasons.includes("content_filter")) return modelError("The model's provider withheld the answer.");
-  if (reasons.includes("error")) return modelError("The model's answer ended in a tool call that cannot be read.");
+  if (reasons.includes("error")) return modelError("The model's answer ended in a malformed tool call.");
   return null;
 }
 

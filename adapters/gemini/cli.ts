@@ -70,7 +70,7 @@ function refusalOf({ request, context }: ProgramTask): string | null {
   if (request.resumeToken !== undefined && !z.uuid().safeParse(request.resumeToken).success)
     return `${request.resumeToken.slice(0, 100)} is no session of Gemini: those have a UUID.`;
   if (home === "user" && (request.mcpServers ?? []).length > 0)
-    return "Gemini takes MCP servers, and with them the tools of a dispatch, from its settings alone, and those are the operator's here. Set BRIDGE_GEMINI_HOME=agent, or leave them out.";
+    return "With BRIDGE_GEMINI_HOME=user, Gemini CLI supports neither MCP servers nor declared tools, because it reads them only from its own settings. Set BRIDGE_GEMINI_HOME=agent, or omit mcpServers and tools.";
   if (!needsTrust(request, context)) return null;
   const obeyed = findObeyedFile(request.directories.cwd, context);
   if (obeyed === null) return null;

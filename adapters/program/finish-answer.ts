@@ -37,4 +37,4 @@ function isAccepted({ request, story, emptyAnswers = "after tools" }: AnswerCont
 }
 
 const noAnswer = "The runtime ended without an answer and does not report why: the model may have refused the task.";
-const workStays = "What its tools did is not undone.";
+const workStays = "Changes that its tools made are not undone.";

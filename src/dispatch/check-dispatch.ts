@@ -11,7 +11,7 @@ export interface Checks {
   adapter: ExecutionAdapter;
   provider: string;
   capabilities: GatewayCapabilities;
-  /** What the adapters that run tasks can do, by their names; for messages. */
+  /** The capabilities of loaded adapters, for error messages. */
   listCapabilities?(): readonly { provider: string; capabilities: GatewayCapabilities }[];
   guard: CallbackGuard;
   schemas: Pick<SchemaChecker, "findSchemaFault">;
@@ -30,7 +30,7 @@ export async function checkDispatch(request: TaskRequest, checks: Checks): Promi
   checkCallbackUrl(request, checks.guard);
   await checkOutput(request, checks);
   const cwd = request.metadata?.["cwd"];
-  // A directory that comes with the dispatch does not exist yet.
+  // A directory that the dispatch's files create does not exist yet.
   if (typeof cwd === "string" && !isMadeByFiles(cwd, request)) resolveDirectoryInside(checks.workspace, cwd);
   await checkMcpServers(request, checks);
 }
@@ -40,7 +40,7 @@ const isMadeByFiles = (directory: string, { files = [] }: TaskRequest): boolean 
   return files.some((file) => file.path.startsWith(prefix));
 };
 
-/** What an adapter without the ability lacks, where that needs more than "cannot do this". */
+/** Reasons for fields for which "does not support this" is not specific enough. */
 const lacks: Readonly<Record<string, string>> = { files: "has no workspace on this machine" };
 
 function checkCapabilities(request: TaskRequest, { provider, capabilities, listCapabilities = () => [] }: Checks): void {
@@ -62,10 +62,10 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities, listC
     const others = able.length === 0 ? "" : `, such as ${able.join(", ")}`;
     return {
       path,
-      message: `the adapter ${provider} ${lacks[path] ?? "cannot do this"}; leave it out or choose another provider${others}`,
+      message: `the adapter ${provider} ${lacks[path] ?? "does not support this"}; omit it or choose another provider${others}`,
     };
   });
-  throw new BridgeError("capability_missing", `The adapter ${provider} lacks an ability that the dispatch asks for.`, { errors });
+  throw new BridgeError("capability_missing", `The adapter ${provider} lacks a capability that the dispatch needs. errors lists the fields.`, { errors });
 }
 
 /** Inputs that only their adapter understands. */

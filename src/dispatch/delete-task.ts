@@ -7,10 +7,10 @@ import { isFinal } from "../task.ts";
 /** How long a deletion waits for a runtime that outlives its task, and for its TMPDIR to be removed. */
 const RELEASE_WAIT_MS = 5_000;
 
-/** What a deletion works with. */
+/** The dependencies of a deletion. */
 export interface TaskDeletionOptions {
   store: Pick<Store, "findTaskProgress" | "findFamily" | "deleteTaskIfEnded" | "purgeDeletedTasks">;
-  /** By the number of the task: resolves when nothing of its run is left on this machine. */
+  /** For each task number, a promise that resolves when the task's runtime has ended and its TMPDIR is removed. */
   unreleased: ReadonlyMap<number, Promise<void>>;
   logger: Pick<Logger, "info" | "warn">;
   releaseWaitMs?: number;
@@ -18,17 +18,17 @@ export interface TaskDeletionOptions {
 
 /** Why a task cannot be deleted, and what to do. */
 const refusals: Readonly<Record<Exclude<DeletionOutcome, "deleted" | "absent">, string>> = {
-  unfinished: "The task has not ended. Cancel it first, and wait for its end.",
-  child_unfinished: "A child task has not ended. Try again later.",
+  unfinished: "The task has not ended. Wait for its end, or cancel it, and try again.",
+  child_unfinished: "A child task has not ended. Wait for its end, or cancel it, and try again.",
   parent_unfinished: "The parent task has not ended. Delete the task after it, or delete the parent, which deletes its child tasks too.",
   callback_pending: "The callback of the task is being delivered. Try again when its state is delivered or dead.",
 };
 
-/** Makes the function that deletes a task that has ended, with its child tasks and everything that is stored of them. */
+/** Creates the function that deletes an ended task, its child tasks and all data stored for them. */
 export function createTaskDeletion({ store, unreleased, logger, releaseWaitMs = RELEASE_WAIT_MS }: TaskDeletionOptions) {
   /**
-   * The id of the task is free after its deletion. A new task of this id would have the same TMPDIR and the same name for its runtime, so the old run
-   * must be gone.
+   * The task id can be reused after the deletion. A new task with this id would have the same TMPDIR and runtime name, so the old run must have
+   * ended completely.
    */
   async function awaitRelease(family: readonly number[]): Promise<void> {
     const leaving = family.flatMap((seq) => unreleased.get(seq) ?? []);
@@ -54,6 +54,6 @@ export function createTaskDeletion({ store, unreleased, logger, releaseWaitMs = 
     if (outcome !== "deleted") throw new BridgeError("invalid_state", refusals[outcome]);
     logger.info({ taskId, tenant, childTasks: family.length - 1 }, "task deleted");
     // The task is deleted. Retention removes the rest of its rows if this fails.
-    await purge().catch((error: unknown) => logger.warn({ err: error, taskId, tenant }, "rows of a deleted task could not be removed yet"));
+    await purge().catch((error: unknown) => logger.warn({ err: error, taskId, tenant }, "failed to remove rows of a deleted task"));
   };
 }

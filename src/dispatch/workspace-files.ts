@@ -8,7 +8,7 @@ import type { Workspaces } from "./workspace.ts";
 import { readWritablePath } from "./workspace-path.ts";
 import { explainWrite, writeWorkspaceFile } from "./write-workspace-file.ts";
 
-/** Under which condition a file is written or deleted. */
+/** A condition for writing or deleting a file. */
 export interface FileCondition {
   /** Tags of which the file must have one; `any`: it must exist; null: no condition. */
   ifMatch: "any" | readonly string[] | null;
@@ -23,15 +23,15 @@ export interface WorkspaceFile {
   path: string;
 }
 
-/** Files that callers put into the workspaces of their agents. Throws BridgeError: invalid_request, invalid_state, stale_write, not_found. */
+/** Writes and deletes files in the workspaces of agents on behalf of callers. Throws BridgeError: invalid_request, invalid_state, stale_write, not_found. */
 export interface WorkspaceFiles {
-  /** Makes or replaces a file, also while a task runs there: the task reads the old content or the new one. */
+  /** Creates or replaces a file, also while a task runs in the workspace: the task reads either the old content or the new one. */
   put(file: WorkspaceFile, content: Uint8Array, condition: FileCondition): Promise<{ isNew: boolean; tag: string }>;
   delete(file: WorkspaceFile, condition: FileCondition): Promise<void>;
 }
 
 export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspaces, "workspaceOf"> }): WorkspaceFiles {
-  // Between the check of a condition and the write, no other request changes the workspace.
+  // Serializes requests, so that no other request changes the workspace between the check of a condition and the write.
   const takeTurns = createTurns();
 
   return {
@@ -44,8 +44,8 @@ export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspac
         check(condition, before);
         await writeWorkspaceFile(workspace, names, content);
         const after = await findEntry(workspace, names);
-        // A task has removed it at once.
-        if (after?.tag == null) throw new BridgeError("invalid_state", `${file.path} was replaced while it was written.`);
+        // A task removed or replaced the file right after the write.
+        if (after?.tag == null) throw new BridgeError("invalid_state", `${file.path} was replaced by another program while Bridge wrote it. Write it again.`);
         return { isNew: before?.tag == null, tag: after.tag };
       });
     },
@@ -57,7 +57,7 @@ export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspac
         const entry = await findEntry(workspace, names);
         check(condition, entry);
         if (entry?.tag == null || !(await remove(workspace, names)))
-          throw new BridgeError("not_found", "There is no such file in the workspace.");
+          throw new BridgeError("not_found", `The workspace has no file ${file.path}.`);
       });
     },
   };
@@ -69,7 +69,7 @@ function namesOf({ path: text }: WorkspaceFile): string[] {
   throw new BridgeError("invalid_request", `The path ${read.fault}.`, { errors: [{ path: "path", message: read.fault }] });
 }
 
-/** What has the name; `tag` is null when it is no regular file. */
+/** Finds the entry at this path; `tag` is null if it is not a regular file. */
 async function findEntry(workspace: string, names: readonly string[]): Promise<{ tag: string | null } | null> {
   const root = await nullIfAbsent(realpath(workspace));
   if (root === null) return null;
@@ -90,10 +90,10 @@ async function remove(workspace: string, names: readonly string[]): Promise<bool
 }
 
 function check({ ifMatch, mustBeNew }: FileCondition, entry: { tag: string | null } | null): void {
-  if (mustBeNew && entry !== null) throw new BridgeError("stale_write", "The workspace already has something of this name.");
+  if (mustBeNew && entry !== null) throw new BridgeError("stale_write", "The file already exists. To replace it, send If-Match with its ETag instead of If-None-Match.");
   if (ifMatch === null) return;
   const tag = entry?.tag ?? null;
-  if (tag === null) throw new BridgeError("stale_write", "There is no such file any more.");
+  if (tag === null) throw new BridgeError("stale_write", "The file does not exist. To create it, omit If-Match.");
   if (ifMatch !== "any" && !ifMatch.includes(tag))
-    throw new BridgeError("stale_write", "The file has changed since it was read; read it again.");
+    throw new BridgeError("stale_write", "The file has changed since it was read. Read it again and send its new ETag in If-Match.");
 }

@@ -2,8 +2,8 @@ import { makeDirectoryInside, NotADirectory, writeFileInside } from "@hak2i/nofo
 import { BridgeError } from "../errors.ts";
 
 /**
- * Writes a file of a workspace, whole or not at all, with the directories above it. No link is followed: a link that has the name of the file is
- * replaced, one that has the name of a directory is refused. Throws BridgeError: invalid_state, storage_unavailable.
+ * Writes a file of a workspace atomically, and creates missing directories. Follows no link: if the file itself is a link, it is replaced; a link in
+ * place of a directory is refused. Throws BridgeError: invalid_state, storage_unavailable.
  */
 export async function writeWorkspaceFile(workspace: string, names: readonly string[], content: Uint8Array): Promise<void> {
   try {
@@ -14,14 +14,14 @@ export async function writeWorkspaceFile(workspace: string, names: readonly stri
   }
 }
 
-/** What the caller can do about a failed write, without the paths of this machine. */
+/** Turns the error of a failed write into one for the caller, without paths of the host. */
 export function explainWrite(error: unknown, path: string): unknown {
   if (error instanceof NotADirectory)
-    return new BridgeError("invalid_state", `${path} cannot be written: a file or a link has the name of the directory ${error.entry}.`);
+    return new BridgeError("invalid_state", `${path} cannot be written: ${error.entry} is a file or a link, not a directory.`);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const reason = reasons[code];
   if (reason !== undefined) return new BridgeError("invalid_state", `${path} cannot be written: ${reason}.`);
-  if (fullDisk.has(code)) return new BridgeError("storage_unavailable", "The disk of the workspace is full.", { cause: error });
+  if (fullDisk.has(code)) return new BridgeError("storage_unavailable", "The disk of the workspace is full. Free space on Bridge's host.", { cause: error });
   return error;
 }
 
@@ -31,7 +31,7 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: "a directory has its name",
   ENOTEMPTY: "a directory has its name",
   EEXIST: "a directory has its name",
-  EACCES: "its directory does not permit it",
-  EPERM: "its directory does not permit it",
+  EACCES: "Bridge lacks the permission to write to its directory",
+  EPERM: "Bridge lacks the permission to write to its directory",
   EROFS: "its file system is read-only",
 };

@@ -15,8 +15,8 @@ const workspaceSchema = z
     id: z.string(),
     kind: z.literal("agent"),
     agentId: z.string(),
-    tasks: z.number().int().nonnegative().describe("Tasks of the agent that are kept."),
-    updatedAt: time.describe("When its newest task last began or ended; without tasks, when its directory last changed."),
+    tasks: z.number().int().nonnegative().describe("Number of stored tasks of the agent."),
+    updatedAt: time.describe("Time at which its newest task started or ended; without tasks, time at which its directory last changed."),
   })
   .meta({ id: "Workspace" });
 
@@ -85,12 +85,12 @@ export function workspaceRoutes({
       },
     );
 
-    // A file may be of any type, and is never parsed. This holds for the routes of this plugin alone.
+    // Bodies of files can have any type and are never parsed. This affects only the routes of this plugin.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
       const { "content-encoding": encoding = "identity" } = request.headers;
       if (encoding.toLowerCase() === "identity") done(null, bytes);
-      else done(new BridgeError("unsupported_media_type", "Send the file without Content-Encoding."));
+      else done(new BridgeError("unsupported_media_type", "Content-Encoding is not supported for files. Send the file without it."));
     });
 
     app.put(
@@ -101,7 +101,7 @@ export function workspaceRoutes({
           operationId: "putWorkspaceFile",
           tags: ["workspaces"],
           summary: "Write a file of a workspace",
-          description: `Makes or replaces a file; the body is its content, of any type, at most BRIDGE_BODY_LIMIT. Readers see the old file or the new one, also a task that runs there. ${PATH_RULES}`,
+          description: `Creates or replaces a file. The body is its content, of any type, at most BRIDGE_BODY_LIMIT. Readers, including running tasks, see either the old file or the new one. ${PATH_RULES}`,
           params,
           querystring: noQuery,
           headers: conditionHeaders,
@@ -109,7 +109,7 @@ export function workspaceRoutes({
           "x-answer-headers": { 201: ["ETag"], 204: ["ETag"] },
           body: z.unknown().meta({ override: { type: "string", format: "binary" } }),
           response: {
-            201: { description: "Made. `ETag` is the tag of the file." },
+            201: { description: "Created. `ETag` is the tag of the file." },
             204: { description: "Replaced. `ETag` is the tag of the file." },
             ...refusals(),
           },

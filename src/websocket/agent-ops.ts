@@ -92,7 +92,7 @@ export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, foll
 
 /** Events are for tokens that may read them, whatever op asks for them. */
 function openChannel({ channel, principal }: BridgeMeta, field: string): BridgeChannel {
-  if (!principal.scopes.has("read")) throw new BridgeError("scope_missing", 'Events need a token with the scope "read".');
+  if (!principal.scopes.has("read")) throw new BridgeError("scope_missing", 'This token lacks the scope "read", which events need.');
   if (channel === undefined) throw invalidField(field, "cannot be followed over this transport");
   return channel;
 }

@@ -9,25 +9,25 @@ import { readEventId } from "../http/last-event-id.ts";
 import { isFinal, type TaskProgress } from "../task.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
 
-/** Runs that the clients of one tenant follow at once: as many as it may have event streams. */
+/** Maximum runs that the clients of one tenant can follow at the same time; equals the limit on event streams. */
 export const MAX_FOLLOWED_PER_TENANT = 2000;
 /** Events that are read at once; fewer where they are long. */
 const PAGE = 50;
 
 /** Pushes the events of runs to the clients that follow them. */
 export interface RunFollower {
-  /** Throws BridgeError `overloaded` when the tenant follows as many runs as it may. */
+  /** Throws BridgeError `overloaded` when the tenant already follows the maximum number of runs. */
   checkRoom(tenant: string): void;
   /**
    * Pushes the events of a run after one of them, or from the first on, until its last event or until the channel closes. A client that follows a
    * run again on the same channel gets the new series in place of the old one.
    */
   follow(run: TaskProgress, options: { channel: BridgeChannel; after: number }): void;
-  /** The number of the event after which a client goes on; throws BridgeError `invalid_request`. */
+  /** Parses the id of the last event that the client received into its number; throws BridgeError `invalid_request`. */
   readPlace(field: string, eventId: string | undefined): number;
 }
 
-/** What it works with. */
+/** The dependencies of a run follower. */
 export interface RunFollowerOptions {
   store: Pick<EventStore, "epoch" | "lastEventNumber" | "readTaskEvents"> & {
     findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
@@ -38,8 +38,8 @@ export interface RunFollowerOptions {
 }
 
 /**
- * Every event is read from the store, at the pace of its client: a slow client costs one page of memory, loses no event and holds up nobody. The log only
- * reports that there is more to read.
+ * Creates the follower of runs. It reads every event from the store at the client's pace: a slow client costs one page of memory, loses no event and
+ * does not delay other clients. The log only signals new events.
  */
 export function createRunFollower({ store, eventLog, logger }: RunFollowerOptions): RunFollower {
   const wakers = new Map<number, Set<() => void>>();
@@ -49,7 +49,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     for (const { task } of events) for (const wake of wakers.get(task.seq) ?? []) wake();
   });
 
-  /** Calls `wake` at each event of the run, until the result is called. */
+  /** Calls `wake` at each event of the run; the returned function stops this. */
   function listen(seq: number, wake: () => void): () => void {
     const listeners = wakers.get(seq) ?? new Set();
     wakers.set(seq, listeners.add(wake));
@@ -69,7 +69,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
       channel.push(`{"op":"agent.event","payload":{"runId":${JSON.stringify(taskId)},"event":${eventJson}${rest}}}`);
     try {
       for (let position = after; !signal.aborted; ) {
-        // From before the read, so that no event is missed in between.
+        // Created before the read, so that an event that arrives during the read is not missed.
         more = Promise.withResolvers<void>();
         const events = await store.readTaskEvents(seq, position, PAGE, { callbacks: false });
         for (const event of events) {
@@ -94,7 +94,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
 
   function checkRoom(tenant: string): void {
     if ((perTenant.get(tenant) ?? 0) >= MAX_FOLLOWED_PER_TENANT)
-      throw new BridgeError("overloaded", `No more than ${MAX_FOLLOWED_PER_TENANT} runs can be followed over WebSockets at once.`);
+      throw new BridgeError("overloaded", `This tenant already follows ${MAX_FOLLOWED_PER_TENANT} runs over WebSockets, the maximum. Try again when some of them have ended.`);
   }
 
   return {
@@ -109,10 +109,10 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
       ofChannel.set(seq, controller);
       perTenant.set(tenant, (perTenant.get(tenant) ?? 0) + 1);
       const signal = AbortSignal.any([controller.signal, channel.signal]);
-      // The answer to the request goes first.
+      // Send the answer to the request first.
       void nextTurn()
         .then(() => pushEvents(run, after, { channel, signal }))
-        .catch((error: unknown) => logger.error({ err: error, taskId: run.taskId, tenant }, "events of a run could not be pushed"))
+        .catch((error: unknown) => logger.error({ err: error, taskId: run.taskId, tenant }, "failed to push the events of a run"))
         .finally(() => {
           if (ofChannel.get(seq) === controller) ofChannel.delete(seq);
           const count = (perTenant.get(tenant) ?? 1) - 1;

@@ -94,6 +94,6 @@ describe("the deletion of a task", () => {
   test("has happened, although the rest of its rows cannot be removed yet", async () => {
     const bench = createBench({ purge: () => Promise.reject(new Error("disk")) });
     await bench.remove("alpha", "t");
-    expect(bench.log).toEqual(["task deleted", "rows of a deleted task could not be removed yet"]);
+    expect(bench.log).toEqual(["task deleted", "failed to remove rows of a deleted task"]);
   });
 });

@@ -39,7 +39,7 @@ export function readSettings(content: string | null, now = Date.now()): CouncilS
   if (content === null) return none;
   const given = parseJson(content);
   if (given === undefined) return { ...none, fault: `${SETTINGS_FILE} is not used. It is no JSON.` };
-  if (!isRecord(given)) return { ...none, fault: `${SETTINGS_FILE} is not used. It must be an object.` };
+  if (!isRecord(given)) return { ...none, fault: `${SETTINGS_FILE} is ignored: it must be a JSON object.` };
   const faults: string[] = [];
   function read<Name extends keyof typeof fields>(
     from: Record<string, unknown>,

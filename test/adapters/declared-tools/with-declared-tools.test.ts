@@ -195,7 +195,7 @@ describe("the next message answers", () => {
     [
       "what was not asked",
       (ids: string[]) => JSON.stringify(Object.fromEntries([...ids, "call_c"].map((id) => [id, 1]))),
-      /calls that nobody has made: call_c/,
+      /results for unknown calls: call_c/,
     ],
   ])("with %s to several calls: that is refused, and the calls still wait", async (_, messageOf, words) => {
     const { run, tasks } = await openProgram([calling(["ask_user"], ["send_mail"]), async () => ({ status: "ok" })]);

@@ -67,7 +67,7 @@ describe("the next message answers", () => {
     ["only one of them", '{"call_a": "yes"}', /waits for the results of 2 tool calls/],
     ["what is no object", "[1, 2]", /waits for the results of 2 tool calls/],
     ["what is no JSON", '{"call_a": yes, "call_b": 1}', /waits for the results of 2 tool calls/],
-    ["what was not asked", '{"call_a": 1, "call_b": 2, "call_c": 3}', /calls that nobody has made: call_c/],
+    ["what was not asked", '{"call_a": 1, "call_b": 2, "call_c": 3}', /results for unknown calls: call_c/],
   ])("with %s to several calls: that is refused, and the calls still wait", async (_, message, words) => {
     const { url, requests } = await openToolEndpoint([ask, mail]);
     const bench = await openVercelBench({ baseUrl: url });

@@ -15,20 +15,20 @@ const exceptions: readonly ShellException[] = [
     runtime: "codex",
     connections: ["acp", "cli"],
     template: "rm -rf D/dir",
-    reason: "Codex refuses `rm -rf` by a rule of its own.",
+    reason: "Codex has a built-in rule that refuses `rm -rf`.",
   },
   {
     runtime: "gemini",
     connections: ["acp", "cli"],
     template: "echo $(touch D/made)",
-    reason: "Gemini CLI refuses every command with a command substitution.",
+    reason: "Gemini CLI refuses every command that contains a command substitution.",
   },
   {
     runtime: "opencode",
     connections: ["cli"],
     template: "touch OUT/D",
     reason:
-      "OpenCode refuses commands that name a path outside of the workspace, and over `cli` Bridge cannot answer its question about them.",
+      "OpenCode asks before it runs a command that names a path outside of the workspace. Over `cli`, Bridge cannot answer, so the command is refused.",
   },
 ];
 

@@ -26,7 +26,7 @@ export const exceptions: readonly Exception[] = [
     runtime: "gemini",
     connection: "acp",
     scenario: "declared tools",
-    reason: "Gemini CLI has neither MCP servers nor a second task of a session over ACP; `cli` has both.",
+    reason: "Over ACP, Gemini CLI supports neither MCP servers nor resuming a session; `cli` supports both.",
   },
   ...(["acp", "cli"] as const).map((connection) => ({
     runtime: "codex" as const,
