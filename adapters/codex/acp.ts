@@ -20,7 +20,7 @@ import { combine, keepTotal, readTurnUsage, subAgentTools, toldUsage, usageBefor
 
 const agent = createAcpConnection({
   capabilities,
-  // Codex drops a refusal, and ends as if the model had said nothing.
+  // Codex drops a refusal and reports an empty answer.
   emptyAnswers: "never",
   find: findCodexAcp,
   async launch(argv, task) {

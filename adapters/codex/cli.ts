@@ -20,7 +20,7 @@ import { combine, keepTotal, readSessionUsage, toldUsage, usageBefore } from "./
 export const cliConnection: ProgramConnection = {
   name: "cli",
   capabilities: cliCapabilities,
-  // Codex drops a refusal, and ends as if the model had said nothing.
+  // Codex drops a refusal and reports an empty answer.
   emptyAnswers: "never",
   find: findCodex,
   probe: probeCodex,
@@ -46,7 +46,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
   const usage = reader.delegated ? undefined : toldUsage(combine(total, before, -1));
   return {
     ...ending,
-    // A turn that was stopped tells no end, and its session can be resumed all the same.
+    // A stopped turn has no end event, but its session can be resumed.
     ...(task.signal.aborted && reader.session !== undefined && { resumeToken: reader.session }),
     ...(request.model !== undefined && { model: request.model }),
     ...(usage !== undefined && { usage }),

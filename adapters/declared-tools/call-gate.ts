@@ -2,21 +2,21 @@ import { randomUUID } from "node:crypto";
 import type { TaskStory } from "../program/task-story.ts";
 import type { OpenCall } from "./open-calls.ts";
 
-/** How long the program must be silent before its turn is ended: the tools of one answer begin one after the other, and not every program tells of them before. */
+/** How long the program must write nothing before Bridge ends its turn. Tools of one answer start one after another, and some programs do not report them in advance. */
 const SETTLE_MS = 600;
-/** How long a call waits for other tools of its answer. A program may not begin them before the call has a result. */
+/** How long a call waits for other tools of its answer. Some programs do not start them until the call has a result. */
 const BLOCKED_MS = 1_500;
-/** What the calls of one task may be, all together: they are stored with its result. */
+/** Limits on all calls of one task together, because they are stored with its result. */
 const MAX_CALLS = 100;
 const MAX_INPUT_BYTES = 8 * 1024 ** 2;
 
-/** What a program gets for a call. */
+/** The answer that a program receives for a call. */
 export interface CallAnswer {
   text: string;
   isError: boolean;
 }
 
-/** For a program that needs a result to go on. */
+/** The answer for a program that waits for a result before it continues. */
 const pending: CallAnswer = {
   text: "The result of this call is not available yet. It follows in the next message. End your turn now, without further tool calls.",
   isError: false,
@@ -26,15 +26,15 @@ const tooMuch: CallAnswer = {
   isError: true,
 };
 
-/** Takes the calls of declared tools, and ends the turn of the program after them. */
+/** Collects the calls of declared tools, and ends the program's turn after them. */
 export interface CallGate {
-  /** The story for the program to tell. What it tells of the declared tools themselves is left out: the gate tells it. */
+  /** The event log for the program. It drops the program's own events of declared tools, because the gate emits them. */
   story: TaskStory;
-  /** A call has come in; resolves when the program needs an answer to go on, or the gate is closed. */
+  /** Records a call. Resolves when the program needs an answer to continue, or when the gate closes. */
   call(toolName: string, input: unknown): Promise<CallAnswer>;
-  /** The program has written something. */
+  /** Reports that the program has written something. */
   heard(): void;
-  /** Aborted when the turn is to end. */
+  /** Aborted when the turn must end. */
   turnOver: AbortSignal;
   /** All calls so far, in their order. */
   readonly calls: readonly OpenCall[];
@@ -43,20 +43,20 @@ export interface CallGate {
 
 /**
  * Opens the gate of one task. A call gets no result, so that the program does not ask its model to go on. When it is silent, and no other tool of the
- * turn is at work, the turn is over. `isDeclared` tells the program's own names of the declared tools.
+ * turn is running, the turn is over. `isDeclared` recognizes the program's own names of the declared tools.
  */
 export function createCallGate(story: TaskStory, isDeclared: (toolName: string) => boolean): CallGate {
   const turn = new AbortController();
   const calls: OpenCall[] = [];
   const held = new Set<(answer: CallAnswer) => void>();
-  /** Tools at work, by the ids of the program: other tools, and calls of declared ones that it has told of. */
+  /** Running tools, by the program's ids: other tools, and calls of declared tools that the program has reported. */
   const others = new Set<string>();
   const announced = new Map<string, "open" | "done">();
   let inputBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** Is something at work, or about to come, beside the calls that are held? */
+  /** True if something other than the held calls is running or about to start. */
   const isBusy = (): boolean => others.size > 0 || [...announced.values()].filter((state) => state === "open").length > held.size;
 
   const consider = (): void => {
@@ -74,7 +74,7 @@ export function createCallGate(story: TaskStory, isDeclared: (toolName: string) 
   return {
     story: {
       say(text) {
-        // What a program writes about its interruption is no part of the answer.
+        // Text that a program writes about its interruption is not part of the answer.
         if (!turn.signal.aborted) story.say(text);
       },
       invokeTool(toolCallId, toolName, input) {
@@ -122,7 +122,7 @@ export function createCallGate(story: TaskStory, isDeclared: (toolName: string) 
     call(toolName, input) {
       if (isClosed) return Promise.resolve(pending);
       const { promise, resolve } = Promise.withResolvers<CallAnswer>();
-      // Claude Code repeats the calls that wait when it is stopped: they get no answer either.
+      // When it is stopped, Claude Code repeats the waiting calls. These get no answer either.
       const isRepeated = turn.signal.aborted;
       if (!isRepeated) {
         inputBytes += Buffer.byteLength(JSON.stringify(input));

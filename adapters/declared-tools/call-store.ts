@@ -4,9 +4,9 @@ import { removeOldFiles } from "../program/remove-old-files.ts";
 import { createSessionFiles, type SessionFiles } from "../program/session-files.ts";
 import type { OpenCall } from "./open-calls.ts";
 
-/** The calls without a result of the sessions of one adapter. */
+/** Stores the open calls (those without a result) of the sessions of one adapter. */
 export interface CallStore extends SessionFiles<OpenCall[]> {
-  /** Removes those of sessions that nobody has continued for the days of retention. */
+  /** Removes the calls of sessions that have not been resumed for the retention period. */
   sweep(now?: number): Promise<void>;
 }
 

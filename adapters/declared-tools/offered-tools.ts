@@ -1,13 +1,13 @@
 import type { McpServerSpec } from "#contract";
 
-/** The declared tools of one task as its program gets to know them: they are also one of the MCP servers of its request. */
+/** The declared tools of one task as its program sees them. They are also one of the MCP servers of its request. */
 export interface OfferedTools {
-  /** The server for programs that reach MCP servers over HTTP: the one in the request. */
+  /** The server for programs that support MCP over HTTP; the same as in the request. */
   http: McpServerSpec;
-  /** The same server for programs that only start MCP servers. */
+  /** The same server for programs that support only MCP servers over stdio. */
   stdio: McpServerSpec;
-  /** Is a tool, by the name that a program gives it, one of these? */
+  /** True if a tool, by the name that the program gives it, is a declared one. */
   includes(toolName: string): boolean;
-  /** The program is at work: it has written something. The turn is not ended while it writes. */
+  /** Reports that the program has written something. Bridge does not end the turn while the program writes. */
   heard(): void;
 }

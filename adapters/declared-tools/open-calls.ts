@@ -1,4 +1,4 @@
-/** A call of a tool that the dispatch has declared: whoever dispatched works it, and the next message has the result. */
+/** A call of a declared tool. The caller executes it, and the next message contains the result. */
 export interface OpenCall {
   toolCallId: string;
   toolName: string;
@@ -12,15 +12,16 @@ export interface MatchedResults {
 }
 
 /**
- * Reads the results of open calls from the message that follows them: a JSON object with each result under its `toolCallId`, and behind it perhaps
- * a message of its own; or, where only one call is open, the result itself. A message that does not fit has a fault, in words for its sender.
+ * Reads the results of open calls from the next message: a JSON object that maps each `toolCallId` to its result, optionally followed by a message;
+ * or, if only one call is open, the result itself. Returns a fault for the caller if the message has neither form.
  */
 export function matchResults(open: readonly OpenCall[], message: string): MatchedResults | { fault: string } {
   const { object, rest } = splitObject(message);
   const ids = open.map(({ toolCallId }) => toolCallId);
   if (object !== null && ids.every((id) => Object.hasOwn(object, id))) {
     const strangers = Object.keys(object).filter((key) => !ids.includes(key));
-    if (strangers.length > 0) return { fault: `The message has results for unknown calls: ${named(strangers)}. The waiting calls are: ${named(ids)}.` };
+    if (strangers.length > 0)
+      return { fault: `The message has results for unknown calls: ${named(strangers)}. The waiting calls are: ${named(ids)}.` };
     return { results: open.map((call) => [call, object[call.toolCallId]]), rest };
   }
   const [only, ...others] = open;
@@ -33,7 +34,7 @@ export function matchResults(open: readonly OpenCall[], message: string): Matche
 /** A result as the text that a model reads. */
 export const textOfResult = (result: unknown): string => (typeof result === "string" ? result : JSON.stringify(result));
 
-/** The JSON object that a text begins with, and what follows it; Bridge may have put instructions behind a message. */
+/** Splits a text into the JSON object that it begins with and the rest. Bridge may have appended instructions to the message. */
 function splitObject(text: string): { object: Record<string, unknown> | null; rest: string } {
   const none = { object: null, rest: text };
   const start = text.search(/\S/);
@@ -46,7 +47,7 @@ function splitObject(text: string): { object: Record<string, unknown> | null; re
   }
 }
 
-/** Where the bracket at `start` is closed; 0 when nowhere. In one pass: a text may be long and full of brackets. */
+/** The index after the bracket that closes the one at `start`, or 0 if there is none. Takes one pass, because a text can be long and full of brackets. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   let inString = false;

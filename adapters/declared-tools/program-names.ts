@@ -1,6 +1,6 @@
 /**
- * Tells the names that programs give the declared tools: they put the name of the server before that of the tool, each in its own way. All of the name is
- * compared, because under `inspect` it decides, and a model may choose what stands in other titles. `serverName` has letters, digits, `-` and `_`.
+ * Recognizes the names that programs give to declared tools: each program prefixes the tool's name with the server's in its own way. The whole name is
+ * compared, because `inspect` depends on it, and a model can choose parts of other titles. `serverName` has letters, digits, `-` and `_`.
  */
 export function isDeclaredTool(serverName: string, toolNames: Iterable<string>): (programName: string) => boolean {
   const names = new Set(toolNames);

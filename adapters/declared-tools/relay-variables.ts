@@ -1,2 +1,2 @@
-/** The variables by which the relay learns where Bridge's server is, and the secret. An argument list would show them to other users. */
+/** Environment variables that pass the server's URL and secret to the relay. Other users could read them in an argument list. */
 export const relayVariables = { url: "BRIDGE_TOOLS_URL", secret: "BRIDGE_TOOLS_SECRET" } as const;

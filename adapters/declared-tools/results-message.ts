@@ -1,11 +1,11 @@
 import { type MatchedResults, textOfResult } from "./open-calls.ts";
 
-/** A longer input is not repeated: the conversation has it. */
+/** Longer inputs are cut off, because the conversation contains them. */
 const MAX_INPUT_LENGTH = 4_000;
 
 /**
- * The message that brings a program the results of calls. Its own transcript shows them as interrupted, or with a result that only puts the model off, so
- * each result stands with its call.
+ * Builds the message that passes the results of calls to a program. The program's transcript shows the calls as interrupted or with a placeholder result,
+ * so the message lists each call with its result.
  */
 export function resultsMessage({ results, rest }: MatchedResults): string {
   const rows = results.map(([{ toolCallId, toolName, input }, result]) => {

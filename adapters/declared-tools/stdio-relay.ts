@@ -1,4 +1,4 @@
-// Starts as an MCP server of a program that reaches none over HTTP: hands every message on to Bridge's own server, and every answer back.
+// An MCP server over stdio for programs that do not support MCP over HTTP. It forwards every message to Bridge's server and returns every answer.
 import { createInterface } from "node:readline";
 import { createParser } from "eventsource-parser";
 import { z } from "zod";
@@ -18,7 +18,7 @@ const messageSchema = z.looseObject({
   params: z.looseObject({ name: z.string().optional(), _meta: z.record(z.string(), z.unknown()).optional() }).optional(),
 });
 
-/** Over HTTP newer clients repeat parts of a message in headers, and the server compares them. */
+/** Newer clients repeat parts of a message in HTTP headers, and the server compares them. */
 function headersOf(message: string): Record<string, string> {
   const { method, params } = messageSchema.safeParse(JSON.parse(message)).data ?? {};
   const values = {
@@ -43,7 +43,7 @@ async function relay(message: string): Promise<void> {
 
 createInterface(process.stdin)
   .on("line", (line) => {
-    // With Bridge's server the task is over, and so is this program.
+    // When Bridge's server closes, the task is over, so this program exits.
     relay(line).catch(() => process.exit(1));
   })
   .on("close", () => process.exit(0));

@@ -1,10 +1,10 @@
 import type { McpServerSpec } from "#contract";
 
-/** Tells Bridge's own server from the dispatch's. A symbol: no program gets to see it in its configuration. */
+/** Marks Bridge's own server. The key is a symbol, so it does not appear in a program's configuration. */
 const mark: unique symbol = Symbol("serves the declared tools");
 
-/** Marks the server of a task that serves its declared tools. Only whoever dispatched works these, so a task may call them under every profile. */
+/** Marks the server of a task that serves its declared tools. The caller executes these tools, so a task can call them with every profile. */
 export const markToolServer = (spec: McpServerSpec): McpServerSpec => Object.assign({ ...spec }, { [mark]: true });
 
-/** Does the server serve the declared tools of its task? */
+/** True if the server serves the declared tools of its task. */
 export const isToolServer = (spec: McpServerSpec): boolean => Object.hasOwn(spec, mark);

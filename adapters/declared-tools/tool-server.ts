@@ -8,7 +8,7 @@ import type { NormalizedTool } from "#contract";
 import packageJson from "../../package.json" with { type: "json" };
 import type { CallAnswer } from "./call-gate.ts";
 
-/** The longest request, which holds the input of one call. */
+/** Maximum size of a request, which contains the input of one call. */
 const MAX_REQUEST_BYTES = 4 * 1024 ** 2;
 
 /** What a server serves: tools by the names under which programs see them. */
@@ -20,7 +20,7 @@ export interface ServedTools {
 /** An MCP server of one task, on the loopback interface. */
 export interface ToolServer {
   url: string;
-  /** The bearer token, without which it answers nothing. */
+  /** The bearer token that every request needs. */
   secret: string;
   /** A client has read the list of tools. */
   readonly isListed: boolean;
@@ -28,7 +28,7 @@ export interface ToolServer {
   close(): Promise<void>;
 }
 
-/** Serves tools over MCP's Streamable HTTP, to whoever knows the secret. */
+/** Serves tools over MCP's Streamable HTTP to clients with the bearer token. */
 export async function openToolServer(served: ServedTools): Promise<ToolServer> {
   const secret = randomBytes(32).toString("base64url");
   let isListed = false;
@@ -81,12 +81,12 @@ const describeTool = ([name, { description, inputSchema }]: [string, NormalizedT
   name,
   description,
   inputSchema: { ...inputSchema, type: "object" as const },
-  // Nothing changes here by a call, so programs may make several at once, and without asking.
+  // A call changes nothing on this host, so programs may make several at once and need no approval.
   annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
 });
 
 const refuse = (response: ServerResponse): void => void response.writeHead(401, { connection: "close" }).end();
 
-/** Compared by their hashes, so that the time it takes tells nothing. */
+/** Tokens are compared by their hashes, so that the comparison time reveals nothing. */
 const isEqual = (one: string, other: string): boolean => timingSafeEqual(hashOf(one), hashOf(other));
 const hashOf = (text: string): Buffer => hash("sha256", text, "buffer");

@@ -26,22 +26,22 @@ export interface ToolTask {
 /** Runs the program with the task as it is given here. */
 type RunTask = (task: ToolTask) => Promise<Ending>;
 
-/** What outlives the task. */
+/** The parts that outlive the task. */
 export interface ToolHost {
   store: CallStore;
   logger: AdapterLogger;
-  /** Names that the program cannot have for a tool of a server. Absent: none. */
+  /** Tool names that the program reserves. Absent: none. */
   reservedNames?: readonly string[];
 }
 
-/** Programs put the name of a server before this, and vendors take 64 characters. */
+/** Maximum length of a tool name: programs prefix it with the server's name, and vendors accept 64 characters. */
 const MAX_NAME_LENGTH = 40;
 const SERVER_NAME = "bridge";
 const relay = path.join(import.meta.dirname, "stdio-relay.ts");
 
 /**
- * Runs a task on a program that takes MCP servers and knows nothing of declared tools. Bridge serves these over MCP. A call ends the turn and the task,
- * and the task that resumes the session brings the results in its message.
+ * Runs a task with declared tools on a program that supports MCP servers. Bridge serves the tools over MCP. A call ends the turn and the task, and the
+ * message of the next task of the session contains the results.
  */
 export async function withDeclaredTools(task: ToolTask, host: ToolHost, run: RunTask): Promise<Ending> {
   const { store, logger, reservedNames = [] } = host;
@@ -67,7 +67,7 @@ export async function withDeclaredTools(task: ToolTask, host: ToolHost, run: Run
     return ending;
   } catch (error) {
     logger.error({ taskId: request.taskId, err: error }, "failed to store the open tool calls of the task");
-    // Without a token nobody continues a session whose calls Bridge does not know.
+    // Without a resume token, nobody can resume a session whose open calls Bridge could not store.
     const { resumeToken: _, ...rest } = ending;
     return rest;
   }
@@ -104,7 +104,7 @@ async function offerTools(
     });
     const { calls } = gate;
     if (ending.status === "ok" && calls.length === 0 && !server.isListed) return { ending: { ...ending, ...unreached }, calls: [] };
-    // What ends a turn that Bridge has stopped is told as a cancel.
+    // A turn that Bridge has stopped ends as cancelled.
     const hasStopped = ending.status === "ok" || (gate.turnOver.aborted && ending.errorCode === "cancelled");
     if (calls.length === 0 || signal.aborted || !hasStopped) return { ending, calls: [] };
     for (const { toolCallId } of calls) story.leaveTool(toolCallId);
@@ -115,20 +115,22 @@ async function offerTools(
   }
 }
 
-/** An answer of a model that did not see its tools is not what was asked for. */
+/** The result if the model answered without having seen its tools. */
 const unreached = {
   status: "error",
   errorCode: "adapter_error",
-  error: "The program did not read the declared tools from Bridge's MCP server, so its model answered without them. Dispatch again, or check that the program can connect to 127.0.0.1.",
+  error:
+    "The program did not read the declared tools from Bridge's MCP server, so its model answered without them. Dispatch again, or check that the program can connect to 127.0.0.1.",
 } as const;
 
-/** The end of a task whose calls somebody else works. */
+/** The result of a task whose calls wait for the caller. */
 function awaitResults({ usage, costUsd, model, resumeToken }: Ending, calls: readonly OpenCall[]): Ending {
   if (resumeToken === undefined)
     return {
       status: "error",
       errorCode: "adapter_error",
-      error: "The program called a declared tool, but its session cannot be resumed: the program reported no session id. Dispatch without tools.",
+      error:
+        "The program called a declared tool, but its session cannot be resumed: the program reported no session id. Dispatch without tools.",
     };
   return {
     status: "ok",

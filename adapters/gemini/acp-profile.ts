@@ -22,8 +22,9 @@ const quotaSchema = z.object({
 });
 
 /**
- * Gemini over the Agent Client Protocol. Second to `cli`: it cannot go on with a session (loading one destroys it), it tells the inputs
- * of commands and edits alone, the outputs of tools that show a text, and nothing that was thought, it tells of an answer that was cut short or withheld as of any other, and it reads the settings of a workspace that it trusts. So it trusts none, stays in its mode
+ * Gemini over the Agent Client Protocol. `cli` is preferred, because this connection cannot resume a session (loading one damages it), reports only the
+ * inputs of commands and edits and the text outputs of tools, reports no thinking, does not distinguish a truncated or withheld answer from any other, and
+ * reads the settings of a workspace that it trusts. So it trusts none, stays in its mode
  * `default`, and has no MCP servers, which need trust; the policy of the task and Bridge's answers to its questions allow the rest.
  */
 export const geminiAcpProfile: AcpProfile = {

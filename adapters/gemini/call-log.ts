@@ -4,21 +4,21 @@ import { z } from "zod";
 import { createLineSplitter } from "../process/lines.ts";
 import type { Verdict } from "../program/run-program.ts";
 
-/** A record of the log that is longer is not read: those that matter have less than a kilobyte. */
+/** Longer log records are skipped; relevant records have less than a kilobyte. */
 const MAX_RECORD_LENGTH = 256 * 1024;
 
-/** What the program's own log adds to its output: why the model stopped, and which of its text was thrown away. */
+/** Facts from the program's own log that its output lacks: why the model stopped, and which text was discarded. */
 interface ModelCalls {
-  /** What the last call of the task means; null where it ended well, or where the log does not report it. */
+  /** The failure of the task's last model call; null if it succeeded, or if the log does not report it. */
   failure: Verdict | null;
-  /** Text from before this time, in ms since the epoch, is thrown away, unless a tool was used since; 0: none. */
+  /** Text from before this time, in ms since the epoch, is discarded unless a tool was used since; 0: none. */
   discardedBefore: number;
 }
 
 const NAMES = ["gemini", "calls.log"] as const;
 const nothing: ModelCalls = { failure: null, discardedBefore: 0 };
 
-/** Where the program logs its calls of the model, as OpenTelemetry records. `tmp` is the TMPDIR of the task. */
+/** Path of the file in which the program logs its model calls as OpenTelemetry records. `tmp` is the TMPDIR of the task. */
 export const callLogFile = (tmp: string): string => path.join(tmp, ...NAMES);
 
 /** Reads the log of a program that has ended. A task could have replaced it by a link, which is not followed. */

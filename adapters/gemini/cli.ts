@@ -58,7 +58,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
     explainExit: reader.explainExit,
   });
   const judged = await judgeAnswer(task, ending, reader.spoken);
-  // A turn that was stopped tells no end, and its session can be resumed all the same.
+  // A stopped turn has no end event, but its session can be resumed.
   const isStopped = task.signal.aborted && reader.keptSession !== undefined;
   return { ...judged, ...(isStopped && { resumeToken: reader.keptSession }) };
 }

@@ -2,7 +2,7 @@ import type { Ending, ProgramTask } from "../program/agent-program.ts";
 import { readCallLog } from "./call-log.ts";
 import type { SpokenText } from "./spoken-text.ts";
 
-/** Corrects what the program reports as a success by its own log of the calls of the model. */
+/** Corrects a success that the program reports, based on its own log of model calls. */
 export async function judgeAnswer({ request }: Pick<ProgramTask, "request">, ending: Ending, spoken: SpokenText): Promise<Ending> {
   if (ending.status !== "ok") return ending;
   const { failure, discardedBefore } = await readCallLog(request.directories.tmp);

@@ -3,7 +3,7 @@ import type { ProgramContext } from "../program/agent-program.ts";
 
 /** Model calls of one task: a loop ends before the time of the task does. */
 const MAX_TURNS = 200;
-/** Tries of one call of the model: the program waits about 5 and 10 s between them. */
+/** Attempts at one model call; the program waits about 5 and 10 s between them. */
 const MAX_ATTEMPTS = 3;
 
 /** The program's settings for one task. Texts in it are expanded like a shell's by the program, so a dollar sign of ours is written as none that it knows. */

@@ -1,14 +1,14 @@
-/** The text since the last tool, and when it was said: which of it was thrown away is known only after the end of the task. */
+/** The text since the last tool, with times. Which part was discarded is known only after the end of the task. */
 export interface SpokenText {
   /** `at` in ms since the epoch. */
   say(text: string, at: number): void;
-  /** A tool was used: what was said before is not part of the answer. */
+  /** Reports that a tool was used: earlier text is not part of the answer. */
   clear(): void;
-  /** What was said at this time or later. */
+  /** The text from this time on. */
   since(time: number): string;
 }
 
-/** Begins to note the text of one task. */
+/** Creates the recorder for the text of one task. */
 export function createSpokenText(): SpokenText {
   let pieces: { text: string; at: number }[] = [];
   return {

@@ -13,7 +13,7 @@ import { type OpenCodeStart, prepareStart } from "./start.ts";
 export const httpApiConnection: ProgramConnection = {
   name: "http-api",
   capabilities: programCapabilities,
-  // OpenCode drops a refusal, and ends as if the model had said nothing.
+  // OpenCode drops a refusal and reports an empty answer.
   emptyAnswers: "never",
   find,
   probe,

@@ -3,11 +3,11 @@ import type { ExecutionResult, NormalizedUsage, TaskErrorCode } from "#contract"
 /** Adds up what the child tasks of one task have used. */
 export interface ChildSpending {
   add(result: Pick<ExecutionResult, "status" | "errorCode" | "usage" | "costUsd">): void;
-  /** Absent when one of them did not report it: a sum of the others would look like all of it. */
+  /** Absent if one child task did not report it, because a partial sum would look like the total. */
   readonly total: Pick<ExecutionResult, "usage" | "costUsd">;
 }
 
-/** With these a task ends before a model has worked for it. */
+/** Error codes of tasks that end before any model call. */
 const unbilled: readonly (TaskErrorCode | undefined)[] = ["adapter_offline", "authentication_required", "rate_limited", "spawn_failed"];
 
 /** Starts with nothing. */

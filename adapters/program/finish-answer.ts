@@ -2,7 +2,7 @@ import type { ExecutionRequest, TaskErrorCode } from "#contract";
 import type { EmptyAnswers, Ending } from "./agent-program.ts";
 import type { TaskStory } from "./task-story.ts";
 
-/** The answer of a task and what it is judged by. */
+/** The answer of a task and the facts that decide whether it is a success. */
 interface AnswerContext {
   request: Pick<ExecutionRequest, "outputStrategy">;
   story: TaskStory;
@@ -10,12 +10,12 @@ interface AnswerContext {
   emptyAnswers?: EmptyAnswers | undefined;
 }
 
-/** Failures that leave an answer: of a task that was stopped what there is, and the text that does not fit the schema. */
+/** Failures that keep an answer: the partial text of a stopped task, and text that does not match the schema. */
 const answeredFailures: readonly (TaskErrorCode | undefined)[] = ["cancelled", "output_invalid"];
 
 /**
- * Ends the story of a task and gives its ending the output: the answer of what went well, and what there is of it where somebody stopped the
- * task; an error is not its own output. An empty answer that the runtime cannot account for is a failure.
+ * Ends the event log of a task and sets the output: the answer of a success, or the partial answer of a stopped task. An error text is never the output.
+ * An empty answer is a failure if the runtime does not report why the model stopped.
  */
 export function finishAnswer(ending: Ending, context: AnswerContext): Ending {
   const { story } = context;

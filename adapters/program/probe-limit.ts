@@ -1,11 +1,11 @@
 import { availableParallelism, loadavg } from "node:os";
 
-/** A program that has not answered by then on an idle machine is not going to; large ones take seconds at their first start. */
+/** Limit on an idle machine. Large programs take seconds at their first start. */
 const USUAL_LIMIT_MS = 20_000;
 /** The most that a busy machine adds: this many times the usual limit. */
 const MAX_FACTOR = 4;
 
-/** How long a program may take to answer when Bridge asks about itself, in ms: what the operator has set, else a time that grows with the load of the machine. */
+/** How long a program may take to answer a probe, in ms: the operator's setting, or a time that grows with the load of the machine. */
 export function probeLimitMs(
   { probeSeconds }: { probeSeconds?: number | undefined },
   { load, cores } = { load: loadavg()[0] ?? 0, cores: availableParallelism() },

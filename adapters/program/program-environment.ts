@@ -15,7 +15,7 @@ export function programEnvironment(
   return { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...Object.fromEntries(picked), ...withoutProxy(env), ...own };
 }
 
-/** Bridge's own MCP server is on this machine, where no proxy gets to. */
+/** Bridge's own MCP server listens on the loopback address, which a proxy cannot reach. */
 function withoutProxy(env: ProgramContext["env"]): Record<string, string> {
   if (!proxies.some((name) => /^https?_proxy$/i.test(name) && env[name] !== undefined)) return {};
   const hosts = [env["NO_PROXY"] ?? env["no_proxy"] ?? "", "127.0.0.1"].filter((host) => host !== "").join(",");

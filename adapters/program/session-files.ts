@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { z } from "zod";
 
-/** What is remembered of sessions, one small file each. Outside of the agents' homes: a task must not be able to rewrite it. */
+/** Stores facts about sessions, one small file each. They are outside the agents' homes, so that a task cannot change them. */
 export interface SessionFiles<T> {
   /** Null when nothing is known about the session. `home` tells sessions of the same id apart. */
   read(home: string, session: string): Promise<T | null>;

@@ -65,7 +65,11 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities, listC
       message: `the adapter ${provider} ${lacks[path] ?? "does not support this"}; omit it or choose another provider${others}`,
     };
   });
-  throw new BridgeError("capability_missing", `The adapter ${provider} lacks a capability that the dispatch needs. errors lists the fields.`, { errors });
+  throw new BridgeError(
+    "capability_missing",
+    `The adapter ${provider} lacks a capability that the dispatch needs. errors lists the fields.`,
+    { errors },
+  );
 }
 
 /** Inputs that only their adapter understands. */

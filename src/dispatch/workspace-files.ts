@@ -45,7 +45,8 @@ export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspac
         await writeWorkspaceFile(workspace, names, content);
         const after = await findEntry(workspace, names);
         // A task removed or replaced the file right after the write.
-        if (after?.tag == null) throw new BridgeError("invalid_state", `${file.path} was replaced by another program while Bridge wrote it. Write it again.`);
+        if (after?.tag == null)
+          throw new BridgeError("invalid_state", `${file.path} was replaced by another program while Bridge wrote it. Write it again.`);
         return { isNew: before?.tag == null, tag: after.tag };
       });
     },
@@ -90,7 +91,8 @@ async function remove(workspace: string, names: readonly string[]): Promise<bool
 }
 
 function check({ ifMatch, mustBeNew }: FileCondition, entry: { tag: string | null } | null): void {
-  if (mustBeNew && entry !== null) throw new BridgeError("stale_write", "The file already exists. To replace it, send If-Match with its ETag instead of If-None-Match.");
+  if (mustBeNew && entry !== null)
+    throw new BridgeError("stale_write", "The file already exists. To replace it, send If-Match with its ETag instead of If-None-Match.");
   if (ifMatch === null) return;
   const tag = entry?.tag ?? null;
   if (tag === null) throw new BridgeError("stale_write", "The file does not exist. To create it, omit If-Match.");

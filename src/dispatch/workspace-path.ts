@@ -1,10 +1,10 @@
 import { sep } from "node:path";
 import { walkLimits } from "./walk-files.ts";
 
-/** Directories that hold the tools of the work and not its results. Their files are neither listed nor served nor written. */
+/** Directories of development tools. Bridge neither lists, serves nor writes files in them. */
 export const skippedDirectories: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
-/** Names at the root of a workspace that Bridge itself reads: they speak for the agent, not for one task. */
+/** Files at the root of a workspace that configure the agent. Bridge reads them for every task. */
 const ownFiles: ReadonlySet<string> = new Set(["soul.md", "agents.md", "tools.md", "agent.json"]);
 
 /** Other spellings of `.git` for file systems that know short names. */
@@ -21,7 +21,7 @@ export function readListedPath(path: string): string[] | null {
   return names.length <= walkLimits.depth && names.every(isPlainName) && !isSkipped ? names : null;
 }
 
-/** The names of a path that a caller may write, or the message that says why it may not. */
+/** Splits a path that a caller wants to write into names; returns a fault if the path is not allowed. */
 export function readWritablePath(path: string): { names: string[] } | { fault: string } {
   const { pathBytes, depth } = walkLimits;
   // First, because the other checks take time and memory for each character and name.

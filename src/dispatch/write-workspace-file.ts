@@ -21,7 +21,8 @@ export function explainWrite(error: unknown, path: string): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const reason = reasons[code];
   if (reason !== undefined) return new BridgeError("invalid_state", `${path} cannot be written: ${reason}.`);
-  if (fullDisk.has(code)) return new BridgeError("storage_unavailable", "The disk of the workspace is full. Free space on Bridge's host.", { cause: error });
+  if (fullDisk.has(code))
+    return new BridgeError("storage_unavailable", "The disk of the workspace is full. Free space on Bridge's host.", { cause: error });
   return error;
 }
 

@@ -22,7 +22,7 @@ const kinds = {
   "assistant.text": { description: "The next part of the answer.", data: adapterEventData["assistant.text"] },
   "assistant.text_discarded": {
     description:
-      "The runtime has thrown away the text since the last tool event, for example because its stream broke. A reader that shows it drops it.",
+      "The runtime has discarded the text since the last tool event or the last discard, for example because the stream broke. Readers that display the text must remove it.",
     data: adapterEventData["assistant.text_discarded"],
   },
   "tool.invoked": { description: "The runtime calls a tool.", data: z.object({ ...call, input }) },

@@ -32,7 +32,7 @@ const deliverySchema = z
     lastStatus: z.number().int().nullable(),
     lastError: z.string().nullable(),
   })
-  .meta({ id: "CallbackDelivery", description: "How far the callback of a task is." });
+  .meta({ id: "CallbackDelivery", description: "The delivery state of a task's callback." });
 
 const listedTask = {
   taskId: z.string(),

@@ -36,7 +36,7 @@ const infoSchema = z
 /** Nothing on the page comes from elsewhere or runs. */
 const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** `GET /`: what this is and where its documentation is, as JSON, or as a small page for browsers. */
+/** `GET /`: name, version and links to the documentation, as JSON, or as a small page for browsers. */
 export function registerServiceInfoRoute(server: FastifyInstance, version: string): void {
   const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
   const info: z.infer<typeof infoSchema> = { name: NAME, version, description: DESCRIPTION, links };
@@ -49,7 +49,7 @@ export function registerServiceInfoRoute(server: FastifyInstance, version: strin
       schema: {
         operationId: "getServiceInfo",
         tags: ["operations"],
-        summary: "What this service is",
+        summary: "Get information about this service",
         description: "Name, version and links. A request that accepts `text/html`, such as that of a browser, gets a page.",
         security: [],
         querystring: noQuery,

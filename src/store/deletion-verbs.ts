@@ -5,7 +5,7 @@ import type { DeletionOutcome, Store } from "./store.ts";
 const SLICE_BYTES = 1024 * 1024;
 const SLICE_ROWS = 1000;
 
-/** Tenant of a task that was deleted. No token has it, so nobody can find the task while its rows are being removed. */
+/** Tenant of deleted tasks. No token belongs to it, so nobody can find a task while its rows are being removed. */
 const NOBODY = "";
 
 /**

@@ -160,7 +160,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
     return taken;
   }
 
-  /** Waits for room first: who does not read is not pushed to either. */
+  /** Waits until the client has read enough; Bridge does not push to a client that does not read. */
   async function push(json: string): Promise<void> {
     while (untakenBytes > MAX_UNTAKEN_BYTES && !over.signal.aborted) await taken;
     if (!isClosing && socket.readyState === socket.OPEN) await send(Buffer.from(json));

@@ -94,7 +94,10 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
 
   function checkRoom(tenant: string): void {
     if ((perTenant.get(tenant) ?? 0) >= MAX_FOLLOWED_PER_TENANT)
-      throw new BridgeError("overloaded", `This tenant already follows ${MAX_FOLLOWED_PER_TENANT} runs over WebSockets, the maximum. Try again when some of them have ended.`);
+      throw new BridgeError(
+        "overloaded",
+        `This tenant already follows ${MAX_FOLLOWED_PER_TENANT} runs over WebSockets, the maximum. Try again when some of them have ended.`,
+      );
   }
 
   return {

@@ -12,7 +12,7 @@ import { runIdSchema } from "./run-id.ts";
 
 /** The longest result of one answer, as JSON: a frame is held in memory as a whole. */
 const MAX_RESULT_BYTES = 4 * 1024 ** 2;
-/** Requests of one socket that wait at once. Those beyond are answered immediately, so that waiting never keeps a socket from its other requests. */
+/** Maximum waiting requests of one socket. Further ones are answered immediately, so that waiting never blocks the socket's other requests. */
 const MAX_WAITING = 8;
 
 /** What the op needs. */

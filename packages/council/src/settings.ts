@@ -38,8 +38,8 @@ export function readSettings(content: string | null, now = Date.now()): CouncilS
   const none: CouncilSettings = { of: () => ({ enabled: true, models: [] }), reasoningLevel: null, isStale: false, fault: null };
   if (content === null) return none;
   const given = parseJson(content);
-  if (given === undefined) return { ...none, fault: `${SETTINGS_FILE} is not used. It is no JSON.` };
-  if (!isRecord(given)) return { ...none, fault: `${SETTINGS_FILE} is ignored: it must be a JSON object.` };
+  if (given === undefined) return { ...none, fault: `${SETTINGS_FILE} is not used. It is not valid JSON.` };
+  if (!isRecord(given)) return { ...none, fault: `${SETTINGS_FILE} is not used. It must be a JSON object.` };
   const faults: string[] = [];
   function read<Name extends keyof typeof fields>(
     from: Record<string, unknown>,

@@ -306,5 +306,5 @@ test("the summary tells everything, and what models say stays a quotation", () =
 });
 
 test("settings that are no JSON are called so", () => {
-  expect(readSettings("{ not json").fault).toBe(".bridge-settings.json is not used. It is no JSON.");
+  expect(readSettings("{ not json").fault).toBe(".bridge-settings.json is not used. It is not valid JSON.");
 });
