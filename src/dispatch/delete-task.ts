@@ -18,7 +18,7 @@ export interface TaskDeletionOptions {
 
 /** Why a task cannot be deleted, and what to do. */
 const refusals: Readonly<Record<Exclude<DeletionOutcome, "deleted" | "absent">, string>> = {
-  unfinished: "The task has not ended. Wait for its end, or cancel it, and try again.",
+  unfinished: "The task has not ended. Cancel it first, or wait for its end.",
   child_unfinished: "A child task has not ended. Wait for its end, or cancel it, and try again.",
   parent_unfinished: "The parent task has not ended. Delete the task after it, or delete the parent, which deletes its child tasks too.",
   callback_pending: "The callback of the task is being delivered. Try again when its state is delivered or dead.",
