@@ -114,7 +114,7 @@ function endWith(report: CouncilReport, scope: string): Ending {
   };
 }
 
-/** A runtime that gave answers was there: what is wrong are its answers, not the way to it. */
+/** A runtime that answered is available: its answers are invalid, not the connection. */
 function errorCodeOf({ bridge_reports, skip_reasons }: CouncilReport): TaskErrorCode {
   if (bridge_reports.some(({ status }) => status === "ABORTED")) return "cancelled";
   return skip_reasons.some(({ reason }) => reason.startsWith("output_invalid")) ? "output_invalid" : "adapter_offline";

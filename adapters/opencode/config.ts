@@ -29,7 +29,7 @@ export function configText(
     permission: permissions,
     agent: { [agentName]: { mode: "primary", description: "Works on one task.", permission: permissions } },
     default_agent: agentName,
-    // What a server does when it starts is a change, too; Bridge's own changes nothing.
+    // Starting an MCP server can change files. Bridge's own server changes nothing.
     mcp: Object.fromEntries(
       mcpServers.filter((server) => profile === "modify" || isToolServer(server)).map((server) => [server.name, mcpServer(server)]),
     ),

@@ -28,8 +28,8 @@ export const shellTool = "bash";
 export const outsidePermission = "external_directory";
 
 /**
- * What a task may do. Only what somebody can be asked about is `ask`; file tools stay inside, whatever anybody says. OpenCode has one rule for
- * file tools and commands outside of the workspace, so only Bridge's answers tell them apart, which `cli` does not wait for. `repository` is the
+ * The permissions of a task. Only actions that can be approved are `ask`; file tools always stay inside the workspace. OpenCode has one permission for
+ * file tools and commands outside of the workspace, so only Bridge's answers can distinguish them, and `cli` does not wait for answers. `repository` is the
  * root of the git repository around the workspace, which OpenCode would take for the workspace.
  */
 export function permissionsOf(request: Rights, repository: string | null, connection: OpenCodeConnection): Permissions {

@@ -17,7 +17,7 @@ export interface HealthDependencies {
 const PROOF_MS = 1_000;
 
 const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "HealthStatus" });
-/** A new object for each route, because the description of the API would be filled in at the first one alone. */
+/** Creates a new object for each route, because the generator of the API description would fill in only the first use of a shared object. */
 const ok = (description: string) => ({ description, content: { "application/json": { schema: okSchema } } });
 
 /** `GET /healthz`, its alias `/health`, and `GET /readyz`. */

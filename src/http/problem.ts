@@ -59,7 +59,7 @@ export function toProblem(error: BridgeError, requestId: string): Problem {
   return { ...problem, ...(errors.length > 0 && { errors: [...errors] }), ...(queue !== null && { queue }) };
 }
 
-/** Many clients log only `detail`, so that of an invalid request includes the first field error, unless the message states it already. */
+/** Many clients log only `detail`, so it includes the first field error of an invalid request, unless the message states it already. */
 function describeInOneLine({ code, message, errors }: BridgeError): string {
   const [first, ...others] = errors;
   if (code !== "invalid_request" || first === undefined) return message;

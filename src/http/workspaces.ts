@@ -31,7 +31,7 @@ const conditionHeaders = z.looseObject({
   "if-none-match": z.string().optional().describe("`*`: the file must not exist. Otherwise 409 `stale_write`."),
 });
 
-/** New objects for each route, because the description of the API would be filled in at the first one alone. */
+/** Creates new objects for each route, because the generator of the API description would fill in only the first use of a shared object. */
 const refusals = () =>
   problemResponses(
     ...bodyRefusals,

@@ -79,19 +79,19 @@ export interface BridgeClient {
   /** Mints a ticket for a browser, valid once within 60 s. Each of `scopes` must be a scope of the token; default: all of them. */
   createTicket(request?: { scopes?: readonly Scope[] | undefined }, options?: CallOptions): Promise<Ticket>;
   listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
-  /** What Bridge says about itself. */
+  /** Returns name, version and links of this Bridge. */
   getServiceInfo(options?: CallOptions): Promise<ServiceInfo>;
   readonly workspaces: {
-    /** All of the tenant, by name. */
+    /** Lists all workspaces of the tenant, sorted by name. */
     list(options?: CallOptions): AsyncGenerator<Workspace, void>;
-    /** Makes or replaces a file; resolves with its tag. With a condition it is not sent twice. */
+    /** Creates or replaces a file; resolves with its ETag. A conditional write is not retried. */
     putFile(
       agentId: string,
       path: string,
       content: string | Uint8Array<ArrayBuffer>,
       options?: CallOptions & FileCondition,
     ): Promise<{ isNew: boolean; etag: string }>;
-    /** Deletes one file. Not sent twice. */
+    /** Deletes one file. Not retried. */
     deleteFile(agentId: string, path: string, options?: CallOptions & Pick<FileCondition, "ifMatch">): Promise<void>;
   };
   /** What a task left in its workspace. */

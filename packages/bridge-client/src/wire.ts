@@ -190,7 +190,7 @@ export interface Ticket {
   expiresAt: string;
 }
 
-/** What a Bridge says about itself. */
+/** Name, version and links of a Bridge. */
 export interface ServiceInfo {
   name: string;
   version: string;
@@ -204,12 +204,12 @@ export interface Workspace {
   id: string;
   kind: "agent";
   agentId: string;
-  /** Tasks of the agent that are kept. */
+  /** Number of stored tasks of the agent. */
   tasks: number;
   updatedAt: string;
 }
 
-/** Under which condition a file is written or deleted; otherwise the call rejects with `stale_write`. */
+/** The condition for writing or deleting a file. If it does not hold, the call rejects with `stale_write`. */
 export interface FileCondition {
   /** The tag that the file must have. */
   ifMatch?: string | undefined;

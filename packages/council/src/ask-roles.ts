@@ -64,7 +64,7 @@ export interface Roles {
   readonly connection: string | undefined;
 }
 
-/** Makes a seat for a role. */
+/** Creates the state of a role in a council. */
 export const seat = <R extends Pick<Role, "title" | "domain">>(role: R): Seat & { role: R } => ({
   role,
   speaker: { domain: role.domain, agent: role.title },
@@ -122,7 +122,7 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
     { round, isLastPhase }: Turn,
   ): Promise<{ result: RoleResult; timeoutSeconds: number } | { refused: string }> =>
     takeTurn(async () => {
-      // A silent role must leave time for those that are asked after it.
+      // A role that does not answer must leave time for the roles asked after it.
       const share = isLastPhase ? 1 : 0.5;
       const timeoutSeconds = Math.floor(Math.min(callSeconds, options.secondsLeft() * share));
       if (timeoutSeconds < 1) return { refused: "no time left" };
@@ -158,7 +158,7 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
   };
 }
 
-/** The question never arrived: the runtime is not there, or did not start. */
+/** True if the prompt never reached the runtime, because it is offline or did not start. */
 const isUnreached = ({ errorCode }: RoleResult): boolean => errorCode === "adapter_offline" || errorCode === "spawn_failed";
 
 const reasonOf = ({ errorCode, error }: RoleResult, timeoutSeconds: number): string =>

@@ -88,7 +88,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     while (debateRounds < maxDebateRounds[input.intensity] && options.secondsLeft() >= 1 && !failures.some(isCancelled)) {
       const round = debateRounds + 2;
       await debateRound(round);
-      // A round without an answer is no debate, and the next one would have none either.
+      // A round without answers is not a debate round, and the next one would have no answers either.
       if (!hasAnswers(round)) break;
       debateRounds += 1;
       if (hasEnded(debate)) break;

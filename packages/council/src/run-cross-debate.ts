@@ -54,7 +54,7 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
     return { provider, ...(model === undefined ? {} : { model }) };
   };
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity);
-  // The debate judges what is there; it changes nothing, whatever the type of work.
+  // The debate judges existing findings and changes no files, whatever the type of work.
   const roles = createRoles({ ...options, profile: "inspect", remembers: false, runtimeOf }, callSeconds);
   let rounds = 0;
 
@@ -88,10 +88,10 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
     const decision = await ask(coordinator, coordinatorPrompt(input, describe(round)), round);
     if (decision !== null) logFound(debate.hearExpert(coordinator.speaker, decision), round);
     for (const merge of debate.mergeDuplicates()) log({ event: "merge", kept: merge.keptId, dropped: merge.droppedId, round });
-    // A round without an answer is no debate, and the next one would have none either.
+    // A round without answers is not a debate round, and the next one would have no answers either.
     if (doubts === null && findings === null && decision === null) break;
     rounds = round;
-    // No expert is called in here: a domain that is missing is reported, and keeps nothing going.
+    // No expert joins this debate: a missing domain is reported and does not cause another round.
     if (hasEnded({ changes: debate.changes, hasUnsettled: debate.hasUnsettled, openRequests: [], wantedDomains: [] })) break;
   }
   return { ...debate.conclude(), rounds, roles: roles.records, notes: roles.notes };
