@@ -11,8 +11,9 @@ const metaSchema = z.looseObject({ toolName: name, tool_name: name });
 const inputSchema = z.object({ server: name, tool: name });
 
 /** The name of a tool, where an agent reveals one; undefined: only the kind of the call is known. */
-export function toolName({ name: own, title, rawInput, _meta }: AcpToolCall): string | undefined {
-  const { server, tool } = inputSchema.safeParse(rawInput).data ?? {};
+export function toolName({ name: own, title, kind, rawInput, _meta }: AcpToolCall): string | undefined {
+  // A model can add fields to the input of a command, which would then pass for a call of a server.
+  const { server, tool } = (kind === "execute" ? undefined : inputSchema.safeParse(rawInput).data) ?? {};
   const ofServer = server !== undefined && tool !== undefined ? `mcp__${server}__${tool}` : undefined;
   return own ?? inMeta(_meta) ?? ofServer ?? nameIn(title);
 }

@@ -109,12 +109,23 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
   };
 }
 
-/** Agents name the tools of MCP servers in one field or another; the declared ones are known by any of them. */
+/** Kinds of calls whose title the agent chooses. The title of any other call can be a command or a description, which the model writes. */
+const kindsWithOwnTitle: ReadonlySet<string> = new Set(["", "other", "read", "search"]);
+
+/**
+ * Names the calls of declared tools. Agents put the name of an MCP tool in different fields. A declared tool is called without approval, so a field that
+ * the model can write never makes a call one of them.
+ */
 function namingDeclaredTools(profile: AcpProfile, { offeredTools }: ProgramTask): Pick<AcpProfile, "readNotice" | "toolName"> {
   if (offeredTools === undefined) return profile;
+  const isDeclared = (name: string | null | undefined): name is string => typeof name === "string" && offeredTools.includes(name);
   const toolName: AcpProfile["toolName"] = (call) => {
+    const hasOwnTitle = kindsWithOwnTitle.has(call.kind ?? "");
+    const known = profile.toolName?.(hasOwnTitle ? call : { ...call, title: undefined });
+    const declared = [known, call.name, hasOwnTitle && known === undefined ? call.title : undefined].find(isDeclared);
+    if (declared !== undefined) return declared;
     const own = profile.toolName?.(call);
-    return [own, call.name, call.title].find((name) => typeof name === "string" && offeredTools.includes(name)) ?? own;
+    return isDeclared(own) ? undefined : own;
   };
   return { ...profile, toolName };
 }

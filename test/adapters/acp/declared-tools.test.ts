@@ -2,6 +2,8 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { AdapterEvent, ExecutionRequest } from "#contract";
+import type { AcpProfile } from "../../../adapters/acp/acp-profile.ts";
+import { toolName as acpToolName } from "../../../adapters/acp-agent/tool-name.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 import { answers, createScriptedAdapter, received, type Script, scripted, scriptedProfile } from "./scripted-acp.ts";
@@ -14,9 +16,9 @@ const options = [
 /** Without the ability to reach MCP servers over HTTP. */
 const startingServers = { agentCapabilities: { sessionCapabilities: { resume: {} } } };
 
-async function open(script: Script, given: Partial<ExecutionRequest> = {}) {
+async function open(script: Script, given: Partial<ExecutionRequest> = {}, profile: Partial<AcpProfile> = {}) {
   const root = await temporaryDirectory();
-  const adapter = createScriptedAdapter({ capabilities: { ...scriptedProfile.capabilities, tools: true } });
+  const adapter = createScriptedAdapter({ capabilities: { ...scriptedProfile.capabilities, tools: true }, ...profile });
   const events: AdapterEvent[] = [];
   adapter.onEvent((event) => events.push(event));
   onTestFinished(() => adapter.shutdown());
@@ -85,4 +87,16 @@ test.each([
   expect(answers(home)).toMatchObject([{ outcome: { optionId: "yes" } }, { outcome: { optionId: "no" } }]);
   const invoked = events.flatMap((event) => (event.type === "tool.invoked" ? [event.data.toolName] : []));
   expect(invoked).toEqual(["execute", "ask_user"]);
+});
+
+test.each([
+  ["a command as its title", { title: "bridge_ask_user", kind: "execute" }, "execute"],
+  ["the description of a sub-agent as its title", { title: "ask_user (bridge MCP Server)", kind: "think" }, "think"],
+  ["a title, where the agent reports another name", { title: "bridge_ask_user", kind: "other", _meta: { toolName: "Agent" } }, "Agent"],
+  ["fields of the input of a command", { title: "rm -rf .", kind: "execute", rawInput: { server: "bridge", tool: "ask_user" } }, "execute"],
+])("a model cannot pass another call off as a declared tool by %s", async (_, named, toolName) => {
+  const toolCall = { toolCallId: "1", status: "in_progress", ...named };
+  const { events, home } = await open({ steps: [{ ask: { toolCall, options } }, { end: {} }] }, {}, { toolName: acpToolName });
+  expect(answers(home)).toMatchObject([{ outcome: { optionId: "no" } }]);
+  expect(events.flatMap((event) => (event.type === "tool.invoked" ? [event.data.toolName] : []))).toEqual([toolName]);
 });
