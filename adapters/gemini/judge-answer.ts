@@ -7,5 +7,7 @@ export async function judgeAnswer({ request }: Pick<ProgramTask, "request">, end
   if (ending.status !== "ok") return ending;
   const { failure, discardedBefore } = await readCallLog(request.directories.tmp);
   if (failure !== null) return { ...ending, ...failure };
-  return discardedBefore === 0 ? ending : { ...ending, output: spoken.since(discardedBefore) };
+  const output = spoken.since(discardedBefore);
+  // A retry of another call, such as a check after the answer, discards no text of the answer.
+  return discardedBefore === 0 || output === "" ? ending : { ...ending, output };
 }

@@ -57,6 +57,18 @@ test("text from before the next try is discarded, after a broken stream and afte
   expect(readRecords(record("network_retry_attempt", { delay_ms: 500 }, 1_000), later).discardedBefore).toBe(2_200);
 });
 
+test("an answer is kept if no text follows the retry, or if the program reports no times", async () => {
+  const tmp = await temporaryDirectory();
+  mkdirSync(path.join(tmp, "gemini"));
+  writeFileSync(path.join(tmp, "gemini", "calls.log"), `${record("network_retry_attempt", { delay_ms: 500 }, 1_000)}\n`);
+  const task = { request: { directories: { tmp } } } as unknown as ProgramTask;
+  for (const at of [900, Number.NaN]) {
+    const spoken = createSpokenText();
+    spoken.say("The answer.", at);
+    expect(await judgeAnswer(task, { status: "ok" }, spoken)).toEqual({ status: "ok" });
+  }
+});
+
 test("a record that is too long is passed over, and the next one is read", () => {
   const long = JSON.stringify({ attributes: { "event.name": "gemini_cli.api_response", text: "x".repeat(300_000) } }, null, 2);
   expect(readRecords(long, answered(["length"])).failure).toMatchObject(cutShort);
