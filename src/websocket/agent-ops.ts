@@ -83,7 +83,9 @@ export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, foll
         const place = follower.readPlace("after", after);
         const run = await tasks.findProgress(meta.tenant, runId);
         if (run === null) return runNotFound(runId);
-        follower.follow(run, { channel: openChannel(meta, "runId"), after: place });
+        const channel = openChannel(meta, "runId");
+        follower.checkRoom(meta.tenant);
+        follower.follow(run, { channel, after: place });
         return ok({ runId, following: true });
       },
     }),

@@ -30,8 +30,11 @@ export function createResultOp({ dispatcher, tasks, phases }: ResultDependencies
     const others = channel === undefined ? 0 : (waiting.get(channel) ?? 0);
     if (others >= MAX_WAITING) return;
     if (channel !== undefined) waiting.set(channel, others + 1);
-    await dispatcher.waitForEnd(run, Math.min(seconds, MAX_WAIT_SECONDS) * 1000, channel?.signal);
-    if (channel !== undefined) waiting.set(channel, (waiting.get(channel) ?? 1) - 1);
+    try {
+      await dispatcher.waitForEnd(run, Math.min(seconds, MAX_WAIT_SECONDS) * 1000, channel?.signal);
+    } finally {
+      if (channel !== undefined) waiting.set(channel, (waiting.get(channel) ?? 1) - 1);
+    }
   }
 
   return defineOp({

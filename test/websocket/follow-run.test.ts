@@ -208,6 +208,10 @@ describe("the follower", () => {
     const { tenant } = task;
     expect(() => follower.checkRoom(tenant)).toThrow(expect.objectContaining({ code: "overloaded" }));
     follower.checkRoom("another");
+    // The run of a dispatch that was accepted meanwhile: an error would tell its client that it had not started.
+    const late = openChannel();
+    channels.push(late);
+    follower.follow(task, { channel: late.channel, after: store.lastEventNumber() });
     for (const { close } of channels) close();
     await vi.waitFor(() => follower.checkRoom(tenant));
     expect(logger.error).not.toHaveBeenCalled();

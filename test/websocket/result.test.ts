@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Task, TaskProgress } from "../../src/task.ts";
+import type { BridgeMeta } from "../../src/websocket/bridge-protocol.ts";
+import { createResultOp } from "../../src/websocket/result-op.ts";
 import { type Bridge, startBridge, type TokenName, until } from "../http/start-bridge.ts";
 import { openSocket, type SocketClient } from "./socket-client.ts";
 
@@ -72,6 +75,21 @@ describe("agent.result", () => {
     expect(new Set(phases)).toEqual(new Set(["running", "cancelled"]));
     expect(phases.filter((phase) => phase === "cancelled")).toHaveLength(8);
     await other.close();
+  });
+
+  test("a wait that fails does not count as waiting from then on", async () => {
+    const task = { taskId: "a", state: "running" } as unknown as Task;
+    const waitForEnd = vi.fn(async (): Promise<TaskProgress> => Promise.reject(new Error("The disk is full.")));
+    const op = createResultOp({
+      dispatcher: { waitForEnd },
+      tasks: { findProgress: async () => task, find: async () => null, resultBytes: async () => 0 },
+      phases: { find: async () => null },
+    });
+    const channel = { push: async () => {}, signal: new AbortController().signal };
+    const ask = () =>
+      op.answer({ op: op.name, payload: { runId: "a", waitSeconds: 1 }, meta: { tenant: "t", channel } as unknown as BridgeMeta });
+    for (let count = 0; count < 20; count += 1) await expect(ask()).rejects.toThrow("The disk is full.");
+    expect(waitForEnd).toHaveBeenCalledTimes(20);
   });
 
   test("of another tenant's run, or of none, is 404", async () => {
