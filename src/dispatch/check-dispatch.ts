@@ -30,14 +30,15 @@ export async function checkDispatch(request: TaskRequest, checks: Checks): Promi
   checkCallbackUrl(request, checks.guard);
   await checkOutput(request, checks);
   const cwd = request.metadata?.["cwd"];
-  // A directory that the dispatch's files create does not exist yet.
-  if (typeof cwd === "string" && !isMadeByFiles(cwd, request)) resolveDirectoryInside(checks.workspace, cwd);
+  // The workspace, and a directory that the dispatch's files create, do not exist yet.
+  if (typeof cwd === "string" && !isMadeForTask(cwd, request)) resolveDirectoryInside(checks.workspace, cwd);
   await checkMcpServers(request, checks);
 }
 
-const isMadeByFiles = (directory: string, { files = [] }: TaskRequest): boolean => {
-  const prefix = `${path.posix.normalize(directory).replace(/\/$/, "")}/`;
-  return files.some((file) => file.path.startsWith(prefix));
+/** The workspace itself is made before the task starts, and a directory of its files is, too. */
+const isMadeForTask = (directory: string, { files = [] }: TaskRequest): boolean => {
+  const normalized = path.posix.normalize(directory).replace(/\/$/, "");
+  return normalized === "." || files.some((file) => file.path.startsWith(`${normalized}/`));
 };
 
 /** Reasons for fields for which "does not support this" is not specific enough. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -80,6 +81,8 @@ test("a task may run in a directory that comes with its files", async () => {
   const files = [{ path: "project/src/a.txt", content: "here" }];
   const { body } = await run({ agentId: "cwd", files, metadata: { cwd: "./project/src" }, message: "cat a.txt" });
   expect(body.result).toMatchObject({ status: "ok", output: "here" });
+  for (const cwd of [".", "./", "project/.."])
+    expect((await run({ agentId: `cwd-${randomUUID()}`, files, metadata: { cwd }, message: "cat project/src/a.txt" })).status).toBe(200);
   expectProblem(await run({ agentId: "cwd2", files, metadata: { cwd: "proj" } }), "invalid_request");
   expectProblem(await run({ agentId: "cwd2", files, metadata: { cwd: "project/../.." } }), "invalid_request");
 });
