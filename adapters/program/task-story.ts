@@ -98,6 +98,9 @@ export function createTaskStory(
     sayHalf();
     const whole = given.toWellFormed();
     if (whole === currentAnswer()) return;
+    // Text before the late end of a tool is the answer only as long as no other follows.
+    if (answer === "" && beforeLateEnd !== "" && streaming)
+      tell({ type: "assistant.text_discarded", taskId, data: { reason: "The runtime reports another answer." } });
     beforeLateEnd = "";
     if (!whole.startsWith(answer)) {
       kept = 0;

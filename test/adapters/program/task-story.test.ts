@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { AdapterEvent } from "#contract";
+import { type AdapterEvent, createConversation } from "#contract";
 import { createTaskStory, type TaskStory } from "../../../adapters/program/task-story.ts";
 import { textAfterTools } from "../../conformance/adapter-bench.ts";
 
@@ -230,4 +230,16 @@ test.each([
   story.confirm(confirmed);
   expect(story.answer).toBe(answer);
   expect(textAfterTools(events)).toBe(answer);
+});
+
+test("an answer that replaces text before a late end of a tool stands in the conversation once", () => {
+  const conversation = createConversation("Do it.");
+  const story = createTaskStory("t", conversation.add, { streaming: true });
+  story.invokeTool("1", "look", {});
+  story.say("Half");
+  story.completeTool("1", "seen", false);
+  story.settle("Half and whole.");
+  story.close();
+  expect(story.answer).toBe("Half and whole.");
+  expect(conversation.messages()?.at(-1)).toEqual({ role: "assistant", content: "Half and whole." });
 });
