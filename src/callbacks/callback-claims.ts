@@ -83,8 +83,10 @@ export function createCallbackClaims({
   async function lookForDue(): Promise<void> {
     silent.forgetOld();
     try {
+      // In this order: a callback that becomes due between the two reads is found by both. In the other order, neither would find it.
+      const nextInMs = await store.nextCallbackInMs();
       for (const queue of await store.listDueCallbackQueues()) addTurn(queue);
-      wakeIn((await store.nextCallbackInMs()) ?? MAX_SLEEP_MS);
+      wakeIn(nextInMs ?? MAX_SLEEP_MS);
     } catch (error) {
       rest(error);
     }
