@@ -12,7 +12,7 @@ export function createAdapter(): ExecutionAdapter {
     capabilities: () => ({
       streaming: true,
       sessionResume: false,
-      fileIo: false,
+      fileIo: true,
       mcpServers: true,
       tools: true,
       sandboxing: false,
