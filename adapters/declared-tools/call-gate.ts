@@ -116,6 +116,9 @@ export function createCallGate(story: TaskStory, isDeclared: (toolName: string) 
       get hasTools() {
         return story.hasTools;
       },
+      get isTooLong() {
+        return story.isTooLong;
+      },
       close: () => story.close(),
     },
 

@@ -1,6 +1,6 @@
 import type { ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
 import { withDeclaredTools } from "../declared-tools/with-declared-tools.ts";
-import { MAX_TEXT_BYTES, textLimitFailure } from "../process/text-limit.ts";
+import { MAX_TEXT_BYTES } from "../process/text-limit.ts";
 import type { Ending } from "../program/agent-program.ts";
 import { finishAnswer } from "../program/finish-answer.ts";
 import { createRunningTasks } from "../program/running-tasks.ts";
@@ -71,7 +71,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
       });
       const whole = ending.status === "ok" ? { ...ending, output: wholeOf(story.answer, ending.output) } : ending;
       return {
-        ...finishAnswer(tooLong.signal.aborted ? { ...whole, ...textLimitFailure } : whole, { request, story }),
+        ...finishAnswer(whole, { request, story }),
         durationMs: performance.now() - startedAt,
         connection: "http-api",
       };

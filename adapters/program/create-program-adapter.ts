@@ -15,7 +15,7 @@ import type {
 import { createConversation } from "#contract";
 import { type CallStore, createCallStore } from "../declared-tools/call-store.ts";
 import { type ToolTask, withDeclaredTools } from "../declared-tools/with-declared-tools.ts";
-import { MAX_TEXT_BYTES, textLimitFailure } from "../process/text-limit.ts";
+import { MAX_TEXT_BYTES } from "../process/text-limit.ts";
 import type { AgentProgram, Ending, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { asks } from "./decide-call.ts";
 import { finishAnswer } from "./finish-answer.ts";
@@ -189,7 +189,7 @@ async function runTask(
     const host = { store: openCalls, logger: context.logger, reservedNames: connection.reservedToolNames ?? [] };
     const ending = connection.hasOwnTools === true ? await run(task) : await withDeclaredTools(task, host, run);
     const { emptyAnswers } = connection;
-    const finished = finishAnswer(tooLong.signal.aborted ? { ...ending, ...textLimitFailure } : ending, { request, story, emptyAnswers });
+    const finished = finishAnswer(ending, { request, story, emptyAnswers });
     const conversationMessages = conversation.messages();
     return {
       ...finished,

@@ -1,4 +1,5 @@
 import type { ExecutionRequest, TaskErrorCode } from "#contract";
+import { textLimitFailure } from "../process/text-limit.ts";
 import type { EmptyAnswers, Ending } from "./agent-program.ts";
 import type { TaskStory } from "./task-story.ts";
 
@@ -17,10 +18,12 @@ const answeredFailures: readonly (TaskErrorCode | undefined)[] = ["cancelled", "
  * Ends the event log of a task and sets the output: the answer of a success, or the partial answer of a stopped task. An error text is never the output.
  * An empty answer is a failure if the runtime does not report why the model stopped.
  */
-export function finishAnswer(ending: Ending, context: AnswerContext): Ending {
+export function finishAnswer(given: Ending, context: AnswerContext): Ending {
   const { story } = context;
-  if (ending.status === "ok" && ending.output !== undefined) story.settle(ending.output);
+  if (given.status === "ok" && given.output !== undefined) story.settle(given.output);
   story.close();
+  // Checked here, because the answer that the runtime reports can be what exceeds the limit.
+  const ending = story.isTooLong ? { ...given, ...textLimitFailure } : given;
   const { answer } = story;
   if (ending.status === "error")
     return answeredFailures.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;

@@ -25,6 +25,8 @@ export interface TaskStory {
   readonly answer: string;
   /** Whether a tool was invoked. */
   readonly hasTools: boolean;
+  /** Whether the text exceeded its limit. */
+  readonly isTooLong: boolean;
   /** Tools that the runtime has left without an end are completed as errors; nothing is told from then on. */
   close(): void;
 }
@@ -156,6 +158,9 @@ export function createTaskStory(
     },
     get hasTools() {
       return tools.size > 0;
+    },
+    get isTooLong() {
+      return isTooLong;
     },
     close() {
       if (closed) return;

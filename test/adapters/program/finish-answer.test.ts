@@ -9,11 +9,12 @@ interface Given {
   tell?(story: TaskStory): void;
   emptyAnswers?: EmptyAnswers;
   outputStrategy?: ExecutionRequest["outputStrategy"];
+  maxBytes?: number;
 }
 
-function finish({ ending = { status: "ok" }, tell = () => {}, emptyAnswers, outputStrategy = { type: "stream" } }: Given) {
+function finish({ ending = { status: "ok" }, tell = () => {}, emptyAnswers, outputStrategy = { type: "stream" }, maxBytes }: Given) {
   const events: AdapterEvent[] = [];
-  const story = createTaskStory("t", (event) => events.push(event), { streaming: true });
+  const story = createTaskStory("t", (event) => events.push(event), { streaming: true, ...(maxBytes !== undefined && { maxBytes }) });
   tell(story);
   const result = finishAnswer(ending, { request: { outputStrategy }, story, emptyAnswers });
   return { result, events };
@@ -37,6 +38,13 @@ test("the output that the runtime reports replaces what it streamed, and the del
     { type: "assistant.text_discarded", taskId: "t", data: { reason: expect.stringMatching(/\w/) } },
     { type: "assistant.text", taskId: "t", data: { content: "Whole." } },
   ]);
+});
+
+test.each<[string, Given]>([
+  ["that was streamed", { tell: (story) => story.say("0123456789") }],
+  ["that the runtime reports at its end", { ending: { status: "ok", output: "0123456789" } }],
+])("an answer %s and exceeds the limit of text fails the task", (_, given) => {
+  expect(finish({ ...given, maxBytes: 5 }).result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
 test("an error is not its own output, but a cancelled task keeps what there is of its answer", () => {
