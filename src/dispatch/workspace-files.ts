@@ -39,7 +39,7 @@ export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspac
       const names = namesOf(file);
       const workspace = workspaces.workspaceOf(file.tenant, file.agentId);
       return takeTurns(workspace, async () => {
-        makePrivateDirectory(workspace);
+        makeWorkspace(workspace, file.agentId);
         const before = await findEntry(workspace, names);
         check(condition, before);
         await writeWorkspaceFile(workspace, names, content);
@@ -62,6 +62,20 @@ export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspac
       });
     },
   };
+}
+
+/** Makes the workspace, unless it exists. */
+function makeWorkspace(workspace: string, agentId: string): void {
+  try {
+    makePrivateDirectory(workspace);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST")
+      throw new BridgeError(
+        "invalid_state",
+        `The workspace of ${agentId} is not a directory. Remove the file in its place on Bridge's host.`,
+      );
+    throw explainWrite(error, `The workspace of ${agentId}`);
+  }
 }
 
 function namesOf({ path: text }: WorkspaceFile): string[] {

@@ -203,6 +203,15 @@ describe("hostile paths", () => {
     expect(existsSync(path.join(root, "workspaces/alpha/a"))).toBe(false);
   });
 
+  test("a file in place of the workspace is reported to the caller", async () => {
+    await mkdir(path.dirname(workspaceOf("occupied")), { recursive: true });
+    await writeFile(workspaceOf("occupied"), "a file");
+    const refused = await put("occupied", "a.txt", "x");
+    expectProblem(refused, "invalid_state");
+    expect(refused.body.detail).toBe("The workspace of occupied is not a directory. Remove the file in its place on Bridge's host.");
+    await rm(workspaceOf("occupied"));
+  });
+
   test("links that an earlier task has left lead nowhere", async () => {
     const outside = path.join(root, "outside");
     await mkdir(outside, { recursive: true });
