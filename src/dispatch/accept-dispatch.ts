@@ -35,7 +35,7 @@ export function createAcceptDispatch({ dispatcher, registry, metrics, defaultPro
     let parsed: ParsedDispatch | undefined;
     try {
       parsed = parseDispatch(body, { defaultProfile, idempotencyKey });
-      if (parsed.length > LARGE_LENGTH) await nextTurn();
+      if (parsed.canonicalLength > LARGE_LENGTH) await nextTurn();
       const accepted = await dispatcher.accept(parsed, { tenant, traceparent });
       metrics.dispatches.inc({ provider: accepted.task.provider, outcome: accepted.replayed ? "replayed" : "accepted" });
       return accepted;

@@ -16,8 +16,8 @@ export interface ParsedDispatch {
   request: TaskRequest;
   /** SHA-256 (hex) of the canonical body after aliases, without `taskId`. */
   fingerprint: string;
-  /** Length of the canonical body, in UTF-16 units. */
-  length: number;
+  /** In UTF-16 units. */
+  canonicalLength: number;
 }
 
 /** What a dispatch is read with besides its body. */
@@ -65,7 +65,7 @@ export function parseDispatch(body: unknown, { defaultProfile, idempotencyKey }:
     agentId: fields.agentId,
     request: toRequest(fields, defaultProfile),
     fingerprint: hash("sha256", canonical),
-    length: canonical.length,
+    canonicalLength: canonical.length,
   };
 }
 

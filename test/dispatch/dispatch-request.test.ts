@@ -13,7 +13,7 @@ test("the least dispatch gets the defaults", () => {
     agentId: "writer",
     request: { message: "Say hello.", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail" },
     fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
-    length: '{"agentId":"writer","message":"Say hello."}'.length,
+    canonicalLength: '{"agentId":"writer","message":"Say hello."}'.length,
   });
 });
 

@@ -107,7 +107,7 @@ export function newDispatch(fields: Partial<Omit<ParsedDispatch, "request">> & {
     onInterrupt: "fail",
     ...fields.request,
   };
-  return { taskId: null, provider: null, agentId: "agent", fingerprint: JSON.stringify(request), length: 100, ...fields, request };
+  return { taskId: null, provider: null, agentId: "agent", fingerprint: JSON.stringify(request), canonicalLength: 100, ...fields, request };
 }
 
 /** The task with its result, once it has ended. */
