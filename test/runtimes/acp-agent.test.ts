@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
-import { type AcpAgent, createAcpAgentAdapter } from "../../adapters/acp-agent/index.ts";
+import type { AcpAgent } from "../../adapters/acp-agent/index.ts";
 import { promptOpening } from "../../adapters/program/prompt.ts";
-import { type AdapterBench, openBench } from "../conformance/adapter-bench.ts";
 import type { Step } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
+import { openAcpBench } from "./open-acp-bench.ts";
 import { runtimesPath } from "./programs.ts";
 
 // A real agent, as an operator would name it in BRIDGE_ACP_AGENTS: Bridge knows nothing of it but how it is started.
@@ -26,21 +26,7 @@ const env = {
 };
 const play = (...steps: Step[]): Partial<ExecutionRequest> => ({ message: model.scenario(steps) });
 
-async function open(): Promise<AdapterBench> {
-  const bench = openBench({
-    createAdapter: () => createAcpAgentAdapter("any", agent),
-    config: { env },
-    hasProcesses: true,
-    patienceMs: 60_000,
-    scenarios: {} as Parameters<typeof openBench>[0]["scenarios"],
-  });
-  await bench.initialize();
-  onTestFinished(async () => {
-    await bench.close();
-    expect(bench.breaches).toEqual([]);
-  });
-  return bench;
-}
+const open = () => openAcpBench("any", agent, env);
 
 describe("claude-agent-acp, named by its operator", () => {
   test("answers, asks, obeys, and goes on with its session", async () => {

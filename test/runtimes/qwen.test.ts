@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
-import { type AcpAgent, createAcpAgentAdapter } from "../../adapters/acp-agent/index.ts";
+import type { AcpAgent } from "../../adapters/acp-agent/index.ts";
 import { promptOpening } from "../../adapters/program/prompt.ts";
-import { type AdapterBench, openBench } from "../conformance/adapter-bench.ts";
 import type { Step } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
+import { openAcpBench } from "./open-acp-bench.ts";
 import { runtimesPath } from "./programs.ts";
 
 // A foreign agent, with the configuration that docs/agent-programs.md shows. Bridge has no code for it.
@@ -27,21 +27,7 @@ const environment = {
 };
 const play = (...steps: Step[]): Partial<ExecutionRequest> => ({ message: model.scenario(steps) });
 
-async function open(): Promise<AdapterBench> {
-  const bench = openBench({
-    createAdapter: () => createAcpAgentAdapter("qwen", agent),
-    config: { env: environment },
-    hasProcesses: true,
-    patienceMs: 60_000,
-    scenarios: {} as Parameters<typeof openBench>[0]["scenarios"],
-  });
-  await bench.initialize();
-  onTestFinished(async () => {
-    await bench.close();
-    expect(bench.breaches).toEqual([]);
-  });
-  return bench;
-}
+const open = () => openAcpBench("qwen", agent, environment);
 
 test("Qwen Code is healthy, asks before a command, and obeys the answer", async () => {
   const bench = await open();
