@@ -14,7 +14,7 @@ import { AgentGone } from "./acp-failure.ts";
 export interface AcpListener {
   /** Called in the order in which the updates came, and before any request or answer that came after them. */
   onUpdate(params: { sessionId?: unknown; update?: unknown }): void;
-  /** A notification beside the protocol, in its place among the updates. */
+  /** Receives a notification that is not part of the protocol, in order with the updates. */
   onExtension(method: string, params: { sessionId?: unknown }): void;
   /** Several may wait for their answers at a time. */
   onPermission(params: RequestPermissionRequest): Promise<RequestPermissionResponse>;

@@ -50,7 +50,7 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
   let sessionId: string | undefined;
   let turn: Promise<Turn> = Promise.resolve({ verdict: null });
 
-  // What is told before the prompt, or of another session, is not of this task.
+  // Updates before the prompt, and those of another session, do not belong to this task.
   const isOurs = (given: unknown): boolean => sessionId !== undefined && (given ?? sessionId) === sessionId;
   const channel = createAcpChannel({
     onUpdate(params) {

@@ -7,7 +7,7 @@ import { type AcpToolCall, readUpdate } from "./read-update.ts";
 export interface StoryTeller {
   /** The next update, as it came. */
   take(update: unknown): void;
-  /** The next notification beside the protocol. */
+  /** The next notification that is not part of the protocol. */
   takeExtension(method: string, params: unknown): void;
   /** The agent asks before this call, which may be the first that is heard of it; answers the call as the story knows it. */
   ask(call: AcpToolCall): Omit<ApprovalQuestion, "taskId">;
@@ -38,7 +38,7 @@ export function createStoryTeller(
   let costUsd: number | undefined;
   let rejection: string | undefined;
   let failed = false;
-  let notice = "It does not say why.";
+  let reason = "The agent reports no reason.";
   let messageId: string | undefined;
 
   const merge = (given: AcpToolCall): AcpToolCall => {
@@ -71,11 +71,11 @@ export function createStoryTeller(
     if (done) complete(call.toolCallId, outputOf(call), call.status === "failed");
   };
 
-  const hear = (told: AcpNotice): void => {
-    failed ||= told.failed === true;
-    notice = told.text ?? notice;
-    if (told.discarded !== undefined) story.discard(told.discarded);
-    if (told.answer !== undefined) story.confirm(told.answer);
+  const applyNotice = ({ text, failed: hasFailed, discarded, answer }: AcpNotice): void => {
+    failed ||= hasFailed === true;
+    reason = text ?? reason;
+    if (discarded !== undefined) story.discard(discarded);
+    if (answer !== undefined) story.confirm(answer);
   };
   const say = (id: string | undefined, text: string): void => {
     // A message that another one follows was whole.
@@ -87,8 +87,8 @@ export function createStoryTeller(
   return {
     take(given) {
       if (typeof given !== "object" || given === null) return;
-      const told = profile.readNotice?.(given as Record<string, unknown>) ?? null;
-      if (told !== null) return hear(told);
+      const notice = profile.readNotice?.(given as Record<string, unknown>) ?? null;
+      if (notice !== null) return applyNotice(notice);
       const update = readUpdate(given);
       if (update === null) return;
       if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") return takeTool(update);
@@ -99,8 +99,8 @@ export function createStoryTeller(
       else if (update.cost?.currency === "USD") costUsd = update.cost.amount;
     },
     takeExtension(method, params) {
-      const told = profile.readExtension?.(method, params) ?? null;
-      if (told !== null) hear(told);
+      const notice = profile.readExtension?.(method, params) ?? null;
+      if (notice !== null) applyNotice(notice);
     },
     ask: (call) => invoke(merge(call)),
     kindOf: (toolCallId) => calls.get(toolCallId)?.call.kind ?? "",
@@ -116,7 +116,7 @@ export function createStoryTeller(
       return rejection;
     },
     get failure() {
-      return failed ? notice : undefined;
+      return failed ? reason : undefined;
     },
     end: tellHeldBack,
   };

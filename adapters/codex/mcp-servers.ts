@@ -16,7 +16,7 @@ const marks = ["BRIDGE_TASK_ID", "TMPDIR"];
 
 /**
  * Configures the MCP servers of a task. Whoever names a server in a dispatch wants it used, so nothing is asked under `modify`;
- * under `inspect` only tools that call themselves read-only are used, and the declared ones, which are whoever dispatched's to work.
+ * under `inspect` only tools that call themselves read-only are used, and the declared tools, which the caller runs.
  */
 export function mcpServersOf({ mcpServers = [], profile }: Pick<ExecutionRequest, "mcpServers" | "profile">): CodexMcpServers {
   const env: Record<string, string> = {};

@@ -184,7 +184,7 @@ test("notices are no part of the story, and tell of a turn that has failed (code
   expect(warned).toMatchObject({ lines: ['"Fine."'], failure: undefined });
   const failed = tell(takeAll(said("Warning: metadata"), { sessionUpdate: "session_info_update" }, said("status 429")), { readNotice });
   expect(failed).toMatchObject({ lines: [], failure: expect.stringContaining("status 429") });
-  expect(tell(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("It does not say why.");
+  expect(tell(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("The agent reports no reason.");
 });
 
 test("claude: text of a message that broke off is discarded, and the answer is confirmed by the SDK's own messages", () => {
