@@ -1,10 +1,10 @@
-import { hash } from "node:crypto";
 import type { OutputStrategy, Profile } from "#contract";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { TaskRequest } from "../task.ts";
 import { canonicalJson, findJsonFault } from "./canonical-json.ts";
 import { type DispatchBody, dispatchBodySchema, taskIdSchema } from "./dispatch-schema.ts";
 import { toDotted, toFieldErrors } from "./field-errors.ts";
+import { hashText } from "./hash-text.ts";
 import { normaliseTools } from "./normalise-tools.ts";
 
 /** A dispatch that is well-formed; whether it can be carried out is the dispatcher's to say. */
@@ -64,7 +64,7 @@ export function parseDispatch(body: unknown, { defaultProfile, idempotencyKey }:
     provider: fields.provider ?? null,
     agentId: fields.agentId,
     request: toRequest(fields, defaultProfile),
-    fingerprint: hash("sha256", canonical),
+    fingerprint: hashText(canonical),
     canonicalLength: canonical.length,
   };
 }

@@ -145,6 +145,8 @@ function describeMissingRoute(method: string, allowed: string[], reply: { header
 
 /** A body of this size can take tens of milliseconds to parse. */
 const LARGE_BODY_BYTES = 1024 * 1024;
+/** Freeing less is not worth the call. */
+const LEAST_FREED_BYTES = 64 * 1024;
 
 function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -152,14 +154,22 @@ function acceptOnlyJson(app: FastifyInstance): void {
     try {
       const { "content-encoding": encoding = "identity" } = request.headers;
       if (encoding.toLowerCase() !== "identity") throw new BridgeError("unsupported_media_type", "Send the body without Content-Encoding.");
-      const body = bytes.length === 0 ? undefined : parseJson(bytes as Buffer);
+      const { length } = bytes;
+      const body = length === 0 ? undefined : parseJson(bytes as Buffer);
+      freeBytes(bytes as Buffer<ArrayBuffer>);
       // Other requests get their turn between the parsing of a large body and the checks of its route.
-      if (bytes.length > LARGE_BODY_BYTES) setImmediate(done, null, body);
+      if (length > LARGE_BODY_BYTES) setImmediate(done, null, body);
       else done(null, body);
     } catch (error) {
       done(error as Error);
     }
   });
+}
+
+/** Frees the memory at once, because the garbage collector can take longer than Bridge takes to store what the body contains. */
+function freeBytes({ buffer, byteLength }: Buffer<ArrayBuffer>): void {
+  // A small buffer can share its memory with others.
+  if (byteLength > LEAST_FREED_BYTES && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 /** Under overload new dispatches are refused; what is accepted stays visible: events, health and metrics go on. */
