@@ -1,11 +1,11 @@
 import type { AdapterModule } from "#contract";
 import type { AcpAgent } from "./acp-agent/index.ts";
-import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./program/find-installed-programs.ts";
+import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./shared/agent-program/find-installed-programs.ts";
 
-export { processLabels } from "./process/process-labels.ts";
-export { createSandbox } from "./process/sandbox.ts";
-export { sweepLeftovers } from "./process/sweep-processes.ts";
-export { takeForeignFault } from "./program/foreign-code.ts";
+export { takeForeignFault } from "./shared/agent-program/foreign-code.ts";
+export { processLabels } from "./shared/process/process-labels.ts";
+export { createSandbox } from "./shared/process/sandbox.ts";
+export { sweepLeftovers } from "./shared/process/sweep-processes.ts";
 
 /** The adapters that ship with Bridge, by provider; nothing of one is loaded before it is asked for. */
 export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> = {

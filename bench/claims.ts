@@ -3,8 +3,8 @@ import { loadavg, tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { createLanes, type LaneTask } from "../src/dispatch/lanes.ts";
-import { claimSql } from "../src/store/claim-sql.ts";
-import { openSqlite, type SqliteDriver } from "../src/store/sqlite-driver.ts";
+import { claimSql } from "../src/store/sqlite/claim-sql.ts";
+import { openSqlite, type SqliteDriver } from "../src/store/sqlite/sqlite-driver.ts";
 import type { TenantQuota } from "../src/task.ts";
 import { median } from "./statistics.ts";
 

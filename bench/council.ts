@@ -7,8 +7,8 @@ import { type BridgeReport, createSpending, type RoleRequest, readInput, runBrid
 import { pino } from "pino";
 import type { ExecutionAdapter } from "#contract";
 import { createBridgeAdapter } from "../adapters/council/index.ts";
-import { createApp } from "../src/app.ts";
-import { loadConfig } from "../src/config.ts";
+import { createApp } from "../src/app/create-app.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { createAdapter as createNoopAdapter } from "./noop-adapter.ts";
 import { median } from "./statistics.ts";
 

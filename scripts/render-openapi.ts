@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
-import { createApp } from "../src/app.ts";
-import { loadConfig } from "../src/config.ts";
-import { writeOpenapiYaml } from "../src/http/api-docs.ts";
+import { createApp } from "../src/app/create-app.ts";
+import { loadConfig } from "../src/config/config.ts";
+import { writeOpenapiYaml } from "../src/http/openapi/api-docs.ts";
 
 /** The text of `openapi.yaml`, as a Bridge without adapters describes itself. */
 export async function renderOpenapi(): Promise<string> {

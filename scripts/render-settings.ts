@@ -1,5 +1,5 @@
-import { secretSettings } from "../src/config.ts";
-import { settings } from "../src/settings.ts";
+import { secretSettings } from "../src/config/config.ts";
+import { settings } from "../src/config/settings.ts";
 
 interface Setting {
   name: string;

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
-import { createApp } from "./app.ts";
-import { loadConfig } from "./config.ts";
+import { createApp } from "./app/create-app.ts";
+import { loadConfig } from "./config/config.ts";
 import { BridgeError, StartError } from "./errors.ts";
 
 /** Beyond the drain time: a stopped runtime's grace (15 s), its adapter's shutdown (15 s), the last answers (10 s), the last callbacks (4 s). */

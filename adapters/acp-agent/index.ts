@@ -1,15 +1,15 @@
 import type { SessionConfigOption } from "@agentclientprotocol/sdk";
 import type { ExecutionAdapter, ExecutionRequest, GatewayCapabilities, Profile } from "#contract";
-import { AcpFailure } from "../acp/acp-failure.ts";
-import type { AcpProfile } from "../acp/acp-profile.ts";
-import { createAcpConnection } from "../acp/create-acp-connection.ts";
-import { waysToGoOn } from "../acp/open-session.ts";
-import { findProgram } from "../process/find-program.ts";
-import type { AgentProgram, Credentials, ProgramConnection, ProgramContext } from "../program/agent-program.ts";
-import { programCapabilities } from "../program/capabilities.ts";
-import { createProgramAdapter } from "../program/create-program-adapter.ts";
-import { programEnvironment } from "../program/program-environment.ts";
-import { promptOf } from "../program/prompt.ts";
+import { AcpFailure } from "../shared/acp/acp-failure.ts";
+import type { AcpProfile } from "../shared/acp/acp-profile.ts";
+import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
+import { waysToGoOn } from "../shared/acp/open-session.ts";
+import type { AgentProgram, Credentials, ProgramConnection, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
+import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
+import { programEnvironment } from "../shared/agent-program/program-environment.ts";
+import { promptOf } from "../shared/agent-program/prompt.ts";
+import { findProgram } from "../shared/process/find-program.ts";
 import { toolName } from "./tool-name.ts";
 import { readUsage } from "./usage.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AcpToolCall } from "../acp/read-update.ts";
+import type { AcpToolCall } from "../shared/acp/read-update.ts";
 
 const name = z
   .string()

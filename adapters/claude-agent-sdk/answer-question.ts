@@ -1,7 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
-import type { ProgramTask } from "../program/agent-program.ts";
-import { decideCall } from "../program/decide-call.ts";
-import { unlessAborted } from "../program/unless-aborted.ts";
+import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { decideCall } from "../shared/agent-program/decide-call.ts";
+import { unlessAborted } from "../shared/agent-program/unless-aborted.ts";
 import type { CanUseTool } from "./sdk.ts";
 
 /** Makes who answers the questions of a task's program, until it is gone. However the wait for an answer ends, without a yes it is a no. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
-import { type ProcessEnd, processLimits, runProcess } from "../process/run-process.ts";
-import type { ProgramTask } from "../program/agent-program.ts";
+import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { type ProcessEnd, processLimits, runProcess } from "../shared/process/run-process.ts";
 import type { ProgramStart, SdkProcess } from "./sdk.ts";
 
 /** A story in JSON costs a multiple of its text. */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { z } from "zod";
-import { findProgram } from "../process/find-program.ts";
-import type { Finding, ProgramContext } from "../program/agent-program.ts";
+import type { Finding, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { findProgram } from "../shared/process/find-program.ts";
 import { findInstalledSdk, packageName } from "./sdk.ts";
 
 /** The version that the suite of real programs runs. */

@@ -1,11 +1,11 @@
 import path from "node:path";
-import { isSchemaRefused, nativeSchema } from "../claude-code/native-schema.ts";
-import { probeClaude } from "../claude-code/probe-claude.ts";
-import { refuseToken } from "../claude-code/session-id.ts";
-import { writeFiles } from "../claude-code/task-files.ts";
-import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
-import { programCapabilities } from "../program/capabilities.ts";
-import { unlessAborted } from "../program/unless-aborted.ts";
+import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
+import { unlessAborted } from "../shared/agent-program/unless-aborted.ts";
+import { isSchemaRefused, nativeSchema } from "../shared/claude-code/native-schema.ts";
+import { probeClaude } from "../shared/claude-code/probe-claude.ts";
+import { refuseToken } from "../shared/claude-code/session-id.ts";
+import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { cancelled, converse } from "./converse.ts";
 import { findSdk } from "./find-sdk.ts";
 import { findInstalledSdk, loadSdk, packageName } from "./sdk.ts";

@@ -1,7 +1,7 @@
 import type { ExecutionAdapter } from "#contract";
-import { askLogin } from "../claude-code/login.ts";
-import type { AgentProgram } from "../program/agent-program.ts";
-import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import type { AgentProgram } from "../shared/agent-program/agent-program.ts";
+import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
+import { askLogin } from "../shared/claude-code/login.ts";
 import { homeSetting } from "./home-setting.ts";
 import { inProcessConnection } from "./in-process.ts";
 

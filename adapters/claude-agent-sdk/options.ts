@@ -1,5 +1,5 @@
 import type { ExecutionRequest } from "#contract";
-import { sdkOptions } from "../claude-code/sdk-options.ts";
+import { sdkOptions } from "../shared/claude-code/sdk-options.ts";
 
 /** Options of the SDK for a task, but for what calls back: the same rights as in a start of `claude`. Nothing secret stands in them but what the SDK hands on by stdin. */
 export function optionsFor(request: ExecutionRequest, schema: string | null): Record<string, unknown> {

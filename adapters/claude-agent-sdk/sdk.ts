@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import type { AdapterLogger } from "#contract";
-import { runForeign } from "../program/foreign-code.ts";
+import { runForeign } from "../shared/agent-program/foreign-code.ts";
 
 /** The package that the operator installs; it is not Bridge's to ship. */
 export const packageName = "@anthropic-ai/claude-agent-sdk";

@@ -1,5 +1,5 @@
 import type { GatewayCapabilities } from "#contract";
-import { programCapabilities } from "../program/capabilities.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 
 /** What Claude Code can do over ACP. */
 export const capabilities: GatewayCapabilities = programCapabilities;

@@ -1,6 +1,6 @@
 import type { Connection } from "#contract";
-import { askLogin } from "../claude-code/login.ts";
-import type { Credentials, ProgramContext } from "../program/agent-program.ts";
+import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { askLogin } from "../shared/claude-code/login.ts";
 import { homeSetting } from "./home-setting.ts";
 
 /** Looks for the credentials of Claude Code. */

@@ -1,5 +1,5 @@
 import type { ExecutionRequest } from "#contract";
-import type { ProgramContext } from "../program/agent-program.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { fixedConfiguration, taskConfiguration } from "./configuration.ts";
 import { toToml } from "./toml.ts";
 

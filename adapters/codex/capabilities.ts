@@ -1,5 +1,5 @@
 import type { GatewayCapabilities } from "#contract";
-import { programCapabilities } from "../program/capabilities.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 
 /** What Codex can do over ACP. Its sandbox holds commands and edits to the profile; it tells no cost. */
 export const capabilities: GatewayCapabilities = { ...programCapabilities, costTracking: false, approvals: false };

@@ -1,9 +1,9 @@
 import path from "node:path";
 import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
-import type { ProcessEnd } from "../process/run-process.ts";
-import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
-import { promptOf } from "../program/prompt.ts";
-import { runProgram, type Verdict } from "../program/run-program.ts";
+import type { Ending, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { promptOf } from "../shared/agent-program/prompt.ts";
+import { runProgram, type Verdict } from "../shared/agent-program/run-program.ts";
+import type { ProcessEnd } from "../shared/process/run-process.ts";
 import { codexArguments } from "./arguments.ts";
 import { cliCapabilities } from "./capabilities.ts";
 import { codexEnvironment } from "./configuration.ts";

@@ -1,6 +1,6 @@
 import type { ExecutionRequest } from "#contract";
-import type { ProgramContext } from "../program/agent-program.ts";
-import { programEnvironment } from "../program/program-environment.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { programEnvironment } from "../shared/agent-program/program-environment.ts";
 import { mcpServersOf, secretPrefix } from "./mcp-servers.ts";
 
 /** The name under which Codex knows the provider that the environment describes. */

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import type { Connection } from "#contract";
-import type { Credentials, ProgramContext } from "../program/agent-program.ts";
-import { probeProgram } from "../program/probe-program.ts";
+import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { probeProgram } from "../shared/agent-program/probe-program.ts";
 import { apiKeyName, codexEnvironment } from "./configuration.ts";
 import { credentialsAdvice } from "./verdict.ts";
 

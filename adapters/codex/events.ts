@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LineReader, Step } from "../program/run-program.ts";
+import type { LineReader, Step } from "../shared/agent-program/run-program.ts";
 import { subAgentTools } from "./usage.ts";
 import { explainFailure } from "./verdict.ts";
 

@@ -1,8 +1,8 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { findProgram } from "../process/find-program.ts";
-import type { Finding, ProgramContext } from "../program/agent-program.ts";
+import type { Finding, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { findProgram } from "../shared/process/find-program.ts";
 
 /** Looks for `codex`. */
 export function findCodex({ settings, env }: ProgramContext): Finding {

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { type HeldDirectory, makeDirectoryInside, removeInside, writeFileInside } from "@hak2i/nofollow-fs";
-import type { ProgramTask } from "../program/agent-program.ts";
+import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { fixedConfiguration } from "./configuration.ts";
 import { toToml } from "./toml.ts";
 

@@ -1,7 +1,7 @@
 import type { ExecutionAdapter, ModelLister } from "#contract";
-import { withApi } from "../model/with-api.ts";
-import type { AgentProgram } from "../program/agent-program.ts";
-import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import type { AgentProgram } from "../shared/agent-program/agent-program.ts";
+import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
+import { withApi } from "../shared/model-api/with-api.ts";
 import { acpConnection } from "./acp.ts";
 import { apiConnection } from "./api.ts";
 import { cliConnection } from "./cli.ts";

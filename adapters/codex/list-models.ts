@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ProgramContext } from "../program/agent-program.ts";
-import { LONG_PROBE_LIMIT_MS, probeProgram } from "../program/probe-program.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { LONG_PROBE_LIMIT_MS, probeProgram } from "../shared/agent-program/probe-program.ts";
 import { codexEnvironment } from "./configuration.ts";
 import { findCodex } from "./find-codex.ts";
 

@@ -1,6 +1,6 @@
 import type { ExecutionRequest } from "#contract";
-import { isToolServer } from "../declared-tools/tool-server-spec.ts";
-import { mcpServerNames } from "../program/mcp-server-names.ts";
+import { mcpServerNames } from "../shared/agent-program/mcp-server-names.ts";
+import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
 
 /** The MCP servers of a task as Codex wants them: `env` holds their secrets, under names of Bridge's own. */
 export interface CodexMcpServers {

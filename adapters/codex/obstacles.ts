@@ -1,5 +1,5 @@
-import type { ProgramTask } from "../program/agent-program.ts";
-import type { Verdict } from "../program/run-program.ts";
+import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { Verdict } from "../shared/agent-program/run-program.ts";
 import { apiKeyName } from "./configuration.ts";
 import { mcpObstacle } from "./mcp-servers.ts";
 import { credentialsAdvice } from "./verdict.ts";

@@ -1,5 +1,5 @@
-import type { Probe, ProgramContext } from "../program/agent-program.ts";
-import { probeProgram, probeVersion } from "../program/probe-program.ts";
+import type { Probe, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { probeProgram, probeVersion } from "../shared/agent-program/probe-program.ts";
 import { codexEnvironment } from "./configuration.ts";
 
 /** Flags without which a task would not be held to what its dispatch asked for. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
-import type { ProgramTask } from "../program/agent-program.ts";
+import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 
 /** Every count of a usage. */
 type Counts = Record<keyof NormalizedUsage, number>;

@@ -1,5 +1,5 @@
 import type { TaskErrorCode } from "#contract";
-import type { Verdict } from "../program/run-program.ts";
+import type { Verdict } from "../shared/agent-program/run-program.ts";
 
 /** What to do about missing or rejected credentials. */
 export const credentialsAdvice = "set OPENAI_API_KEY or CODEX_API_KEY, or BRIDGE_CODEX_HOME=user to use your own login";

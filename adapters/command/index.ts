@@ -8,14 +8,14 @@ import type {
   ExecutionResult,
   GatewayCapabilities,
 } from "#contract";
-import { encodedSize } from "../process/encoded-size.ts";
-import { findProgram } from "../process/find-program.ts";
-import { exitFailure, stopFailure } from "../process/process-failure.ts";
-import { type ProcessEnd, runProcess } from "../process/run-process.ts";
-import { sandboxStep } from "../process/sandbox-step.ts";
-import { createTextLimit, textLimitFailure } from "../process/text-limit.ts";
-import { notStarted } from "../program/not-started.ts";
-import { createRunningTasks } from "../program/running-tasks.ts";
+import { notStarted } from "../shared/agent-program/not-started.ts";
+import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
+import { encodedSize } from "../shared/process/encoded-size.ts";
+import { findProgram } from "../shared/process/find-program.ts";
+import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
+import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
+import { sandboxStep } from "../shared/process/sandbox-step.ts";
+import { createTextLimit, textLimitFailure } from "../shared/process/text-limit.ts";
 import { type CommandResult, readLine } from "./events.ts";
 import { type CommandCall, commandCall, programInput } from "./request.ts";
 

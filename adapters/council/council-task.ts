@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { createSpending, createTurns, readSettings, resolveProfile, SETTINGS_FILE } from "bridge-council";
-import { type ChildSpending, createChildSpending } from "../program/child-spending.ts";
+import { type ChildSpending, createChildSpending } from "../shared/agent-program/child-spending.ts";
 import type { CouncilKind, CouncilStart, Ending } from "./council-kind.ts";
 
 /** The most that a settings file may hold, in bytes. */

@@ -8,8 +8,8 @@ import type {
   GatewayCapabilities,
   InputChecker,
 } from "#contract";
-import { notStarted } from "../program/not-started.ts";
-import { createRunningTasks } from "../program/running-tasks.ts";
+import { notStarted } from "../shared/agent-program/not-started.ts";
+import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import type { CouncilKind } from "./council-kind.ts";
 import { councilSettingsSchema } from "./council-settings.ts";
 import { runCouncilTask } from "./council-task.ts";

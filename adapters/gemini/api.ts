@@ -1,9 +1,9 @@
 import { createGoogle } from "@ai-sdk/google";
 import { APICallError } from "ai";
-import { createModelConnection, talkCapabilities } from "../model/create-model-connection.ts";
-import type { FindEndpoint } from "../model/model-endpoint.ts";
-import { modelSettingsOf } from "../model/model-settings.ts";
-import type { Verdict } from "../program/run-program.ts";
+import type { Verdict } from "../shared/agent-program/run-program.ts";
+import { createModelConnection, talkCapabilities } from "../shared/model-api/create-model-connection.ts";
+import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
+import { modelSettingsOf } from "../shared/model-api/model-settings.ts";
 
 /** The Gemini API, with the key that Gemini CLI would have. */
 const findEndpoint: FindEndpoint = ({ settings, env }) => {

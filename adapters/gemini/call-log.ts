@@ -1,8 +1,8 @@
 import path from "node:path";
 import { openFileInside } from "@hak2i/nofollow-fs";
 import { z } from "zod";
-import { createLineSplitter } from "../process/lines.ts";
-import type { Verdict } from "../program/run-program.ts";
+import type { Verdict } from "../shared/agent-program/run-program.ts";
+import { createLineSplitter } from "../shared/process/lines.ts";
 
 /** Longer log records are skipped; relevant records have less than a kilobyte. */
 const MAX_RECORD_LENGTH = 256 * 1024;

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { GatewayCapabilities } from "#contract";
-import { findProgram } from "../process/find-program.ts";
-import type { Ending, Finding, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
-import { programCapabilities } from "../program/capabilities.ts";
-import { probeVersion } from "../program/probe-program.ts";
-import { promptOf } from "../program/prompt.ts";
-import { runProgram } from "../program/run-program.ts";
+import type { Ending, Finding, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
+import { probeVersion } from "../shared/agent-program/probe-program.ts";
+import { promptOf } from "../shared/agent-program/prompt.ts";
+import { runProgram } from "../shared/agent-program/run-program.ts";
+import { findProgram } from "../shared/process/find-program.ts";
 import { cliArguments } from "./arguments.ts";
 import { createGeminiReader } from "./events.ts";
 import { judgeAnswer } from "./judge-answer.ts";

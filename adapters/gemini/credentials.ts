@@ -1,6 +1,6 @@
 import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
-import type { Credentials, ProgramContext } from "../program/agent-program.ts";
+import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
 
 const unset =
   "Set GEMINI_API_KEY; or GOOGLE_GENAI_USE_VERTEXAI=true with GOOGLE_API_KEY, or with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
-import type { ProcessEnd } from "../process/run-process.ts";
-import type { LineReader, Step, Verdict } from "../program/run-program.ts";
+import type { LineReader, Step, Verdict } from "../shared/agent-program/run-program.ts";
+import type { ProcessEnd } from "../shared/process/run-process.ts";
 import { explainFailure, type ToldError } from "./failures.ts";
 import { createSpokenText, type SpokenText } from "./spoken-text.ts";
 

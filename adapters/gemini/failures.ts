@@ -1,6 +1,6 @@
 import type { TaskErrorCode } from "#contract";
-import { readableError } from "../program/readable-error.ts";
-import type { Verdict } from "../program/run-program.ts";
+import { readableError } from "../shared/agent-program/readable-error.ts";
+import type { Verdict } from "../shared/agent-program/run-program.ts";
 
 /** The error that the program told last. */
 export interface ToldError {

@@ -1,4 +1,4 @@
-import type { Ending, ProgramTask } from "../program/agent-program.ts";
+import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { readCallLog } from "./call-log.ts";
 import type { SpokenText } from "./spoken-text.ts";
 

@@ -1,5 +1,5 @@
 import type { McpServerSpec } from "#contract";
-import type { ProgramContext } from "../program/agent-program.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 
 /** Model calls of one task: a loop ends before the time of the task does. */
 const MAX_TURNS = 200;

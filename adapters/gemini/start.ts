@@ -1,8 +1,8 @@
 import { symlink } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, removeInside, writeFileInside } from "@hak2i/nofollow-fs";
-import type { ProgramContext, ProgramTask } from "../program/agent-program.ts";
-import { programEnvironment } from "../program/program-environment.ts";
+import type { ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { programEnvironment } from "../shared/agent-program/program-environment.ts";
 import { callLogFile } from "./call-log.ts";
 import { policyOf } from "./policy.ts";
 import { preloadedCode } from "./preloaded-code.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
-import type { ProgramContext } from "../program/agent-program.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { readOwnFile } from "./credentials.ts";
 
 /**

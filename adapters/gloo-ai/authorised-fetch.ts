@@ -1,4 +1,4 @@
-import type { ModelFetch } from "../model/model-endpoint.ts";
+import type { ModelFetch } from "../shared/model-api/model-endpoint.ts";
 import type { TokenSource } from "./token-source.ts";
 
 /** Calls Gloo with a token. One that is refused is minted anew, once, and the request sent again, once: nothing of it has been worked on. */

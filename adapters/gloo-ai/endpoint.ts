@@ -1,8 +1,8 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { ExecutionRequest } from "#contract";
-import type { FindEndpoint, ModelFetch } from "../model/model-endpoint.ts";
-import type { ProgramContext } from "../program/agent-program.ts";
-import type { Step } from "../program/run-program.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
+import type { Step } from "../shared/agent-program/run-program.ts";
+import type { FindEndpoint, ModelFetch } from "../shared/model-api/model-endpoint.ts";
 import { createAuthorisedFetch } from "./authorised-fetch.ts";
 import { explainGlooError } from "./failures.ts";
 import { obstacleToModel, routingOf } from "./routing.ts";

@@ -1,8 +1,8 @@
 import { APICallError } from "ai";
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
-import { redact } from "../model/model-failure.ts";
-import type { Verdict } from "../program/run-program.ts";
+import type { Verdict } from "../shared/agent-program/run-program.ts";
+import { redact } from "../shared/model-api/model-failure.ts";
 import { scopeAdvice } from "./token-source.ts";
 
 const reportSchema = z.object({

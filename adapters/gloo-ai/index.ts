@@ -1,6 +1,6 @@
 import type { ExecutionAdapter } from "#contract";
-import { agentCapabilities, createModelConnection, multiAgent } from "../model/create-model-connection.ts";
-import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
+import { agentCapabilities, createModelConnection, multiAgent } from "../shared/model-api/create-model-connection.ts";
 import { createFindEndpoint } from "./endpoint.ts";
 
 /** Runs tasks on the models of Gloo AI, which it may choose by itself. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
-import type { ProgramContext } from "../program/agent-program.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 
 /** Perspectives that Gloo can answer from. */
 const traditions = ["evangelical", "catholic", "mainline", "not_faith_specific"] as const;

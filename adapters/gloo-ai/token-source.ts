@@ -1,8 +1,8 @@
 import pRetry from "p-retry";
 import { z } from "zod";
-import type { ModelFetch } from "../model/model-endpoint.ts";
-import { ModelFailure } from "../model/model-failure.ts";
-import { unlessAborted } from "../program/unless-aborted.ts";
+import { unlessAborted } from "../shared/agent-program/unless-aborted.ts";
+import type { ModelFetch } from "../shared/model-api/model-endpoint.ts";
+import { ModelFailure } from "../shared/model-api/model-failure.ts";
 
 /** What a client may ask for; the endpoint of the models wants no other scope. */
 const SCOPE = "api/access";

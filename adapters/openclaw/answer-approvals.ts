@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Decision, decideCall } from "../program/decide-call.ts";
+import { type Decision, decideCall } from "../shared/agent-program/decide-call.ts";
 import type { GatewayEvent } from "./gateway-socket.ts";
 import type { GatewayTask } from "./gateway-task.ts";
 

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSyn
 import path from "node:path";
 import { z } from "zod";
 import type { AdapterConfig } from "#contract";
-import { readProc, readProcess } from "../process/process-table.ts";
-import { findProcesses, sweep } from "../process/sweep-processes.ts";
+import { readProc, readProcess } from "../shared/process/process-table.ts";
+import { findProcesses, sweep } from "../shared/process/sweep-processes.ts";
 
 /** Kernel clock ticks per second, in which Linux reports start times to every program. */
 const TICKS_PER_SECOND = 100;

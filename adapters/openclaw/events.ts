@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Step } from "../program/run-program.ts";
+import type { Step } from "../shared/agent-program/run-program.ts";
 import type { GatewayEvent } from "./gateway-socket.ts";
 
 const text = z.string();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import type { Ending } from "../program/agent-program.ts";
+import type { Ending } from "../shared/agent-program/agent-program.ts";
 import type { Answering } from "./answer-approvals.ts";
 import type { RunReader } from "./events.ts";
 import type { Gateway } from "./gateway.ts";

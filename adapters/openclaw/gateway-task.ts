@@ -1,6 +1,6 @@
 import type { AdapterConfig, AdapterLogger, ExecutionRequest } from "#contract";
-import type { OfferedTools } from "../declared-tools/offered-tools.ts";
-import type { TaskStory } from "../program/task-story.ts";
+import type { TaskStory } from "../shared/agent-program/task-story.ts";
+import type { OfferedTools } from "../shared/declared-tools/offered-tools.ts";
 import type { Gateway } from "./gateway.ts";
 import type { LentServers } from "./lent-servers.ts";
 import type { OpenClawSettings } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
-import { originOf } from "../model/model-failure.ts";
+import { originOf } from "../shared/model-api/model-failure.ts";
 import { detailCode, type GatewayError } from "./gateway-error.ts";
 import type { Hello } from "./gateway-socket.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";

@@ -1,5 +1,5 @@
 import type { ExecutionAdapter } from "#contract";
-import { createCallStore } from "../declared-tools/call-store.ts";
+import { createCallStore } from "../shared/declared-tools/call-store.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import { createCommandSweep } from "./command-sweep.ts";
 import { createGateway } from "./gateway.ts";

@@ -1,5 +1,5 @@
 import type { AdapterConfig } from "#contract";
-import type { CallStore } from "../declared-tools/call-store.ts";
+import type { CallStore } from "../shared/declared-tools/call-store.ts";
 import type { CommandSweep } from "./command-sweep.ts";
 import type { Gateway } from "./gateway.ts";
 import type { LentServers } from "./lent-servers.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isManagementError, type TaskErrorCode } from "#contract";
-import { redact } from "../model/model-failure.ts";
-import type { Ending } from "../program/agent-program.ts";
-import type { Verdict } from "../program/run-program.ts";
+import type { Ending } from "../shared/agent-program/agent-program.ts";
+import type { Verdict } from "../shared/agent-program/run-program.ts";
+import { redact } from "../shared/model-api/model-failure.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { withoutPaths } from "./manage/refusals.ts";
 

@@ -1,5 +1,5 @@
 import type { ExecutionRequest } from "#contract";
-import { promptOf } from "../program/prompt.ts";
+import { promptOf } from "../shared/agent-program/prompt.ts";
 import type { OpenClawSettings } from "./settings.ts";
 
 /** Bridge ends a task at its time limit by itself; the gateway's own comes after it, for a run that Bridge has lost. */

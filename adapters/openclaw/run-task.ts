@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import type { Ending } from "../program/agent-program.ts";
-import { tellStep } from "../program/run-program.ts";
+import type { Ending } from "../shared/agent-program/agent-program.ts";
+import { tellStep } from "../shared/agent-program/run-program.ts";
 import { createAnswering } from "./answer-approvals.ts";
 import { createRunReader } from "./events.ts";
 import { followRun } from "./follow-run.ts";

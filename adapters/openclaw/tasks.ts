@@ -1,10 +1,10 @@
 import type { ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
-import { withDeclaredTools } from "../declared-tools/with-declared-tools.ts";
-import { MAX_TEXT_BYTES } from "../process/text-limit.ts";
-import type { Ending } from "../program/agent-program.ts";
-import { finishAnswer } from "../program/finish-answer.ts";
-import { createRunningTasks } from "../program/running-tasks.ts";
-import { createTaskStory } from "../program/task-story.ts";
+import type { Ending } from "../shared/agent-program/agent-program.ts";
+import { finishAnswer } from "../shared/agent-program/finish-answer.ts";
+import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
+import { createTaskStory } from "../shared/agent-program/task-story.ts";
+import { withDeclaredTools } from "../shared/declared-tools/with-declared-tools.ts";
+import { MAX_TEXT_BYTES } from "../shared/process/text-limit.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";
 import { obstacleTo } from "./request.ts";
 import { cancelled, runTask } from "./run-task.ts";

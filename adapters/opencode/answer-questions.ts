@@ -1,5 +1,5 @@
-import type { ProgramTask } from "../program/agent-program.ts";
-import { type Decision, decideCall } from "../program/decide-call.ts";
+import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { type Decision, decideCall } from "../shared/agent-program/decide-call.ts";
 import { outsidePermission, shellTool } from "./permissions.ts";
 import type { ServerStep } from "./server-events.ts";
 

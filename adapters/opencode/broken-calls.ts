@@ -1,4 +1,4 @@
-import type { Step } from "../program/run-program.ts";
+import type { Step } from "../shared/agent-program/run-program.ts";
 import { failure } from "./failures.ts";
 
 /** After so many broken answers in a row the task is given up: OpenCode itself would call the model for ever. */

@@ -1,7 +1,7 @@
-import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
-import { programCapabilities } from "../program/capabilities.ts";
-import { promptOf } from "../program/prompt.ts";
-import { runProgram } from "../program/run-program.ts";
+import type { Ending, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
+import { promptOf } from "../shared/agent-program/prompt.ts";
+import { runProgram } from "../shared/agent-program/run-program.ts";
 import { createRunReader } from "./events.ts";
 import { failure } from "./failures.ts";
 import { startUntilAlone } from "./first-starts.ts";

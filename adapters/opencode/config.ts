@@ -1,6 +1,6 @@
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { isToolServer } from "../declared-tools/tool-server-spec.ts";
-import type { ProgramContext } from "../program/agent-program.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
 import { agentName, type Permissions } from "./permissions.ts";
 import { findProviders, operatorConfig, providerConfig } from "./providers.ts";
 

@@ -1,8 +1,8 @@
 import { errors } from "undici";
 import type { ExecutionRequest } from "#contract";
-import type { Ending, ProgramTask } from "../program/agent-program.ts";
-import { promptOf } from "../program/prompt.ts";
-import { tellStep, type Verdict } from "../program/run-program.ts";
+import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { promptOf } from "../shared/agent-program/prompt.ts";
+import { tellStep, type Verdict } from "../shared/agent-program/run-program.ts";
 import { createAnswering } from "./answer-questions.ts";
 import { failure } from "./failures.ts";
 import { agentName } from "./permissions.ts";

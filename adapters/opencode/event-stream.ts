@@ -1,5 +1,5 @@
 import { createParser, type ParseError } from "eventsource-parser";
-import { processLimits } from "../process/run-process.ts";
+import { processLimits } from "../shared/process/run-process.ts";
 
 /** Reads the events of a server to their end, however the network has cut them; what is no JSON is passed over. */
 export async function readEventStream(chunks: AsyncIterable<Uint8Array>, onEvent: (event: unknown) => void): Promise<void> {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LineReader, Step, Verdict } from "../program/run-program.ts";
+import type { LineReader, Step, Verdict } from "../shared/agent-program/run-program.ts";
 import { brokeOff, createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, failure } from "./failures.ts";
 import { readTool, toolPartSchema } from "./tools.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
-import type { Verdict } from "../program/run-program.ts";
+import type { Verdict } from "../shared/agent-program/run-program.ts";
 import { credentialsAdvice } from "./providers.ts";
 
 /** An error as OpenCode reports it. */

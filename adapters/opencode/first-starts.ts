@@ -1,4 +1,4 @@
-import type { Ending } from "../program/agent-program.ts";
+import type { Ending } from "../shared/agent-program/agent-program.ts";
 
 const MAX_STARTS = 4;
 

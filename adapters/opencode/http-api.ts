@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { exitFailure, stopFailure } from "../process/process-failure.ts";
-import { type ProcessEnd, runProcess } from "../process/run-process.ts";
-import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
-import { programCapabilities } from "../program/capabilities.ts";
-import { reportOrphans, type Verdict } from "../program/run-program.ts";
+import type { Ending, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
+import { reportOrphans, type Verdict } from "../shared/agent-program/run-program.ts";
+import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
+import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
 import { converse, type Outcome } from "./converse.ts";
 import { startUntilAlone } from "./first-starts.ts";
 import { find, probe } from "./program.ts";

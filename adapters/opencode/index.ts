@@ -1,6 +1,6 @@
 import type { ExecutionAdapter, ModelLister } from "#contract";
-import type { AgentProgram } from "../program/agent-program.ts";
-import { createProgramAdapter } from "../program/create-program-adapter.ts";
+import type { AgentProgram } from "../shared/agent-program/agent-program.ts";
+import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
 import { cliConnection } from "./cli.ts";
 import { findCredentials } from "./credentials.ts";
 import { httpApiConnection } from "./http-api.ts";

@@ -1,5 +1,5 @@
-import type { ProgramContext } from "../program/agent-program.ts";
-import { LONG_PROBE_LIMIT_MS, probeProgram } from "../program/probe-program.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { LONG_PROBE_LIMIT_MS, probeProgram } from "../shared/agent-program/probe-program.ts";
 import { find } from "./program.ts";
 import { findProviders, providerConfig } from "./providers.ts";
 import { openCodeEnvironment } from "./start.ts";

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { isToolServer } from "../declared-tools/tool-server-spec.ts";
-import { asks } from "../program/decide-call.ts";
+import { asks } from "../shared/agent-program/decide-call.ts";
+import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
 
 type Action = "allow" | "ask" | "deny";
 /** Rules of OpenCode: of those that match, the last decides. */

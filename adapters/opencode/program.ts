@@ -1,6 +1,6 @@
-import { findProgram } from "../process/find-program.ts";
-import type { Finding, Probe, ProgramContext } from "../program/agent-program.ts";
-import { probeVersion } from "../program/probe-program.ts";
+import type { Finding, Probe, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { probeVersion } from "../shared/agent-program/probe-program.ts";
+import { findProgram } from "../shared/process/find-program.ts";
 import { openCodeEnvironment } from "./start.ts";
 
 /** Looks for the program, the same for both connections. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
-import type { ProgramContext } from "../program/agent-program.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 
 /** Providers that OpenCode brings along: the variables that may hold their key, and how the vendor's base URL is meant. */
 const builtIn: readonly { id: string; keys: readonly string[]; baseUrl?: { name: string; suffix: string } }[] = [

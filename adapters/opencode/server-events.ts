@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ApprovalQuestion } from "#contract";
-import type { Step, Verdict } from "../program/run-program.ts";
+import type { Step, Verdict } from "../shared/agent-program/run-program.ts";
 import { createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
 import { formTool } from "./permissions.ts";

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
-import type { Ending, ProgramContext, ProgramTask } from "../program/agent-program.ts";
-import { programEnvironment } from "../program/program-environment.ts";
+import type { Ending, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { programEnvironment } from "../shared/agent-program/program-environment.ts";
 import { configText } from "./config.ts";
 import { failure } from "./failures.ts";
 import { type OpenCodeConnection, type Permissions, permissionsOf } from "./permissions.ts";

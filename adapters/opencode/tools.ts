@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Step } from "../program/run-program.ts";
+import type { Step } from "../shared/agent-program/run-program.ts";
 
 const input = z.record(z.string(), z.unknown());
 /** A call of a tool, as far as it has come. */

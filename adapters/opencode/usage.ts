@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
-import type { Ending } from "../program/agent-program.ts";
+import type { Ending } from "../shared/agent-program/agent-program.ts";
 
 const count = z.number().nonnegative();
 /** How a model call ended: its counts do not overlap. */

@@ -1,7 +1,7 @@
 import type { Provider } from "@hak2i/responder-bridge";
 import { createOpenAiProvider, OpenAiError } from "@hak2i/responder-bridge-openai";
 import type { AdapterConfig, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
-import type { ChildSpending } from "../program/child-spending.ts";
+import type { ChildSpending } from "../shared/agent-program/child-spending.ts";
 
 /** The name under which a dispatch asks for the operator's OpenAI-compatible API; every other one is an adapter. */
 export const OPENAI = "openai";

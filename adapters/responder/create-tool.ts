@@ -1,10 +1,10 @@
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import { createCommandTool, createFlowmarkTool, type ToolAdapter, type ToolTopic } from "@hak2i/responder-bridge";
 import type { AdapterConfig, ExecutionRequest } from "#contract";
-import { findProgram } from "../process/find-program.ts";
-import { labelCommand } from "../process/process-labels.ts";
-import { sweepTask, taskMarker } from "../process/sweep-processes.ts";
-import { programEnvironment } from "../program/program-environment.ts";
+import { programEnvironment } from "../shared/agent-program/program-environment.ts";
+import { findProgram } from "../shared/process/find-program.ts";
+import { labelCommand } from "../shared/process/process-labels.ts";
+import { sweepTask, taskMarker } from "../shared/process/sweep-processes.ts";
 
 /** The operator's name for FlowMark, whose verdict is in its report and not in its exit code. */
 const FLOWMARK = "flowmark";

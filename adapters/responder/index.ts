@@ -9,9 +9,9 @@ import type {
   InputChecker,
   TaskErrorCode,
 } from "#contract";
-import { createChildSpending } from "../program/child-spending.ts";
-import { notStarted } from "../program/not-started.ts";
-import { createRunningTasks } from "../program/running-tasks.ts";
+import { createChildSpending } from "../shared/agent-program/child-spending.ts";
+import { notStarted } from "../shared/agent-program/not-started.ts";
+import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import { adapterProvider, ChildFailure, OPENAI, openAiProvider } from "./create-provider.ts";
 import { createTool, readTopic } from "./create-tool.ts";
 import { readInput } from "./input.ts";

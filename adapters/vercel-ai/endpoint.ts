@@ -1,8 +1,8 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { z } from "zod";
-import type { ModelEndpoint, ModelFetch } from "../model/model-endpoint.ts";
-import type { ProgramContext } from "../program/agent-program.ts";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
+import type { ModelEndpoint, ModelFetch } from "../shared/model-api/model-endpoint.ts";
 
 const settingsSchema = z.object({
   protocol: z.enum(["openai-compatible", "anthropic"]).default("openai-compatible"),

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Profile } from "#contract";
+import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import { BridgeError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
+import { type ParsedDispatch, parseDispatch } from "../requests/parse-dispatch.ts";
 import type { Task } from "../task.ts";
-import type { AdapterRegistry } from "./adapter-registry.ts";
-import { type ParsedDispatch, parseDispatch } from "./dispatch-request.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
 /** Who dispatches, and what came with the body. */

@@ -1,13 +1,13 @@
+import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError } from "../errors.ts";
+import type { ParsedDispatch } from "../requests/parse-dispatch.ts";
+import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskRequest } from "../task.ts";
-import type { AdapterRegistry } from "./adapter-registry.ts";
+import { readAgentFile } from "../workspaces/prompt-files.ts";
+import type { Workspaces } from "../workspaces/workspace.ts";
 import { checkDispatch } from "./check-dispatch.ts";
-import type { ParsedDispatch } from "./dispatch-request.ts";
-import { readAgentFile } from "./prompt-files.ts";
-import type { SchemaChecker } from "./schema-checker.ts";
-import type { Workspaces } from "./workspace.ts";
 
 /** Whose work it is, and on which adapter. */
 interface Bearer {

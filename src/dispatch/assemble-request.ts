@@ -1,7 +1,7 @@
 import type { ExecutionRequest } from "#contract";
 import { type Task, taskHandle } from "../task.ts";
+import type { AgentFile } from "../workspaces/prompt-files.ts";
 import { outputInstructions } from "./output-strategy.ts";
-import type { AgentFile } from "./prompt-files.ts";
 
 /** Wall time of a task when neither the dispatch nor the agent says one, in seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 600;

@@ -2,9 +2,9 @@ import path from "node:path";
 import { type ExecutionAdapter, type GatewayCapabilities, isInputChecker } from "#contract";
 import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
+import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { TaskRequest } from "../task.ts";
-import type { SchemaChecker } from "./schema-checker.ts";
-import { resolveDirectoryInside, resolveFileInside } from "./workspace.ts";
+import { resolveDirectoryInside, resolveFileInside } from "../workspaces/workspace.ts";
 
 /** What a dispatch is checked against. */
 export interface Checks {

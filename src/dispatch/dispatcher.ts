@@ -2,26 +2,26 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import { v7 as uuidv7 } from "uuid";
 import type { ChildRequest, ExecutionResult } from "#contract";
+import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError, type QueueOwner } from "../errors.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
+import type { ParsedDispatch } from "../requests/parse-dispatch.ts";
+import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { CallbackQueue, NewTask, Store } from "../store/store.ts";
 import { isFinal, type Task, type TaskProgress, type TenantQuota, taskHandle } from "../task.ts";
+import type { Workspaces } from "../workspaces/workspace.ts";
 import { type AdapterCalls, createAdapterCalls } from "./adapter-calls.ts";
-import type { AdapterRegistry } from "./adapter-registry.ts";
 import { createAdmission, offlineText } from "./admission.ts";
 import { createChildTasks } from "./child-tasks.ts";
 import { createTaskDeletion } from "./delete-task.ts";
-import type { ParsedDispatch } from "./dispatch-request.ts";
 import { failedResult } from "./failed-result.ts";
 import { type Claim, createLanes, type LaneTask } from "./lanes.ts";
 import { describeEnd, type Run, runTask, type StopCode } from "./run-task.ts";
-import type { SchemaChecker } from "./schema-checker.ts";
 import { logTaskEnd } from "./task-end.ts";
 import { createTaskEnds } from "./task-ends.ts";
-import type { Workspaces } from "./workspace.ts";
 
 /** What the dispatcher works with. */
 export interface DispatcherOptions {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
 import type { ExecutionResult, NormalizedTool, OutputStrategy } from "#contract";
-import type { SchemaChecker } from "./schema-checker.ts";
+import type { SchemaChecker } from "../requests/schema-checker.ts";
 
 /** The most that a file output may hold, in bytes: it travels in the result and in the callback. */
 const FILE_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;

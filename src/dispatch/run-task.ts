@@ -6,17 +6,17 @@ import { BridgeError } from "../errors.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
+import { decodeFile } from "../requests/dispatch-files.ts";
+import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { Finish, NewCallback, Store } from "../store/store.ts";
 import type { DispatchedFile, FinalState, Task } from "../task.ts";
+import { readAgentFile, readPromptFiles } from "../workspaces/prompt-files.ts";
+import type { Workspaces } from "../workspaces/workspace.ts";
+import { writeWorkspaceFile } from "../workspaces/write-workspace-file.ts";
 import { assembleRequest } from "./assemble-request.ts";
-import { decodeFile } from "./dispatch-files.ts";
 import { type KeptResult, keepLongTexts } from "./keep-long-texts.ts";
 import { applyOutputStrategy, awaitsTools } from "./output-strategy.ts";
-import { readAgentFile, readPromptFiles } from "./prompt-files.ts";
-import type { SchemaChecker } from "./schema-checker.ts";
 import { createTaskClocks } from "./task-clocks.ts";
-import type { Workspaces } from "./workspace.ts";
-import { writeWorkspaceFile } from "./write-workspace-file.ts";
 
 /** Why a task is stopped before its runtime has answered. */
 export type StopCode = Extract<TaskErrorCode, "timeout" | "idle_timeout" | "cancelled" | "adapter_offline" | "bridge_shutdown">;

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
+import type { Principal } from "../access/principal.ts";
 import { BridgeError } from "../errors.ts";
-import type { Principal } from "../http/principal.ts";
 import type { Metrics } from "../metrics.ts";
 import type { BridgeChannel, BridgeRequest, BridgeRequestHandler, BridgeResponse } from "./bridge-protocol.ts";
 import { cut, type EnvelopeFault, type Frame, readEnvelope } from "./envelope.ts";

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "@fastify/websocket";
 import { isLate } from "../callbacks/deadline.ts";
-import { type Hold, UNCOUNTED_BYTES } from "../http/held-bytes.ts";
+import { type Hold, UNCOUNTED_BYTES } from "../http/wire/held-bytes.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
 import type { Frame } from "./envelope.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { BridgeError } from "../errors.ts";
-import { parseJson } from "../http/parse-json.ts";
+import { parseJson } from "../http/wire/parse-json.ts";
 
 /** What is wrong with a frame that no op can be asked for with. */
 export type EnvelopeFault = "malformed-envelope" | "empty-envelope" | "missing-op" | "invalid-request";

@@ -4,8 +4,8 @@ import { BridgeError } from "../errors.ts";
 import { type EventStore, isTerminal, type StoredEvent } from "../events/event-feed.ts";
 import type { EventLog } from "../events/event-log.ts";
 import { placeOf } from "../events/follow-events.ts";
-import { encodeEnvelope } from "../http/event-frame.ts";
-import { readEventId } from "../http/last-event-id.ts";
+import { encodeEnvelope } from "../http/wire/event-frame.ts";
+import { readEventId } from "../http/wire/last-event-id.ts";
 import { isFinal, type TaskProgress } from "../task.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { toFieldErrors } from "../dispatch/field-errors.ts";
-import type { Scope } from "../http/principal.ts";
+import type { Scope } from "../access/principal.ts";
+import { toFieldErrors } from "../requests/field-errors.ts";
 import type { BridgeMeta, BridgeRequest, BridgeResponse } from "./bridge-protocol.ts";
 import { invalidRequest } from "./responses.ts";
 

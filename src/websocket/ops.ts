@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Approvals } from "../approvals/approvals.ts";
-import type { WorkspaceList } from "../dispatch/list-workspaces.ts";
-import { toIso } from "../http/time.ts";
+import { toIso } from "../http/wire/time.ts";
+import type { WorkspaceList } from "../workspaces/list-workspaces.ts";
 import { type AgentDependencies, createAgentOps } from "./agent-ops.ts";
 import { createApproveOp } from "./approve-tool.ts";
 import { defineOp, type Op } from "./op.ts";

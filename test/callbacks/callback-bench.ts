@@ -7,7 +7,7 @@ import { type CallbackWorkerOptions, createCallbackWorker } from "../../src/call
 import { createNames } from "../../src/callbacks/names.ts";
 import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import { createMetrics } from "../../src/metrics.ts";
-import { openStore } from "../../src/store/open-store.ts";
+import { openStore } from "../../src/store/sqlite/open-store.ts";
 import type { Callback, Store, StoredEvent } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 

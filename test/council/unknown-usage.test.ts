@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ExecutionResult } from "#contract";
 import { createBridgeAdapter } from "../../adapters/council/index.ts";
-import { programCapabilities } from "../../adapters/program/capabilities.ts";
+import { programCapabilities } from "../../adapters/shared/agent-program/capabilities.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 

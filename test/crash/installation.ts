@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { sweepLeftovers } from "../../adapters/process/sweep-processes.ts";
+import { sweepLeftovers } from "../../adapters/shared/process/sweep-processes.ts";
 import { type Tenant, taskKey } from "./orchestrator.ts";
 
 /** One Bridge on its own directory, with two tenants, whose runtimes note each of their starts. */

@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ExecutionResult } from "#contract";
 import { applyOutputStrategy, type OutputSource, outputInstructions } from "../../src/dispatch/output-strategy.ts";
-import { createSchemaChecker } from "../../src/dispatch/schema-checker.ts";
+import { createSchemaChecker } from "../../src/requests/schema-checker.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
 const schemas = createSchemaChecker();

@@ -5,7 +5,7 @@ import type { AdapterEventType } from "#contract";
 import { createPhaseReader } from "../../src/dispatch/phase-reader.ts";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
-import { openStore } from "../../src/store/open-store.ts";
+import { openStore } from "../../src/store/sqlite/open-store.ts";
 import { newFinish, newTask } from "../conformance/store.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
-import { openStore } from "../../src/store/open-store.ts";
+import { openStore } from "../../src/store/sqlite/open-store.ts";
 import type { NewTask, Store, StoredEvent } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 import { newTask } from "../conformance/store.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TestProject } from "vitest/node";
-import { signal } from "../../adapters/process/process-table.ts";
+import { signal } from "../../adapters/shared/process/process-table.ts";
 import { compileCache } from "./compile-cache.ts";
 import { measureMachine, slowness } from "./machine.ts";
 import { beginRun, commandOf, findLeftProcesses, removeDeadRuns, removeDirectories, type TestRun } from "./test-run.ts";

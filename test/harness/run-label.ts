@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { readProc } from "../../adapters/process/process-table.ts";
+import { readProc } from "../../adapters/shared/process/process-table.ts";
 
 /**
  * A number that every process of a test run carries, even if it changes its environment, session or parent. It is the hard RLIMIT_RSS: Linux

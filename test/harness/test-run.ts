@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync
 import { rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
-import { type FoundProcess, readProc, readProcess } from "../../adapters/process/process-table.ts";
-import { findProcesses, sweep } from "../../adapters/process/sweep-processes.ts";
+import { type FoundProcess, readProc, readProcess } from "../../adapters/shared/process/process-table.ts";
+import { findProcesses, sweep } from "../../adapters/shared/process/sweep-processes.ts";
 import { hasLabel, labelThisProcess, type RunLabel } from "./run-label.ts";
 
 /** One run of the tests. */

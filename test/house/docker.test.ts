@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { settings } from "../../src/settings.ts";
+import { settings } from "../../src/config/settings.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 const read = (name: string): string => readFileSync(path.join(repository, name), "utf8");

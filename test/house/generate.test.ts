@@ -3,8 +3,8 @@ import path from "node:path";
 import { parseEnv } from "node:util";
 import { expect, test } from "vitest";
 import { renderEnvironmentExample, renderSettingsTable } from "../../scripts/render-settings.ts";
-import { loadConfig } from "../../src/config.ts";
-import { settings } from "../../src/settings.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { settings } from "../../src/config/settings.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 

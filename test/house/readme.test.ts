@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { dispatchBodySchema } from "../../src/dispatch/dispatch-schema.ts";
+import { dispatchBodySchema } from "../../src/requests/dispatch-schema.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 const read = (name: string): string => readFileSync(path.join(repository, name), "utf8");

@@ -1,6 +1,6 @@
-import { parseDispatch } from "../../src/dispatch/dispatch-request.ts";
 import { BridgeError } from "../../src/errors.ts";
-import { parseJson } from "../../src/http/parse-json.ts";
+import { parseJson } from "../../src/http/wire/parse-json.ts";
+import { parseDispatch } from "../../src/requests/parse-dispatch.ts";
 
 /** A dispatch made to keep Bridge busy. */
 export interface HostileBody {

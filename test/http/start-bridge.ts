@@ -5,12 +5,12 @@ import path from "node:path";
 import { pino } from "pino";
 import { expect } from "vitest";
 import type { ExecutionResult } from "#contract";
-import { createApp } from "../../src/app.ts";
+import type { LoadedAdapter } from "../../src/adapters/adapter-registry.ts";
+import { createApp } from "../../src/app/create-app.ts";
 import type { Lookup } from "../../src/callbacks/resolve-name.ts";
-import { loadConfig } from "../../src/config.ts";
-import type { LoadedAdapter } from "../../src/dispatch/adapter-registry.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import type { ErrorCode } from "../../src/errors.ts";
-import { PROBLEM_TYPE, problemSchema } from "../../src/http/problem.ts";
+import { PROBLEM_TYPE, problemSchema } from "../../src/http/wire/problem.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { createAnswerCheck } from "./answer-check.ts";
 

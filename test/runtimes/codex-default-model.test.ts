@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { createCodexAdapter } from "../../adapters/codex/index.ts";
-import { promptOpening } from "../../adapters/program/prompt.ts";
+import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { type AdapterSubject, openBench } from "../conformance/adapter-bench.ts";
 import type { Step } from "./model-server/scenarios.ts";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { createCodexAdapter } from "../../adapters/codex/index.ts";
-import { promptOpening } from "../../adapters/program/prompt.ts";
+import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";

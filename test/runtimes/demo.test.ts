@@ -1,7 +1,7 @@
 import path from "node:path";
 import { execa } from "execa";
 import { expect, onTestFinished, test } from "vitest";
-import { promptOpening } from "../../adapters/program/prompt.ts";
+import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import { createGeminiAdapter } from "../../adapters/gemini/index.ts";
-import { promptOf } from "../../adapters/program/prompt.ts";
+import { promptOf } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { type AdapterBench, type AdapterSubject, openBench } from "../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Connection, ExecutionRequest } from "#contract";
 import { createOpenCodeAdapter } from "../../adapters/opencode/index.ts";
-import { promptOpening } from "../../adapters/program/prompt.ts";
+import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { type AdapterSubject, openBench, processesOf } from "../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";

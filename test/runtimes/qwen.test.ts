@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import type { AcpAgent } from "../../adapters/acp-agent/index.ts";
-import { promptOpening } from "../../adapters/program/prompt.ts";
+import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
 import type { Step } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { openAcpBench } from "./open-acp-bench.ts";

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 
 import path from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
-import { createSandbox } from "../../adapters/process/sandbox.ts";
+import { createSandbox } from "../../adapters/shared/process/sandbox.ts";
 import { directoryOutsideTmp } from "./open-sandbox.ts";
 
 const program = path.join(import.meta.dirname, "../fixtures/programs/run-in-sandbox.ts");

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, onTestFinished } from "vitest";
 import type { Sandbox } from "#contract";
-import { createSandbox, type SandboxOptions } from "../../adapters/process/sandbox.ts";
+import { createSandbox, type SandboxOptions } from "../../adapters/shared/process/sandbox.ts";
 
 const own = mkdtempSync(path.join(tmpdir(), "bridge-test-sandbox-"));
 afterAll(() => rmSync(own, { recursive: true, force: true }));

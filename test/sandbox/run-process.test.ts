@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type ProcessOptions, runProcess } from "../../adapters/process/run-process.ts";
+import { type ProcessOptions, runProcess } from "../../adapters/shared/process/run-process.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
 

@@ -3,8 +3,8 @@ import path from "node:path";
 import type { Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "#contract";
-import { runProcess } from "../../adapters/process/run-process.ts";
-import { createSandbox } from "../../adapters/process/sandbox.ts";
+import { runProcess } from "../../adapters/shared/process/run-process.ts";
+import { createSandbox } from "../../adapters/shared/process/sandbox.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import { directoryOutsideTmp } from "./open-sandbox.ts";
 

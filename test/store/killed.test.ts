@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import SqliteDatabase, { type Database } from "better-sqlite3";
 import { expect, test } from "vitest";
-import { openStore } from "../../src/store/open-store.ts";
+import { openStore } from "../../src/store/sqlite/open-store.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
 const source = (file: string) => JSON.stringify(new URL(`../../${file}`, import.meta.url).href);
@@ -53,7 +53,7 @@ test("a kill at any step of a migration leaves the schema as it was, and the nex
   // `exec` runs one migration each; the last kill comes after all of them, before the commit.
   for (let step = 1; step <= migrations.length; step += 1) {
     const killed = await run(`import SqliteDatabase from "better-sqlite3";
-      import { migrate } from ${source("src/store/migrate.ts")};
+      import { migrate } from ${source("src/store/sqlite/migrate.ts")};
       const database = new SqliteDatabase(${JSON.stringify(file)});
       const { exec, pragma } = database;
       let steps = 0;
@@ -85,7 +85,7 @@ test("a kill at any statement of pruning leaves every task whole, and the next r
   const before = contentOf(file);
   const prune = (killAt: number) =>
     run(`import SqliteDatabase from "better-sqlite3";
-      import { openStore } from ${source("src/store/open-store.ts")};
+      import { openStore } from ${source("src/store/sqlite/open-store.ts")};
       const { prepare } = SqliteDatabase.prototype;
       let deletes = 0;
       SqliteDatabase.prototype.prepare = function (sql) {
@@ -139,7 +139,7 @@ test("a kill at any statement of a deletion leaves the task whole or deletes it,
   const before = contentOf(file);
   const act = (killAt: number, work: string) =>
     run(`import SqliteDatabase from "better-sqlite3";
-      import { openStore } from ${source("src/store/open-store.ts")};
+      import { openStore } from ${source("src/store/sqlite/open-store.ts")};
       const { prepare } = SqliteDatabase.prototype;
       let writes = 0;
       SqliteDatabase.prototype.prepare = function (sql) {

@@ -5,7 +5,7 @@ import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import type { GappedJson, LongText } from "../../src/store/gapped-json.ts";
 import { cutGaps, fillGaps } from "../../src/store/gapped-json.ts";
-import { openStore } from "../../src/store/open-store.ts";
+import { openStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 import { newFinish, newTask } from "../conformance/store.ts";

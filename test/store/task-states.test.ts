@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openStore } from "../../src/store/open-store.ts";
+import { openStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store, StoredEvent } from "../../src/store/store.ts";
 import { isFinal, legalMoves, type TaskState } from "../../src/task.ts";
 import { newFinish, newTask } from "../conformance/store.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { scopes } from "../../src/access/principal.ts";
 import { BridgeError } from "../../src/errors.ts";
-import { scopes } from "../../src/http/principal.ts";
 import { createBridgeHandler } from "../../src/websocket/bridge-handler.ts";
 import type { BridgeRequest } from "../../src/websocket/bridge-protocol.ts";
 import { defineOp, type Op } from "../../src/websocket/op.ts";

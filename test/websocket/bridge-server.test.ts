@@ -4,7 +4,7 @@ import { text as readAll } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import type { Principal } from "../../src/http/principal.ts";
+import type { Principal } from "../../src/access/principal.ts";
 import { MAX_IN_FLIGHT } from "../../src/websocket/bridge-connection.ts";
 import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
 import { MAX_SOCKETS_PER_TENANT } from "../../src/websocket/bridge-server.ts";

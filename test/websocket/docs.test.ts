@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { dispatchBodySchema } from "../../src/dispatch/dispatch-schema.ts";
+import { dispatchBodySchema } from "../../src/requests/dispatch-schema.ts";
 import { startBridge } from "../http/start-bridge.ts";
 import { eventually } from "./eventually.ts";
 import { createIdleOps } from "./idle-ops.ts";

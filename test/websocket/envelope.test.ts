@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MAX_JSON_VALUES } from "../../src/http/parse-json.ts";
+import { MAX_JSON_VALUES } from "../../src/http/wire/parse-json.ts";
 import { readEnvelope } from "../../src/websocket/envelope.ts";
 
 const read = (text: string, isBinary = false) => readEnvelope({ bytes: Buffer.from(text), isBinary });

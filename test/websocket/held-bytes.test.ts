@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createHeldBytes } from "../../src/http/held-bytes.ts";
+import { createHeldBytes } from "../../src/http/wire/held-bytes.ts";
 import { eventually } from "./eventually.ts";
 import { startSocketServer } from "./socket-server.ts";
 

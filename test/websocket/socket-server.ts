@@ -1,9 +1,9 @@
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
-import { createHeldBytes } from "../../src/http/held-bytes.ts";
-import { type Principal, scopes } from "../../src/http/principal.ts";
-import { createTickets } from "../../src/http/tickets.ts";
+import { type Principal, scopes } from "../../src/access/principal.ts";
+import { createTickets } from "../../src/access/tickets.ts";
+import { createHeldBytes } from "../../src/http/wire/held-bytes.ts";
 import { createMetrics, type Metrics } from "../../src/metrics.ts";
 import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
 import {

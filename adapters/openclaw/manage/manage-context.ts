@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { ManagementError } from "#contract";
-import type { ProbeContext } from "../../program/probe-program.ts";
+import type { ProbeContext } from "../../shared/agent-program/probe-program.ts";
 import type { Gateway } from "../gateway.ts";
 import type { CallOptions } from "../gateway-socket.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ManagementError } from "#contract";
-import { probeProgram } from "../../program/probe-program.ts";
-import { programEnvironment } from "../../program/program-environment.ts";
+import { probeProgram } from "../../shared/agent-program/probe-program.ts";
+import { programEnvironment } from "../../shared/agent-program/program-environment.ts";
 import { readConfig } from "./gateway-config.ts";
 import type { ManageContext } from "./manage-context.ts";
 

@@ -6,7 +6,7 @@ import type { AcpAgent } from "../../../adapters/acp-agent/index.ts";
 import { acpAgents, catalogue } from "../../../adapters/index.ts";
 import { type AdapterBench, openBench } from "../../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
-import { answers, received } from "../acp/scripted-acp.ts";
+import { answers, received } from "../shared/acp/scripted-acp.ts";
 import { commandWith, createScriptedAgent, doing, playing, scriptedCommand } from "./prompted-agent.ts";
 
 const benches: AdapterBench[] = [];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { createClaudeReader } from "../../../adapters/claude-code/events.ts";
+import { createClaudeReader } from "../../../adapters/shared/claude-code/events.ts";
 
 /** What recorded messages of the SDK 0.3.328 mean; but for its own control messages they are the lines of Claude Code. */
 function replay(name: string) {

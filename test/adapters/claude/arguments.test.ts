@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { claudeArguments } from "../../../adapters/claude/arguments.ts";
-import { mcpConfig } from "../../../adapters/claude-code/mcp-config.ts";
-import { markToolServer } from "../../../adapters/declared-tools/tool-server-spec.ts";
+import { mcpConfig } from "../../../adapters/shared/claude-code/mcp-config.ts";
+import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
 
 const files = { systemPrompt: "/tmp/t/system-prompt.md", mcpConfig: "/tmp/t/mcp.json" };
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", env: { TOKEN: "s3cret" } };

@@ -7,8 +7,8 @@ import { codexEnvironment } from "../../../adapters/codex/configuration.ts";
 import { mcpObstacle, mcpServersOf } from "../../../adapters/codex/mcp-servers.ts";
 import { isStrictSchema } from "../../../adapters/codex/native-schema.ts";
 import { toToml } from "../../../adapters/codex/toml.ts";
-import { markToolServer } from "../../../adapters/declared-tools/tool-server-spec.ts";
-import type { ProgramContext } from "../../../adapters/program/agent-program.ts";
+import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
+import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
 
 const silent = () => {};
 const contextOf = (env: Record<string, string>, home: "agent" | "user" = "agent"): ProgramContext => ({

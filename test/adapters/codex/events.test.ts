@@ -5,7 +5,7 @@ import { readNotice, toolName } from "../../../adapters/codex/acp.ts";
 import { createCodexReader } from "../../../adapters/codex/events.ts";
 import { combine, readSessionUsage, readTurnUsage, toldUsage } from "../../../adapters/codex/usage.ts";
 import { explainFailure } from "../../../adapters/codex/verdict.ts";
-import type { Step } from "../../../adapters/program/run-program.ts";
+import type { Step } from "../../../adapters/shared/agent-program/run-program.ts";
 
 /** What a recorded stream of Codex 0.169.0 means. */
 function replay(name: string) {

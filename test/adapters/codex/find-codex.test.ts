@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { findCodex, findCodexAcp } from "../../../adapters/codex/find-codex.ts";
 import { createCodexAdapter } from "../../../adapters/codex/index.ts";
-import type { ProgramContext } from "../../../adapters/program/agent-program.ts";
+import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 

@@ -2,7 +2,7 @@ import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/pro
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeHome, makeHomeWithSettings } from "../../../adapters/codex/home.ts";
-import type { ProgramTask } from "../../../adapters/program/agent-program.ts";
+import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 
 const taskIn = (home: string, settings = { home: "agent" }) =>

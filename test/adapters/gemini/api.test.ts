@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createGeminiAdapter } from "../../../adapters/gemini/index.ts";
 import { adapterConformance } from "../../conformance/adapter.ts";
 import { createModelServer } from "../../runtimes/model-server/server.ts";
-import { apiSubject, endpointWith, openApi } from "../model/api-subject.ts";
+import { apiSubject, endpointWith, openApi } from "../shared/model-api/api-subject.ts";
 
 const model = await createModelServer();
 afterAll(() => model.close());

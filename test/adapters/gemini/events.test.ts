@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { createGeminiReader, usageOf } from "../../../adapters/gemini/events.ts";
 import { explainFailure } from "../../../adapters/gemini/failures.ts";
-import type { Step } from "../../../adapters/program/run-program.ts";
+import type { Step } from "../../../adapters/shared/agent-program/run-program.ts";
 
 /** What a recorded stream of Gemini CLI 0.61.0 means, and its exit after it. */
 function replay(name: string, exitCode: number) {

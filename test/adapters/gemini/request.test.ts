@@ -11,8 +11,8 @@ import { policyOf } from "../../../adapters/gemini/policy.ts";
 import { geminiSettings } from "../../../adapters/gemini/settings.ts";
 import { prepareStart } from "../../../adapters/gemini/start.ts";
 import { findObeyedFile, needsTrust } from "../../../adapters/gemini/workspace-trust.ts";
-import type { ProgramContext } from "../../../adapters/program/agent-program.ts";
-import { programSettingsSchema } from "../../../adapters/program/program-settings.ts";
+import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
+import { programSettingsSchema } from "../../../adapters/shared/agent-program/program-settings.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", args: ["--key=$KEY"], env: { PASS: "a$b" } };

@@ -5,8 +5,8 @@ import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createAuthorisedFetch } from "../../../adapters/gloo-ai/authorised-fetch.ts";
 import { createTokenSource, type TokenClient } from "../../../adapters/gloo-ai/token-source.ts";
-import type { ModelFetch } from "../../../adapters/model/model-endpoint.ts";
-import { createModelHttp } from "../../../adapters/model/model-http.ts";
+import type { ModelFetch } from "../../../adapters/shared/model-api/model-endpoint.ts";
+import { createModelHttp } from "../../../adapters/shared/model-api/model-http.ts";
 import { client, createGlooServer, type GlooServer } from "./gloo-server.ts";
 
 let gloo: GlooServer;

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createCommandSweep } from "../../../adapters/openclaw/command-sweep.ts";
-import { readProcess } from "../../../adapters/process/process-table.ts";
+import { readProcess } from "../../../adapters/shared/process/process-table.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 import { until } from "../../until.ts";
 import { doing, startFakeGateway } from "./fake-gateway.ts";

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { capabilitiesOf } from "../../../adapters/openclaw/capabilities.ts";
-import { connectToServer } from "../declared-tools/connect-to-server.ts";
+import { connectToServer } from "../shared/declared-tools/connect-to-server.ts";
 import { doing, startFakeGateway } from "./fake-gateway.ts";
 import { called, open } from "./task-bench.ts";
 

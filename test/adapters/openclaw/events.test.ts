@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createRunReader } from "../../../adapters/openclaw/events.ts";
-import type { Step } from "../../../adapters/program/run-program.ts";
+import type { Step } from "../../../adapters/shared/agent-program/run-program.ts";
 import recording from "./recorded-runs.json" with { type: "json" };
 
 type RunName = keyof typeof recording.runs;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ApprovalAnswer } from "#contract";
 import { createAnswering, type Question } from "../../../adapters/opencode/answer-questions.ts";
-import type { ProgramTask } from "../../../adapters/program/agent-program.ts";
+import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { contextOf, requestIn } from "./given.ts";
 
 /** Sessions that ask, and somebody who answers when the test says so; `log` holds what OpenCode is told, in its order. */

@@ -3,7 +3,7 @@ import type { ApprovalQuestion, ExecutionRequest } from "#contract";
 import { converse } from "../../../adapters/opencode/converse.ts";
 import type { OpenCodeStart } from "../../../adapters/opencode/start.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
-import type { ProgramTask } from "../../../adapters/program/agent-program.ts";
+import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { contextOf, requestIn } from "./given.ts";
 import { createScriptedServer, type ScriptedBehaviour } from "./scripted-server.ts";
 

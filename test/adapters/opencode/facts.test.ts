@@ -3,7 +3,7 @@ import { errorSchema, explainError, explainFinish, explainRetries } from "../../
 import { startUntilAlone } from "../../../adapters/opencode/first-starts.ts";
 import { readTool, type ToolPart } from "../../../adapters/opencode/tools.ts";
 import { createTally, type StepFinish } from "../../../adapters/opencode/usage.ts";
-import type { Ending } from "../../../adapters/program/agent-program.ts";
+import type { Ending } from "../../../adapters/shared/agent-program/agent-program.ts";
 
 describe("an error", () => {
   const explain = (name: string, data?: object) => explainError(errorSchema.parse(data === undefined ? { name } : { name, data }));

@@ -1,6 +1,6 @@
 import type { ServerStep } from "../../../adapters/opencode/server-events.ts";
-import { tellStep } from "../../../adapters/program/run-program.ts";
-import { createTaskStory } from "../../../adapters/program/task-story.ts";
+import { tellStep } from "../../../adapters/shared/agent-program/run-program.ts";
+import { createTaskStory } from "../../../adapters/shared/agent-program/task-story.ts";
 
 /** Steps, taken apart. */
 export function meaningOf(steps: readonly ServerStep[]) {

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, sym
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { markToolServer } from "../../../adapters/declared-tools/tool-server-spec.ts";
 import { configText } from "../../../adapters/opencode/config.ts";
 import type { OpenCodeConnection } from "../../../adapters/opencode/permissions.ts";
 import { openCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
 import { findRepository, findWorkspaceCode } from "../../../adapters/opencode/workspace-code.ts";
+import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 import { contextOf, requestIn } from "./given.ts";
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { startBridgeProgram } from "../../bridge-program.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
-import { beginStream, openEndpoint, sendChunk } from "../model/raw-endpoint.ts";
+import { beginStream, openEndpoint, sendChunk } from "../shared/model-api/raw-endpoint.ts";
 
 const tools = [{ type: "function", function: { name: "ask_user", description: "Asks.", parameters: { type: "object" } } }];
 const outputSchema = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };

@@ -28,10 +28,10 @@ import type { z } from "zod";
 import { type AdapterEvent, type EventEnvelope, type EventType, executionResultSchema } from "#contract";
 import { buildCallback } from "../../../src/callbacks/callback-body.ts";
 import type * as contract from "../../../src/contract/index.ts";
-import type { describedDispatchSchema } from "../../../src/dispatch/dispatch-schema.ts";
-import type { approvalSchema } from "../../../src/http/describe-approval.ts";
-import type { listedTaskSchema, taskSchema } from "../../../src/http/describe-task.ts";
-import type { Problem } from "../../../src/http/problem.ts";
+import type { approvalSchema } from "../../../src/http/routes/describe-approval.ts";
+import type { listedTaskSchema, taskSchema } from "../../../src/http/routes/describe-task.ts";
+import type { Problem } from "../../../src/http/wire/problem.ts";
+import type { describedDispatchSchema } from "../../../src/requests/dispatch-schema.ts";
 
 /** The client's types are written by hand. Here they are held against the server's own; `npm run typecheck` is what fails. */
 describe("the client's types are the server's", () => {

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { type HeldDirectory, holdDirectory, openFileInside } from "@hak2i/nofollow-fs";
 import { expect, onTestFinished, test } from "vitest";
-import { walkFiles } from "../../../src/dispatch/walk-files.ts";
+import { walkFiles } from "../../../src/workspaces/walk-files.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 
 /** What can be read there; null when nothing can. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOpenClawAdapter } from "../../../adapters/openclaw/index.ts";
-import { promptOpening } from "../../../adapters/program/prompt.ts";
+import { promptOpening } from "../../../adapters/shared/agent-program/prompt.ts";
 import { type Answer, type Bridge, type Call, expectProblem, startBridge, until } from "../../http/start-bridge.ts";
 import { createModelServer, type ModelServer } from "../model-server/server.ts";
 import { gatewayModel, type RealGateway, startGateway } from "./start-gateway.ts";

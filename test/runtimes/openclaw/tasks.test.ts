@@ -7,7 +7,7 @@ import type { AdapterConfig, ExecutionRequest } from "#contract";
 import { createGateway } from "../../../adapters/openclaw/gateway.ts";
 import { createOpenClawAdapter } from "../../../adapters/openclaw/index.ts";
 import { openSessionKeys } from "../../../adapters/openclaw/session-keys.ts";
-import { promptOpening } from "../../../adapters/program/prompt.ts";
+import { promptOpening } from "../../../adapters/shared/agent-program/prompt.ts";
 import { startBridgeProgram, taskInState } from "../../bridge-program.ts";
 import { adapterConformance } from "../../conformance/adapter.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";

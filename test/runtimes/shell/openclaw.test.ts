@@ -1,5 +1,5 @@
 import { afterAll } from "vitest";
-import { promptOpening } from "../../../adapters/program/prompt.ts";
+import { promptOpening } from "../../../adapters/shared/agent-program/prompt.ts";
 import { createModelServer } from "../model-server/server.ts";
 import { type RealGateway, startGateway } from "../openclaw/start-gateway.ts";
 import { openCellBench } from "../table/cell-bench.ts";

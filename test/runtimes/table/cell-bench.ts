@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "vitest";
 import type { Connection, EventEnvelope, ExecutionResult } from "#contract";
-import { promptOpening } from "../../../adapters/program/prompt.ts";
+import { promptOpening } from "../../../adapters/shared/agent-program/prompt.ts";
 import { type BridgeProgram, startBridgeProgram } from "../../bridge-program.ts";
 import { until } from "../../until.ts";
 import { createModelServer, type ModelServer } from "../model-server/server.ts";

@@ -1,0 +1,217 @@
+import { z } from "zod";
+import type { NormalizedUsage } from "#contract";
+import type { LineReader, Step, Verdict } from "../agent-program/run-program.ts";
+import { type ModelUsage, type ResultLine, readVerdict, resultSchema } from "./verdict.ts";
+
+const blockSchema = z.union([
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("tool_use"), id: z.string(), name: z.string(), input: z.unknown() }),
+  z.object({ type: z.literal("tool_result"), tool_use_id: z.string(), content: z.unknown(), is_error: z.boolean().nullish() }),
+  z.object({ type: z.string().transform(() => "other" as const) }),
+]);
+type Block = z.infer<typeof blockSchema>;
+
+const parent = z.string().nullish();
+const lineSchema = z.union([
+  z.object({ type: z.literal("system"), subtype: z.string(), session_id: z.string(), model: z.string().optional() }).loose(),
+  z.object({
+    type: z.literal("stream_event"),
+    parent_tool_use_id: parent,
+    event: z.object({
+      type: z.string(),
+      index: z.number().optional(),
+      message: z.object({ id: z.string() }).optional(),
+      delta: z.object({ type: z.string().optional(), text: z.string().optional(), stop_reason: z.string().nullish() }).optional(),
+    }),
+    /** Of a message whose stream broke: from this block on it is thrown away. */
+    abandoned_blocks: z.object({ from_block_index: z.number() }).optional(),
+  }),
+  z.object({
+    type: z.literal("assistant"),
+    parent_tool_use_id: parent,
+    message: z.object({ id: z.string(), model: z.string(), content: z.array(blockSchema) }),
+  }),
+  z.object({ type: z.literal("tool_progress"), tool_use_id: z.string(), tool_name: z.string(), elapsed_time_seconds: z.number() }),
+  z.object({ type: z.literal("user"), parent_tool_use_id: parent, message: z.object({ content: z.array(blockSchema) }) }),
+  resultSchema,
+]);
+type Line = z.infer<typeof lineSchema>;
+type StreamLine = Extract<Line, { type: "stream_event" }>;
+
+/** The tool by which the model hands in structured output: the end of the task, and no act of its own. */
+const OUTPUT_TOOL = "StructuredOutput";
+/** Under this name the program writes its own words, such as those of an error, as if the model had said them. */
+const NO_MODEL = "<synthetic>";
+
+/** Who reads what Claude Code tells. */
+export interface ReaderOptions {
+  /** The setting of the adapter that an operator whose login is not found is told of. */
+  homeSetting: string;
+  /** Hears what the whole session has cost. */
+  onSessionCost?(costUsd: number): void;
+}
+
+/** Reads the lines of `claude -p --output-format stream-json --include-partial-messages`, which the Claude Agent SDK hands on as they are. */
+export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions): LineReader {
+  const streamed = new Set<string>();
+  const outputCalls = new Set<string>();
+  let answered = false;
+  /** The message that streams: its text since its last tool, by block. Null between messages. */
+  let blocks: string[] | null = null;
+  let isRefused = false;
+
+  const discard = (reason: string, survivors = ""): Step[] => {
+    const text = blocks?.join("") ?? "";
+    blocks = null;
+    if (text === survivors) return [{ kind: "kept" }];
+    return [{ kind: "discarded", reason }, ...(survivors === "" ? [] : [{ kind: "text", text: survivors } as const]), { kind: "kept" }];
+  };
+  const readStreamEvent = ({ event, abandoned_blocks: abandoned }: StreamLine): Step[] => {
+    const { type, message, delta, index = 0 } = event;
+    if (type === "message_start" && message !== undefined) {
+      streamed.add(message.id);
+      const steps = blocks === null ? [] : discard(retryReason());
+      [blocks, isRefused] = [[], false];
+      return steps;
+    }
+    if (type === "message_delta") isRefused ||= delta?.stop_reason === "refusal";
+    if (type === "message_stop") {
+      if (isRefused) return discard("The model refused to continue.");
+      return discard(retryReason(), blocks?.slice(0, abandoned?.from_block_index).join(""));
+    }
+    if (type !== "content_block_delta" || delta?.type !== "text_delta") return [];
+    const { text = "" } = delta;
+    answered = true;
+    if (blocks !== null) blocks[index] = (blocks[index] ?? "") + text;
+    return [{ kind: "text", text }];
+  };
+
+  const readBlock = (block: Block, { text, subAgentOf }: { text: boolean; subAgentOf: string | null }): Step[] => {
+    if (block.type === "text") {
+      if (subAgentOf !== null) return [{ kind: "progress", data: { subAgent: { toolCallId: subAgentOf, text: block.text } } }];
+      answered ||= text;
+      return text ? [{ kind: "text", text: block.text }] : [];
+    }
+    if (block.type === "tool_use" && block.name === OUTPUT_TOOL) outputCalls.add(block.id);
+    else if (block.type === "tool_use") {
+      answered &&= subAgentOf !== null;
+      if (subAgentOf === null) blocks &&= [];
+      return [{ kind: "tool.invoked", toolCallId: block.id, toolName: block.name, input: block.input }];
+    } else if (block.type === "tool_result" && !outputCalls.has(block.tool_use_id)) {
+      const { tool_use_id: toolCallId, content, is_error: isError } = block;
+      return [{ kind: "tool.completed", toolCallId, output: plainText(content), isError: isError === true }];
+    }
+    return [];
+  };
+
+  return (object) => {
+    const line = lineSchema.safeParse(object).data;
+    switch (line?.type) {
+      case "system":
+        return [...(line.subtype === "api_retry" && blocks !== null ? discard(retryReason(line["error"])) : []), ...readSystem(line)];
+      case "stream_event":
+        return (line.parent_tool_use_id ?? null) === null ? readStreamEvent(line) : [];
+      case "assistant": {
+        if (line.message.model === NO_MODEL) return [];
+        // A message whose pieces have been told is not told again as a whole.
+        const how = { text: !streamed.has(line.message.id), subAgentOf: line.parent_tool_use_id ?? null };
+        return line.message.content.flatMap((block) => readBlock(block, how));
+      }
+      case "tool_progress": {
+        // A sign of life, every half a minute: a tool that takes its time is no runtime that hangs.
+        const { tool_use_id: toolCallId, tool_name: toolName, elapsed_time_seconds: elapsedSeconds } = line;
+        return [{ kind: "progress", data: { tool: { toolCallId, toolName, elapsedSeconds } } }];
+      }
+      case "user": {
+        const results = line.message.content.filter(({ type }) => type === "tool_result");
+        return results.flatMap((block) => readBlock(block, { text: false, subAgentOf: line.parent_tool_use_id ?? null }));
+      }
+      case "result":
+        if (line.total_cost_usd !== undefined) onSessionCost?.(line.total_cost_usd);
+        return readResult(line, readVerdict(line, homeSetting), answered);
+      case undefined:
+        return [];
+    }
+  };
+}
+
+const mcpServersSchema = z.array(z.object({ name: z.string(), status: z.string() })).catch([]);
+
+type SystemLine = Extract<Line, { type: "system" }>;
+
+function readSystem(line: SystemLine): Step[] {
+  const pick = (names: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(names).map(([name, native]) => [name, line[native] ?? null]));
+  switch (line.subtype) {
+    case "init": {
+      const failedMcpServers = mcpServersSchema
+        .parse(line["mcp_servers"])
+        .flatMap(({ name, status }) => (status === "failed" ? [name] : []));
+      return [
+        { kind: "known", facts: { resumeToken: line.session_id, ...(line.model === undefined ? {} : { model: line.model }) } },
+        // A task goes on without them.
+        ...(failedMcpServers.length === 0 ? [] : [{ kind: "progress", data: { failedMcpServers } } as const]),
+      ];
+    }
+    case "api_retry":
+      return [
+        {
+          kind: "progress",
+          data: {
+            retry: pick({
+              attempt: "attempt",
+              maxRetries: "max_retries",
+              delayMs: "retry_delay_ms",
+              httpStatus: "error_status",
+              reason: "error",
+            }),
+          },
+        },
+      ];
+    case "permission_denied":
+      return [{ kind: "progress", data: { denied: pick({ toolCallId: "tool_use_id", toolName: "tool_name", reason: "message" }) } }];
+    case "task_progress":
+      return [{ kind: "progress", data: { subAgent: pick({ toolCallId: "tool_use_id", doing: "description" }) } }];
+    default:
+      return [];
+  }
+}
+
+function readResult(line: ResultLine, verdict: Verdict, answered: boolean): Step[] {
+  const { result = "", structured_output: outputs } = line;
+  return [
+    // The result is the last part of the answer. Structured output is one only where the model has said nothing.
+    ...(verdict.status === "ok" && result !== "" && !(answered && outputs !== undefined)
+      ? [{ kind: "confirmed", text: result } as const]
+      : []),
+    { kind: "known", facts: { ...spent(line), ...(outputs === undefined ? {} : { outputs }) } },
+    { kind: "ended", ending: verdict },
+  ];
+}
+
+/** Why Claude Code throws an answer away and asks the model again. */
+export const retryReason = (error?: unknown): string => `The model's answer broke off${typeof error === "string" ? ` (${error})` : ""}.`;
+
+/** What this task has used, its sub-agents included; `usage` leaves those out, and `total_cost_usd` counts the whole session. */
+function spent({ model_usage_since_last_result: models }: ResultLine): { usage?: NormalizedUsage; costUsd?: number } {
+  if (models === undefined) return {};
+  const sum = (read: (model: ModelUsage) => number): number => Object.values(models).reduce((total, model) => total + read(model), 0);
+  const cacheReadTokens = sum((model) => model.cacheReadInputTokens);
+  const cacheWriteTokens = sum((model) => model.cacheCreationInputTokens);
+  return {
+    usage: {
+      inputTokens: sum((model) => model.inputTokens) + cacheReadTokens + cacheWriteTokens,
+      outputTokens: sum((model) => model.outputTokens),
+      thinkingTokens: sum((model) => model.thinkingTokens),
+      cacheReadTokens,
+      cacheWriteTokens,
+    },
+    costUsd: sum((model) => model.costUSD),
+  };
+}
+
+/** Texts as one text; anything else, such as an image, as it is. */
+function plainText(content: unknown): unknown {
+  const blocks = z.array(z.object({ type: z.literal("text"), text: z.string() })).safeParse(content).data;
+  return blocks === undefined ? content : blocks.map(({ text }) => text).join("\n");
+}

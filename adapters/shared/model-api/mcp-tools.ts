@@ -1,0 +1,165 @@
+import { createMCPClient, type ListToolsResult, type MCPClient } from "@ai-sdk/mcp";
+import type { JSONValue, Tool, ToolSet } from "ai";
+import { z } from "zod";
+import type { McpServerSpec } from "#contract";
+import packageJson from "../../../package.json" with { type: "json" };
+import type { ProgramTask } from "../agent-program/agent-program.ts";
+import { decideCall } from "../agent-program/decide-call.ts";
+import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
+import { createToolNames } from "../agent-program/tool-names.ts";
+import { processLimits } from "../process/run-process.ts";
+import { createAnsweredFetch } from "./answered-fetch.ts";
+import { createLimitedFetch } from "./limited-fetch.ts";
+import { ModelFailure, networkWords, redact } from "./model-failure.ts";
+import { createStdioServer } from "./stdio-transport.ts";
+
+/** How long a server may take to be ready, and a closing one to say goodbye. */
+const START_LIMIT_MS = 30_000;
+const CLOSE_LIMIT_MS = 1_000;
+/** A server may name its tools on several pages, but not for ever. */
+const MAX_PAGES = 100;
+
+/** The tools of all MCP servers of one task. */
+export interface McpTools {
+  tools: ToolSet;
+  /** Resolves when nothing of the servers is left. */
+  close(): Promise<void>;
+}
+
+interface McpServer {
+  definitions: ListToolsResult;
+  client: MCPClient;
+  close(): Promise<void>;
+}
+
+/** Makes the servers of a task ready; rejects with a `ModelFailure` that names the one which is not. `reserved` are names of other tools. */
+export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>): Promise<McpTools> {
+  const specs = task.request.mcpServers ?? [];
+  const opened = await Promise.allSettled(specs.map((spec, index) => openServer(spec, `mcp-${index + 1}`, task)));
+  const servers = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const close = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.close()));
+  };
+  const failed = opened.find((one) => one.status === "rejected");
+  if (failed !== undefined) {
+    await close();
+    throw failed.reason;
+  }
+
+  const nameOf = createToolNames(reserved);
+  const serverNames = mcpServerNames(specs);
+  const tools = servers.flatMap(({ client, definitions }, index) =>
+    Object.entries(client.toolsFromDefinitions(definitions)).map(([own, tool]) => {
+      const name = nameOf(`mcp__${serverNames[index] ?? "server"}__${own}`);
+      return [name, guardTool(name, tool, task)] as const;
+    }),
+  );
+  return { tools: Object.fromEntries(tools), close };
+}
+
+async function openServer(spec: McpServerSpec, mark: string, task: ProgramTask): Promise<McpServer> {
+  const closing = new AbortController();
+  const child = spec.transport === "stdio" ? createStdioServer(spec, mark, task) : null;
+  let client: MCPClient | null = null;
+  const close = async (): Promise<void> => {
+    if (child === null) await within(CLOSE_LIMIT_MS, client?.close());
+    await child?.close();
+    closing.abort();
+  };
+  try {
+    const limits = { timeout: START_LIMIT_MS, signal: task.signal };
+    client = await createMCPClient({
+      transport: child?.transport ?? remoteTransport(spec as RemoteSpec, task, closing.signal),
+      clientName: packageJson.name,
+      version: packageJson.version,
+      initializationOptions: limits,
+      // What a server says out of turn is no part of the task.
+      onUncaughtError: () => {},
+    });
+    return { client, definitions: await listTools(client, limits), close };
+  } catch (error) {
+    const reason = child?.failure ?? explain(error, spec);
+    await close();
+    throw new ModelFailure("adapter_error", `The MCP server ${JSON.stringify(spec.name)} cannot be used: ${reason}`);
+  }
+}
+
+type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
+
+/** Bridge itself connects here: only where a dispatch may lead it. */
+function remoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
+  const { transport: type, url, headers } = spec;
+  const fetch = createAnsweredFetch(createLimitedFetch(context.fetch, processLimits.stdoutBytes, closing), spec);
+  return { type, url, ...(headers !== undefined && { headers }), redirect: "error" as const, fetch };
+}
+
+async function listTools(client: MCPClient, options: { timeout: number; signal: AbortSignal }): Promise<ListToolsResult> {
+  const tools: ListToolsResult["tools"] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const listed = await client.listTools({ options, ...(cursor !== undefined && { params: { cursor } }) });
+    tools.push(...listed.tools);
+    cursor = listed.nextCursor;
+    if (cursor === undefined) return { ...listed, tools };
+  }
+  throw new Error(`It lists its tools on more than ${MAX_PAGES} pages.`);
+}
+
+/** A call is told, and put before whoever decides, before it goes out. */
+function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): ToolSet[string] {
+  const { execute } = tool;
+  if (execute === undefined) return tool;
+  const guarded: typeof execute = async (input, options) => {
+    const { toolCallId } = options;
+    task.story.invokeTool(toolCallId, toolName, input);
+    const decision = await decideCall(task, { toolCallId, toolName, input });
+    options.abortSignal?.throwIfAborted();
+    if (!decision.allow) throw new Error(decision.reason);
+    return await execute(input, options);
+  };
+  const asGiven = tool.toModelOutput as ModelOutput | undefined;
+  const toModelOutput: ModelOutput = (options) =>
+    textOf(options.output) ?? structureOf(options.output) ?? asGiven?.(options) ?? { type: "json", value: options.output };
+  return { ...tool, execute: guarded, toModelOutput } as ToolSet[string];
+}
+
+type ModelOutput = NonNullable<Tool<unknown, JSONValue>["toModelOutput"]>;
+
+const contentSchema = z.object({
+  content: z.array(z.object({ type: z.literal("text"), text: z.string() })).min(1),
+  isError: z.boolean().optional(),
+});
+
+/** What a model reads best: a result of mere text as that text. Null when there is more in it. */
+function textOf(output: unknown) {
+  const { data } = contentSchema.safeParse(output);
+  if (data === undefined) return null;
+  return {
+    type: data.isError === true ? ("error-text" as const) : ("text" as const),
+    value: data.content.map(({ text }) => text).join("\n"),
+  };
+}
+
+const structuredSchema = z.object({ content: z.array(z.unknown()).max(0), structuredContent: z.json() });
+
+/** A result may be told in its structured form alone, though the protocol wants it as text, too. */
+function structureOf(output: unknown) {
+  const { data } = structuredSchema.safeParse(output);
+  return data === undefined ? null : { type: "json" as const, value: data.structuredContent };
+}
+
+/** Why a server is not ready, without the secrets of its headers. */
+function explain(error: unknown, spec: McpServerSpec): string {
+  const code = networkWords(error);
+  if (code === "destination_not_allowed") return "its address is not permitted.";
+  const secrets = Object.values((spec.transport === "stdio" ? spec.env : spec.headers) ?? {});
+  return code ?? redact(error instanceof Error ? error.message : String(error), secrets);
+}
+
+/** Waits no longer than that, and for no failure. */
+async function within(limitMs: number, work: Promise<unknown> | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, limitMs);
+  await Promise.race([work, promise]).catch(() => {});
+  clearTimeout(timer);
+}

@@ -1,0 +1,170 @@
+import type { IForbiddenRuleType } from "dependency-cruiser";
+
+const vocabulary = ["^src/contract/", "^src/task\\.ts$", "^src/errors\\.ts$"];
+const fileOperations = "^packages/nofollow-fs/";
+const catalog = "^adapters/index\\.ts$";
+const config = "^src/config/";
+
+/**
+ * What each room of the source may import besides itself and the vocabulary, from the bottom to the top. A name is a directory or a file in `src/`.
+ * A new arrow needs a decision record.
+ */
+export const rooms: Readonly<Record<string, readonly string[]>> = {
+  "metrics.ts": [],
+  config: [],
+  store: [fileOperations],
+  requests: [],
+  workspaces: ["store", "requests", fileOperations],
+  adapters: ["metrics.ts"],
+  access: ["requests", "config"],
+  events: ["store", "metrics.ts"],
+  approvals: ["store", "metrics.ts", "events"],
+  callbacks: ["store", "metrics.ts"],
+  dispatch: ["store", "metrics.ts", "requests", "workspaces", "adapters", "events", "approvals", "callbacks", fileOperations],
+  "http/wire": ["events"],
+  "http/openapi": ["requests", "http/wire"],
+  "http/server": ["config", "requests", "access", "http/wire", "http/openapi"],
+  "http/streams": ["metrics.ts", "requests", "access", "events", "http/wire"],
+  "http/routes": ["metrics.ts", "requests", "workspaces", "adapters", "approvals", "callbacks", "dispatch", "http/wire"],
+  "http/gateway": ["requests", "adapters", "access", "dispatch", "http/wire"],
+  websocket: ["metrics.ts", "requests", "workspaces", "access", "events", "approvals", "callbacks", "dispatch", "http/wire"],
+  app: ["(?!main\\.ts$)", catalog, fileOperations],
+  "main.ts": ["app", "config"],
+};
+
+const ours = "^(src|adapters|packages|scripts|bench|examples|test)/";
+const production = "^(src|adapters|packages)/";
+
+/** The layers of the code as rules: imports point down, adapters see only the contract and shared parts, `app/` alone sees everything. */
+export const layers: IForbiddenRuleType[] = [
+  {
+    name: "vocabulary",
+    comment: "The contract, task.ts and errors.ts import nothing above them.",
+    severity: "error",
+    from: { path: vocabulary },
+    to: { path: ours, pathNot: vocabulary },
+  },
+  ...Object.entries(rooms).map(([room, allowed]) => toRule(room, allowed)),
+  {
+    name: "every-file-has-a-room",
+    comment: "A new file or directory in src/ belongs to a room: name it in scripts/layers.ts.",
+    severity: "error",
+    from: { path: "^src/", pathNot: [...vocabulary, ...Object.keys(rooms).map(toPath)] },
+    to: {},
+  },
+  {
+    name: "types-of-config-only",
+    comment: "Rooms get their settings from app/; they may import the types.",
+    severity: "error",
+    from: { path: "^src/(access|http)/" },
+    to: { path: config, dependencyTypesNot: ["type-only"] },
+  },
+  {
+    name: "vocabulary-imports-only-zod",
+    comment: "The vocabulary does no I/O and brings no dependency into an adapter.",
+    severity: "error",
+    from: { path: vocabulary },
+    to: { dependencyTypes: ["npm", "npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "core"], pathNot: "(^|/)node_modules/zod/" },
+  },
+  {
+    name: "adapters-see-contract-and-shared-parts",
+    comment: "An adapter sees #contract, packages and adapters/shared/; never another adapter, never src/.",
+    severity: "error",
+    from: { path: "^adapters/([^/]+)/" },
+    to: { path: ours, pathNot: ["^adapters/$1/", "^adapters/shared/", "^src/contract/", "^packages/"] },
+  },
+  {
+    name: "adapters-name-the-contract",
+    comment: "The contract is imported as #contract, so that an adapter can move out of this repository.",
+    severity: "error",
+    from: { path: "^adapters/" },
+    to: { path: "^src/contract/", dependencyTypesNot: ["aliased-subpath-import"] },
+  },
+  {
+    name: "catalog-sees-only-adapters",
+    comment: "adapters/index.ts is a list, nothing more.",
+    severity: "error",
+    from: { path: catalog },
+    to: { path: ours, pathNot: ["^adapters/", "^src/contract/"] },
+  },
+  {
+    name: "only-app-sees-the-catalog",
+    comment: "Composition happens in one place.",
+    severity: "error",
+    from: { path: ours, pathNot: ["^src/app/", "^test/"] },
+    to: { path: catalog },
+  },
+  {
+    name: "source-knows-no-adapter",
+    comment: "Adapters are found through the catalog and their abilities by guards, never by name.",
+    severity: "error",
+    from: { path: "^src/" },
+    to: { path: "^adapters/", pathNot: catalog },
+  },
+  {
+    name: "packages-stand-alone",
+    comment: "A package must be publishable as it is.",
+    severity: "error",
+    from: { path: "^packages/" },
+    to: { path: ours, pathNot: "^packages/" },
+  },
+  {
+    name: "packages-by-package-name",
+    comment: "Import a package through its public entry, as its users do.",
+    severity: "error",
+    from: { path: "^packages/([^/]+)/" },
+    to: {
+      path: "^packages/",
+      pathNot: "^packages/$1/",
+      dependencyTypes: ["local", "localmodule"],
+      dependencyTypesNot: ["aliased-workspace"],
+    },
+  },
+  {
+    name: "others-by-package-name",
+    comment: "Import a package through its public entry, as its users do.",
+    severity: "error",
+    from: { path: "^(src|adapters|scripts|bench|examples)/" },
+    to: { path: "^packages/", dependencyTypes: ["local", "localmodule"], dependencyTypesNot: ["aliased-workspace"] },
+  },
+  {
+    name: "production-sees-no-test",
+    comment: "test/ sees everything; nothing that ships sees test/, scripts/, bench/ or examples/.",
+    severity: "error",
+    from: { path: production },
+    to: { path: "^(test|scripts|bench|examples)/" },
+  },
+  {
+    name: "production-uses-no-development-tool",
+    comment: "What ships must find its packages in a production install.",
+    severity: "error",
+    from: { path: production },
+    to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
+  },
+  { name: "no-cycles", comment: "Files of a cycle have no order.", severity: "error", from: {}, to: { circular: true } },
+  {
+    name: "no-unresolved",
+    comment: "An import that cannot be followed cannot be checked.",
+    severity: "error",
+    from: {},
+    to: { couldNotResolve: true },
+  },
+];
+
+function toRule(room: string, allowed: readonly string[]): IForbiddenRuleType {
+  const own = toPath(room);
+  return {
+    name: `room ${room}`,
+    comment: "Imports point down.",
+    severity: "error",
+    from: { path: own },
+    to: { path: ours, pathNot: [own, ...vocabulary, ...allowed.map(toPath)] },
+  };
+}
+
+/** A room as a pattern of paths; a pattern stays as it is. */
+function toPath(room: string): string {
+  if (room.startsWith("^")) return room;
+  if (room.startsWith("(")) return `^src/${room}`;
+  return room.endsWith(".ts") ? `^src/${room.replace(".", "\\.")}$` : `^src/${room}/`;
+}

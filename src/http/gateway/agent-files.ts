@@ -1,0 +1,56 @@
+import type { FastifyInstance } from "fastify";
+import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import { z } from "zod";
+import { BridgeError } from "../../errors.ts";
+import { sendTagged } from "../wire/etag.ts";
+import type { CallManager } from "./call-manager.ts";
+import { registerDocumentRoutes } from "./documents.ts";
+import { agentParams, listResponses, namePageQuery, nameParams, pageByName, readHeaders } from "./schemas.ts";
+
+const listedSchema = z
+  .strictObject({ name: z.string(), etag: z.string().nullable(), bytes: z.number().int().nonnegative().nullable() })
+  .meta({ id: "ListedAgentFile", description: "Null if the runtime does not report it in a list." });
+const fileSchema = z.strictObject({ name: z.string(), content: z.string(), etag: z.string() }).meta({ id: "AgentFile" });
+
+/** `/api/v2/gateway/{provider}/agents/{agentId}/files` and `…/{name}`. */
+export function registerAgentFileRoutes(server: FastifyInstance, callManager: CallManager): void {
+  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+
+  app.get(
+    "/api/v2/gateway/:provider/agents/:agentId/files",
+    {
+      config: { scope: "manage" },
+      schema: {
+        operationId: "listAgentFiles",
+        tags: ["gateway"],
+        summary: "List the files of an agent",
+        description: "Sorted by name.",
+        params: z.object(agentParams),
+        querystring: namePageQuery,
+        headers: readHeaders,
+        response: listResponses("A page of files.", listedSchema),
+      },
+    },
+    async (request, reply) => {
+      const files = await callManager(request, "agents", (manager, signal) => manager.listAgentFiles(request.params.agentId, { signal }));
+      if (files === null) throw new BridgeError("not_found", "There is no such agent.");
+      const page = pageByName(files, ({ name }) => name, request.query);
+      return sendTagged(request, reply, page);
+    },
+  );
+
+  registerDocumentRoutes(server, callManager, {
+    url: "/api/v2/gateway/:provider/agents/:agentId/files/:name",
+    kind: "agents",
+    params: z.object({ ...agentParams, ...nameParams }),
+    schema: fileSchema,
+    what: "file",
+    whatInFull: "file of an agent",
+    idOf: "AgentFile",
+    of: (manager, { agentId, name }, call) => ({
+      read: () => manager.readAgentFile(agentId, name, call),
+      write: (content, ifMatch) => manager.writeAgentFile(agentId, name, content, ifMatch, call),
+      delete: (ifMatch) => manager.deleteAgentFile(agentId, name, ifMatch, call),
+    }),
+  });
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance } from "fastify";
+import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import { z } from "zod";
+import { BridgeError } from "../../errors.ts";
+import { jsonObject, listOf } from "../../requests/json-fields.ts";
+import { noQuery } from "../wire/empty.ts";
+import { sendTagged, sendWritten } from "../wire/etag.ts";
+import type { CallManager } from "./call-manager.ts";
+import { writeIfMatch } from "./precondition.ts";
+import { agentParams, preconditionHeaders, readHeaders, readResponses, writeRefusals, written } from "./schemas.ts";
+
+const MAX_BINDINGS = 1000;
+const description = "Each in the form of the runtime, in its order.";
+const bindings = listOf(MAX_BINDINGS, jsonObject).meta({
+  description,
+  override: { type: "array", items: { type: "object", additionalProperties: {} }, maxItems: MAX_BINDINGS },
+});
+const bindingsSchema = z
+  .strictObject({ bindings: z.array(jsonObject).max(MAX_BINDINGS).describe(description), etag: z.string() })
+  .meta({ id: "AgentBindings", description: "The channels and accounts that an agent is bound to." });
+const newBindingsSchema = z.strictObject({ bindings }).meta({ id: "NewAgentBindings", examples: [{ bindings: [] }] });
+
+/** `/api/v2/gateway/{provider}/agents/{agentId}/bindings`. */
+export function registerBindingRoutes(server: FastifyInstance, callManager: CallManager): void {
+  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+  const route = { url: "/api/v2/gateway/:provider/agents/:agentId/bindings", config: { scope: "manage" } } as const;
+  const common = { tags: ["gateway"], params: z.object(agentParams), querystring: noQuery };
+
+  app.route({
+    ...route,
+    method: "GET",
+    schema: {
+      ...common,
+      operationId: "getAgentBindings",
+      summary: "Get the bindings of an agent",
+      description: "The channels and accounts that the agent is bound to.",
+      headers: readHeaders,
+      response: readResponses("All bindings of the agent.", bindingsSchema),
+    },
+    handler: async (request, reply) => {
+      const found = await callManager(request, "agents", (manager, signal) => manager.listBindings(request.params.agentId, { signal }));
+      if (found === null) throw new BridgeError("not_found", "There is no such agent.");
+      return sendTagged(request, reply, found, found.etag);
+    },
+  });
+
+  app.route({
+    ...route,
+    method: "PUT",
+    schema: {
+      ...common,
+      operationId: "replaceAgentBindings",
+      summary: "Replace all bindings of an agent",
+      description: "With If-Match only if they have not changed since.",
+      headers: preconditionHeaders,
+      body: newBindingsSchema,
+      response: { 200: written("The bindings, as they are now.", bindingsSchema), ...writeRefusals() },
+    },
+    handler: async (request, reply) => {
+      const { agentId } = request.params;
+      const found = await callManager(request, "agents", (manager, signal) =>
+        writeIfMatch(request, signal, {
+          what: "agent",
+          read: () => manager.listBindings(agentId, { signal }),
+          write: (ifMatch) => manager.setBindings(agentId, request.body.bindings, ifMatch, { signal }),
+        }),
+      );
+      return sendWritten(reply, 200, found, found.etag);
+    },
+  });
+}

@@ -1,0 +1,70 @@
+import { z } from "zod";
+import { resultSchema } from "../wire/describe-result.ts";
+import { time } from "../wire/time.ts";
+
+/** The body of a callback. */
+export const callbackBodySchema = resultSchema
+  .extend({
+    taskId: z.string(),
+    agentId: z.string(),
+    provider: z.string(),
+    metadata: z.record(z.string(), z.unknown()).nullable().describe("As in the dispatch."),
+    finishedAt: time,
+  })
+  .meta({
+    id: "CallbackBody",
+    description: "The result of a task, as Bridge posts it to the `callbackUrl` of the dispatch.",
+    examples: [
+      {
+        taskId: "report-7",
+        agentId: "auditor",
+        provider: "command",
+        status: "ok",
+        output: "BRIDGE occurs 12 times.",
+        durationMs: 812,
+        connection: "cli",
+        metadata: null,
+        finishedAt: "2026-11-22T09:30:00.812Z",
+      },
+    ],
+  });
+
+const header = (name: string, description: string, required: boolean) => ({
+  in: "header" as const,
+  name,
+  description,
+  required,
+  schema: { type: "string" as const },
+});
+
+/** The requests that Bridge itself sends. */
+export const webhooks = {
+  taskEnded: {
+    post: {
+      operationId: "taskEnded",
+      tags: ["callbacks"],
+      summary: "Receive the result of a task",
+      description:
+        "Bridge posts the result to the `callbackUrl` of the dispatch as soon as the task ended. The signature follows Standard Webhooks. A callback can arrive twice: ignore a `webhook-id` that you have processed.",
+      security: [],
+      parameters: [
+        header("webhook-id", "The same on every attempt.", true),
+        header("webhook-timestamp", "Seconds since the epoch, at this attempt. Reject one that is more than five minutes off.", true),
+        header(
+          "webhook-signature",
+          "`v1,<base64>` for each secret, separated by spaces: HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`. Missing if BRIDGE_CALLBACK_SECRETS is not set.",
+          false,
+        ),
+        header("idempotency-key", "The taskId.", true),
+        header("traceparent", "W3C trace context of the dispatch, if it had one.", false),
+        header("user-agent", "`bridge/<version>`.", true),
+      ],
+      requestBody: { required: true, content: { "application/json": { schema: { $ref: "#/components/schemas/CallbackBody" } } } },
+      responses: {
+        "2XX": { description: "Accepted. Bridge never posts this result again." },
+        "410": { description: "Rejected for good: Bridge does not retry." },
+        default: { description: "A failed attempt. Bridge retries on its schedule; `Retry-After` can delay the next attempt." },
+      },
+    },
+  },
+};

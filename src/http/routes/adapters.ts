@@ -1,0 +1,99 @@
+import type { FastifyInstance } from "fastify";
+import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import { z } from "zod";
+import type { GatewayCapabilities } from "#contract";
+import type { AdapterRegistry, RegisteredAdapter } from "../../adapters/adapter-registry.ts";
+import type { Dispatcher, Load } from "../../dispatch/dispatcher.ts";
+import { listOf, pageQuery, toPage } from "../wire/cursor.ts";
+import { connection } from "../wire/describe-result.ts";
+import { problemResponses } from "../wire/problem.ts";
+import { time, toIsoOrNull } from "../wire/time.ts";
+
+/** What the route needs. */
+export interface AdapterDependencies {
+  registry: Pick<AdapterRegistry, "list">;
+  dispatcher: Pick<Dispatcher, "load">;
+}
+
+const count = z.number().int().nonnegative();
+const adapterSchema = z
+  .strictObject({
+    provider: z.string(),
+    health: z.strictObject({
+      status: z.enum(["healthy", "degraded", "offline"]),
+      connection: connection.nullable(),
+      version: z.string().nullable(),
+      detail: z.string().nullable(),
+      preflight: z.array(z.strictObject({ step: z.string(), ok: z.boolean(), detail: z.string() })),
+      checkedAt: time.nullable(),
+    }),
+    capabilities: z
+      .object({
+        streaming: z.boolean(),
+        sessionResume: z.boolean(),
+        fileIo: z.boolean(),
+        mcpServers: z.boolean(),
+        tools: z.boolean(),
+        sandboxing: z.boolean(),
+        costTracking: z.boolean(),
+        management: z.boolean(),
+        approvals: z.boolean(),
+        cancellation: z.boolean(),
+        outputStrategies: z.array(z.enum(["stream", "file", "structured"])),
+        inputs: z.array(z.enum(["bridgeInput", "responderInput"])).describe("Inputs beside the message that it understands."),
+      })
+      .nullable()
+      .describe("Null when the adapter could not be loaded."),
+    running: count,
+    queued: count,
+    maxConcurrent: count,
+  })
+  .meta({ id: "Adapter", description: "An adapter: its health, its capabilities and its load." });
+
+/** `GET /api/v2/adapters`. */
+export function registerAdapterRoutes(server: FastifyInstance, { registry, dispatcher }: AdapterDependencies): void {
+  server.withTypeProvider<FastifyZodOpenApiTypeProvider>().get(
+    "/api/v2/adapters",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "listAdapters",
+        tags: ["adapters"],
+        summary: "List adapters",
+        description: "In their configured order, with health, capabilities and load.",
+        querystring: z.strictObject(pageQuery),
+        response: {
+          200: { description: "A page of adapters.", content: { "application/json": { schema: listOf(adapterSchema) } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
+        },
+      },
+    },
+    async (request) => {
+      const { limit, cursor: shown = 0 } = request.query;
+      const entries = registry.list().map((entry, index) => ({ entry, place: index + 1 }));
+      return toPage(
+        entries.slice(shown, shown + limit),
+        entries.length > shown + limit,
+        ({ entry }) => describeAdapter(entry, dispatcher.load(entry.provider)),
+        ({ place }) => place,
+      );
+    },
+  );
+}
+
+function describeAdapter({ provider, adapter, health }: RegisteredAdapter, { running, queued, maxConcurrent }: Load) {
+  const { status, connection, version, detail, preflight, checkedAt } = health;
+  const capabilities = adapter?.capabilities() ?? null;
+  return {
+    provider,
+    health: { status, connection, version, detail, preflight, checkedAt: toIsoOrNull(checkedAt) },
+    capabilities: capabilities === null ? null : describeCapabilities(capabilities),
+    running,
+    queued,
+    maxConcurrent,
+  };
+}
+
+function describeCapabilities({ outputStrategies, inputs = [], ...abilities }: GatewayCapabilities) {
+  return { ...abilities, outputStrategies: [...outputStrategies], inputs: [...inputs] };
+}

@@ -1,0 +1,80 @@
+import type { FastifyInstance } from "fastify";
+import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import { z } from "zod";
+import type { Approvals } from "../../approvals/approvals.ts";
+import { listOf, pageQuery, toPage } from "../wire/cursor.ts";
+import { noQuery } from "../wire/empty.ts";
+import { bodyRefusals, problemResponses } from "../wire/problem.ts";
+import { approvalSchema, approvalStateSchema, describeApproval } from "./describe-approval.ts";
+
+const decisionSchema = z
+  .strictObject({
+    decision: z.enum(["approve", "reject"]),
+    reason: z.string().max(2_000).optional().describe("Passed on to the runtime, and part of the event `tool.approval_resolved`."),
+  })
+  .meta({ id: "ApprovalDecision", description: "The answer to a tool call that waits.", examples: [{ decision: "approve" }] });
+
+/** `GET /api/v2/approvals` and `POST /api/v2/approvals/{approvalId}`. */
+export function registerApprovalRoutes(server: FastifyInstance, { approvals }: { approvals: Pick<Approvals, "list" | "decide"> }): void {
+  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+
+  app.get(
+    "/api/v2/approvals",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "listApprovals",
+        tags: ["approvals"],
+        summary: "List approvals",
+        description: "Tool calls of your tenant that wait or waited for an answer, newest first.",
+        querystring: z.strictObject({ ...pageQuery, state: approvalStateSchema.optional().describe("Only approvals in this state.") }),
+        response: {
+          200: { description: "A page of approvals.", content: { "application/json": { schema: listOf(approvalSchema) } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
+        },
+      },
+    },
+    async (request) => {
+      const { limit, cursor, state } = request.query;
+      const page = (before: number | null, size: number) => approvals.list(request.principal.tenant, state, { before, limit: size });
+      const found = await page(cursor ?? null, limit);
+      const last = found.at(-1);
+      // Fewer than asked for may still not be the end: a page of long inputs is cut short.
+      const hasMore = last !== undefined && (await page(last.seq, 1)).length > 0;
+      return toPage(found, hasMore, describeApproval, ({ seq }) => seq);
+    },
+  );
+
+  app.post(
+    "/api/v2/approvals/:approvalId",
+    {
+      config: { scope: "approve" },
+      schema: {
+        operationId: "decideApproval",
+        tags: ["approvals"],
+        summary: "Approve or reject a tool call",
+        description: "The first answer counts; a later one is rejected with 409 `already_decided`.",
+        params: z.object({ approvalId: z.string().describe("Id of the approval.") }),
+        querystring: noQuery,
+        body: decisionSchema,
+        response: {
+          200: { description: "The approval, decided.", content: { "application/json": { schema: approvalSchema } } },
+          ...problemResponses(
+            ...bodyRefusals,
+            "unauthenticated",
+            "scope_missing",
+            "not_found",
+            "already_decided",
+            "too_many_requests",
+            "storage_unavailable",
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { decision, reason = null } = request.body;
+      const by = request.principal.name;
+      return describeApproval(await approvals.decide(request.principal.tenant, request.params.approvalId, { decision, reason, by }));
+    },
+  );
+}

@@ -1,0 +1,70 @@
+import type { FastifyInstance } from "fastify";
+import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import { z } from "zod";
+import type { Callbacks } from "../../callbacks/callbacks.ts";
+import { listOf, pageQuery, toPage } from "../wire/cursor.ts";
+import { emptyBody, noQuery } from "../wire/empty.ts";
+import { bodyRefusals, problemResponses } from "../wire/problem.ts";
+import { taskParams } from "../wire/task-params.ts";
+import { callbackSchema, callbackStateSchema, describeCallback } from "./describe-callback.ts";
+
+/** `GET /api/v2/callbacks` and `POST /api/v2/callbacks/{taskId}/redeliver`. */
+export function registerCallbackRoutes(server: FastifyInstance, { callbacks }: { callbacks: Callbacks }): void {
+  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+
+  app.get(
+    "/api/v2/callbacks",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "listCallbacks",
+        tags: ["callbacks"],
+        summary: "List callbacks",
+        description: "Callbacks of your tenant, newest task first. Those in the state `dead` are the dead letters.",
+        querystring: z.strictObject({ ...pageQuery, state: callbackStateSchema.optional().describe("Only callbacks in this state.") }),
+        response: {
+          200: { description: "A page of callbacks.", content: { "application/json": { schema: listOf(callbackSchema) } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
+        },
+      },
+    },
+    async (request) => {
+      const { limit, cursor, state } = request.query;
+      const found = await callbacks.list(request.principal.tenant, state, { before: cursor ?? null, limit: limit + 1 });
+      return toPage(found.slice(0, limit), found.length > limit, describeCallback, ({ task }) => task.seq);
+    },
+  );
+
+  app.post(
+    "/api/v2/callbacks/:taskId/redeliver",
+    {
+      config: { scope: "dispatch" },
+      schema: {
+        operationId: "redeliverCallback",
+        tags: ["callbacks"],
+        summary: "Redeliver a dead callback",
+        description: "Starts a new round of attempts with the same `webhook-id` and body.",
+        params: taskParams,
+        querystring: noQuery,
+        body: emptyBody,
+        response: {
+          202: { description: "Pending again.", content: { "application/json": { schema: callbackSchema } } },
+          ...problemResponses(
+            ...bodyRefusals,
+            "unauthenticated",
+            "scope_missing",
+            "not_found",
+            "invalid_state",
+            "already_delivered",
+            "too_many_requests",
+            "storage_unavailable",
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const callback = await callbacks.redeliver(request.principal.tenant, request.params.taskId);
+      return reply.code(202).send(describeCallback(callback));
+    },
+  );
+}

@@ -1,0 +1,132 @@
+import { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
+import { z } from "zod";
+import type { TaskSnapshot } from "../../dispatch/task-reader.ts";
+import { type ListedTask, taskStates } from "../../task.ts";
+import { resultSchema } from "../wire/describe-result.ts";
+import { openEnum } from "../wire/open-enum.ts";
+import { time, toIso, toIsoOrNull } from "../wire/time.ts";
+import { callbackStateSchema } from "./describe-callback.ts";
+
+/** A running task without an event for so long is waiting for its runtime. */
+const RUNTIME_SILENCE_MS = 30_000;
+
+/** The state of a task on the wire. */
+export const taskStateSchema = z.enum(taskStates).meta({ id: "TaskState", description: "The last three are final." });
+
+const waitingOnSchema = openEnum(z.enum(["queue", "quota", "approval", "runtime"]), {
+  id: "WaitingReason",
+  description:
+    "`queue` while queued; `quota` while queued and a limit on the running tasks of the tenant or the agent is reached; `approval` while one waits; `runtime` after 30 s without an event.",
+});
+
+const deliverySchema = z
+  .strictObject({
+    state: callbackStateSchema,
+    url: z.string(),
+    attempts: z.number().int(),
+    nextAttemptAt: time.nullable(),
+    lastStatus: z.number().int().nullable(),
+    lastError: z.string().nullable(),
+  })
+  .meta({ id: "CallbackDelivery", description: "The delivery state of a task's callback." });
+
+const listedTask = {
+  taskId: z.string(),
+  parentTaskId: z.string().nullable(),
+  provider: z.string(),
+  agentId: z.string(),
+  state: taskStateSchema,
+  waitingOn: waitingOnSchema.nullable(),
+  createdAt: time,
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  lastProgressAt: time.nullable(),
+  callback: deliverySchema.nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+};
+
+/** A task as lists show it. */
+export const listedTaskSchema = z.strictObject(listedTask).meta({ id: "ListedTask", description: "A task without its result." });
+/** A task as it is shown alone, with its result. */
+export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.nullable() }).meta({
+  id: "Task",
+  description: "A task; `result` is null until it ends.",
+  examples: [
+    {
+      taskId: "report-7",
+      parentTaskId: null,
+      provider: "command",
+      agentId: "auditor",
+      state: "completed",
+      waitingOn: null,
+      createdAt: "2026-11-22T09:30:00.000Z",
+      startedAt: "2026-11-22T09:30:00.004Z",
+      finishedAt: "2026-11-22T09:30:00.816Z",
+      lastProgressAt: "2026-11-22T09:30:00.810Z",
+      callback: null,
+      metadata: null,
+      result: { status: "ok", output: "BRIDGE occurs 12 times.", durationMs: 812, connection: "cli" },
+    },
+  ],
+});
+
+/** A task on the wire, without its result. */
+export function describeListedTask(
+  { task, callback, lastProgressAt, isApprovalPending, isHeldByQuota }: TaskSnapshot<ListedTask>,
+  now: number,
+): z.infer<typeof listedTaskSchema> {
+  return {
+    taskId: task.taskId,
+    parentTaskId: task.parentTaskId,
+    provider: task.provider,
+    agentId: task.agentId,
+    state: task.state,
+    waitingOn: waitingOn({ task, lastProgressAt, isApprovalPending, isHeldByQuota }, now),
+    createdAt: toIso(task.createdAt),
+    startedAt: toIsoOrNull(task.startedAt),
+    finishedAt: toIsoOrNull(task.finishedAt),
+    lastProgressAt: toIsoOrNull(lastProgressAt),
+    callback: callback === null ? null : describeDelivery(callback),
+    metadata: task.metadata,
+  };
+}
+
+/** Answers 200 with a task. A long result is read from the store while the client receives it. */
+export function sendTask(reply: FastifyReply, snapshot: TaskSnapshot): FastifyReply {
+  const described = describeTask(snapshot, Date.now());
+  reply.code(200);
+  if (snapshot.readResult === undefined) return reply.send(described);
+  return reply
+    .type("application/json; charset=utf-8")
+    .send(Readable.from(encodeTask(described, snapshot.readResult()), { objectMode: false }));
+}
+
+/** The JSON text of a task around that of its result. */
+async function* encodeTask({ result: _, ...described }: z.infer<typeof taskSchema>, result: AsyncIterable<string>): AsyncGenerator<string> {
+  yield `${JSON.stringify(described).slice(0, -1)},"result":`;
+  yield* result;
+  yield "}";
+}
+
+/** A task on the wire. */
+export function describeTask(snapshot: TaskSnapshot, now: number): z.infer<typeof taskSchema> {
+  const { task } = snapshot;
+  const listed = { ...snapshot, task: { ...task, metadata: task.request.metadata ?? null } };
+  return { ...describeListedTask(listed, now), result: task.result };
+}
+
+function waitingOn(
+  { task, lastProgressAt, isApprovalPending, isHeldByQuota }: Omit<TaskSnapshot<ListedTask>, "callback">,
+  now: number,
+): z.infer<typeof listedTask.waitingOn> {
+  if (task.state === "queued") return isHeldByQuota ? "quota" : "queue";
+  if (task.state !== "running") return null;
+  if (isApprovalPending) return "approval";
+  const quietSince = Math.max(lastProgressAt ?? 0, task.startedAt ?? 0);
+  return now - quietSince > RUNTIME_SILENCE_MS ? "runtime" : null;
+}
+
+function describeDelivery({ state, url, attempts, nextAttemptAt, lastStatus, lastError }: NonNullable<TaskSnapshot["callback"]>) {
+  return { state, url, attempts, nextAttemptAt: toIsoOrNull(nextAttemptAt), lastStatus, lastError };
+}

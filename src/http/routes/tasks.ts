@@ -1,0 +1,171 @@
+import type { FastifyInstance } from "fastify";
+import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import { z } from "zod";
+import type { Dispatcher } from "../../dispatch/dispatcher.ts";
+import type { TaskReader } from "../../dispatch/task-reader.ts";
+import { BridgeError } from "../../errors.ts";
+import { listOf, pageQuery, toPage } from "../wire/cursor.ts";
+import { emptyBody, noQuery } from "../wire/empty.ts";
+import { PREFER_DESCRIPTION } from "../wire/prefer.ts";
+import { bodyRefusals, problemResponses } from "../wire/problem.ts";
+import { headersOf } from "../wire/response-headers.ts";
+import { taskParams } from "../wire/task-params.ts";
+import { describeListedTask, listedTaskSchema, sendTask, taskSchema, taskStateSchema } from "./describe-task.ts";
+import { waitIfPreferred } from "./wait-if-preferred.ts";
+
+/** What the routes need. */
+export interface TaskDependencies {
+  dispatcher: Pick<Dispatcher, "cancel" | "deleteTask" | "waitForEnd">;
+  tasks: TaskReader;
+}
+
+const listQuery = z.strictObject({
+  ...pageQuery,
+  state: taskStateSchema.optional().describe("Only tasks in this state."),
+  provider: z.string().optional().describe("Only tasks of this adapter."),
+  agentId: z.string().optional().describe("Only tasks of this agent."),
+  parentTaskId: z.string().optional().describe("Only child tasks of this task."),
+});
+const cancelledSchema = z
+  .strictObject({ taskId: z.string(), state: taskStateSchema })
+  .meta({ id: "CancelledTask", description: "The state of the task after the request." });
+
+/** `GET /api/v2/tasks`, `GET` and `DELETE /api/v2/tasks/{taskId}`, and `POST /api/v2/tasks/{taskId}/cancel`. */
+export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks }: TaskDependencies): void {
+  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+
+  app.get(
+    "/api/v2/tasks",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "listTasks",
+        tags: ["tasks"],
+        summary: "List tasks",
+        description:
+          "Tasks of your tenant, newest first, without their results. A page may hold fewer than `limit`: only a `nextCursor` of null is the end.",
+        querystring: listQuery,
+        response: {
+          200: {
+            description: "A page of tasks, without their results.",
+            content: { "application/json": { schema: listOf(listedTaskSchema) } },
+          },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
+        },
+      },
+    },
+    async (request) => {
+      const { limit, cursor, ...filter } = request.query;
+      const page = (before: number | null, size: number) =>
+        tasks.list({ ...filter, tenant: request.principal.tenant }, { before, limit: size });
+      const found = await page(cursor ?? null, limit);
+      const last = found.at(-1);
+      // Fewer than asked for may still not be the end: a page of large metadata is cut short.
+      const hasMore = last !== undefined && (await page(last.task.seq, 1)).length > 0;
+      const now = Date.now();
+      return toPage(
+        found,
+        hasMore,
+        (snapshot) => describeListedTask(snapshot, now),
+        ({ task }) => task.seq,
+      );
+    },
+  );
+
+  app.get(
+    "/api/v2/tasks/:taskId",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "getTask",
+        tags: ["tasks"],
+        summary: "Get a task",
+        description: "The task with its result, which is null until the task ends.",
+        params: taskParams,
+        querystring: noQuery,
+        headers: z.looseObject({ prefer: z.string().optional().describe(PREFER_DESCRIPTION) }),
+        response: {
+          200: {
+            description: "The task.",
+            headers: headersOf("Preference-Applied"),
+            content: { "application/json": { schema: taskSchema } },
+          },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found"),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenant } = request.principal;
+      const { taskId } = request.params;
+      const task = await tasks.findProgress(tenant, taskId);
+      if (task === null) throw noSuchTask();
+      await waitIfPreferred({ request, reply, dispatcher }, task);
+      await request.reserve(reply, await tasks.resultBytes(tenant, taskId));
+      const snapshot = await tasks.find(tenant, taskId);
+      if (snapshot === null) throw noSuchTask();
+      return sendTask(reply, snapshot);
+    },
+  );
+
+  app.delete(
+    "/api/v2/tasks/:taskId",
+    {
+      config: { scope: "dispatch", isRateLimited: true },
+      schema: {
+        operationId: "deleteTask",
+        tags: ["tasks"],
+        summary: "Delete a task that has ended",
+        description:
+          "Deletes the task and its child tasks: request, result, events, approvals and callback. Files in the workspace stay. 409 `invalid_state` while the task runs (cancel it first) or its callback is being delivered. A later dispatch with this `taskId` is a new task.",
+        params: taskParams,
+        querystring: noQuery,
+        response: {
+          204: { description: "Deleted." },
+          ...problemResponses(
+            ...bodyRefusals,
+            "unauthenticated",
+            "scope_missing",
+            "not_found",
+            "invalid_state",
+            "too_many_requests",
+            "storage_unavailable",
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      await dispatcher.deleteTask(request.principal.tenant, request.params.taskId);
+      return reply.code(204).send();
+    },
+  );
+
+  app.post(
+    "/api/v2/tasks/:taskId/cancel",
+    {
+      config: { scope: "dispatch" },
+      schema: {
+        operationId: "cancelTask",
+        tags: ["tasks"],
+        summary: "Cancel a task",
+        description: "Cancels the task and its child tasks. A task that has ended stays as it is.",
+        params: taskParams,
+        querystring: noQuery,
+        body: emptyBody,
+        response: {
+          200: { description: "The task had ended before; nothing changed.", content: { "application/json": { schema: cancelledSchema } } },
+          202: {
+            description: "The cancellation has started. `state` may still be `running`: the task ends as soon as its runtime is gone.",
+            content: { "application/json": { schema: cancelledSchema } },
+          },
+          ...problemResponses(...bodyRefusals, "unauthenticated", "scope_missing", "not_found", "too_many_requests", "storage_unavailable"),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { task, changed } = await dispatcher.cancel(request.principal.tenant, request.params.taskId);
+      return reply.code(changed ? 202 : 200).send({ taskId: task.taskId, state: task.state });
+    },
+  );
+}
+
+const noSuchTask = (): BridgeError => new BridgeError("not_found", "There is no such task.");

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { BridgeError } from "../../errors.ts";
+
+/** The share of the free file descriptors that connections may take. The rest is for tasks, callbacks and files. */
+const CONNECTION_SHARE = 1 / 2;
+/** Connections beyond the share are still accepted, so that health checks get through and others get an answer; beyond this they are closed. */
+const ACCEPTED_SHARE = 5 / 8;
+
+/** How many connections the server serves, and how many it accepts. */
+export interface ConnectionLimits {
+  served: number;
+  accepted: number;
+}
+
+/**
+ * Limits open connections. Without it, clients could use up the file descriptors of the process: tasks could not start, and results could not be
+ * stored or delivered.
+ */
+export function limitConnections(app: FastifyInstance, limits: ConnectionLimits | null = findConnectionLimits()): void {
+  if (limits === null) return;
+  const { server } = app;
+  const beyond = new WeakSet<Socket>();
+  let open = 0;
+  server.maxConnections = limits.accepted;
+  server.on("connection", (socket: Socket) => {
+    open += 1;
+    if (open > limits.served) beyond.add(socket);
+    socket.once("close", () => {
+      open -= 1;
+    });
+  });
+  app.addHook("onRequest", (request, reply, done) => {
+    if (beyond.has(request.raw.socket)) {
+      reply.header("connection", "close");
+      if (request.routeOptions.config.public !== true)
+        throw new BridgeError("overloaded", `Bridge serves at most ${limits.served} connections at once; try again later.`);
+    }
+    done();
+  });
+}
+
+/** Derives the limits from the number of files that this process may still open; null where the system does not report it (no /proc). */
+export function findConnectionLimits(): ConnectionLimits | null {
+  let free: number;
+  try {
+    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+    free = Number(limit) - readdirSync("/proc/self/fd").length;
+  } catch {
+    return null;
+  }
+  // "unlimited" is not a number.
+  if (Number.isNaN(free)) return null;
+  return { served: Math.max(1, Math.floor(free * CONNECTION_SHARE)), accepted: Math.max(2, Math.floor(free * ACCEPTED_SHARE)) };
+}

@@ -1,0 +1,99 @@
+import type { FastifyReply } from "fastify";
+import { z } from "zod";
+import { type BridgeError, type ErrorCode, errorCodes, queueOwners } from "../../errors.ts";
+import { openEnum } from "./open-enum.ts";
+
+export const PROBLEM_TYPE = "application/problem+json";
+/** The detail of an internal error, whose cause only the log contains. */
+export const INTERNAL_ERROR = "Something went wrong inside Bridge. Its log has the cause under this requestId.";
+
+const errorCode = openEnum(z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]), {
+  id: "ErrorCode",
+  description: "Why a request was rejected.",
+});
+const fieldErrorSchema = z
+  .strictObject({ path: z.string().describe("Dotted path of the field, or the name of the header."), message: z.string() })
+  .meta({ id: "FieldError", description: "What is wrong with one field, and how to correct it." });
+
+/** Every refusal on the wire (RFC 9457). */
+export const problemSchema = z
+  .strictObject({
+    type: z.string().describe("urn:bridge:error:<code>"),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string(),
+    code: errorCode,
+    requestId: z.string(),
+    errors: z.array(fieldErrorSchema).optional(),
+    queue: z
+      .enum(queueOwners)
+      .optional()
+      .describe("Only with the code queue_full: the queue that is full, of Bridge as a whole, of the tenant or of the agent."),
+  })
+  .meta({
+    id: "Problem",
+    description: "Why a request was rejected (RFC 9457).",
+    examples: [
+      {
+        type: "urn:bridge:error:invalid_request",
+        title: "Invalid request",
+        status: 400,
+        detail: "The dispatch is not valid: agentId is required (string).",
+        code: "invalid_request",
+        requestId: "0f8fad5b-d9cb-469f-a165-70867728950e",
+        errors: [{ path: "agentId", message: "is required (string)" }],
+      },
+    ],
+  });
+export type Problem = z.infer<typeof problemSchema>;
+
+/** A refusal as a client sees it. */
+export function toProblem(error: BridgeError, requestId: string): Problem {
+  const { code, httpStatus, errors, queue } = error;
+  const problem: Problem = {
+    type: `urn:bridge:error:${code}`,
+    title: errorCodes[code].title,
+    status: httpStatus,
+    detail: describeInOneLine(error),
+    code,
+    requestId,
+  };
+  return { ...problem, ...(errors.length > 0 && { errors: [...errors] }), ...(queue !== null && { queue }) };
+}
+
+/** Many clients log only `detail`, so it includes the first field error of an invalid request, unless the message states it already. */
+function describeInOneLine({ code, message, errors }: BridgeError): string {
+  const [first, ...others] = errors;
+  if (code !== "invalid_request" || first === undefined) return message;
+  if (first.path !== "" && message.endsWith(`${first.path} ${first.message}.`)) return message;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more in errors)`;
+  return `${message.replace(/\.$/, "")}: ${first.path === "" ? "it" : first.path} ${first.message}${more}.`;
+}
+
+/** Answers a request with a refusal and the headers that go with it. */
+export function sendProblem(reply: FastifyReply, error: BridgeError): FastifyReply {
+  const requestId = reply.request.id;
+  if (error.code === "unauthenticated") reply.header("www-authenticate", "Bearer");
+  if (error.retryAfterSeconds !== null) reply.header("retry-after", String(error.retryAfterSeconds));
+  return reply
+    .code(error.httpStatus)
+    .headers({ "content-type": PROBLEM_TYPE, "cache-control": "no-store", "x-request-id": requestId })
+    .send(JSON.stringify(toProblem(error, requestId)));
+}
+
+/** What may be wrong with the body of any request that has one. */
+export const bodyRefusals = ["invalid_request", "too_slow", "too_large", "unsupported_media_type"] as const;
+
+/** Errors of every route that reads the store or counts towards the memory of its tenant. */
+const anywhere = ["overloaded", "storage_unavailable"] as const;
+
+/** The refusals that a route may answer, for the description of the API. */
+export function problemResponses(...codes: ErrorCode[]) {
+  const byStatus = Map.groupBy(new Set([...codes, ...anywhere]), (code) => errorCodes[code].httpStatus);
+  return Object.fromEntries(
+    [...byStatus].map(([status, names]) => [
+      status,
+      { description: names.map((name) => `\`${name}\``).join(", "), content: { [PROBLEM_TYPE]: { schema: problemSchema } } },
+    ]),
+  );
+}

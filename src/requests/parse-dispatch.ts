@@ -1,0 +1,135 @@
+import type { OutputStrategy, Profile } from "#contract";
+import { BridgeError, type FieldError } from "../errors.ts";
+import type { TaskRequest } from "../task.ts";
+import { canonicalJson, findJsonFault } from "./canonical-json.ts";
+import { type DispatchBody, dispatchBodySchema, taskIdSchema } from "./dispatch-schema.ts";
+import { toDotted, toFieldErrors } from "./field-errors.ts";
+import { hashText } from "./hash-text.ts";
+import { normaliseTools } from "./normalize-tools.ts";
+
+/** A dispatch that is well-formed; whether it can be carried out is the dispatcher's to say. */
+export interface ParsedDispatch {
+  /** Null: Bridge makes one. */
+  taskId: string | null;
+  provider: string | null;
+  agentId: string;
+  request: TaskRequest;
+  /** SHA-256 (hex) of the canonical body after aliases, without `taskId`. */
+  fingerprint: string;
+  /** In UTF-16 units. */
+  canonicalLength: number;
+}
+
+/** What a dispatch is read with besides its body. */
+export interface DispatchContext {
+  defaultProfile: Profile;
+  /** The `Idempotency-Key` header, as it came. */
+  idempotencyKey?: string | undefined;
+}
+
+/** Names that other products use, and the fields that carry the same here. */
+const usualNames = {
+  agent: "agentId",
+  agent_id: "agentId",
+  callback: "callbackUrl",
+  callback_url: "callbackUrl",
+  cwd: "metadata.cwd",
+  id: "taskId",
+  input: "message",
+  jsonSchema: "outputSchema",
+  mcp_servers: "mcpServers",
+  output_schema: "outputSchema",
+  prompt: "message",
+  system: "systemPrompt",
+  system_prompt: "systemPrompt",
+  task: "message",
+  task_id: "taskId",
+  webhook: "callbackUrl",
+  webhookUrl: "callbackUrl",
+};
+
+/** Reads the body of a dispatch, or throws a BridgeError that names every fault by its path. */
+export function parseDispatch(body: unknown, { defaultProfile, idempotencyKey }: DispatchContext): ParsedDispatch {
+  const fault = findJsonFault(body);
+  if (fault !== null) throw refuse([{ path: toDotted(fault.path), message: fault.message }]);
+  const parsed = dispatchBodySchema.safeParse(body);
+  if (!parsed.success) throw refuse(toFieldErrors(parsed.error.issues, [], usualNames));
+
+  const fields = resolveAliases(parsed.data);
+  const taskId = chooseTaskId(fields.taskId, idempotencyKey);
+  const { taskId: _, ...fingerprinted } = fields;
+  const canonical = canonicalJson(fingerprinted);
+  return {
+    taskId,
+    provider: fields.provider ?? null,
+    agentId: fields.agentId,
+    request: toRequest(fields, defaultProfile),
+    fingerprint: hashText(canonical),
+    canonicalLength: canonical.length,
+  };
+}
+
+type Fields = Omit<DispatchBody, "timeout" | "bridge_input" | "outputSchema">;
+
+/** Writes every alias under its own name; two that differ are refused. */
+function resolveAliases(body: DispatchBody): Fields {
+  const { timeout, bridge_input: snakeBridgeInput, outputSchema, ...rest } = body;
+  const fields: Record<string, unknown> = rest;
+  const errors: FieldError[] = [];
+  const take = (field: keyof Fields, alias: keyof DispatchBody, value: unknown) => {
+    if (value === undefined) return;
+    if (fields[field] === undefined) fields[field] = value;
+    else if (canonicalJson(fields[field]) !== canonicalJson(value))
+      errors.push({ path: alias, message: `differs from ${field}; send one of them` });
+  };
+  take("timeoutSeconds", "timeout", timeout);
+  take("bridgeInput", "bridge_input", snakeBridgeInput);
+  take("outputStrategy", "outputSchema", outputSchema === undefined ? undefined : { type: "structured", schema: outputSchema });
+  if (errors.length > 0) throw refuse(errors);
+  return fields as Fields;
+}
+
+function chooseTaskId(taskId: string | undefined, header: string | undefined): string | null {
+  if (header === undefined) return taskId ?? null;
+  // The header's draft standard writes the value as a quoted string; common practice does not.
+  const key = header.replace(/^"(.*)"$/, "$1");
+  const path = "Idempotency-Key";
+  if (!taskIdSchema.safeParse(key).success) throw refuse([{ path, message: "must be 1 to 128 of A-Z a-z 0-9 _ : -, like a taskId" }]);
+  if (taskId !== undefined && taskId !== key) throw refuse([{ path, message: "differs from taskId; send one of them" }]);
+  return key;
+}
+
+function toRequest(fields: Fields, defaultProfile: Profile): TaskRequest {
+  const { taskId: _taskId, provider: _provider, agentId: _agentId, message = "", tools, onInterrupt = "fail", ...rest } = fields;
+  const outputStrategy = fields.outputStrategy ?? { type: "stream" };
+  const profile = chooseProfile(fields.profile, outputStrategy, fields.bridgeInput === undefined ? defaultProfile : councilProfile);
+  const approvals = fields.approvals ?? (profile === "modify" ? "allow" : "deny");
+  const request = {
+    ...rest,
+    message,
+    outputStrategy,
+    profile,
+    approvals,
+    onInterrupt,
+    ...(tools === undefined ? {} : { tools: normaliseTools(tools) }),
+  };
+  // The schema's optional fields are absent or set, never present and undefined: they come from JSON.
+  return request as TaskRequest;
+}
+
+/** A council takes its profile from the type of its work; only an `inspect` that was asked for narrows that. */
+const councilProfile: Profile = "modify";
+
+/** A file cannot be written by a task that may not change anything. */
+function chooseProfile(asked: Profile | undefined, output: OutputStrategy, fallback: Profile): Profile {
+  if (output.type !== "file") return asked ?? fallback;
+  if (asked === "inspect") {
+    const message = 'must be "modify" when the output is a file; send that, or another outputStrategy';
+    throw new BridgeError("profile_conflict", "A task that may only inspect cannot leave a file.", {
+      errors: [{ path: "profile", message }],
+    });
+  }
+  return "modify";
+}
+
+const refuse = (errors: FieldError[]): BridgeError => new BridgeError("invalid_request", "The dispatch is not valid.", { errors });

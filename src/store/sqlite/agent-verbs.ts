@@ -1,0 +1,52 @@
+import type { Store } from "../store.ts";
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+
+/** What the tasks tell of the agents that they were for. */
+export function createAgentVerbs(driver: SqliteDriver) {
+  return {
+    /** Hops from agent to agent along the index; only the tasks of those that are answered are counted, and none is read but the newest. */
+    async listAgents(tenant, limit) {
+      const rows = driver.all(
+        `WITH RECURSIVE agent (id) AS (
+           SELECT min(agent_id) FROM task WHERE tenant = ?
+           UNION ALL
+           SELECT (SELECT min(agent_id) FROM task WHERE tenant = ? AND agent_id > agent.id) FROM agent WHERE agent.id IS NOT NULL),
+         newest AS MATERIALIZED (
+           SELECT id, (SELECT max(seq) FROM task WHERE tenant = ? AND agent_id = agent.id) AS seq FROM agent WHERE id IS NOT NULL
+           ORDER BY seq DESC LIMIT ?)
+         SELECT n.id, coalesce(t.finished_at, t.started_at, t.created_at) AS at,
+           (SELECT count(*) FROM task c WHERE c.tenant = ? AND c.agent_id = n.id) AS tasks
+         FROM newest n CROSS JOIN task t ON t.seq = n.seq ORDER BY n.seq DESC`,
+        tenant,
+        tenant,
+        tenant,
+        limit,
+        tenant,
+      );
+      return rows.map(toAgent);
+    },
+    /** The same hops, but from a name on and for one page only. */
+    async listAgentsByName(tenant, { after, limit }) {
+      const rows = driver.all(
+        `WITH RECURSIVE agent (id, number) AS (
+           SELECT min(agent_id), 1 FROM task WHERE tenant = ? AND agent_id > ?
+           UNION ALL
+           SELECT (SELECT min(agent_id) FROM task WHERE tenant = ? AND agent_id > agent.id), number + 1
+           FROM agent WHERE agent.id IS NOT NULL AND number < ?)
+         SELECT a.id, coalesce(t.finished_at, t.started_at, t.created_at) AS at,
+           (SELECT count(*) FROM task c WHERE c.tenant = ? AND c.agent_id = a.id) AS tasks
+         FROM agent a CROSS JOIN task t ON t.seq = (SELECT max(seq) FROM task n WHERE n.tenant = ? AND n.agent_id = a.id)
+         WHERE a.id IS NOT NULL ORDER BY a.id`,
+        tenant,
+        after,
+        tenant,
+        limit,
+        tenant,
+        tenant,
+      );
+      return rows.map(toAgent);
+    },
+  } satisfies Partial<Store>;
+}
+
+const toAgent = (row: Row) => ({ agentId: String(row["id"]), tasks: Number(row["tasks"]), updatedAt: Number(row["at"]) });

@@ -1,0 +1,118 @@
+import type { TaskIdentity } from "../../task.ts";
+import type { Approval, ApprovalDecision, ApprovalState, Store } from "../store.ts";
+import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
+import { createLengthLimit } from "./read-length.ts";
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+
+/** How many answers one task can wait for. They are read in one piece where a tool call is looked for, and where the task ends. */
+export const MAX_PENDING_APPROVALS = 100;
+
+/** The verbs of approvals. Each decision is written together with its event, and only once. */
+export function createApprovalVerbs(driver: SqliteDriver, events: ReturnType<typeof createEventVerbs>, clock: () => number) {
+  const find = (tenant: string, approvalId: string): Approval | null => {
+    const row = driver.get(`${selectApprovals} WHERE a.tenant = ? AND a.id = ?`, tenant, approvalId);
+    return row === undefined ? null : toApproval(row);
+  };
+
+  /** Writes a decision inside an operation that is already running. */
+  function decide(approval: Approval, { decision, by, reason }: ApprovalDecision, now: number): Approval {
+    const state: ApprovalState = decision === "approve" ? "approved" : "rejected";
+    driver.run(
+      "UPDATE approval SET state = ?, decided_at = ?, decided_by = ?, reason = ? WHERE seq = ? AND state = 'pending'",
+      state,
+      now,
+      by,
+      reason,
+      approval.seq,
+    );
+    const { approvalId, toolCallId, task } = approval;
+    events.append(task, { type: "tool.approval_resolved", data: JSON.stringify({ approvalId, toolCallId, decision, by, reason }) }, now);
+    return { ...approval, state, decidedAt: now, decidedBy: by, reason };
+  }
+
+  /** Rejects what a task still waits for, inside the operation that ends it. */
+  function rejectAll(task: TaskIdentity, reason: string, now: number): void {
+    for (const row of driver.all(`${selectApprovals} WHERE a.task = ? AND a.state = 'pending' ORDER BY a.seq`, task.seq))
+      decide(toApproval(row), { decision: "reject", by: "bridge", reason }, now);
+  }
+
+  const verbs = {
+    insertApprovalIfRunning: (task, { approvalId, toolCallId, toolName, shownInput, expiresInMs, event }) =>
+      driver.write(() => {
+        if (driver.get("SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running'", task.seq) === undefined) return null;
+        const pending = driver.get("SELECT count(*) AS count FROM approval WHERE task = ? AND state = 'pending'", task.seq);
+        if (Number(pending?.["count"]) >= MAX_PENDING_APPROVALS) return null;
+        const now = clock();
+        const expiresAt = now + expiresInMs;
+        driver.run(
+          `INSERT INTO approval (id, task, tenant, tool_call_id, tool_name, input, state, created_at, expires_at)
+             VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+          approvalId,
+          task.seq,
+          task.tenant,
+          toolCallId,
+          toolName,
+          shownInput,
+          now,
+          expiresAt,
+        );
+        events.append(task, event(expiresAt), now);
+        return find(task.tenant, approvalId);
+      }),
+    decideApprovalIfPending: (tenant, approvalId, decision, { isOwn, patient = false } = { isOwn: false }) =>
+      driver.write(
+        () => {
+          const now = clock();
+          const approval = find(tenant, approvalId);
+          return approval?.state === "pending" && (isOwn || approval.expiresAt > now) ? decide(approval, decision, now) : null;
+        },
+        { patient },
+      ),
+    findApproval: async (tenant, approvalId) => find(tenant, approvalId),
+    async listApprovals(tenant, state, page) {
+      const before = page.before ?? Number.MAX_SAFE_INTEGER;
+      const [condition, values] = state === undefined ? ["", []] : ["AND a.state = ?", [state]];
+      return driver
+        .allUntil(
+          createLengthLimit("input"),
+          `${selectApprovals} WHERE a.tenant = ? ${condition} AND a.seq < ? ORDER BY a.seq DESC LIMIT ?`,
+          tenant,
+          ...values,
+          before,
+          page.limit,
+        )
+        .map(toApproval);
+    },
+    listPendingApprovals: async (tenant, toolCallId) =>
+      driver
+        .all(`${selectApprovals} WHERE a.tenant = ? AND a.state = 'pending' AND a.tool_call_id = ? ORDER BY a.seq`, tenant, toolCallId)
+        .map(toApproval),
+    hasPendingApproval: async (taskSeq) =>
+      driver.get("SELECT 1 AS pending FROM approval WHERE task = ? AND state = 'pending' LIMIT 1", taskSeq) !== undefined,
+  } satisfies Partial<Store>;
+
+  return { rejectAll, verbs };
+}
+
+const selectApprovals = `SELECT a.seq AS approval_seq, a.id AS approval_id, a.tool_call_id, a.tool_name, a.input, a.state, a.created_at, a.expires_at,
+    a.decided_at, a.decided_by, a.reason, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider
+  FROM approval a CROSS JOIN task t ON t.seq = a.task`;
+
+function toApproval(row: Row): Approval {
+  const { input = null, truncated = false } = JSON.parse(String(row["input"])) as { input?: unknown; truncated?: boolean };
+  return {
+    task: toTaskIdentity(row),
+    seq: Number(row["approval_seq"]),
+    approvalId: String(row["approval_id"]),
+    toolCallId: String(row["tool_call_id"]),
+    toolName: String(row["tool_name"]),
+    input,
+    inputTruncated: truncated,
+    state: row["state"] as ApprovalState,
+    createdAt: Number(row["created_at"]),
+    expiresAt: Number(row["expires_at"]),
+    decidedAt: row["decided_at"] as number | null,
+    decidedBy: row["decided_by"] as string | null,
+    reason: row["reason"] as string | null,
+  };
+}

@@ -1,0 +1,164 @@
+import { decodeGaps } from "../gapped-json.ts";
+import type { Callback, CallbackState, DueCallback, Store } from "../store.ts";
+import type { createEventVerbs } from "./event-verbs.ts";
+import { toTaskIdentity } from "./event-verbs.ts";
+import type { createLongTextVerbs } from "./long-text-verbs.ts";
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+
+/** The other parts of the store that callback operations use. */
+interface Companions {
+  events: ReturnType<typeof createEventVerbs>;
+  longTexts: Pick<ReturnType<typeof createLongTextVerbs>, "readGapped">;
+  clock: () => number;
+}
+
+/** The verbs of the callback outbox. */
+export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, clock }: Companions) {
+  const find = (taskSeq: number): Callback | null => {
+    const row = driver.get(`SELECT ${callbackColumns} ${fromCallbacks} WHERE c.task = ?`, taskSeq);
+    return row === undefined ? null : toCallback(row);
+  };
+
+  let latest = Number.POSITIVE_INFINITY;
+  /** Where the system clock was set back, also while Bridge was down, waiting callbacks would wait that much longer: their delays start anew. */
+  async function healSchedule(): Promise<void> {
+    const now = clock();
+    const wasSetBack = now < latest;
+    latest = now;
+    if (!wasSetBack) return;
+    const update = "UPDATE callback SET next_at = ? + (next_at - updated_at), updated_at = ? WHERE state = 'pending' AND updated_at > ?";
+    await driver.write(() => driver.run(update, now, now, now), { lazy: true, patient: true });
+  }
+
+  return {
+    findCallback: async (taskSeq) => find(taskSeq),
+    async listCallbacks(tenant, state, page) {
+      const before = page.before ?? Number.MAX_SAFE_INTEGER;
+      const select = `SELECT ${callbackColumns} ${fromCallbacks}`;
+      const rows =
+        state === undefined
+          ? driver.all(`${select} WHERE c.tenant = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`, tenant, before, page.limit)
+          : driver.all(
+              `${select} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`,
+              tenant,
+              state,
+              before,
+              page.limit,
+            );
+      return rows.map(toCallback);
+    },
+    /** Hops from queue to queue along the index: the cost depends on the number of queues, not on the callbacks that wait. */
+    async listDueCallbackQueues() {
+      const rows = driver.all(
+        `${pendingQueues} SELECT origin, tenant FROM queue WHERE (SELECT min(next_at) ${pendingOfQueue}) <= ?`,
+        clock(),
+      );
+      return rows.map((row) => ({ tenant: String(row["tenant"]), origin: String(row["origin"]) }));
+    },
+    /** Only the rows that go out are loaded: a body may be long, and those in hand are the longest due. */
+    async listDueCallbacks({ tenant, origin }, limit, inHand = new Set()) {
+      const due = driver.all(
+        `SELECT task FROM callback c WHERE state = 'pending' AND origin = ? AND tenant = ? AND next_at <= ?
+           AND NOT EXISTS (SELECT 1 FROM callback_dedup d WHERE d.task = c.task) ORDER BY next_at, task LIMIT ?`,
+        origin,
+        tenant,
+        clock(),
+        limit + inHand.size,
+      );
+      const next = due.map((row) => Number(row["task"])).filter((seq) => !inHand.has(seq));
+      return next
+        .slice(0, limit)
+        .map((seq) => toDueCallback(driver.get(`SELECT ${dueColumns} ${fromCallbacks} WHERE c.task = ?`, seq) as Row, longTexts));
+    },
+    async nextCallbackInMs() {
+      await healSchedule();
+      const now = clock();
+      const next = driver.get(
+        `${pendingQueues} SELECT min((SELECT min(next_at) ${pendingOfQueue} AND c.next_at > ?)) AS at FROM queue`,
+        now,
+      )?.["at"];
+      return typeof next === "number" ? next - now : null;
+    },
+    settleCallbackIfPending: (taskSeq, settlement) =>
+      driver.write(
+        () => {
+          const now = clock();
+          const row = driver.get(
+            `UPDATE callback SET state = ?, attempts = attempts + 1, next_at = ?, last_status = ?, last_error = ?, updated_at = ?,
+               body = CASE WHEN ? = 'delivered' THEN NULL ELSE body END
+             WHERE task = ? AND state = 'pending' RETURNING attempts`,
+            settlement.state,
+            settlement.nextInMs === null ? null : now + settlement.nextInMs,
+            settlement.lastStatus,
+            settlement.lastError,
+            now,
+            settlement.state,
+            taskSeq,
+          );
+          if (row === undefined) return null;
+          const callback = find(taskSeq) as Callback;
+          if (settlement.state === "delivered")
+            driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", taskSeq, now);
+          if (settlement.event !== null) events.append(callback.task, settlement.event(callback.attempts));
+          return callback;
+        },
+        { lazy: true, patient: true },
+      ),
+    redeliverCallbackIfDead: (taskSeq) =>
+      driver.write(() => {
+        const now = clock();
+        const changed = driver.run(
+          "UPDATE callback SET state = 'pending', round_start = attempts, next_at = ?, updated_at = ? WHERE task = ? AND state = 'dead'",
+          now,
+          now,
+          taskSeq,
+        );
+        return changed === 1 ? find(taskSeq) : null;
+      }),
+  } satisfies Partial<Store>;
+}
+
+/** Every pair of origin and tenant that has a pending callback; rows with a NULL end each list and match nothing. */
+const pendingQueues = `WITH RECURSIVE waiting (origin) AS (
+    SELECT min(origin) FROM callback WHERE state = 'pending'
+    UNION ALL
+    SELECT (SELECT min(origin) FROM callback WHERE state = 'pending' AND origin > waiting.origin) FROM waiting WHERE waiting.origin IS NOT NULL),
+  queue (origin, tenant) AS (
+    SELECT origin, (SELECT min(tenant) FROM callback c WHERE c.state = 'pending' AND c.origin = waiting.origin) FROM waiting
+    UNION ALL
+    SELECT origin, (SELECT min(tenant) FROM callback c WHERE c.state = 'pending' AND c.origin = queue.origin AND c.tenant > queue.tenant)
+      FROM queue WHERE queue.tenant IS NOT NULL)`;
+const pendingOfQueue = "FROM callback c WHERE c.state = 'pending' AND c.origin = queue.origin AND c.tenant = queue.tenant";
+
+const fromCallbacks = "FROM callback c CROSS JOIN task t ON t.seq = c.task";
+const callbackColumns = `c.url, c.state, c.attempts, c.next_at, c.last_status, c.last_error, c.updated_at,
+    t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;
+const dueColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps, c.message_id, c.round_start, t.traceparent, t.finished_at`;
+
+function toCallback(row: Row): Callback {
+  return {
+    task: toTaskIdentity(row),
+    url: String(row["url"]),
+    state: row["state"] as CallbackState,
+    attempts: Number(row["attempts"]),
+    nextAttemptAt: row["next_at"] as number | null,
+    lastStatus: row["last_status"] as number | null,
+    lastError: row["last_error"] as string | null,
+    updatedAt: Number(row["updated_at"]),
+  };
+}
+
+function toDueCallback(row: Row, { readGapped }: Companions["longTexts"]): DueCallback {
+  const gaps = decodeGaps(row["body_gaps"]);
+  const json = String(row["body"]);
+  return {
+    ...toCallback(row),
+    origin: String(row["origin"]),
+    heldLength: json.length,
+    ...(gaps.length === 0 ? { body: json } : { body: "", readBody: () => readGapped(Number(row["seq"]), { json, gaps }) }),
+    ...(row["message_id"] !== null && { messageId: String(row["message_id"]) }),
+    roundAttempts: Number(row["attempts"]) - Number(row["round_start"]),
+    traceparent: row["traceparent"] as string | null,
+    finishedAt: Number(row["finished_at"]),
+  };
+}

@@ -1,0 +1,110 @@
+import type { DeletionOutcome, Store } from "../store.ts";
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+
+/** Approximate limits of one slice, in bytes and in rows. The event loop is free after each slice. */
+const SLICE_BYTES = 1024 * 1024;
+const SLICE_ROWS = 1000;
+
+/** Tenant of deleted tasks. No token belongs to it, so nobody can find a task while its rows are being removed. */
+const NOBODY = "";
+
+/**
+ * Deletes tasks. One transaction takes a task and its children from their tenant and removes what they hold in few rows. Their events and long texts,
+ * which can be many rows, follow in slices; what a crash leaves of them is removed by `prune`.
+ */
+export function createDeletionVerbs(driver: SqliteDriver) {
+  /** The task and everything below it. */
+  const familyOf = (seq: number): Row[] =>
+    driver.all(
+      `WITH RECURSIVE family (seq) AS (SELECT ? UNION ALL SELECT t.seq FROM family f CROSS JOIN task t ON t.parent_seq = f.seq)
+       SELECT t.seq, t.finished_at, c.state AS callback
+       FROM family f CROSS JOIN task t ON t.seq = f.seq LEFT JOIN callback c ON c.task = t.seq`,
+      seq,
+    );
+
+  function findObstacle(task: Row, family: readonly Row[]): DeletionOutcome | null {
+    const isUnfinished = (row: Row | undefined): boolean => row !== undefined && row["finished_at"] === null;
+    if (isUnfinished(task)) return "unfinished";
+    if (isUnfinished(driver.get("SELECT finished_at FROM task WHERE seq = ?", task["parent_seq"] ?? null))) return "parent_unfinished";
+    if (family.some(isUnfinished)) return "child_unfinished";
+    return family.some(({ callback }) => callback === "pending") ? "callback_pending" : null;
+  }
+
+  function detach(seq: number): void {
+    for (const table of ["callback_dedup", "callback", "approval"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
+    driver.run(
+      `UPDATE task SET tenant = ?, id = CAST(seq AS TEXT), parent_seq = NULL, parent_id = NULL, agent_id = '', provider = '', metadata = NULL,
+         request = '{}', fingerprint = '', traceparent = NULL, resume_token = NULL, result = '{}', result_gaps = NULL WHERE seq = ?`,
+      NOBODY,
+      seq,
+    );
+  }
+
+  /** Removes rows of deleted tasks, inside an operation that is already running. Returns how many; 0 when none is left. */
+  function purgeSlice(): number {
+    let rows = 0;
+    let bytes = 0;
+    while (rows < SLICE_ROWS && bytes < SLICE_BYTES) {
+      const seq = driver.get("SELECT seq FROM task WHERE tenant = ? LIMIT 1", NOBODY)?.["seq"];
+      if (typeof seq !== "number") break;
+      const part = purgeEvents(seq) ?? purgeTexts(seq) ?? { rows: driver.run("DELETE FROM task WHERE seq = ?", seq), bytes: 0 };
+      rows += part.rows;
+      bytes += part.bytes;
+    }
+    return rows;
+  }
+
+  function purgeEvents(seq: number): Part | null {
+    const { rows, bytes } = readPart("SELECT number, octet_length(data) AS bytes FROM event WHERE task = ? ORDER BY number LIMIT ?", seq);
+    const last = rows.at(-1);
+    if (last === undefined) return null;
+    return { rows: driver.run("DELETE FROM event WHERE task = ? AND number <= ?", seq, last["number"] ?? null), bytes };
+  }
+
+  function purgeTexts(seq: number): Part | null {
+    const { rows, bytes } = readPart(
+      "SELECT text, number, octet_length(json) AS bytes FROM text_chunk WHERE task = ? ORDER BY text, number LIMIT ?",
+      seq,
+    );
+    for (const { text = null, number = null } of rows)
+      driver.run("DELETE FROM text_chunk WHERE task = ? AND text = ? AND number = ?", seq, text, number);
+    return rows.length === 0 ? null : { rows: rows.length, bytes };
+  }
+
+  function readPart(sql: string, seq: number): { rows: Row[]; bytes: number } {
+    let bytes = 0;
+    const isEnough = (row: Row): boolean => {
+      bytes += Number(row["bytes"]);
+      return bytes >= SLICE_BYTES;
+    };
+    return { rows: driver.allUntil(isEnough, sql, seq, SLICE_ROWS), bytes };
+  }
+
+  const verbs = {
+    async findFamily(tenant, taskId) {
+      const seq = driver.get("SELECT seq FROM task WHERE tenant = ? AND id = ?", tenant, taskId)?.["seq"];
+      return typeof seq === "number" ? familyOf(seq).map((row) => Number(row["seq"])) : [];
+    },
+    deleteTaskIfEnded: (tenant, taskId) =>
+      driver.write((): DeletionOutcome => {
+        const task = driver.get("SELECT seq, parent_seq, finished_at FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
+        if (task === undefined) return "absent";
+        const family = familyOf(Number(task["seq"]));
+        const obstacle = findObstacle(task, family);
+        if (obstacle !== null) return obstacle;
+        for (const { seq } of family) detach(Number(seq));
+        // All of most tasks.
+        purgeSlice();
+        return "deleted";
+      }),
+    purgeDeletedTasks: () => driver.write(purgeSlice, { lazy: true }),
+    isTaskKept: async (taskSeq) => driver.get("SELECT 1 AS kept FROM task WHERE seq = ? AND tenant <> ?", taskSeq, NOBODY) !== undefined,
+  } satisfies Partial<Store>;
+
+  return { purgeSlice, verbs };
+}
+
+interface Part {
+  rows: number;
+  bytes: number;
+}

@@ -1,0 +1,154 @@
+import type { EventType } from "#contract";
+import type { TaskIdentity } from "../../task.ts";
+import type { EventFilter, NewEvent, Store, StoredEvent } from "../store.ts";
+import { createLengthLimit } from "./read-length.ts";
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+
+/** How much of the log one read looks at, so that a reader of little never blocks the others. */
+const READ_STRETCH = 250;
+
+/** The log's own part of a transaction: numbers are handed out by one counter and published after the commit. */
+export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
+  let committed = Number(driver.get("SELECT value FROM counter WHERE name = 'event'")?.["value"]);
+  let last = committed;
+  /** The last event that is visible to readers. Events of one turn become visible together, even if they need several commits. */
+  let published = committed;
+  let appended: StoredEvent[] = [];
+  let unpublished: StoredEvent[] = [];
+  let publish: (events: readonly StoredEvent[]) => void = () => {};
+
+  /** Appends inside an operation that is already running. */
+  function append(task: TaskIdentity, event: NewEvent, at = clock()): void {
+    last += 1;
+    driver.run("INSERT INTO event (number, task, type, at, data) VALUES (?, ?, ?, ?, ?)", last, task.seq, event.type, at, event.data);
+    appended.push({ number: last, task, type: event.type, at, data: event.data });
+  }
+
+  function publishCommitted(): void {
+    published = committed;
+    const events = unpublished;
+    unpublished = [];
+    if (events.length > 0) publish(events);
+  }
+
+  const hooks = {
+    beforeCommit(): void {
+      if (last !== committed) driver.run("UPDATE counter SET value = ? WHERE name = 'event'", last);
+    },
+    afterCommit({ isLast }: { isLast: boolean }): void {
+      committed = last;
+      unpublished = unpublished.length === 0 ? appended : [...unpublished, ...appended];
+      appended = [];
+      if (isLast) publishCommitted();
+    },
+    afterRollback(): void {
+      last = committed;
+      appended = [];
+      publishCommitted();
+    },
+    mark(): { undo(): void } {
+      const [number, count] = [last, appended.length];
+      return {
+        undo() {
+          last = number;
+          appended.length = count;
+        },
+      };
+    },
+  };
+
+  const verbs = {
+    lastEventNumber: () => published,
+    onEvents(listener) {
+      publish = listener;
+    },
+    appendEventsIfRunning: (task, events) =>
+      driver.write(
+        () => {
+          if (driver.get("SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running'", task.seq) === undefined) return false;
+          for (const event of events) append(task, event);
+          return true;
+        },
+        { lazy: true, patient: true, bytes: events.reduce((sum, { data }) => sum + data.length, 0) },
+      ),
+    async readEvents(after, filter) {
+      const end = Math.min(after + READ_STRETCH, published);
+      const { sql, parameters } = filterSql(filter);
+      const statement = `${selectEvents} WHERE e.number > ? AND e.number <= ? AND ${sql} ORDER BY e.number`;
+      const isLongEnough = createLengthLimit("data");
+      let isFull = false;
+      const takeUntilFull = (row: Row): boolean => {
+        isFull = isLongEnough(row);
+        return isFull;
+      };
+      const events = driver.allUntil(takeUntilFull, statement, after, end, ...parameters).map(toStoredEvent);
+      return { events, through: isFull ? (events.at(-1)?.number ?? end) : end };
+    },
+    readTaskEvents: async (taskSeq, after, limit, { callbacks }) =>
+      driver
+        .allUntil(
+          createLengthLimit("data"),
+          `${selectEvents} WHERE e.task = ? AND t.tenant <> '' AND e.number > ? AND e.number <= ? ${callbacks ? "" : "AND e.type NOT LIKE 'callback.%'"} ORDER BY e.number LIMIT ?`,
+          taskSeq,
+          after,
+          published,
+          limit,
+        )
+        .map(toStoredEvent),
+    oldestEventNumber: async () => (driver.get("SELECT min(number) AS number FROM event")?.["number"] as number | null) ?? null,
+    prunedThrough: async () => Number(driver.get("SELECT value FROM counter WHERE name = 'pruned'")?.["value"]),
+    hasEventsAfter: async (taskSeq, number) =>
+      driver.get("SELECT 1 AS more FROM event WHERE task = ? AND number > ? AND type NOT LIKE 'callback.%' LIMIT 1", taskSeq, number) !==
+      undefined,
+    lastProgressAt: async (taskSeq) =>
+      (driver.get("SELECT at FROM event WHERE task = ? AND type NOT LIKE 'callback.%' ORDER BY number DESC LIMIT 1", taskSeq)?.["at"] as
+        | number
+        | undefined) ?? null,
+  } satisfies Partial<Store>;
+
+  return { append, hooks, verbs };
+}
+
+const selectEvents = `SELECT e.number, e.type, e.at, e.data, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider
+  FROM event e CROSS JOIN task t ON t.seq = e.task`;
+
+function filterSql(filter: EventFilter): { sql: string; parameters: string[] } {
+  const terms = ["t.tenant = ?"];
+  const parameters = [filter.tenant];
+  for (const [column, value] of [
+    ["t.id", filter.taskId],
+    ["t.agent_id", filter.agentId],
+    ["t.provider", filter.provider],
+  ] as const) {
+    if (value === undefined) continue;
+    terms.push(`${column} = ?`);
+    parameters.push(value);
+  }
+  if (filter.types !== undefined) {
+    terms.push(`e.type IN (${filter.types.map(() => "?").join(", ")})`);
+    parameters.push(...filter.types);
+  }
+  return { sql: terms.join(" AND "), parameters };
+}
+
+function toStoredEvent(row: Row): StoredEvent {
+  return {
+    number: Number(row["number"]),
+    task: toTaskIdentity(row),
+    type: row["type"] as EventType,
+    at: Number(row["at"]),
+    data: String(row["data"]),
+  };
+}
+
+/** The identity columns of a task row, as every join selects them. */
+export function toTaskIdentity(row: Row): TaskIdentity {
+  return {
+    seq: Number(row["seq"]),
+    tenant: String(row["tenant"]),
+    taskId: String(row["id"]),
+    parentTaskId: row["parent_id"] as string | null,
+    agentId: String(row["agent_id"]),
+    provider: String(row["provider"]),
+  };
+}

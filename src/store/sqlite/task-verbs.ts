@@ -1,0 +1,246 @@
+import type { ExecutionResult } from "#contract";
+import { isFinal, type ListedTask, type Task, type TaskProgress, type TaskState } from "../../task.ts";
+import { decodeGaps, encodeGaps } from "../gapped-json.ts";
+import type { Finish, NewTask, Store, TaskFilter } from "../store.ts";
+import type { createApprovalVerbs } from "./approval-verbs.ts";
+import { claimSql } from "./claim-sql.ts";
+import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
+import { type createLongTextVerbs, HELD_WHILE_READ_BYTES } from "./long-text-verbs.ts";
+import { createLengthLimit } from "./read-length.ts";
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+
+/** What the verbs of tasks write beside the task. */
+interface Companions {
+  events: ReturnType<typeof createEventVerbs>;
+  approvals: ReturnType<typeof createApprovalVerbs>;
+  longTexts: Pick<ReturnType<typeof createLongTextVerbs>, "readGapped" | "parseGapped">;
+  clock: () => number;
+}
+
+/** The verbs that move a task through its states; each guard is part of its SQL. */
+export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longTexts, clock }: Companions) {
+  const findRow = (tenant: string, taskId: string): Row | undefined =>
+    driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
+
+  /** The first line of a task's story, told once: a second start says that it goes on. */
+  function appendStart(task: Task, at: number): void {
+    if (task.restarts === 0) events.append(task, { type: "execution.started", data: JSON.stringify({ agentId: task.agentId }) }, at);
+    else events.append(task, { type: "execution.progress", data: JSON.stringify({ restarted: true }) }, at);
+  }
+
+  function finishIf(state: "queued" | "running", task: Task, finish: Finish): Task | null {
+    const now = clock();
+    const { json, gaps } = finish.storedResult ?? { json: JSON.stringify(finish.result), gaps: [] };
+    const update = "UPDATE task SET state = ?, finished_at = ?, result = ?, result_gaps = ? WHERE seq = ? AND state = ?";
+    if (driver.run(update, finish.state, now, json, encodeGaps(gaps), task.seq, state) === 0) return null;
+    if (state === "queued" && task.restarts === 0) appendStart(task, now);
+    approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
+    events.append(task, finish.event, now);
+    if (finish.callback !== null) {
+      const { url, origin, body, gaps: bodyGaps = [], messageId = null } = finish.callback(now);
+      driver.run(
+        `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
+         ON CONFLICT (task) DO NOTHING`,
+        task.seq,
+        task.tenant,
+        url,
+        origin,
+        body,
+        encodeGaps(bodyGaps),
+        messageId,
+        now,
+        now,
+      );
+    }
+    if (finish.result.resumeToken !== undefined) {
+      driver.run(
+        `INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (tenant, provider, agent_id, token) DO UPDATE SET used_at = excluded.used_at`,
+        task.tenant,
+        task.provider,
+        task.agentId,
+        finish.result.resumeToken,
+        now,
+      );
+    }
+    return { ...task, state: finish.state, finishedAt: now, result: finish.result };
+  }
+
+  return {
+    insertTaskIfAbsent(task) {
+      const { metadata, ...request } = task.request;
+      const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
+      const requestJson = JSON.stringify(request);
+      // The start of a task with a large request, which reads it, is left to the next turn of the event loop.
+      const bytes = requestJson.length + (metadataJson?.length ?? 0);
+      return driver.write(
+        () => {
+          const now = clock();
+          const inserted = driver.get(
+            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, metadata, request, fingerprint, traceparent, resume_token, created_at)
+             VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq`,
+            task.tenant,
+            task.taskId,
+            task.parent?.seq ?? null,
+            task.parent?.taskId ?? null,
+            task.agentId,
+            task.provider,
+            metadataJson,
+            requestJson,
+            task.fingerprint,
+            task.traceparent,
+            task.request.resumeToken ?? null,
+            now,
+          );
+          if (inserted === undefined) return { task: toTask(findRow(task.tenant, task.taskId)) as Task, inserted: false };
+          return { task: asQueued(task, Number(inserted["seq"]), now), inserted: true };
+        },
+        { bytes },
+      );
+    },
+    async findTask(tenant, taskId) {
+      const row = findRow(tenant, taskId);
+      const task = toTask(row);
+      if (row === undefined || task === null || row["result_gaps"] === null) return task;
+      return { ...task, result: (await longTexts.parseGapped(task.seq, storedResult(row))) as ExecutionResult };
+    },
+    async findStoredTask(tenant, taskId) {
+      const row = findRow(tenant, taskId);
+      const task = toTask(row);
+      if (row === undefined || task === null) return null;
+      return { task, readResult: row["result_gaps"] === null ? null : () => longTexts.readGapped(task.seq, storedResult(row)) };
+    },
+    async resultBytes(tenant, taskId) {
+      const columns = "octet_length(result) AS bytes, result_gaps IS NOT NULL AS long";
+      const row = driver.get(`SELECT ${columns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
+      return Number(row?.["bytes"] ?? 0) + (row?.["long"] === 1 ? HELD_WHILE_READ_BYTES : 0);
+    },
+    async findTaskProgress(tenant, taskId) {
+      const row = driver.get(`SELECT ${progressColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
+      return row === undefined ? null : toTaskProgress(row);
+    },
+    async listTasks(filter, page) {
+      const { sql, parameters } = filterSql(filter);
+      const rows = driver.allUntil(
+        createLengthLimit("metadata"),
+        `SELECT ${listedColumns} FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`,
+        ...parameters,
+        page.before ?? Number.MAX_SAFE_INTEGER,
+        page.limit,
+      );
+      return rows.map(toListedTask);
+    },
+    listInterruptedTasks: async () =>
+      driver
+        .all(
+          `SELECT * FROM task WHERE seq IN (
+             SELECT seq FROM task WHERE state = 'running'
+             UNION ALL SELECT seq FROM task WHERE state = 'queued' AND parent_seq IS NOT NULL)
+           ORDER BY seq DESC`,
+        )
+        .map((row) => toTask(row) as Task),
+    findQueuedTask: async (provider) => toTask(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' LIMIT 1", provider)),
+    listUnfinishedChildren: async (parentSeq) =>
+      driver
+        .all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq)
+        .map((row) => toTask(row) as Task),
+    startNextTaskIfQueued: (filter) =>
+      driver.write(
+        () => {
+          const now = clock();
+          const { sql, parameters } = claimSql(filter);
+          const task = toTask(driver.get(sql, now, ...parameters));
+          if (task !== null) appendStart(task, now);
+          return task;
+        },
+        { patient: true },
+      ),
+    requeueTaskIfRunning: (task) =>
+      driver.write(
+        () => {
+          const update =
+            "UPDATE task SET state = 'queued', started_at = NULL, restarts = 1 WHERE seq = ? AND state = 'running' AND restarts = 0";
+          if (driver.run(update, task.seq) === 0) return false;
+          approvals.rejectAll(task, "Bridge was stopped while the approval waited; the task starts anew.", clock());
+          return true;
+        },
+        { patient: true },
+      ),
+    finishTaskIfQueued: (task, finish, { patient } = { patient: true }) =>
+      driver.write(() => finishIf("queued", task, finish), { patient }),
+    finishTaskIfRunning: (task, finish) => driver.write(() => finishIf("running", task, finish), { patient: true }),
+    isResumeTokenKnown: async ({ tenant, provider, agentId, token }) =>
+      driver.get(
+        "SELECT 1 AS known FROM resume_token WHERE tenant = ? AND provider = ? AND agent_id = ? AND token = ?",
+        tenant,
+        provider,
+        agentId,
+        token,
+      ) !== undefined,
+    async countQueuedTasks() {
+      const rows = driver.all(
+        `SELECT provider, tenant, agent_id, count(*) AS count FROM task WHERE state = 'queued' AND parent_seq IS NULL
+         GROUP BY provider, tenant, agent_id ORDER BY min(seq)`,
+      );
+      return rows.map((row) => ({
+        provider: String(row["provider"]),
+        tenant: String(row["tenant"]),
+        agentId: String(row["agent_id"]),
+        count: Number(row["count"]),
+      }));
+    },
+  } satisfies Partial<Store>;
+}
+
+function filterSql({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): { sql: string; parameters: string[] } {
+  const columns = { tenant, provider, agent_id: agentId, parent_id: parentTaskId };
+  const used = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const terms = used.map(([column]) => `${column} = ?`);
+  // Written out, because a partial index is found by the text of its condition. The word is from a closed list.
+  if (state !== undefined) {
+    terms.push(
+      isFinal(state) ? `state = '${state}' AND finished_at IS NOT NULL` : `seq IN (SELECT seq FROM task WHERE state = '${state}')`,
+    );
+  }
+  return { sql: terms.join(" AND "), parameters: used.map(([, value]) => value) };
+}
+
+const progressColumns = "seq, tenant, id, parent_id, agent_id, provider, state, created_at, started_at, finished_at";
+const listedColumns = `${progressColumns}, metadata`;
+
+const toTaskProgress = (row: Row): TaskProgress => ({
+  ...toTaskIdentity(row),
+  state: row["state"] as TaskState,
+  createdAt: Number(row["created_at"]),
+  startedAt: row["started_at"] as number | null,
+  finishedAt: row["finished_at"] as number | null,
+});
+
+const toListedTask = (row: Row): ListedTask => ({
+  ...toTaskProgress(row),
+  metadata: row["metadata"] === null ? null : (JSON.parse(String(row["metadata"])) as Record<string, unknown>),
+});
+
+/** A task as its insert has just made it. */
+function asQueued({ parent, ...task }: NewTask, seq: number, createdAt: number): Task {
+  const parentage = { parentSeq: parent?.seq ?? null, parentTaskId: parent?.taskId ?? null };
+  return { ...task, ...parentage, seq, createdAt, state: "queued", restarts: 0, startedAt: null, finishedAt: null, result: null };
+}
+
+const storedResult = (row: Row) => ({ json: String(row["result"]), gaps: decodeGaps(row["result_gaps"]) });
+
+/** Omits a long result, which callers read separately. */
+function toTask(row: Row | undefined): Task | null {
+  if (row === undefined) return null;
+  const { metadata, ...listed } = toListedTask(row);
+  return {
+    ...listed,
+    parentSeq: row["parent_seq"] as number | null,
+    request: { ...(JSON.parse(String(row["request"])) as Task["request"]), ...(metadata !== null && { metadata }) },
+    fingerprint: String(row["fingerprint"]),
+    traceparent: row["traceparent"] as string | null,
+    restarts: Number(row["restarts"]),
+    result: row["result"] === null || row["result_gaps"] !== null ? null : (JSON.parse(String(row["result"])) as ExecutionResult),
+  };
+}

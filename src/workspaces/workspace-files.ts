@@ -1,0 +1,115 @@
+import { lstat, realpath } from "node:fs/promises";
+import path from "node:path";
+import { holdInside, makePrivateDirectory, nullIfAbsent, removeFileInside } from "@hak2i/nofollow-fs";
+import { BridgeError } from "../errors.ts";
+import { readWritablePath } from "../requests/workspace-path.ts";
+import { fileTag } from "./file-tag.ts";
+import { createTurns } from "./take-turns.ts";
+import type { Workspaces } from "./workspace.ts";
+import { explainWrite, writeWorkspaceFile } from "./write-workspace-file.ts";
+
+/** A condition for writing or deleting a file. */
+export interface FileCondition {
+  /** Tags of which the file must have one; `any`: it must exist; null: no condition. */
+  ifMatch: "any" | readonly string[] | null;
+  /** The file must not exist. */
+  mustBeNew: boolean;
+}
+
+/** A file of a workspace, as its caller names it. */
+export interface WorkspaceFile {
+  tenant: string;
+  agentId: string;
+  path: string;
+}
+
+/** Writes and deletes files in the workspaces of agents on behalf of callers. Throws BridgeError: invalid_request, invalid_state, stale_write, not_found. */
+export interface WorkspaceFiles {
+  /** Creates or replaces a file, also while a task runs in the workspace: the task reads either the old content or the new one. */
+  put(file: WorkspaceFile, content: Uint8Array, condition: FileCondition): Promise<{ isNew: boolean; tag: string }>;
+  delete(file: WorkspaceFile, condition: FileCondition): Promise<void>;
+}
+
+export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspaces, "workspaceOf"> }): WorkspaceFiles {
+  // Serializes requests, so that no other request changes the workspace between the check of a condition and the write.
+  const takeTurns = createTurns();
+
+  return {
+    put(file, content, condition) {
+      const names = namesOf(file);
+      const workspace = workspaces.workspaceOf(file.tenant, file.agentId);
+      return takeTurns(workspace, async () => {
+        makeWorkspace(workspace, file.agentId);
+        const before = await findEntry(workspace, names);
+        check(condition, before);
+        await writeWorkspaceFile(workspace, names, content);
+        const after = await findEntry(workspace, names);
+        // A task removed or replaced the file right after the write.
+        if (after?.tag == null)
+          throw new BridgeError("invalid_state", `${file.path} was replaced by another program while Bridge wrote it. Write it again.`);
+        return { isNew: before?.tag == null, tag: after.tag };
+      });
+    },
+
+    delete(file, condition) {
+      const names = namesOf(file);
+      const workspace = workspaces.workspaceOf(file.tenant, file.agentId);
+      return takeTurns(workspace, async () => {
+        const entry = await findEntry(workspace, names);
+        check(condition, entry);
+        if (entry?.tag == null || !(await remove(workspace, names)))
+          throw new BridgeError("not_found", `The workspace has no file ${file.path}.`);
+      });
+    },
+  };
+}
+
+/** Makes the workspace, unless it exists. */
+function makeWorkspace(workspace: string, agentId: string): void {
+  try {
+    makePrivateDirectory(workspace);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST")
+      throw new BridgeError(
+        "invalid_state",
+        `The workspace of ${agentId} is not a directory. Remove the file in its place on Bridge's host.`,
+      );
+    throw explainWrite(error, `The workspace of ${agentId}`);
+  }
+}
+
+function namesOf({ path: text }: WorkspaceFile): string[] {
+  const read = readWritablePath(text);
+  if ("names" in read) return read.names;
+  throw new BridgeError("invalid_request", `The path ${read.fault}.`, { errors: [{ path: "path", message: read.fault }] });
+}
+
+/** Finds the entry at this path; `tag` is null if it is not a regular file. */
+async function findEntry(workspace: string, names: readonly string[]): Promise<{ tag: string | null } | null> {
+  const root = await nullIfAbsent(realpath(workspace));
+  if (root === null) return null;
+  const opening = async () => holdInside(root, names.slice(0, -1));
+  using directory = await nullIfAbsent(opening());
+  if (directory === null) return null;
+  const stats = await nullIfAbsent(lstat(path.join(directory.path, names.at(-1) ?? ""), { bigint: true }));
+  return stats && { tag: stats.isFile() ? fileTag(stats) : null };
+}
+
+async function remove(workspace: string, names: readonly string[]): Promise<boolean> {
+  try {
+    using directory = holdInside(workspace, names.slice(0, -1));
+    return directory !== null && (await removeFileInside(directory, names.at(-1) ?? ""));
+  } catch (error) {
+    throw explainWrite(error, names.join("/"));
+  }
+}
+
+function check({ ifMatch, mustBeNew }: FileCondition, entry: { tag: string | null } | null): void {
+  if (mustBeNew && entry !== null)
+    throw new BridgeError("stale_write", "The file already exists. To replace it, send If-Match with its ETag instead of If-None-Match.");
+  if (ifMatch === null) return;
+  const tag = entry?.tag ?? null;
+  if (tag === null) throw new BridgeError("stale_write", "The file does not exist. To create it, omit If-Match.");
+  if (ifMatch !== "any" && !ifMatch.includes(tag))
+    throw new BridgeError("stale_write", "The file has changed since it was read. Read it again and send its new ETag in If-Match.");
+}

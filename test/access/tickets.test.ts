@@ -1,0 +1,110 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Principal } from "../../src/access/principal.ts";
+import { createTickets, MAX_TICKETS_PER_TENANT, TICKET_LIFETIME_MS } from "../../src/access/tickets.ts";
+import { startBridge, type TokenName } from "../http/start-bridge.ts";
+import { openSocket } from "../websocket/socket-client.ts";
+
+const principal = (fields: Partial<Principal> = {}): Principal => ({
+  name: "n",
+  tenant: "t",
+  scopes: new Set(["read"]),
+  expiresAt: null,
+  ...fields,
+});
+
+test("a ticket speaks for its principal, once", () => {
+  const tickets = createTickets();
+  const who = principal();
+  const { ticket } = tickets.mint(who);
+  expect(ticket).toMatch(/^tkt_[A-Za-z0-9_-]{43}$/);
+  expect(tickets.redeem(ticket)).toBe(who);
+  expect(tickets.redeem(ticket)).toBeNull();
+  expect(tickets.redeem("tkt_unknown")).toBeNull();
+});
+
+test("a ticket lives for 60 seconds, and never longer than the token that asked for it", () => {
+  let now = 1000;
+  const tickets = createTickets({ clock: () => now });
+  const minted = [principal(), principal({ expiresAt: 31_000 }), principal()].map((who) => tickets.mint(who));
+  expect(minted.map(({ expiresAt }) => expiresAt)).toEqual([1000 + TICKET_LIFETIME_MS, 31_000, 1000 + TICKET_LIFETIME_MS]);
+  now = 31_000;
+  expect(tickets.redeem(minted[1]?.ticket ?? "")).toBeNull();
+  now = 1000 + TICKET_LIFETIME_MS - 1;
+  expect(tickets.redeem(minted[0]?.ticket ?? "")).not.toBeNull();
+  now += 1;
+  expect(tickets.redeem(minted[2]?.ticket ?? "")).toBeNull();
+});
+
+test("a tenant that hoards tickets is refused until they expire, and takes nothing from another", () => {
+  let now = 0;
+  const tickets = createTickets({ clock: () => now });
+  for (let count = 0; count < MAX_TICKETS_PER_TENANT; count += 1) tickets.mint(principal());
+  expect(() => tickets.mint(principal())).toThrow(expect.objectContaining({ code: "overloaded" }));
+  tickets.mint(principal({ tenant: "other" }));
+  now += TICKET_LIFETIME_MS;
+  tickets.mint(principal());
+});
+
+test("the tickets of a principal whose token is taken back are worth nothing; others stay", () => {
+  const tickets = createTickets();
+  const [gone, kept] = [principal(), principal()];
+  const minted = [gone, kept, gone].map((who) => tickets.mint(who).ticket);
+  tickets.withdraw(gone);
+  expect(minted.map((ticket) => tickets.redeem(ticket))).toEqual([null, kept, null]);
+});
+
+test("a ticket with fewer scopes permits only these", () => {
+  const tickets = createTickets();
+  const who = principal({ scopes: new Set(["read", "dispatch"]) });
+  const redeemed = tickets.redeem(tickets.mint(who, ["read"]).ticket);
+  expect(redeemed).toMatchObject({ name: "n", tenant: "t", expiresAt: null, scopes: new Set(["read"]) });
+  const { ticket } = tickets.mint(who, ["dispatch"]);
+  tickets.withdraw(who);
+  expect(tickets.redeem(ticket)).toBeNull();
+});
+
+test("a ticket cannot have a scope that its token lacks", () => {
+  const tickets = createTickets();
+  expect(() => tickets.mint(principal(), ["read", "dispatch"])).toThrow(
+    expect.objectContaining({ code: "scope_missing", errors: [{ path: "scopes.1", message: expect.stringContaining('"dispatch"') }] }),
+  );
+});
+
+test("over the wire, a ticket opens what its scopes permit", async () => {
+  const bridge = await startBridge();
+  onTestFinished(() => bridge.close());
+  const mint = (body?: unknown, token: TokenName = "alpha") => bridge.call("POST", "/api/v2/events/ticket", { token, body });
+  const socketOf = async (body?: unknown) => {
+    const client = await openSocket(`${bridge.url}/ws/bridge?ticket=${(await mint(body)).body.ticket}`);
+    onTestFinished(() => client.close());
+    return client;
+  };
+  const run = { agent: "writer", input: "Hello.", provider: "memory" };
+
+  const reader = await socketOf({ scopes: ["read"] });
+  expect((await reader.ask("workspace.list")).status).toBe(200);
+  expect(await reader.ask("agent.run", run)).toMatchObject({ status: 403, payload: { error: "scope_missing" } });
+  for (const body of [undefined, {}, { scopes: ["dispatch"] }])
+    expect((await (await socketOf(body)).ask("agent.run", run)).status).toBe(200);
+
+  const approver = (await mint({ scopes: ["approve"] })).body.ticket;
+  const refused = await bridge.call("GET", `/api/events?ticket=${approver}`, { token: null, headers: { accept: "text/event-stream" } });
+  expect([refused.status, refused.body.code]).toEqual([403, "scope_missing"]);
+
+  const lacking = await mint({ scopes: ["read", "approve"] }, "reader");
+  expect([lacking.status, lacking.body.code, lacking.body.errors[0].path]).toEqual([403, "scope_missing", "scopes.1"]);
+  for (const scopes of [[], ["everything"], "read", ["read", "read", "read", "read", "read", "read"]])
+    expect((await mint({ scopes })).body.code).toBe("invalid_request");
+});
+
+test("a system clock that is set back makes no ticket live longer, and unused ones do not add up", () => {
+  let now = 100_000_000;
+  const tickets = createTickets({ clock: () => now });
+  const { ticket } = tickets.mint(principal());
+  now -= 36_000_000;
+  expect(tickets.redeem(ticket)).toBeNull();
+  now += 36_000_000;
+  for (let count = 0; count < MAX_TICKETS_PER_TENANT; count += 1) tickets.mint(principal());
+  now -= 36_000_000;
+  expect(() => tickets.mint(principal())).not.toThrow();
+});

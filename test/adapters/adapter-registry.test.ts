@@ -1,0 +1,89 @@
+import { pino } from "pino";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { ExecutionAdapter } from "#contract";
+import { catalogue } from "../../adapters/index.ts";
+import { type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../../src/adapters/adapter-registry.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import { createAdapterConfig } from "../conformance/adapter-config.ts";
+import { createInMemoryAdapter } from "./in-memory-adapter.ts";
+
+const registryOf = (...loaded: LoadedAdapter[]): AdapterRegistry =>
+  createAdapterRegistry({
+    loaded,
+    configure: () => createAdapterConfig("/nowhere"),
+    metrics: createMetrics("test"),
+    logger: pino({ level: "silent" }),
+    onEvent() {},
+    onChecked() {},
+  });
+
+test.each([
+  ["opencode", 1.5],
+  ["claude", 1],
+  ["codex", 1],
+  ["gemini", 1],
+  ["command", 1],
+])("%s is told to take %d times as long as others", async (provider, timeoutMultiplier) => {
+  const module = await catalogue[provider]?.();
+  if (module === undefined) return expect.unreachable();
+  expect(registryOf({ provider, adapter: module.createAdapter() }).describe(provider)).toMatchObject({ timeoutMultiplier });
+});
+
+test.each([
+  [{}, 1],
+  [{ timeoutMultiplier: 2.5 }, 2.5],
+  [{ timeoutMultiplier: 0 }, 1],
+  [{ timeoutMultiplier: -1 }, 1],
+  [{ timeoutMultiplier: Number.NaN }, 1],
+  [{ timeoutMultiplier: Number.POSITIVE_INFINITY }, 1],
+  [{ timeoutMultiplier: "2" }, 1],
+])("an adapter from outside that says %j of itself is taken to need %d times as long", (said, timeoutMultiplier) => {
+  const adapter = { ...createInMemoryAdapter(), ...said };
+  expect(registryOf({ provider: "memory", adapter }).describe("memory")).toMatchObject({ timeoutMultiplier });
+});
+
+test("an adapter that is offline is checked again soon, less and less often, and says when", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const offline = { status: "offline" as const, connection: null, version: null, detail: "It is still starting.", preflight: [] };
+  const adapter = createInMemoryAdapter();
+  const checkHealth = vi.fn<ExecutionAdapter["checkHealth"]>(async () => offline);
+  const registry = registryOf(
+    { provider: "memory", adapter: { ...adapter, checkHealth } },
+    { provider: "broken", adapter: null, reason: "" },
+  );
+  onTestFinished(() => registry.close());
+  await registry.start();
+  expect([registry.secondsToNextCheck("memory"), registry.secondsToNextCheck("broken"), registry.secondsToNextCheck("x")]).toEqual([
+    20,
+    null,
+    null,
+  ]);
+  const pauses: number[] = [];
+  for (let checks = 1; checks < 8; checks += 1) {
+    let seconds = 0;
+    for (; checkHealth.mock.calls.length === checks; seconds += 1) await vi.advanceTimersByTimeAsync(1_000);
+    pauses.push(seconds);
+  }
+  expect(pauses).toEqual([15, 30, 60, 120, 240, 300, 300]);
+  checkHealth.mockImplementation(() => adapter.checkHealth());
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(registry.get("memory")?.health.status).toBe("healthy");
+  expect(registry.secondsToNextCheck("memory")).toBe(305);
+});
+
+test("what is not loaded is not described", () => {
+  const registry = registryOf({ provider: "broken", adapter: null, reason: "It is broken." });
+  expect(["broken", "missing"].map((provider) => registry.describe(provider))).toEqual([null, null]);
+});
+
+test("an adapter that cannot list its models, or fails to, is no failure of who asks", async () => {
+  const listing = (listModels: () => Promise<string[]>) => ({ ...createInMemoryAdapter(), listModels });
+  const registry = registryOf(
+    { provider: "plain", adapter: createInMemoryAdapter() },
+    { provider: "failing", adapter: listing(() => Promise.reject(new Error("no"))) },
+    { provider: "good", adapter: listing(async () => ["m"]) },
+  );
+  const told = await Promise.all(["plain", "failing", "good", "missing", "__proto__"].map((provider) => registry.listModels(provider)));
+  expect(told).toEqual([null, null, ["m"], null, null]);
+});

@@ -1,0 +1,396 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { AdapterConfig, AdapterEvent, ApprovalAnswer, ExecutionRequest } from "#contract";
+import type { AcpProfile } from "../../../../adapters/shared/acp/acp-profile.ts";
+import { type AdapterBench, openBench } from "../../../conformance/adapter-bench.ts";
+import { answers, createScriptedAdapter, doing, received, type Script, scripted, scriptedProfile } from "./scripted-acp.ts";
+
+const benches: AdapterBench[] = [];
+
+/** A bench with the scripted agent; it also sees to it that no process and no breach is left. */
+async function open(profile: Partial<AcpProfile> = {}, config: Partial<AdapterConfig> = {}) {
+  const scenarios = {} as Parameters<typeof openBench>[0]["scenarios"];
+  const bench = openBench({ createAdapter: () => createScriptedAdapter(profile), config, hasProcesses: true, scenarios });
+  benches.push(bench);
+  await bench.initialize();
+  return bench;
+}
+
+afterEach(async () => {
+  for (const bench of benches.splice(0)) {
+    await bench.close();
+    expect(bench.breaches).toEqual([]);
+  }
+});
+
+/** Runs a script as a task; resolves with what came of it, and with its home. */
+async function run(script: Script, changes: Partial<ExecutionRequest> = {}, profile: Partial<AcpProfile> = {}) {
+  const bench = await open(profile);
+  const task = await bench.start({ ...scripted(script), ...changes });
+  return { result: await task.result, events: task.events, home: task.request.directories.home };
+}
+
+const texts = (events: readonly AdapterEvent[]) =>
+  events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : [])).join("");
+const methods = (home: string) => received(home).flatMap(({ method }) => method ?? []);
+const paramsOf = (home: string, method: string) => received(home).find((message) => message.method === method)?.params;
+const note = (text: string) => ({ update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } } });
+
+test("1 profile: mode, options, authentication and session fields are its data", async () => {
+  const profile: Partial<AcpProfile> = {
+    authMethod: "key",
+    sessionFields: ({ systemPrompt }) => ({ _meta: { instructions: systemPrompt } }),
+    mode: (request) => (request.profile === "inspect" ? "look" : "work"),
+    configOptions: ({ model }) => (model === undefined ? {} : { model }),
+    prompt: ({ message }) => `> ${message}`,
+  };
+  const { result, home } = await run(
+    { steps: [{ end: {} }] },
+    { systemPrompt: "Be brief.", model: "large", message: "Go", profile: "inspect" },
+    profile,
+  );
+  expect(result).toMatchObject({ status: "ok", output: "", model: "large" });
+  expect(methods(home)).toEqual([
+    "initialize",
+    "authenticate",
+    "session/new",
+    "session/set_mode",
+    "session/set_config_option",
+    "session/prompt",
+    "the end of stdin",
+  ]);
+  expect(paramsOf(home, "authenticate")).toEqual({ methodId: "key" });
+  expect(paramsOf(home, "session/new")).toEqual({
+    _meta: { instructions: "Be brief." },
+    cwd: expect.stringMatching(/^\//),
+    mcpServers: [],
+  });
+  expect(paramsOf(home, "session/set_mode")).toMatchObject({ modeId: "look" });
+  expect(paramsOf(home, "session/set_config_option")).toMatchObject({ configId: "model", value: "large" });
+  expect(paramsOf(home, "session/prompt")).toMatchObject({ prompt: [{ type: "text", text: "> Go" }] });
+});
+
+test("2 tools: asked, rejected and never mentioned again, left open", async () => {
+  const toolCall = { toolCallId: "1", title: "rm a", kind: "execute", status: "pending" };
+  const options = [
+    { optionId: "yes", name: "Yes", kind: "allow_once" },
+    { optionId: "no", name: "No", kind: "reject_once" },
+  ];
+  const open = { sessionUpdate: "tool_call", toolCallId: "2", title: "b", status: "in_progress" };
+  const { result, events, home } = await run(
+    { steps: [{ ask: { toolCall, options } }, { update: open }, { say: "Well." }, { end: {} }] },
+    { approvals: "deny" },
+  );
+  expect(result).toMatchObject({ status: "ok", output: "Well." });
+  expect(answers(home)).toEqual([{ outcome: { outcome: "selected", optionId: "no" } }]);
+  expect(events.map(({ type, data }) => [type, "toolCallId" in data && data["toolCallId"], "isError" in data && data["isError"]])).toEqual([
+    ["tool.invoked", "1", false],
+    ["tool.completed", "1", true],
+    ["tool.invoked", "2", false],
+    ["assistant.text", false, false],
+    ["assistant.text", false, false],
+    ["tool.completed", "2", true],
+  ]);
+});
+
+test("3 drain: what comes shortly after the end still counts", async () => {
+  const { result } = await run({ steps: [{ say: "Done." }, { end: {} }, { wait: 50 }, { cost: 0.25 }] }, {}, { costCounts: "session" });
+  expect(result).toMatchObject({ status: "ok", output: "Done.", costUsd: 0.25 });
+});
+
+test("4 cost: each task of a session its own", async () => {
+  const bench = await open({ costCounts: "session" });
+  const steps = [{ cost: 0.25 }, { end: {} }];
+  const first = await bench.run(scripted({ steps }));
+  expect(first.result.costUsd).toBe(0.25);
+  const { resumeToken = "" } = first.result;
+  expect((await bench.run({ ...scripted({ steps }), resumeToken })).result).toMatchObject({ costUsd: 0.25, resumeToken });
+});
+
+test("4 cost: what a failed task has cost is not charged to the next one", async () => {
+  const bench = await open({ costCounts: "session" });
+  const { resumeToken = "" } = (await bench.run(scripted({ steps: [{ cost: 0.25 }, { end: {} }] }))).result;
+  const failing = scripted({ steps: [{ cost: 0.25 }, { error: { code: -32603, message: "no" } }] });
+  expect((await bench.run({ ...failing, resumeToken })).result).toMatchObject({ status: "error" });
+  const after = await bench.run({ ...scripted({ steps: [{ cost: 0.25 }, { end: {} }] }), resumeToken });
+  expect(after.result).toMatchObject({ status: "ok" });
+  expect(after.result).not.toHaveProperty("costUsd");
+});
+
+test("4 cost: none of an agent that is not to be trusted with it", async () => {
+  const { result } = await run({ steps: [{ cost: 0.25 }, { end: {} }] });
+  expect(result).toMatchObject({ status: "ok", resumeToken: expect.any(String) });
+  expect(result).not.toHaveProperty("costUsd");
+});
+
+test("5 stop: an agent that answers session/cancel ends with what it had said and used, and gets no signal", async () => {
+  const bench = await open();
+  const usage = { inputTokens: 3, outputTokens: 1 };
+  const task = await bench.start(
+    scripted({ steps: [{ say: "So far" }, { untilCancelled: true }, { end: { stopReason: "cancelled", usage } }] }),
+  );
+  await task.working;
+  await bench.adapter.cancel(task.request.taskId);
+  expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled", output: expect.stringMatching(/^So/), usage });
+  expect(methods(task.request.directories.home).slice(-2)).toEqual(["session/cancel", "the end of stdin"]);
+});
+
+test("5 stop: an agent that ignores session/cancel, the end of its stdin and SIGTERM is killed", async () => {
+  const bench = await open();
+  const task = await bench.start(scripted({ deaf: ["cancel", "EOF", "SIGTERM"], steps: [{ say: "working" }, { hang: true }] }));
+  await task.working;
+  await bench.adapter.cancel(task.request.taskId);
+  expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
+});
+
+test("5 stop: an agent that stays when its stdin is closed gets its time, then SIGTERM, and its answer stands", async () => {
+  const { result } = await run({ deaf: ["EOF"], steps: [{ say: "Done." }, { end: {} }] }, {}, { exitLimitMs: 50 });
+  expect(result).toMatchObject({ status: "ok", output: "Done." });
+});
+
+test("5 stop: what an agent leaves behind is killed and counted", async () => {
+  let orphans = 0;
+  const onOrphansKilled = (count: number): void => {
+    orphans += count;
+  };
+  const bench = await open({}, { onOrphansKilled });
+  expect((await bench.run(doing({ leaveBehind: true }, { say: "Done." }))).result).toMatchObject({ status: "ok", output: "Done." });
+  expect(orphans).toBe(1);
+});
+
+test("6 permissions: a request that comes after the cancellation is answered cancelled", async () => {
+  const bench = await open();
+  const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }];
+  const ask = { toolCall: { toolCallId: "1", title: "rm a" }, options };
+  const task = await bench.start({
+    ...scripted({ steps: [{ say: "working" }, { untilCancelled: true }, { ask }, { end: { stopReason: "cancelled" } }] }),
+    approvals: "allow",
+    profile: "modify",
+  });
+  await task.working;
+  await bench.adapter.cancel(task.request.taskId);
+  expect(await task.result).toMatchObject({ errorCode: "cancelled" });
+  expect(answers(task.request.directories.home)).toEqual([{ outcome: { outcome: "cancelled" } }]);
+});
+
+/** An agent that asks before so many calls, all at once, and somebody who answers when the test says so. */
+async function openAsking(count: number, ...steps: Record<string, unknown>[]) {
+  const people = new Map<string, (answer: ApprovalAnswer) => void>();
+  const asked = Promise.withResolvers<void>();
+  const requestApproval: AdapterConfig["requestApproval"] = ({ toolCallId }) =>
+    new Promise((resolve) => {
+      people.set(toolCallId, resolve);
+      if (people.size === count) asked.resolve();
+    });
+  const options = [
+    { optionId: "yes", name: "Yes", kind: "allow_once" },
+    { optionId: "no", name: "No", kind: "reject_once" },
+  ];
+  const asks = Array.from({ length: count }, (_, index) => ({
+    toolCall: { toolCallId: String(index + 1), title: `rm ${index + 1}`, kind: "execute", status: "pending" },
+    options,
+  }));
+  const bench = await open({ capabilities: { ...scriptedProfile.capabilities, approvals: true } }, { requestApproval });
+  const task = await bench.start({ ...scripted({ steps: [{ askAll: asks }, ...steps] }), profile: "modify", approvals: "ask" });
+  await asked.promise;
+  const say = (id: string, decision: ApprovalAnswer["decision"], reason: string | null = null) => people.get(id)?.({ decision, reason });
+  return { bench, task, say, home: task.request.directories.home };
+}
+const toolStory = (events: readonly AdapterEvent[]) =>
+  events.flatMap(({ type, data }) =>
+    "toolCallId" in data ? [`${type} ${data["toolCallId"]} ${"output" in data ? data.output : ""}`.trim()] : [],
+  );
+
+test("6 permissions: several wait at a time, each for its own answer", async () => {
+  const { task, say, home } = await openAsking(3, { untilAnswered: true }, { say: "Done." }, { end: {} });
+  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.invoked 2", "tool.invoked 3"]);
+  say("3", "reject", "not this one");
+  await expect.poll(() => toolStory(task.events).at(-1)).toBe("tool.completed 3 not this one");
+  say("2", "approve");
+  say("1", "reject");
+  expect(await task.result).toMatchObject({ status: "ok", output: "Done." });
+  expect(answers(home)).toEqual(["no", "yes", "no"].map((optionId) => ({ outcome: { outcome: "selected", optionId } })));
+  expect(toolStory(task.events).filter((line) => line.startsWith("tool.completed"))).toHaveLength(3);
+});
+
+test("6 permissions: what waits when the task is cancelled is answered cancelled at once, and stays so", async () => {
+  const { bench, task, say, home } = await openAsking(
+    2,
+    { untilCancelled: true },
+    { untilAnswered: true },
+    { end: { stopReason: "cancelled" } },
+  );
+  await bench.adapter.cancel(task.request.taskId);
+  expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
+  expect(answers(home)).toEqual([1, 2].map(() => ({ outcome: { outcome: "cancelled" } })));
+  const told = task.events.length;
+  say("1", "approve");
+  say("2", "reject", "too late");
+  await new Promise(setImmediate);
+  expect(task.events).toHaveLength(told);
+});
+
+test.each<[does: string, steps: Record<string, unknown>[], expected: object]>([
+  ["ends its turn", [{ wait: 50 }, { say: "Never mind." }, { end: {} }], { status: "ok", output: "Never mind." }],
+  ["dies", [{ exit: { code: 3, stderr: "out of luck\n" } }], { status: "error", errorCode: "runtime_crashed" }],
+])("6 permissions: an agent that %s while it waits, waits no longer, whatever is answered then", async (_, steps, expected) => {
+  const { task, say } = await openAsking(1, ...steps);
+  expect(await task.result).toMatchObject(expected);
+  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not say how this ended."]);
+  say("1", "approve");
+  await new Promise(setImmediate);
+});
+
+test("7 nothing is offered: no files, no terminal", async () => {
+  const { home } = await run({ steps: [{ end: {} }] });
+  expect(paramsOf(home, "initialize")).toMatchObject({
+    protocolVersion: 1,
+    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+  });
+});
+
+test("8 noise: what is no message, or of an unknown kind, changes nothing", async () => {
+  const { result, events } = await run({
+    steps: [
+      { raw: 'a log line\n{"not":"a message"}\n{"broken\n[]\n\n' },
+      { update: { sessionUpdate: "tomorrow", x: 1 } },
+      { raw: '{"jsonrpc":"2.0","method":"_auth/status_update","params":{}}\n' },
+      {
+        raw: '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"another","update":{"sessionUpdate":"plan","entries":[]}}}\n',
+      },
+      { raw: '{"jsonrpc":"2.0","id":"late","result":{}}\n{"jsonrpc":"2.0","method":"session/update"}\n' },
+      { say: "Done." },
+      { end: {} },
+    ],
+  });
+  expect(result).toMatchObject({ status: "ok", output: "Done." });
+  expect(events.map(({ type }) => type)).toEqual(["assistant.text", "assistant.text"]);
+});
+
+test("8 noise: a line without an end is cut off", async () => {
+  const { result } = await run({ steps: [{ say: "x" }, { flood: 9 * 1024 ** 2 }, { hang: true }] });
+  expect(result).toMatchObject({ status: "error", errorCode: "output_limit", error: expect.stringContaining("8 MiB") });
+});
+
+test.each<[reason: string, expected: object]>([
+  ["end_turn", { status: "ok", output: "I say." }],
+  ["max_turn_requests", { status: "error", errorCode: "max_turns" }],
+  ["max_tokens", { status: "error", errorCode: "model_error", error: expect.stringContaining("cut short") }],
+  ["refusal", { status: "error", errorCode: "model_error", error: "The model refused the task. I say." }],
+  ["cancelled", { status: "error", errorCode: "adapter_error", error: "The agent cancelled the task by itself." }],
+  ["tired", { status: "error", errorCode: "adapter_error", error: expect.stringContaining("tired") }],
+])("9 ends: %s", async (stopReason, expected) => {
+  const { result } = await run({ steps: [note("I say."), { end: { stopReason } }] });
+  expect(result).toMatchObject(expected);
+});
+
+test("9 errors: the text of an error is told as it comes, and is no output", async () => {
+  const error = { code: -32603, message: "Internal error: API Error: 500", data: { errorKind: "server_error" } };
+  const { result, events } = await run({ steps: [{ say: "API Error: 500" }, { error }] });
+  expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("API Error: 500") });
+  expect(result).not.toHaveProperty("output");
+  expect(result).not.toHaveProperty("resumeToken");
+  expect(texts(events)).toBe("API Error: 500");
+});
+
+test("9 errors: a session that needs a login", async () => {
+  const { result, home } = await run({ session: { error: { code: -32000, message: "Authentication required" } } });
+  expect(result).toMatchObject({ status: "error", errorCode: "authentication_required" });
+  expect(methods(home)).not.toContain("session/prompt");
+});
+
+test("9 errors: a turn that ends well and has failed all the same", async () => {
+  const readNotice: AcpProfile["readNotice"] = (update) =>
+    update["sessionUpdate"] === "broken" ? { text: "status 429", failed: true } : null;
+  const { result } = await run({ steps: [{ update: { sessionUpdate: "broken" } }, { end: {} }] }, {}, { readNotice });
+  expect(result).toMatchObject({ status: "error", errorCode: "rate_limited", error: "The agent reports: status 429" });
+});
+
+test("9 errors: a task that is given up because of a rejected call says so", async () => {
+  const ask = { toolCall: { toolCallId: "1", title: "rm a" }, options: [] };
+  const { result } = await run({ steps: [{ ask }, { end: { stopReason: "cancelled" } }] }, { profile: "inspect" });
+  expect(result).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(/cancelled .* profile is inspect/) });
+});
+
+test("9 errors: an agent that dies tells why with the end of its stderr", async () => {
+  const { result } = await run({ steps: [{ say: "Half" }, { exit: { code: 3, stderr: "out of luck\n" } }] });
+  expect(result).toMatchObject({ status: "error", errorCode: "runtime_crashed", error: "The program exited with code 3. out of luck" });
+  expect(result).not.toHaveProperty("output");
+});
+
+test("9 errors: an agent that does not start", async () => {
+  const { result } = await run({}, {}, { find: () => ({ argv: ["/nowhere/agent"] }) });
+  expect(result).toMatchObject({ status: "error", errorCode: "spawn_failed" });
+});
+
+test("10 resume: never loaded, only resumed, and nothing of earlier turns is told again", async () => {
+  const bench = await open();
+  const first = await bench.start(doing({ remember: "zebra" }, { say: "noted" }));
+  const { resumeToken = "" } = await first.result;
+  const second = await bench.run({ ...doing({ recall: true }), resumeToken });
+  expect(second).toMatchObject({ result: { output: "zebra", resumeToken }, text: "zebra" });
+  expect(methods(first.request.directories.home)).toContain("session/resume");
+  expect(methods(first.request.directories.home)).not.toContain("session/load");
+});
+
+test("10 resume: a connection that cannot does not take the task", async () => {
+  const capabilities = { ...scriptedProfile.capabilities, sessionResume: false };
+  const { result } = await run({ steps: [{ end: {} }] }, { resumeToken: "x" }, { capabilities });
+  expect(result).toMatchObject({
+    status: "error",
+    errorCode: "adapter_error",
+    error: expect.stringMatching(/acp: .* without a resume token/),
+  });
+});
+
+test("10 resume: an agent that has lost the session, or the ability, says so before the prompt", async () => {
+  const lost = await run({}, { resumeToken: "x" });
+  expect(lost.result).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("Resource not found") });
+  const unable = await run({ resumes: false }, { resumeToken: "x" });
+  expect(unable.result).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("cannot resume") });
+  expect(methods(unable.home)).not.toContain("session/prompt");
+});
+
+test("MCP servers reach the session; one that the agent cannot reach fails the task before the prompt", async () => {
+  const stdio = { name: "files", transport: "stdio", command: "/bin/files", env: { KEY: "x" } } as const;
+  const { home } = await run({ steps: [{ end: {} }] }, { mcpServers: [stdio] });
+  expect(paramsOf(home, "session/new")?.["mcpServers"]).toEqual([
+    { name: "files", command: "/bin/files", args: [], env: [{ name: "KEY", value: "x" }] },
+  ]);
+  const refused = await run({}, { mcpServers: [{ name: "web", transport: "sse", url: "http://127.0.0.1:1" }] });
+  expect(refused.result).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("sse") });
+  expect(methods(refused.home)).not.toContain("session/prompt");
+});
+
+test("the preflight tells the agent's version, and what it cannot do", async () => {
+  const health = async (config: Script) => (await open({}, { settings: { config } })).adapter.checkHealth();
+  expect(await health({})).toMatchObject({ status: "healthy", connection: "acp", version: "1.2.3" });
+  expect((await health({ resumes: false })).preflight[0]?.detail).toContain("cannot resume sessions");
+  expect(await health({ initialize: { protocolVersion: 2 } })).toMatchObject({
+    status: "offline",
+    detail: expect.stringContaining("version 2"),
+  });
+});
+
+test("the preflight knows an agent that answers and does not go", async () => {
+  const { adapter } = await open({}, { settings: { config: { deaf: ["EOF"] } } });
+  expect(await adapter.checkHealth()).toMatchObject({ status: "healthy", version: "1.2.3" });
+});
+
+test("the preflight says of a program that it is no agent, in the program's own words", async () => {
+  const directory = mkdtempSync(path.join(tmpdir(), "acp-"));
+  try {
+    const program = path.join(directory, "tool");
+    writeFileSync(program, "#!/bin/sh\necho 'unknown option --acp'\nexit 2\n");
+    chmodSync(program, 0o700);
+    const { adapter } = await open({ find: () => ({ argv: [program] }) });
+    expect(await adapter.checkHealth()).toMatchObject({
+      status: "offline",
+      detail: expect.stringMatching(/does not speak .* unknown option --acp/),
+    });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,78 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { ExecutionAdapter, GatewayCapabilities } from "#contract";
+import type { AcpProfile } from "../../../../adapters/shared/acp/acp-profile.ts";
+import { createAcpConnection } from "../../../../adapters/shared/acp/create-acp-connection.ts";
+import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
+
+const agent = path.join(import.meta.dirname, "../../../fixtures/programs/acp-agent.js");
+
+const capabilities: GatewayCapabilities = {
+  streaming: true,
+  sessionResume: true,
+  fileIo: true,
+  mcpServers: true,
+  tools: false,
+  sandboxing: false,
+  costTracking: true,
+  management: false,
+  approvals: false,
+  cancellation: true,
+  outputStrategies: ["stream", "file", "structured"],
+};
+
+/** What the scripted agent does: how it starts, what it does not hear, and the steps of its turn. */
+export interface Script {
+  initialize?: object;
+  resumes?: boolean;
+  session?: { error?: { code: number; message: string; data?: unknown } };
+  deaf?: ("initialize" | "cancel" | "EOF" | "SIGTERM")[];
+  steps?: Record<string, unknown>[];
+}
+
+/** The metadata of a task that runs a script. */
+export const scripted = (script: Script) => ({ metadata: { script } });
+/** The same for a turn that goes well. */
+export const doing = (...steps: Record<string, unknown>[]) => scripted({ steps: [...steps, { end: {} }] });
+
+/** The profile of the scripted agent: a task's metadata is its script. */
+export const scriptedProfile: AcpProfile = {
+  capabilities,
+  // Most scripts say nothing.
+  emptyAnswers: "accepted",
+  find: () => ({ argv: [process.execPath, agent] }),
+  launch: (argv, { request: { directories, metadata } }) => launch(argv, directories.tmp, metadata?.["script"] ?? {}),
+  launchProbe: (argv, { dataDir, settings }) => launch(argv, dataDir, settings.config ?? {}),
+  usageOf: (response) => ("usage" in response ? (response.usage as { inputTokens: number; outputTokens: number }) : undefined),
+};
+
+function launch(argv: readonly string[], directory: string, script: unknown) {
+  mkdirSync(directory, { recursive: true });
+  const file = path.join(directory, "script.json");
+  writeFileSync(file, JSON.stringify(script));
+  return { argv: [...argv, file], env: { PATH: process.env["PATH"] ?? "" } };
+}
+
+/** An adapter of the scripted agent; a profile may differ from the plain one. */
+export const createScriptedAdapter = (profile: Partial<AcpProfile> = {}): Required<ExecutionAdapter> =>
+  createProgramAdapter({
+    provider: "scripted",
+    connections: [createAcpConnection({ ...scriptedProfile, ...profile })],
+    findCredentials: async () => ({ ok: true, detail: "none needed" }),
+    multiAgent: "none",
+    timeoutMultiplier: 1,
+  });
+
+/** What the agent with this home was told, in the order in which it came: the parameters by method. */
+export const received = (home: string): { method?: string; params?: Record<string, unknown> }[] =>
+  readLines(path.join(home, "received.jsonl"));
+
+/** What the agent with this home was answered to its permission requests. */
+export const answers = (home: string): unknown[] => readLines(path.join(home, "answers.jsonl"));
+
+function readLines<T>(file: string): T[] {
+  return readFileSync(file, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}

@@ -1,0 +1,258 @@
+import { mkdir, utimes, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
+import type { Ending, ProgramConnection, ProgramTask } from "../../../../adapters/shared/agent-program/agent-program.ts";
+import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
+import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
+import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
+
+async function openAdapter(connections: ProgramConnection[], config: Partial<AdapterConfig> = {}) {
+  const root = await temporaryDirectory();
+  const adapter = createProgramAdapter(scriptedProgram(...connections));
+  const events: AdapterEvent[] = [];
+  adapter.onEvent((event) => events.push(event));
+  onTestFinished(() => adapter.shutdown());
+  const initialize = () => adapter.initialize(createAdapterConfig(root, { env: { PATH: process.env["PATH"] }, ...config }));
+  const request = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
+    taskId: "t1",
+    agentId: "agent",
+    message: "hello",
+    timeoutSeconds: 60,
+    outputStrategy: { type: "stream" },
+    profile: "modify",
+    approvals: "allow",
+    directories: { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") },
+    ...changes,
+  });
+  return { adapter, events, root, initialize, request };
+}
+
+/** A connection that does in a task what the test says. */
+const doing = (execute: (task: ProgramTask) => Promise<Ending>, changes: Parameters<typeof scriptedConnection>[0] = {}) =>
+  scriptedConnection({ ...changes, execute });
+
+describe("the connection of a task", () => {
+  test("is the first that can carry it", async () => {
+    const first = scriptedConnection({ name: "acp", obstacleTo: ({ resumeToken }) => (resumeToken === undefined ? null : "no") });
+    const { adapter, initialize, request } = await openAdapter([first, scriptedConnection()]);
+    await initialize();
+    const speak = { metadata: { does: "echo-message" } };
+    expect((await adapter.execute(request(speak))).connection).toBe("acp");
+    expect((await adapter.execute(request({ ...speak, taskId: "t2", resumeToken: "s" }))).connection).toBe("cli");
+  });
+
+  test("where none can, the task is refused and the reason told", async () => {
+    const { adapter, initialize, request } = await openAdapter([scriptedConnection({ obstacleTo: () => "it is too small." })]);
+    await initialize();
+    expect(await adapter.execute(request())).toMatchObject({
+      status: "error",
+      errorCode: "adapter_error",
+      error: expect.stringContaining("cli: it is too small."),
+    });
+  });
+
+  test("is one that can ask, where the task wants to be asked; one that inspects is not", async () => {
+    const deaf = scriptedConnection({ obstacleTo: () => null });
+    const asking = scriptedConnection({
+      name: "acp",
+      capabilities: { approvals: true },
+      obstacleTo: ({ resumeToken }) => (resumeToken === undefined ? null : "it cannot resume."),
+    });
+    const { adapter, initialize, request } = await openAdapter([deaf, asking]);
+    await initialize();
+    expect(adapter.capabilities()).toMatchObject({ approvals: true });
+    const run = (changes: Partial<ExecutionRequest>) =>
+      adapter.execute(request({ metadata: { does: "echo-message" }, approvals: "ask", ...changes }));
+    expect(await run({})).toMatchObject({ status: "ok", connection: "acp" });
+    expect(await run({ profile: "inspect", resumeToken: "s" })).toMatchObject({ status: "ok", connection: "cli" });
+    expect(await run({ resumeToken: "s" })).toMatchObject({
+      errorCode: "adapter_error",
+      error: expect.stringMatching(/cli: it cannot ask .* dispatch with approvals "deny" or "allow"\. acp: it cannot resume\./),
+    });
+  });
+
+  test("that can ask counts only where it is usable", async () => {
+    const asking = scriptedConnection({ name: "acp", capabilities: { approvals: true }, find: () => ({ missing: "install it." }) });
+    const { adapter, initialize, request } = await openAdapter([scriptedConnection(), asking]);
+    await initialize();
+    expect(adapter.capabilities()).toMatchObject({ approvals: false });
+    expect(await adapter.execute(request({ approvals: "ask" }))).toMatchObject({ error: expect.stringContaining("acp: install it.") });
+  });
+
+  test("decides what the adapter can do", async () => {
+    const missing = scriptedConnection({ name: "acp", find: () => ({ missing: "install it" }), capabilities: { costTracking: true } });
+    const { adapter, initialize } = await openAdapter([missing, scriptedConnection({ capabilities: { costTracking: false } })]);
+    expect(adapter.capabilities().costTracking).toBe(true);
+    await initialize();
+    expect(adapter.capabilities().costTracking).toBe(false);
+  });
+});
+
+describe("the output of a task", () => {
+  const say = (text: string, ending: Ending) =>
+    doing(async ({ story }) => {
+      story.say(text);
+      return ending;
+    });
+  const cancelled = { status: "error", errorCode: "cancelled", error: "Stopped." } as const;
+  const unfit = { status: "error", errorCode: "output_invalid", error: "No object." } as const;
+  const failed = { status: "error", errorCode: "model_error", error: "No such model." } as const;
+
+  test.each<[string, string, Ending, string | undefined]>([
+    ["what was said", "Said.", { status: "ok" }, "Said."],
+    ["the runtime's own output before what was said", "Said.", { status: "ok", output: "Own." }, "Own."],
+    ["what there is of it where somebody stopped the task", "Half.", cancelled, "Half."],
+    ["nothing where a stopped task had said nothing", "", cancelled, undefined],
+    ["the text that fits no schema", "Prose.", unfit, "Prose."],
+    ["nothing where the task failed: an error is not its own output", "API error 404", failed, undefined],
+  ])("is %s", async (_name, text, ending, output) => {
+    const { adapter, initialize, request } = await openAdapter([say(text, ending)]);
+    await initialize();
+    const result = await adapter.execute(request());
+    expect(result).toEqual({ ...ending, ...(output !== undefined && { output }), durationMs: expect.any(Number), connection: "cli" });
+  });
+});
+
+describe("the conversation of a task", () => {
+  const steps = async ({ story }: ProgramTask): Promise<Ending> => {
+    story.say("I look.");
+    story.invokeTool("1", "shell", { command: "ls" });
+    story.completeTool("1", "a.md", false);
+    story.say("Nearly done.");
+    story.say("One file.");
+    return { status: "ok", output: "One file." };
+  };
+
+  test("has the messages of a connection that does not stream, before tools and after them", async () => {
+    const { adapter, events, initialize, request } = await openAdapter([doing(steps, { capabilities: { streaming: false } })]);
+    await initialize();
+    const { output, conversationMessages } = await adapter.execute(request());
+    expect(output).toBe("One file.");
+    expect(conversationMessages).toEqual([
+      { role: "user", content: "hello" },
+      { role: "assistant", content: "I look.", toolCalls: [{ toolCallId: "1", toolName: "shell", input: { command: "ls" } }] },
+      { role: "tool", content: "a.md", toolCallId: "1" },
+      { role: "assistant", content: "Nearly done." },
+      { role: "assistant", content: "One file." },
+    ]);
+    expect(events.map(({ type }) => type)).toEqual(["tool.invoked", "tool.completed"]);
+  });
+
+  test("is left to Bridge for a connection that streams", async () => {
+    const { adapter, initialize, request } = await openAdapter([doing(steps)]);
+    await initialize();
+    expect(await adapter.execute(request())).not.toHaveProperty("conversationMessages");
+  });
+});
+
+test("a runtime that says more than a result may hold is stopped", async () => {
+  const talkative = doing(async ({ story, signal }) => {
+    while (!signal.aborted) story.say("x".repeat(1024 ** 2));
+    return { status: "error", errorCode: "cancelled", error: "Stopped.", resumeToken: "s" };
+  });
+  const { adapter, initialize, request } = await openAdapter([talkative]);
+  await initialize();
+  const result = await adapter.execute(request());
+  expect(result).toMatchObject({
+    status: "error",
+    errorCode: "output_limit",
+    error: expect.stringContaining("32 MiB"),
+    resumeToken: "s",
+  });
+  expect(result.output).toBeUndefined();
+});
+
+test("tools that a task left open are closed before its result, also when the connection has a bug", async () => {
+  const buggy = doing(async ({ story }) => {
+    story.invokeTool("1", "shell", {});
+    throw new Error("a bug");
+  });
+  const { adapter, events, initialize, request } = await openAdapter([buggy]);
+  await initialize();
+  await expect(adapter.execute(request())).rejects.toThrow("a bug");
+  expect(events.map(({ type }) => type)).toEqual(["tool.invoked", "tool.completed"]);
+  expect(await adapter.cancel("t1")).toBe(false);
+});
+
+test("where nothing was said, the connection decides whether that is an answer", async () => {
+  const silent = doing(async () => ({ status: "ok" }));
+  for (const [connection, expected] of [
+    [
+      { ...silent, emptyAnswers: "accepted" as const },
+      { status: "ok", output: "" },
+    ],
+    [silent, { status: "error", errorCode: "model_error" }],
+  ] as const) {
+    const { adapter, initialize, request } = await openAdapter([connection]);
+    await initialize();
+    expect(await adapter.execute(request())).toMatchObject(expected);
+  }
+});
+
+test("an event that comes after the end of its task is not told", async () => {
+  const late: (() => void)[] = [];
+  const { adapter, events, initialize, request } = await openAdapter([
+    doing(async ({ story }) => {
+      late.push(() => story.say("late"));
+      return { status: "ok" };
+    }),
+  ]);
+  await initialize();
+  expect((await adapter.execute(request())).output).toBeUndefined();
+  for (const tell of late) tell();
+  expect(events).toEqual([]);
+});
+
+describe("home", () => {
+  const homeSeen = async (config: Partial<AdapterConfig>): Promise<string> => {
+    const { adapter, root, initialize, request } = await openAdapter(
+      [doing(async (task) => ({ status: "ok", output: task.request.directories.home }))],
+      config,
+    );
+    await initialize();
+    return ((await adapter.execute(request())).output ?? "").replace(root, "<root>");
+  };
+
+  test("is the agent's, unless the operator says that it is the operator's own", async () => {
+    expect(await homeSeen({ env: { HOME: "/home/operator" } })).toBe("<root>/home");
+    expect(await homeSeen({ env: { HOME: "/home/operator" }, settings: { home: "user" } })).toBe("/home/operator");
+    expect(await homeSeen({ env: {}, settings: { home: "user" } })).toBe(homedir());
+  });
+});
+
+test.each([{ home: "root" }, { env: "PATH" }, { command: "" }, { config: "{}" }])("settings like %j are refused", async (settings) => {
+  const { adapter, initialize } = await openAdapter([scriptedConnection()], { settings });
+  await expect(initialize()).rejects.toThrow();
+  expect((await adapter.checkHealth()).status).toBe("offline");
+});
+
+test("totals of sessions lie with the adapter, and old ones are forgotten at its start", async () => {
+  const counting = doing(async ({ totals, request: { directories } }) => {
+    const before = await totals.read(directories.home, "s");
+    await totals.write(directories.home, "s", { costUsd: (before?.costUsd ?? 0) + 1 });
+    return { status: "ok", output: String(before?.costUsd) };
+  });
+  const { adapter, root, initialize, request } = await openAdapter([counting]);
+  const forgotten = path.join(root, "sessions", "old.json");
+  await mkdir(path.dirname(forgotten));
+  await writeFile(forgotten, "{}");
+  await utimes(forgotten, 0, 0);
+  await initialize();
+  await expect(utimes(forgotten, 0, 0)).rejects.toThrow("ENOENT");
+  expect([(await adapter.execute(request())).output, (await adapter.execute(request())).output]).toEqual(["undefined", "1"]);
+  expect((await adapter.execute(request({ directories: { ...request().directories, home: "/elsewhere" } }))).output).toBe("undefined");
+});
+
+test("what a connection cannot sweep away is told in the log, and hinders nobody", async () => {
+  const warnings: object[] = [];
+  const silent = (): void => {};
+  const logger = { debug: silent, info: silent, error: silent, warn: (fields: object) => void warnings.push(fields) };
+  const reason = new Error("a read-only file system");
+  const { adapter, initialize } = await openAdapter([scriptedConnection({ sweep: () => Promise.reject(reason) })], { logger });
+  await initialize();
+  expect((await adapter.checkHealth()).status).toBe("healthy");
+  expect(warnings).toEqual([{ err: reason }]);
+});

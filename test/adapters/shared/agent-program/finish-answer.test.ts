@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import type { AdapterEvent, ExecutionRequest } from "#contract";
+import type { EmptyAnswers, Ending } from "../../../../adapters/shared/agent-program/agent-program.ts";
+import { finishAnswer } from "../../../../adapters/shared/agent-program/finish-answer.ts";
+import { createTaskStory, type TaskStory } from "../../../../adapters/shared/agent-program/task-story.ts";
+
+interface Given {
+  ending?: Ending;
+  tell?(story: TaskStory): void;
+  emptyAnswers?: EmptyAnswers;
+  outputStrategy?: ExecutionRequest["outputStrategy"];
+  maxBytes?: number;
+}
+
+function finish({ ending = { status: "ok" }, tell = () => {}, emptyAnswers, outputStrategy = { type: "stream" }, maxBytes }: Given) {
+  const events: AdapterEvent[] = [];
+  const story = createTaskStory("t", (event) => events.push(event), { streaming: true, ...(maxBytes !== undefined && { maxBytes }) });
+  tell(story);
+  const result = finishAnswer(ending, { request: { outputStrategy }, story, emptyAnswers });
+  return { result, events };
+}
+
+const useTool = (story: TaskStory): void => {
+  story.invokeTool("1", "shell", {});
+  story.completeTool("1", "done", false);
+};
+const isFailure = { status: "error", errorCode: "model_error", error: expect.stringContaining("without an answer") };
+
+test("what the runtime said is the output", () => {
+  expect(finish({ tell: (story) => story.say("Hello.") }).result).toEqual({ status: "ok", output: "Hello." });
+});
+
+test("the output that the runtime reports replaces what it streamed, and the deltas add up to it", () => {
+  const { result, events } = finish({ ending: { status: "ok", output: "Whole." }, tell: (story) => story.say("Half aWhole.") });
+  expect(result).toEqual({ status: "ok", output: "Whole." });
+  expect(events).toEqual([
+    { type: "assistant.text", taskId: "t", data: { content: "Half aWhole." } },
+    { type: "assistant.text_discarded", taskId: "t", data: { reason: expect.stringMatching(/\w/) } },
+    { type: "assistant.text", taskId: "t", data: { content: "Whole." } },
+  ]);
+});
+
+test.each<[string, Given]>([
+  ["that was streamed", { tell: (story) => story.say("0123456789") }],
+  ["that the runtime reports at its end", { ending: { status: "ok", output: "0123456789" } }],
+])("an answer %s and exceeds the limit of text fails the task", (_, given) => {
+  expect(finish({ ...given, maxBytes: 5 }).result).toMatchObject({ status: "error", errorCode: "output_limit" });
+});
+
+test("an error is not its own output, but a cancelled task keeps what there is of its answer", () => {
+  const tell = (story: TaskStory): void => story.say("I be");
+  expect(finish({ ending: { status: "error", errorCode: "model_error" }, tell }).result).not.toHaveProperty("output");
+  expect(finish({ ending: { status: "error", errorCode: "cancelled" }, tell }).result).toMatchObject({ output: "I be" });
+});
+
+test.each<[EmptyAnswers | undefined, string, Given["tell"], Given["outputStrategy"], boolean]>([
+  ["accepted", "no tools", undefined, { type: "stream" }, true],
+  ["accepted", "tools", useTool, { type: "stream" }, true],
+  [undefined, "no tools", undefined, { type: "stream" }, false],
+  [undefined, "tools", useTool, { type: "stream" }, true],
+  ["after tools", "no tools", undefined, { type: "file", path: "out.txt" }, false],
+  ["never", "no tools", undefined, { type: "stream" }, false],
+  ["never", "tools", useTool, { type: "stream" }, false],
+  ["never", "tools that write the file", useTool, { type: "file", path: "out.txt" }, true],
+])("an empty answer where they are %s, with %s", (emptyAnswers, _, tell, outputStrategy = { type: "stream" }, isAccepted) => {
+  const { result } = finish({ ...(tell && { tell }), ...(emptyAnswers && { emptyAnswers }), outputStrategy });
+  if (isAccepted) expect(result).toEqual({ status: "ok", output: "" });
+  else expect(result).toMatchObject(isFailure);
+});
+
+test("blanks alone are no answer, and a failure keeps what is known of the task", () => {
+  const ending: Ending = { status: "ok", model: "m", resumeToken: "r" };
+  const { result } = finish({ ending, tell: (story) => story.say(" \n"), emptyAnswers: "never" });
+  expect(result).toMatchObject({ ...isFailure, model: "m", resumeToken: "r" });
+  expect(result).not.toHaveProperty("output");
+});
+
+test("an object is an answer without text", () => {
+  expect(finish({ ending: { status: "ok", outputs: { n: 4 } }, emptyAnswers: "never" }).result).toEqual({
+    status: "ok",
+    outputs: { n: 4 },
+    output: "",
+  });
+});

@@ -1,0 +1,310 @@
+import { chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { AdapterConfig, ExecutionAdapter, ExecutionRequest } from "#contract";
+import type { AgentProgram, Probe, ProgramConnection } from "../../../../adapters/shared/agent-program/agent-program.ts";
+import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
+import { probeProgram, probeVersion } from "../../../../adapters/shared/agent-program/probe-program.ts";
+import { findProgram } from "../../../../adapters/shared/process/find-program.ts";
+import { processesOf } from "../../../conformance/adapter-bench.ts";
+import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
+import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
+
+/** A connection to a program of this name on the PATH, which is asked for its version. */
+function connectionTo(program: string, changes: Partial<ProgramConnection> = {}): ProgramConnection {
+  return scriptedConnection({
+    find({ env }) {
+      const file = findProgram(program, env["PATH"] ?? "");
+      return file === null ? { missing: `${program} is not on the PATH: install it.` } : { argv: [file] };
+    },
+    async probe(argv, context) {
+      const version = await probeVersion(context, argv, { PATH: "/usr/bin:/bin" });
+      return { version, detail: `${argv[0]} ${version}` };
+    },
+    ...changes,
+  });
+}
+
+/** An adapter over these connections, with a directory of its own as its PATH. */
+async function openAdapter(
+  connections: ProgramConnection[],
+  changes: Partial<AgentProgram> = {},
+  settings: AdapterConfig["settings"] = {},
+) {
+  const root = await temporaryDirectory();
+  const [bin, dataDir] = [path.join(root, "bin"), path.join(root, "data")];
+  for (const directory of [bin, dataDir]) await mkdir(directory);
+  const adapter: ExecutionAdapter = createProgramAdapter({ ...scriptedProgram(...connections), ...changes });
+  const initialize = () => adapter.initialize(createAdapterConfig(dataDir, { settings, env: { PATH: bin } }));
+  onTestFinished(() => adapter.shutdown());
+  const install = async (name: string, script: string): Promise<void> => {
+    // In one piece, as an update does it, and never a file that is open for writing while it is started.
+    await writeFile(path.join(bin, `${name}.new`), `#!/bin/sh\n${script}\n`);
+    await chmod(path.join(bin, `${name}.new`), 0o755);
+    await rename(path.join(bin, `${name}.new`), path.join(bin, name));
+  };
+  const request: ExecutionRequest = {
+    taskId: "t1",
+    agentId: "agent",
+    message: "hello",
+    timeoutSeconds: 60,
+    outputStrategy: { type: "stream" },
+    profile: "inspect",
+    approvals: "deny",
+    metadata: { does: "echo-message" },
+    directories: { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") },
+  };
+  return { adapter, bin, dataDir, root, initialize, install, request };
+}
+
+describe("a preflight", () => {
+  test("tells its steps in the fixed order, and which connection is used", async () => {
+    const { adapter, bin, initialize, install } = await openAdapter([connectionTo("one", { name: "acp" }), connectionTo("two")]);
+    for (const [name, version] of ["one 1.0.1", "two 2.0.2-beta.1"].map((text) => text.split(" ") as [string, string]))
+      await install(name, `echo "${name} ${version} (a program)"`);
+    await initialize();
+    expect(await adapter.checkHealth()).toEqual({
+      status: "healthy",
+      connection: "acp",
+      version: "1.0.1",
+      detail: null,
+      preflight: [
+        { step: "primary connection", ok: true, detail: `acp: ${bin}/one 1.0.1` },
+        { step: "secondary connection", ok: true, detail: `cli: ${bin}/two 2.0.2-beta.1` },
+        { step: "authentication", ok: true, detail: "It needs none." },
+        {
+          step: "multi-agent capability",
+          ok: true,
+          detail: "One agent in each task. Councils do not use it: each role of a council is a task of its own.",
+        },
+        {
+          step: "timeout",
+          ok: true,
+          detail:
+            "Estimate for one answer in a council: 270 s for a scope of 10 files at intensity standard. The multiplier of this runtime is 1.5.",
+        },
+      ],
+    });
+  });
+
+  test("a program that is missing is told with what to do, and the next connection is used", async () => {
+    const { adapter, initialize, install, request } = await openAdapter([connectionTo("one", { name: "acp" }), scriptedConnection()]);
+    await install("two", "echo 2.0.0");
+    await initialize();
+    const { status, connection, preflight } = await adapter.checkHealth();
+    expect({ status, connection }).toEqual({ status: "healthy", connection: "cli" });
+    expect(preflight[0]).toEqual({ step: "primary connection", ok: false, detail: "acp: one is not on the PATH: install it." });
+    expect(await adapter.execute(request)).toMatchObject({ status: "ok", output: "hello", connection: "cli" });
+  });
+
+  test.each([
+    ["exits with an error", 'echo "cannot find libx" >&2; exit 3', /--version does not tell a version: cannot find libx/],
+    ["tells no version", "echo hello", /--version does not tell a version: hello/],
+    ["is no program", "\u0000\u0001", /one/],
+  ])("a program that %s is known not to work, and the next connection is used", async (_name, script, reason) => {
+    const { adapter, initialize, install, request } = await openAdapter([connectionTo("one", { name: "acp" }), scriptedConnection()]);
+    await install("one", script);
+    await initialize();
+    const { connection, preflight } = await adapter.checkHealth();
+    expect(connection).toBe("cli");
+    expect(preflight[0]).toMatchObject({ ok: false, detail: expect.stringMatching(reason) });
+    expect(await adapter.execute(request)).toMatchObject({ status: "ok", connection: "cli" });
+  });
+
+  test("a program that starts slowly is still starting, and its answer is taken by the next check", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const started = Promise.withResolvers<Probe>();
+    const probe = vi.fn(() => started.promise);
+    const { adapter, initialize } = await openAdapter([scriptedConnection({ probe })]);
+    await initialize();
+    const check = async () => {
+      const health = adapter.checkHealth();
+      await vi.advanceTimersByTimeAsync(10_000);
+      return await health;
+    };
+    expect(await check()).toMatchObject({
+      status: "offline",
+      detail: "cli: It is still starting: it has not answered within 10 s. Bridge looks again.",
+    });
+    expect(await check()).toMatchObject({ status: "offline" });
+    started.resolve({ version: "1.2.3", detail: "It has started." });
+    expect(await check()).toMatchObject({ status: "healthy", version: "1.2.3" });
+    expect(probe).toHaveBeenCalledTimes(1);
+  });
+
+  test("how long a program may take is what the operator has set", async () => {
+    const { adapter, initialize, install } = await openAdapter([connectionTo("one")], {}, { probeSeconds: 0.2 });
+    await install("one", "exec sleep 30");
+    await initialize();
+    expect(await adapter.checkHealth()).toMatchObject({
+      status: "offline",
+      detail: expect.stringContaining("did not answer within 0.2 s"),
+    });
+  });
+
+  test("nothing that works is offline, in words, and tasks are refused with the same words", async () => {
+    const { adapter, initialize, install, request } = await openAdapter([connectionTo("one", { name: "acp" }), connectionTo("two")]);
+    await install("two", "exit 1");
+    await initialize();
+    const health = await adapter.checkHealth();
+    expect(health).toMatchObject({ status: "offline", connection: null, version: null });
+    expect(health.preflight.map(({ step }) => step)).toEqual(["primary connection", "secondary connection"]);
+    expect(health.detail).toMatch(/one is not on the PATH: install it\..* cli: .*two --version does not tell a version/);
+    expect(await adapter.execute(request)).toMatchObject({
+      status: "error",
+      errorCode: "adapter_offline",
+      error: expect.stringMatching(/acp: one is not on the PATH: install it\. cli: .*--version does not tell/),
+    });
+  });
+
+  test("a forced connection is the only one, also when it does not work", async () => {
+    const connections = [connectionTo("one", { name: "acp" }), connectionTo("two")];
+    const { adapter, initialize, install } = await openAdapter(connections, {}, { connection: "cli" });
+    await install("one", "echo 1.0.0");
+    await initialize();
+    expect(await adapter.checkHealth()).toMatchObject({ status: "offline", detail: "cli: two is not on the PATH: install it." });
+    await install("two", "echo 2.0.0");
+    expect(await adapter.checkHealth()).toMatchObject({ status: "healthy", connection: "cli", version: "2.0.0" });
+  });
+
+  test("a connection that the runtime does not have is told", async () => {
+    const { adapter, initialize } = await openAdapter([connectionTo("one")], {}, { connection: "http-api" });
+    await initialize();
+    expect(await adapter.checkHealth()).toMatchObject({ status: "offline", detail: "scripted has no connection http-api.", preflight: [] });
+  });
+
+  test("without credentials the adapter is degraded, with the sentence, and runs tasks", async () => {
+    const findCredentials = async () => ({ ok: false, detail: "Set SCRIPTED_API_KEY." });
+    const { adapter, initialize, request } = await openAdapter([scriptedConnection()], { findCredentials });
+    await initialize();
+    const health = await adapter.checkHealth();
+    expect(health).toMatchObject({ status: "degraded", connection: "cli", detail: "Set SCRIPTED_API_KEY." });
+    expect(health.preflight[1]).toEqual({ step: "authentication", ok: false, detail: "Set SCRIPTED_API_KEY." });
+    expect((await adapter.execute(request)).status).toBe("ok");
+  });
+
+  test("credentials that cannot be looked for are unknown, and no reason to be offline", async () => {
+    const findCredentials = () => Promise.reject(new Error("the file is a directory"));
+    const { adapter, initialize } = await openAdapter([scriptedConnection()], { findCredentials });
+    await initialize();
+    expect(await adapter.checkHealth()).toMatchObject({ status: "degraded", detail: expect.stringContaining("the file is a directory") });
+  });
+
+  test("credentials are looked for over the connection that is used", async () => {
+    const findCredentials = vi.fn(async () => ({ ok: true, detail: "a key" }));
+    const { adapter, bin, initialize, install } = await openAdapter([connectionTo("one", { name: "acp" }), connectionTo("two")], {
+      findCredentials,
+    });
+    await install("two", "echo 2.0.0");
+    await initialize();
+    await adapter.checkHealth();
+    expect(findCredentials.mock.calls).toEqual([["cli", [`${bin}/two`], expect.objectContaining({ env: { PATH: bin } })]]);
+  });
+});
+
+describe("a program that has answered", () => {
+  test("is not started again until its file is another, and then it is", async () => {
+    const { adapter, dataDir, initialize, install } = await openAdapter([connectionTo("one")]);
+    const counter = path.join(dataDir, "starts");
+    await install("one", `echo x >> ${counter}; echo 1.0.0`);
+    await initialize();
+    for (let check = 0; check < 3; check++) expect((await adapter.checkHealth()).version).toBe("1.0.0");
+    await install("one", `echo x >> ${counter}; echo 1.0.1`);
+    for (let check = 0; check < 2; check++) expect((await adapter.checkHealth()).version).toBe("1.0.1");
+
+    expect(await readFile(counter, "utf8")).toBe("x\nx\n");
+  });
+
+  test("a program that has failed is asked again, and found when it is mended", async () => {
+    const { adapter, initialize, install } = await openAdapter([connectionTo("one")]);
+    await install("one", "exit 1");
+    await initialize();
+    expect((await adapter.checkHealth()).status).toBe("offline");
+    await install("one", "echo 1.0.0");
+    expect(await adapter.checkHealth()).toMatchObject({ status: "healthy", version: "1.0.0" });
+  });
+
+  test("a program that goes away is missed at once", async () => {
+    const { adapter, bin, initialize, install } = await openAdapter([connectionTo("one")]);
+    await install("one", "echo 1.0.0");
+    await initialize();
+    expect((await adapter.checkHealth()).status).toBe("healthy");
+    await rename(path.join(bin, "one"), path.join(bin, "elsewhere"));
+    expect((await adapter.checkHealth()).status).toBe("offline");
+  });
+});
+
+describe("time", () => {
+  test("a probe that hangs is stopped with all its processes, and leaves no directory behind", async () => {
+    const slow = connectionTo("one", {
+      name: "acp",
+      probe: async (argv, context) => {
+        await probeProgram(context, { argv, env: { PATH: "/usr/bin:/bin" }, limitMs: 200 });
+        return { version: null, detail: "" };
+      },
+    });
+    const { adapter, dataDir, initialize, install } = await openAdapter([slow, scriptedConnection()]);
+    await install("one", 'echo "$BRIDGE_TASK_ID" > "$HOME/id"; sleep 60');
+    await initialize();
+    const { connection, preflight } = await adapter.checkHealth();
+    expect(connection).toBe("cli");
+    expect(preflight[0]).toMatchObject({ ok: false, detail: "acp: The program did not answer within 0.2 s." });
+
+    const id = (await readFile(path.join(dataDir, "probes/home/id"), "utf8")).trim();
+    expect(id).toMatch(/^probe\//);
+    expect(processesOf(id)).toEqual([]);
+    expect(await readdir(path.join(dataDir, "probes"))).toEqual(["home"]);
+  });
+
+  test("a shutdown stops a check that is under way, and waits until its programs are gone", async () => {
+    const { adapter, dataDir, initialize, install } = await openAdapter([connectionTo("one")]);
+    await install("one", 'echo "$BRIDGE_TASK_ID" > "$HOME/id"; sleep 60');
+    await initialize();
+    const health = adapter.checkHealth();
+    const id = await vi.waitUntil(() => readFile(path.join(dataDir, "probes/home/id"), "utf8").catch(() => null), { timeout: 5_000 });
+    await adapter.shutdown();
+    expect(processesOf(id.trim())).toEqual([]);
+    expect((await health).status).toBe("offline");
+  });
+
+  test("a whole check stays below 15 s, whatever hangs", async () => {
+    const never = () => new Promise<never>(() => {});
+    const connections = [scriptedConnection({ name: "acp", probe: never }), scriptedConnection()];
+    const { adapter, initialize } = await openAdapter(connections, { findCredentials: never });
+    await initialize();
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const health = adapter.checkHealth();
+    await vi.advanceTimersByTimeAsync(14_500);
+    vi.useRealTimers();
+    expect(await Promise.race([health, "still waiting"])).toMatchObject({
+      status: "degraded",
+      connection: "cli",
+      detail: expect.stringMatching(/no answer within 4 s/),
+      preflight: [
+        { ok: false, detail: "acp: It is still starting: it has not answered within 10 s. Bridge looks again." },
+        { ok: true },
+        { ok: false },
+        { ok: true },
+        { ok: true },
+      ],
+    });
+  });
+
+  test("tasks go by the last answer while a check is under way", async () => {
+    const probe = vi.fn<ProgramConnection["probe"]>().mockRejectedValueOnce(new Error("broken"));
+    const connections = [scriptedConnection({ name: "acp", probe }), scriptedConnection()];
+    const { adapter, initialize, request } = await openAdapter(connections);
+    await initialize();
+    await adapter.checkHealth();
+    const { promise: answer, resolve } = Promise.withResolvers<{ version: string; detail: string }>();
+    probe.mockReturnValue(answer);
+    const check = adapter.checkHealth();
+    expect(await adapter.execute(request)).toMatchObject({ status: "ok", connection: "cli" });
+    resolve({ version: "1.0.0", detail: "mended" });
+    expect((await check).connection).toBe("acp");
+    expect(await adapter.execute({ ...request, taskId: "t2" })).toMatchObject({ status: "ok", connection: "acp" });
+  });
+});

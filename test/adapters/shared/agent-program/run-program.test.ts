@@ -1,0 +1,187 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+import type { AdapterEvent } from "#contract";
+import type { Ending } from "../../../../adapters/shared/agent-program/agent-program.ts";
+import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
+import { type ProgramCall, runProgram, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
+import { createSessionTotals } from "../../../../adapters/shared/agent-program/session-totals.ts";
+import { createTaskStory } from "../../../../adapters/shared/agent-program/task-story.ts";
+import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { programContext } from "./scripted-program.ts";
+
+/** The lines of the programs here are steps as they stand. */
+const steps = (...lines: (Step | string)[]): string =>
+  `cat <<'END'\n${lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n")}\nEND\n`;
+const ok: Step = { kind: "ended", ending: { status: "ok" } };
+
+interface Outcome {
+  ending: Ending;
+  events: AdapterEvent[];
+  answer: string;
+  orphansKilled: number;
+  debugged: object[];
+}
+
+/** Runs a shell script as the program of one task. */
+async function run(script: string, changes: Partial<ProgramCall> & { cancelAt?: (event: AdapterEvent) => boolean } = {}): Promise<Outcome> {
+  const root = await temporaryDirectory();
+  const directories = { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") };
+  await mkdir(directories.home);
+  const controller = new AbortController();
+  const events: AdapterEvent[] = [];
+  const debugged: object[] = [];
+  let orphansKilled = 0;
+  const emit = (event: AdapterEvent): void => {
+    events.push(event);
+    if (changes.cancelAt?.(event)) controller.abort();
+  };
+  const story = createTaskStory("t", emit, { streaming: true });
+  const context = programContext(root, { onOrphansKilled: (count) => (orphansKilled += count) });
+  context.logger.debug = (fields) => void debugged.push(fields);
+  const request = {
+    taskId: "t",
+    agentId: "a",
+    message: "m",
+    timeoutSeconds: 60,
+    outputStrategy: { type: "stream" as const },
+    profile: "modify" as const,
+    approvals: "allow" as const,
+    directories,
+  };
+  const ending = await runProgram(
+    { request, context, story, signal: controller.signal, totals: createSessionTotals(root) },
+    {
+      argv: ["/bin/sh", "-c", script],
+      env: programEnvironment(context, []),
+      input: "",
+      read: (line) => [line as unknown as Step],
+      ...changes,
+    },
+  );
+  story.close();
+  return { ending, events, answer: story.answer, orphansKilled, debugged };
+}
+
+test("tells the story, and ends as the program said", async () => {
+  const { ending, events, answer } = await run(
+    steps(
+      { kind: "known", facts: { model: "m-1", resumeToken: "s1" } },
+      { kind: "text", text: "Let me see." },
+      { kind: "tool.invoked", toolCallId: "1", toolName: "read", input: { path: "a" } },
+      { kind: "progress", data: { retry: 1 } },
+      { kind: "tool.completed", toolCallId: "1", output: "text", isError: false },
+      { kind: "text", text: "It says " },
+      { kind: "text", text: "text." },
+      { kind: "known", facts: { model: "m-2", usage: { inputTokens: 5, outputTokens: 2 } } },
+      ok,
+    ),
+  );
+  expect(ending).toEqual({ status: "ok", model: "m-2", resumeToken: "s1", usage: { inputTokens: 5, outputTokens: 2 } });
+  expect(events.map(({ type }) => type)).toEqual([
+    "assistant.text",
+    "tool.invoked",
+    "execution.progress",
+    "tool.completed",
+    "assistant.text",
+    "assistant.text",
+  ]);
+  expect(answer).toBe("It says text.");
+});
+
+test("the program reads its input, and nothing of Bridge's environment", async () => {
+  const { debugged } = await run("cat; env", { input: "für dich\n" });
+  const lines = debugged.map((fields) => (fields as { line: string }).line);
+  expect(lines[0]).toBe("für dich");
+  const inherited = lines.slice(1).map((line) => line.split("=")[0]);
+  expect(inherited.filter((name) => !["PWD", "SHLVL", "_", "OLDPWD"].includes(name ?? "")).sort()).toEqual(
+    ["BRIDGE_TASK_ID", "HOME", "LANG", "PATH", "TMPDIR"].sort(),
+  );
+});
+
+test("the program's own word decides, whatever the exit code", async () => {
+  expect((await run(`${steps(ok)} exit 7`)).ending).toEqual({ status: "ok" });
+  const failed: Step = { kind: "ended", ending: { status: "error", errorCode: "rate_limited", error: "Later." } };
+  expect((await run(`${steps(failed, ok)} exit 0`)).ending).toEqual({ status: "error", errorCode: "rate_limited", error: "Later." });
+});
+
+test("exit 0 without a word is no success", async () => {
+  expect((await run(steps({ kind: "text", text: "half" }))).ending).toMatchObject({
+    status: "error",
+    errorCode: "runtime_crashed",
+    error: "The program exited with code 0.",
+  });
+});
+
+test("a crash keeps what was known, the open tool is closed, and the reason is told", async () => {
+  const { ending, events } = await run(
+    `${steps(
+      { kind: "known", facts: { resumeToken: "s1" } },
+      { kind: "tool.invoked", toolCallId: "1", toolName: "shell", input: {} },
+    )} echo "out of memory" >&2; kill -9 $$`,
+  );
+  expect(ending).toEqual({
+    status: "error",
+    errorCode: "runtime_crashed",
+    error: "The program was ended by SIGKILL. out of memory",
+    resumeToken: "s1",
+  });
+  expect(events.at(-1)).toMatchObject({ type: "tool.completed", data: { toolCallId: "1", isError: true } });
+});
+
+test("an exit that the adapter can explain is explained, one that it cannot is a crash", async () => {
+  const explainExit: ProgramCall["explainExit"] = ({ exitCode }) =>
+    exitCode === 41 ? { status: "error", errorCode: "authentication_required", error: "Set a key." } : null;
+  expect((await run("exit 41", { explainExit })).ending).toMatchObject({ errorCode: "authentication_required" });
+  expect((await run("exit 42", { explainExit })).ending).toMatchObject({ errorCode: "runtime_crashed" });
+});
+
+test("lines that are no JSON objects are left out, and told to whoever debugs", async () => {
+  const { ending, answer, debugged } = await run(
+    steps("Warning: something", "", '{"kind":"text"', '["text"]', "null", { kind: "text", text: "Done." }, ok, "{}}"),
+  );
+  expect(ending.status).toBe("ok");
+  expect(answer).toBe("Done.");
+  expect(debugged).toHaveLength(6);
+});
+
+test("a line is told in its order and whole, however it arrives", async () => {
+  const half = `{"kind":"text","text":"gr`;
+  const { answer } = await run(`printf '%s' '${half}'; sleep 0.05; printf '%s\\n%s' 'ün"}' '${JSON.stringify(ok)}'`);
+  expect(answer).toBe("grün");
+});
+
+test("a program that has told its end and hangs is stopped, and its word stands", async () => {
+  const { ending, orphansKilled } = await run(`${steps(ok)} setsid sleep 3600 & exec sleep 3600`, { exitAfterEndMs: 50 });
+  expect(ending).toEqual({ status: "ok" });
+  expect(orphansKilled).toBe(1);
+});
+
+test("a cancelled task is cancelled, and an end that comes too late does not count", async () => {
+  const script = `trap '${steps(ok).replaceAll("'", "'\\''")}exit 0' TERM; ${steps({ kind: "text", text: "begun" })} while :; do sleep 0.02; done`;
+  const { ending, answer } = await run(script, { cancelAt: ({ type }) => type === "assistant.text" });
+  expect(ending).toEqual({ status: "error", errorCode: "cancelled", error: "The task was cancelled." });
+  expect(answer).toBe("begun");
+});
+
+test("an adapter's explanation of an exit does not hide that the task was cancelled", async () => {
+  const { ending } = await run(`${steps({ kind: "text", text: "begun" })} exec sleep 60`, {
+    cancelAt: () => true,
+    explainExit: () => ({ status: "ok" }),
+  });
+  expect(ending).toMatchObject({ status: "error", errorCode: "cancelled" });
+});
+
+test.each([
+  ["does not exist", { argv: ["/no/such/program"] }, "spawn_failed"],
+  ["writes a line without end", { argv: ["/bin/sh", "-c", "head -c 9000000 /dev/zero | tr '\\0' x"] }, "output_limit"],
+])("a program that %s is told apart", async (_name, changes, errorCode) => {
+  expect((await run("", changes)).ending).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(/./) });
+});
+
+test("a bug in the reader stops the program and is not swallowed", async () => {
+  const read = (): Step[] => {
+    throw new Error("a bug");
+  };
+  await expect(run(`${steps(ok)} exec sleep 60`, { read })).rejects.toThrow("a bug");
+});

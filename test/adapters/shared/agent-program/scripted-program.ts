@@ -1,0 +1,86 @@
+import { lookup } from "node:dns";
+import path from "node:path";
+import type { GatewayCapabilities } from "#contract";
+import type {
+  AgentProgram,
+  Ending,
+  ProgramConnection,
+  ProgramContext,
+  ProgramTask,
+} from "../../../../adapters/shared/agent-program/agent-program.ts";
+import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
+import { programSettingsSchema } from "../../../../adapters/shared/agent-program/program-settings.ts";
+import { runProgram, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
+
+const agent = path.join(import.meta.dirname, "../../../fixtures/programs/scripted-agent.js");
+
+/** An agent program in small: the scripted agent, which says in JSON lines what a request's `metadata.does` asks for. */
+export function scriptedProgram(...connections: ProgramConnection[]): AgentProgram {
+  return {
+    provider: "scripted",
+    connections: connections.length === 0 ? [scriptedConnection()] : connections,
+    findCredentials: async () => ({ ok: true, detail: "It needs none." }),
+    multiAgent: "One agent in each task.",
+    timeoutMultiplier: 1.5,
+  };
+}
+
+/** A connection to it that can do what the scripted agent can, but for the changes. */
+export function scriptedConnection({ capabilities = {}, ...changes }: ConnectionChanges = {}): ProgramConnection {
+  return {
+    name: "cli",
+    capabilities: { ...abilities, ...capabilities },
+    find: () => ({ argv: [process.execPath, agent] }),
+    probe: async () => ({ version: "1.2.3", detail: "The scripted agent." }),
+    execute: runScripted,
+    ...changes,
+  };
+}
+type ConnectionChanges = Partial<Omit<ProgramConnection, "capabilities">> & { capabilities?: Partial<GatewayCapabilities> };
+
+/** What everything around a runtime works with, for tests of single parts. */
+export function programContext(dataDir: string, changes: Partial<ProgramContext> = {}): ProgramContext {
+  const quiet = (): void => {};
+  return {
+    settings: programSettingsSchema.parse({}),
+    env: { PATH: process.env["PATH"] },
+    dataDir,
+    logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    sandbox: null,
+    retentionDays: 7,
+    fetch,
+    lookup,
+    onOrphansKilled: quiet,
+    requestApproval: async () => ({ decision: "reject", reason: null }),
+    ...changes,
+  };
+}
+
+function runScripted(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+  return runProgram(task, { argv, env: programEnvironment(task.context, []), input: JSON.stringify(task.request), read: readScripted });
+}
+
+/** Its lines are those of the command adapter: events, and a result. */
+function readScripted({ type, ...fields }: Record<string, unknown>): readonly Step[] {
+  if (type === "assistant.text") return [{ kind: "text", text: String(fields["content"]) }];
+  if (type !== "result") return [{ kind: type, ...fields } as Step];
+  const { status = "ok", errorCode, error, ...facts } = fields;
+  return [
+    { kind: "known", facts },
+    { kind: "ended", ending: { status, ...(errorCode !== undefined && { errorCode, error }) } as Ending },
+  ];
+}
+
+const abilities: GatewayCapabilities = {
+  streaming: true,
+  sessionResume: true,
+  fileIo: true,
+  mcpServers: true,
+  tools: false,
+  sandboxing: false,
+  costTracking: true,
+  management: false,
+  approvals: false,
+  cancellation: true,
+  outputStrategies: ["stream", "file", "structured"],
+};

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import type { McpServerSpec } from "#contract";
+import { mcpConfig } from "../../../../adapters/shared/claude-code/mcp-config.ts";
+
+const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", env: { TOKEN: "s3cret" } };
+
+test("the file of MCP servers keeps every `$` that Claude Code would take for a variable", () => {
+  const dollar = "$";
+  const servers: McpServerSpec[] = [
+    { ...server, args: [`${dollar}{HOME}`, `${dollar}HOME`] },
+    { name: "far", transport: "http", url: "https://far.example/", headers: { Authorization: `Bearer ${dollar}{KEY:-x}` } },
+  ];
+  expect(JSON.parse(mcpConfig(servers))).toEqual({
+    mcpServers: {
+      words: {
+        type: "stdio",
+        command: "/bin/words",
+        args: [`${dollar}{BRIDGE_DOLLAR}{HOME}`, `${dollar}HOME`],
+        env: { TOKEN: "s3cret" },
+      },
+      far: { type: "http", url: "https://far.example/", headers: { Authorization: `Bearer ${dollar}{BRIDGE_DOLLAR}{KEY:-x}` } },
+    },
+  });
+});

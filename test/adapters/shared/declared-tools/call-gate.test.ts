@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { AdapterEvent } from "#contract";
+import { createTaskStory } from "../../../../adapters/shared/agent-program/task-story.ts";
+import { createCallGate } from "../../../../adapters/shared/declared-tools/call-gate.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function openGate() {
+  const events: AdapterEvent[] = [];
+  const story = createTaskStory("t1", (event) => events.push(event), { streaming: true });
+  const gate = createCallGate(story, (name) => name.startsWith("mcp__bridge__"));
+  const answers: { text: string; isError: boolean }[] = [];
+  const call = (name: string, input: unknown = {}): void => void gate.call(name, input).then((answer) => answers.push(answer));
+  const told = () => events.map(({ type, data }) => `${type} ${"toolName" in data ? data.toolName : ""}`.trim());
+  return { gate, story, events, answers, call, told };
+}
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+test("the turn goes on while no declared tool is called", async () => {
+  const { gate } = openGate();
+  gate.story.invokeTool("1", "shell", {});
+  gate.story.completeTool("1", "done", false);
+  await pass(60_000);
+  expect(gate.turnOver.aborted).toBe(false);
+});
+
+test("a call gets no answer, and the turn is over once the program is silent", async () => {
+  const { gate, answers, call, told } = openGate();
+  call("ask_user", { question: "Which?" });
+  expect(gate.calls).toEqual([{ toolCallId: expect.stringMatching(/^call_/), toolName: "ask_user", input: { question: "Which?" } }]);
+  for (let turn = 0; turn < 10; turn += 1) {
+    await pass(200);
+    expect(gate.turnOver.aborted).toBe(false);
+    gate.heard();
+  }
+  await pass(700);
+  expect(gate.turnOver.aborted).toBe(true);
+  expect(answers).toEqual([]);
+  expect(told()).toEqual(["tool.invoked ask_user"]);
+});
+
+test("calls of one answer are all kept, in their order and under ids of their own", async () => {
+  const { gate, call } = openGate();
+  call("ask_user");
+  await pass(200);
+  call("send_mail");
+  await pass(200);
+  call("ask_user");
+  await pass(700);
+  expect(gate.turnOver.aborted).toBe(true);
+  expect(gate.calls.map(({ toolName }) => toolName)).toEqual(["ask_user", "send_mail", "ask_user"]);
+  expect(new Set(gate.calls.map(({ toolCallId }) => toolCallId)).size).toBe(3);
+});
+
+describe("another tool of the turn", () => {
+  test("is not cut off, however long it works", async () => {
+    const { gate, call, told } = openGate();
+    gate.story.invokeTool("1", "shell", {});
+    call("ask_user");
+    await pass(600_000);
+    expect(gate.turnOver.aborted).toBe(false);
+    gate.story.completeTool("1", "done", false);
+    await pass(700);
+    expect(gate.turnOver.aborted).toBe(true);
+    expect(told()).toEqual(["tool.invoked shell", "tool.invoked ask_user", "tool.completed shell"]);
+  });
+
+  test("that waits for the call to end is let go first: the call is answered that its result follows", async () => {
+    const { gate, answers, call } = openGate();
+    gate.story.invokeTool("1", "shell", {});
+    call("ask_user");
+    await pass(1_000);
+    expect(answers).toEqual([]);
+    await pass(1_000);
+    expect(answers).toEqual([{ text: expect.stringContaining("follows in the next message"), isError: false }]);
+  });
+});
+
+test("a program that makes one call after the other is let through all that it has announced, and the last one is held", async () => {
+  const { gate, answers, call } = openGate();
+  gate.story.invokeTool("1", "mcp__bridge__ask_user", {});
+  gate.story.invokeTool("2", "mcp__bridge__send_mail", {});
+  call("ask_user");
+  await pass(2_000);
+  expect(answers).toHaveLength(1);
+  gate.story.completeTool("1", "later", false);
+  call("send_mail");
+  await pass(700);
+  expect(gate.turnOver.aborted).toBe(true);
+  expect(answers).toHaveLength(1);
+  expect(gate.calls).toHaveLength(2);
+});
+
+test("what the program itself tells of a declared tool is not told twice, and its words about the interruption not at all", async () => {
+  const { gate, story, call, told } = openGate();
+  gate.story.say("I must ask.");
+  gate.story.invokeTool("toolu_1", "mcp__bridge__ask_user", {});
+  call("ask_user");
+  await pass(700);
+  gate.story.completeTool("toolu_1", "interrupted", true);
+  gate.story.say("[Request interrupted by user]");
+  expect(told()).toEqual(["assistant.text", "tool.invoked ask_user"]);
+  expect(story.answer).toBe("");
+});
+
+test("a program that repeats its calls when it is stopped has made them once", async () => {
+  const { gate, answers, call, told } = openGate();
+  call("ask_user");
+  await pass(700);
+  call("ask_user");
+  await pass(0);
+  expect(gate.calls).toHaveLength(1);
+  expect(told()).toEqual(["tool.invoked ask_user"]);
+  expect(answers).toEqual([]);
+});
+
+test("more calls than a result may hold are refused, and the others stand", async () => {
+  const { gate, answers, call } = openGate();
+  for (let number = 0; number < 101; number += 1) call("ask_user");
+  await pass(0);
+  expect(gate.calls).toHaveLength(100);
+  expect(answers).toEqual([{ text: expect.stringContaining("limited to 100"), isError: true }]);
+});
+
+test("more input than a result may hold is refused", async () => {
+  const { gate, answers, call } = openGate();
+  for (const _ of [1, 2, 3]) call("ask_user", { text: "x".repeat(3 * 1024 ** 2) });
+  await pass(0);
+  expect(gate.calls).toHaveLength(2);
+  expect(answers).toEqual([{ text: expect.stringContaining("8 MiB"), isError: true }]);
+});
+
+test("closing it answers what is held, and ends no turn any more", async () => {
+  const { gate, answers, call } = openGate();
+  call("ask_user");
+  gate.close();
+  await pass(60_000);
+  expect(answers).toHaveLength(1);
+  expect(gate.turnOver.aborted).toBe(false);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,117 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { McpServerSpec, NormalizedTool } from "#contract";
+import { relayVariables } from "../../../../adapters/shared/declared-tools/relay-variables.ts";
+import { openToolServer, type ServedTools, type ToolServer } from "../../../../adapters/shared/declared-tools/tool-server.ts";
+import { connectToServer } from "./connect-to-server.ts";
+
+const ask: NormalizedTool = {
+  name: "ask user?",
+  description: "Asks the user.",
+  inputSchema: { properties: { question: { type: "string" } }, required: ["question"] },
+};
+
+async function open(call: ServedTools["call"] = async () => ({ text: "answered", isError: false })) {
+  const server = await openToolServer({ tools: new Map([["ask_user_", ask]]), call });
+  onTestFinished(() => server.close());
+  return server;
+}
+const httpSpec = ({ url, secret }: ToolServer): McpServerSpec => ({
+  name: "bridge",
+  transport: "http",
+  url,
+  headers: { Authorization: `Bearer ${secret}` },
+});
+const relaySpec = ({ url, secret }: ToolServer): McpServerSpec => ({
+  name: "bridge",
+  transport: "stdio",
+  command: process.execPath,
+  args: [path.resolve(import.meta.dirname, "../../../../adapters/shared/declared-tools/stdio-relay.ts")],
+  env: { [relayVariables.url]: url, [relayVariables.secret]: secret },
+});
+const isListening = async (url: string): Promise<boolean> => {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  const heard = await Promise.race([once(socket, "connect").then(() => true), once(socket, "error").then(() => false)]).catch(() => false);
+  socket.destroy();
+  return heard;
+};
+
+describe.each([
+  ["over HTTP", httpSpec],
+  ["through the relay", relaySpec],
+])("%s", (_, specOf) => {
+  test("the tools are listed with their schemas, as objects, and calls come in by the name that the dispatch gave", async () => {
+    const calls: unknown[] = [];
+    const server = await open(async (...call) => {
+      calls.push(call);
+      return { text: "Later.", isError: false };
+    });
+    const client = await connectToServer(specOf(server));
+    onTestFinished(() => client.close());
+    expect((await client.listTools()).tools).toEqual([
+      {
+        name: "ask_user_",
+        description: "Asks the user.",
+        inputSchema: { type: "object", properties: { question: { type: "string" } }, required: ["question"] },
+        annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
+      },
+    ]);
+    expect(await client.callTool({ name: "ask_user_", arguments: { question: "Which?" } })).toMatchObject({
+      content: [{ type: "text", text: "Later." }],
+      isError: false,
+    });
+    expect(await client.callTool({ name: "nothing" })).toMatchObject({ isError: true });
+    expect(calls).toEqual([["ask user?", { question: "Which?" }]]);
+  });
+
+  test("several calls may wait at a time", async () => {
+    const waiting: (() => void)[] = [];
+    const server = await open(() => new Promise((resolve) => waiting.push(() => resolve({ text: `${waiting.length}`, isError: false }))));
+    const client = await connectToServer(specOf(server));
+    onTestFinished(() => client.close());
+    const calls = [1, 2, 3].map(() => client.callTool({ name: "ask_user_", arguments: {} }));
+    await expect.poll(() => waiting.length).toBe(3);
+    for (const settle of waiting) settle();
+    expect(await Promise.all(calls)).toHaveLength(3);
+  });
+});
+
+test.each([{}, { authorization: "Bearer wrong" }, { authorization: "Basic x" }])(
+  "whoever does not know the secret is answered 401: %j",
+  async (headers) => {
+    const { url } = await open();
+    const response = await fetch(url, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: "{}" });
+    expect([response.status, await response.text()]).toEqual([401, ""]);
+  },
+);
+
+test("two servers have two secrets", async () => {
+  const [one, other] = [await open(), await open()];
+  await expect(connectToServer(httpSpec({ ...one, secret: other.secret }))).rejects.toThrow();
+});
+
+test("it opens no streams, and takes no request of more than 4 MiB", async () => {
+  const { url, secret } = await open();
+  const headers = { authorization: `Bearer ${secret}`, accept: "application/json, text/event-stream", "content-type": "application/json" };
+  expect((await fetch(url, { headers })).status).toBe(405);
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "ask_user_", arguments: { text: "x".repeat(5 * 1024 ** 2) } },
+  });
+  expect((await fetch(url, { method: "POST", headers, body })).status).toBe(413);
+});
+
+test("closing it frees the port, while a call waits too", async () => {
+  const server = await open(() => new Promise(() => {}));
+  const client = await connectToServer(httpSpec(server));
+  const call = client.callTool({ name: "ask_user_", arguments: {} });
+  call.catch(() => {});
+  expect(await isListening(server.url)).toBe(true);
+  await server.close();
+  expect(await isListening(server.url)).toBe(false);
+  await expect(call).rejects.toThrow();
+});

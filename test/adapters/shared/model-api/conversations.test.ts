@@ -1,0 +1,145 @@
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ModelMessage } from "ai";
+import { describe, expect, test } from "vitest";
+import { createConversations } from "../../../../adapters/shared/model-api/conversations.ts";
+import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { openToolEndpoint } from "./tool-endpoint.ts";
+import { openVercelBench } from "./vercel-bench.ts";
+
+const day = 24 * 3600 * 1000;
+const messages: ModelMessage[] = [
+  { role: "user", content: "Remember 4711." },
+  { role: "assistant", content: [{ type: "text", text: "I will.\u2028" }, { type: "custom", kind: "anthropic.message_start" } as never] },
+];
+const home = "/homes/tenant/agent";
+
+async function open(retentionDays = 7) {
+  const directory = path.join(await temporaryDirectory(), "conversations");
+  return { directory, conversations: createConversations(directory, retentionDays) };
+}
+const age = async (directory: string, days: number): Promise<void> => {
+  const then = new Date(Date.now() - days * day);
+  for (const name of await readdir(directory)) await utimes(path.join(directory, name), then, then);
+};
+
+test("what was said is there again, but for what vendors say to themselves; nobody else may read it", async () => {
+  const { directory, conversations } = await open();
+  const token = await conversations.write(home, undefined, messages);
+  expect(await conversations.read(home, token)).toEqual([
+    messages[0],
+    { role: "assistant", content: [{ type: "text", text: "I will.\u2028" }] },
+  ]);
+  const [name = ""] = await readdir(directory);
+  expect((await stat(path.join(directory, name))).mode & 0o777).toBe(0o600);
+  expect(name).not.toContain(token);
+  expect(await conversations.write(home, token, messages)).toBe(token);
+  expect(await readdir(directory)).toEqual([name]);
+});
+
+describe("a token is not known", () => {
+  test.each([
+    ["to another agent", "/homes/tenant/other", (token: string) => token],
+    ["when nobody has given it", home, () => "conversation-00000000-0000-4000-8000-000000000000"],
+    ["when it is a path", home, () => "../../../etc/passwd"],
+    ["when it is long", home, () => "x".repeat(100_000)],
+    ["when it is empty", home, () => ""],
+  ])("%s", async (_, other, tokenOf) => {
+    const { conversations } = await open();
+    const token = await conversations.write(home, undefined, messages);
+    await expect(conversations.read(other, tokenOf(token))).rejects.toThrow("The resume token is not known");
+  });
+
+  test("when its days are over, and its file goes then", async () => {
+    const { directory, conversations } = await open(7);
+    const token = await conversations.write(home, undefined, messages);
+    await age(directory, 6.9);
+    await conversations.read(home, token);
+    await age(directory, 7.1);
+    await expect(conversations.read(home, token)).rejects.toThrow("kept longer than 7 days");
+    await conversations.sweep();
+    expect(await readdir(directory)).toEqual([]);
+  });
+});
+
+test("a sweep leaves what is young, and looks once an hour", async () => {
+  const { directory, conversations } = await open(1);
+  await conversations.sweep();
+  await conversations.write(home, undefined, messages);
+  await age(directory, 2);
+  await conversations.sweep();
+  expect(await readdir(directory)).toHaveLength(1);
+  const token = await conversations.write(home, undefined, messages);
+  await conversations.sweep(Date.now() + 3_700_000);
+  expect(await readdir(directory)).toHaveLength(1);
+  await conversations.read(home, token);
+});
+
+test("a conversation that has grown too long says so", async () => {
+  const { conversations } = await open();
+  const token = await conversations.write(home, undefined, [{ role: "user", content: "x".repeat(17 * 1024 ** 2) }]);
+  await expect(conversations.read(home, token)).rejects.toThrow("grown over 16 MiB");
+});
+
+test("a file that something has damaged is a clear error", async () => {
+  const { directory, conversations } = await open();
+  const token = await conversations.write(home, undefined, messages);
+  const [name = ""] = await readdir(directory);
+  for (const content of ["{", "[]", '{"messages":[{"role":"nobody"}]}']) {
+    await writeFile(path.join(directory, name), content);
+    await expect(conversations.read(home, token)).rejects.toThrow("cannot be read");
+  }
+});
+
+describe("a task", () => {
+  test("goes on with all that was said under its token, which stays", async () => {
+    const { url, requests } = await openToolEndpoint([]);
+    const bench = await openVercelBench({ baseUrl: url });
+    const { resumeToken = "" } = (await bench.run({ message: "one" })).result;
+    for (const message of ["two", "three"])
+      expect((await bench.run({ message, resumeToken })).result).toMatchObject({ status: "ok", resumeToken });
+    const said = ((requests.at(-1)?.body["messages"] ?? []) as { role: string; content: string }[]).filter(({ role }) => role === "user");
+    expect(said.map(({ content }) => content)).toEqual(["one", "two", "three"]);
+  });
+
+  test("with an unknown token fails, and calls no model", async () => {
+    const { url, requests } = await openToolEndpoint([]);
+    const bench = await openVercelBench({ baseUrl: url });
+    const { result } = await bench.run({ resumeToken: "never-given" });
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("Dispatch without one") });
+    expect(result).not.toHaveProperty("resumeToken");
+    expect(requests).toEqual([]);
+  });
+
+  test("whose conversation cannot be kept is done all the same, and nobody goes on with it", async () => {
+    const { url } = await openToolEndpoint([]);
+    const dataDir = await temporaryDirectory();
+    await mkdir(dataDir, { recursive: true });
+    await writeFile(path.join(dataDir, "conversations"), "no directory");
+    const errors: object[] = [];
+    const quiet = () => {};
+    const logger = { debug: quiet, info: quiet, warn: quiet, error: (fields: object) => void errors.push(fields) };
+    const bench = await openVercelBench({ baseUrl: url }, { dataDir, logger });
+    const { result } = await bench.run({});
+    expect(result.status).toBe("ok");
+    expect(result).not.toHaveProperty("resumeToken");
+    expect(errors).toHaveLength(1);
+  });
+
+  test("that fails leaves the conversation as it was", async () => {
+    const dataDir = await temporaryDirectory();
+    const { url } = await openToolEndpoint([{ id: "1", name: "ask" }]);
+    const bench = await openVercelBench({ baseUrl: url }, { dataDir });
+    const { resumeToken = "" } = (await bench.run({ tools: [{ name: "ask", description: "", inputSchema: { type: "object" } }] })).result;
+    const read = async () => {
+      const directory = path.join(dataDir, "conversations");
+      return await Promise.all((await readdir(directory)).map((name) => readFile(path.join(directory, name), "utf8")));
+    };
+    const before = await read();
+    const broken = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { dataDir });
+    const { directories } = bench.lastTask().request;
+    const { result } = await broken.run({ resumeToken, message: "yes", directories });
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_offline", resumeToken });
+    expect(await read()).toEqual(before);
+  });
+});

@@ -1,0 +1,105 @@
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ExecutionRequest } from "#contract";
+import type { Received } from "./raw-endpoint.ts";
+import { offeredTools, openToolEndpoint, toldResults } from "./tool-endpoint.ts";
+import { openVercelBench } from "./vercel-bench.ts";
+
+const tools = ["ask_user", "send_mail"].map((name) => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: "object", properties: { to: {} } },
+}));
+const words = path.join(import.meta.dirname, "../../../fixtures/programs/wild-mcp-server.js");
+const mcpServers: ExecutionRequest["mcpServers"] = [{ name: "wild", transport: "stdio", command: process.execPath, args: [words] }];
+const ask = { id: "call_a", name: "ask_user", input: { to: "Eve" } };
+const mail = { id: "call_b", name: "send_mail", input: {} };
+const rolesOf = ({ body }: Received) => (body["messages"] as { role: string }[]).map(({ role }) => role);
+
+test("a call of a declared tool ends the task, with the call told and left open", async () => {
+  const { url, requests } = await openToolEndpoint([ask], "I must ask. ");
+  const bench = await openVercelBench({ baseUrl: url });
+  const { result, events } = await bench.run({ tools });
+  expect(result).toMatchObject({
+    status: "ok",
+    outputs: { toolCalls: [{ toolCallId: "call_a", toolName: "ask_user", input: { to: "Eve" } }] },
+    resumeToken: expect.any(String),
+  });
+  expect(events.filter(({ type }) => type.startsWith("tool."))).toMatchObject([
+    { type: "tool.invoked", data: { toolCallId: "call_a", toolName: "ask_user", input: { to: "Eve" } } },
+  ]);
+  expect(requests).toHaveLength(1);
+  expect(offeredTools(requests[0] as Received)).toEqual(["ask_user", "send_mail"]);
+});
+
+describe("the next message answers", () => {
+  test.each([
+    ["the one call, by being its result", [ask], "Eve says yes.", { call_a: "Eve says yes." }, ["user", "assistant", "tool"]],
+    ["the one call, by an object that is its result", [ask], '{"says":"yes"}', { call_a: '{"says":"yes"}' }, ["user", "assistant", "tool"]],
+    ["one call by its id", [ask], '{"call_a": {"says": "yes"}}', { call_a: '{"says":"yes"}' }, ["user", "assistant", "tool"]],
+    [
+      "several by their ids",
+      [ask, mail],
+      '{"call_a": "yes }", "call_b": 2}',
+      { call_a: "yes }", call_b: "2" },
+      ["user", "assistant", "tool", "tool"],
+    ],
+    [
+      "and says more",
+      [ask, mail],
+      '{"call_a": "yes", "call_b": ""}\n\nBe quick.',
+      { call_a: "yes", call_b: "" },
+      ["user", "assistant", "tool", "tool", "user"],
+    ],
+  ])("%s", async (_, calls, message, results, roles) => {
+    const { url, requests } = await openToolEndpoint(calls);
+    const bench = await openVercelBench({ baseUrl: url });
+    const { resumeToken = "" } = (await bench.run({ tools })).result;
+    const { result } = await bench.run({ tools, message, resumeToken });
+    expect(result).toMatchObject({ status: "ok", output: "Done.", resumeToken });
+    expect(result.outputs).toBeUndefined();
+    expect(toldResults(requests[1] as Received)).toEqual(results);
+    expect(rolesOf(requests[1] as Received)).toEqual(roles);
+  });
+
+  test.each([
+    ["text", "yes", /waits for the results of 2 tool calls.*call_a, call_b/],
+    ["only one of them", '{"call_a": "yes"}', /waits for the results of 2 tool calls/],
+    ["what is no object", "[1, 2]", /waits for the results of 2 tool calls/],
+    ["what is no JSON", '{"call_a": yes, "call_b": 1}', /waits for the results of 2 tool calls/],
+    ["what was not asked", '{"call_a": 1, "call_b": 2, "call_c": 3}', /results for unknown calls: call_c/],
+  ])("with %s to several calls: that is refused, and the calls still wait", async (_, message, words) => {
+    const { url, requests } = await openToolEndpoint([ask, mail]);
+    const bench = await openVercelBench({ baseUrl: url });
+    const { resumeToken = "" } = (await bench.run({ tools })).result;
+    expect((await bench.run({ tools, message, resumeToken })).result).toMatchObject({
+      status: "error",
+      errorCode: "adapter_error",
+      error: expect.stringMatching(words),
+      resumeToken,
+    });
+    expect(requests).toHaveLength(1);
+    const answered = await bench.run({ tools, message: '{"call_a":"1","call_b":"2"}', resumeToken });
+    expect(answered.result).toMatchObject({ status: "ok", output: "Done." });
+  });
+});
+
+test("a step may call an MCP tool and a declared one: the first is worked, the other waits", async () => {
+  const { url, requests } = await openToolEndpoint([{ id: "call_m", name: "mcp__wild__tell_it" }, ask]);
+  const bench = await openVercelBench({ baseUrl: url });
+  const { result, events } = await bench.run({ tools, mcpServers });
+  expect(result).toMatchObject({ status: "ok", outputs: { toolCalls: [{ toolCallId: "call_a" }] } });
+  expect(result.outputs?.["toolCalls"]).toHaveLength(1);
+  expect(events.flatMap((event) => (event.type === "tool.completed" ? [event.data.toolCallId] : []))).toEqual(["call_m"]);
+  const { resumeToken = "" } = result;
+  const next = await bench.run({ tools, mcpServers, message: "Eve says yes.", resumeToken });
+  expect(next.result).toMatchObject({ status: "ok", output: "Done." });
+  expect(toldResults(requests[1] as Received)).toEqual({ call_m: "the other one", call_a: "Eve says yes." });
+});
+
+test("an input that is no JSON is the model's fault, which it hears of", async () => {
+  const { url, requests } = await openToolEndpoint([{ id: "c1", name: "ask_user", input: "{oops" }]);
+  const bench = await openVercelBench({ baseUrl: url });
+  const { result } = await bench.run({ tools });
+  expect([result.status, requests.length]).toEqual(["ok", 2]);
+});

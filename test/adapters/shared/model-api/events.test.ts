@@ -1,0 +1,162 @@
+import type { TextStreamPart, ToolSet } from "ai";
+import { describe, expect, test } from "vitest";
+import { createPartReader } from "../../../../adapters/shared/model-api/events.ts";
+
+type Part = TextStreamPart<ToolSet>;
+const usage = (
+  input: number | undefined,
+  output: number | undefined,
+  details: { read?: number; write?: number; thinking?: number } = {},
+) => ({
+  inputTokens: input,
+  outputTokens: output,
+  totalTokens: undefined,
+  inputTokenDetails: { cacheReadTokens: details.read, cacheWriteTokens: details.write, noCacheTokens: undefined },
+  outputTokenDetails: { reasoningTokens: details.thinking, textTokens: undefined },
+});
+const finishStep = (changes: object = {}) =>
+  ({
+    type: "finish-step",
+    finishReason: "stop",
+    usage: usage(130, 30),
+    response: { modelId: "m-1" },
+    providerMetadata: undefined,
+    ...changes,
+  }) as unknown as Part;
+const finish = (finishReason: string, rawFinishReason: string | undefined = finishReason) =>
+  ({ type: "finish", finishReason, rawFinishReason, totalUsage: usage(1, 1) }) as unknown as Part;
+const call = (toolCallId: string) => ({ type: "tool-call", toolCallId, toolName: "look", input: { at: 1 } }) as unknown as Part;
+const open = (maxSteps = 50) =>
+  createPartReader({ explain: (error) => ({ status: "error", errorCode: "model_error", error: String(error) }), maxSteps });
+const ended = (status: "ok" | "error", errorCode?: string) => ({
+  kind: "ended",
+  ending: expect.objectContaining({ status, ...(errorCode !== undefined && { errorCode }) }),
+});
+
+describe("a part, and what it means", () => {
+  test.each<[string, Part[], unknown[]]>([
+    ["text", [{ type: "text-delta", id: "1", text: "Hi" }], [{ kind: "text", text: "Hi" }]],
+    [
+      "nothing to tell",
+      [
+        { type: "start" } as Part,
+        { type: "text-start", id: "1" },
+        { type: "text-end", id: "1" },
+        { type: "custom", kind: "anthropic.message_start" } as never,
+      ],
+      [],
+    ],
+    [
+      "thought",
+      [
+        { type: "reasoning-start", id: "1" },
+        { type: "reasoning-delta", id: "1", text: "hm" },
+      ],
+      [{ kind: "progress", data: { doing: "reasoning" } }],
+    ],
+    [
+      "long thought",
+      [
+        { type: "reasoning-delta", id: "1", text: "x".repeat(4096) },
+        { type: "reasoning-delta", id: "1", text: "x" },
+      ],
+      [{ kind: "progress", data: { doing: "reasoning" } }],
+    ],
+    [
+      "a call on its way",
+      [
+        { type: "tool-input-start", id: "1", toolName: "look" },
+        { type: "tool-input-delta", id: "1", delta: "{" },
+      ],
+      [{ kind: "progress", data: { doing: "tool input", toolName: "look" } }],
+    ],
+    ["a call", [call("1")], [{ kind: "tool.invoked", toolCallId: "1", toolName: "look", input: { at: 1 } }]],
+    [
+      "its result",
+      [{ type: "tool-result", toolCallId: "1", toolName: "look", input: {}, output: { content: [] } } as never],
+      [{ kind: "tool.completed", toolCallId: "1", toolName: "look", output: { content: [] }, isError: false }],
+    ],
+    [
+      "its result, an error by its own word",
+      [{ type: "tool-result", toolCallId: "1", toolName: "look", input: {}, output: { isError: true } } as never],
+      [{ kind: "tool.completed", toolCallId: "1", toolName: "look", output: { isError: true }, isError: true }],
+    ],
+    [
+      "its error",
+      [{ type: "tool-error", toolCallId: "1", toolName: "look", input: {}, error: new Error("no") } as never],
+      [{ kind: "tool.completed", toolCallId: "1", toolName: "look", output: "no", isError: true }],
+    ],
+    [
+      "a step",
+      [finishStep()],
+      [
+        { kind: "known", facts: { model: "m-1" } },
+        { kind: "progress", data: { step: 1, finishReason: "stop" } },
+      ],
+    ],
+    [
+      "an error",
+      [{ type: "error", error: "oops" }],
+      [{ kind: "ended", ending: { status: "error", errorCode: "model_error", error: "oops" } }],
+    ],
+    ["an abort", [{ type: "abort" }], [ended("error", "cancelled")]],
+    ["the end", [finish("stop")], [ended("ok")]],
+    ["an end for a reason of the vendor's", [finish("other", "eos")], [ended("ok")]],
+    ["an end without a reason", [{ ...finish("other"), rawFinishReason: undefined } as Part], [ended("error", "model_error")]],
+    ["an answer cut off", [finish("length")], [ended("error", "output_limit")]],
+    ["a filter", [finish("content-filter")], [ended("error", "model_error")]],
+    ["an error for a reason", [finish("error")], [ended("error", "model_error")]],
+    ["an end for tool calls, without one", [finish("tool-calls")], [ended("error", "model_error")]],
+  ])("%s", (_, parts, steps) => {
+    const { read } = open();
+    expect(parts.flatMap((part) => read(part))).toEqual(steps);
+  });
+});
+
+test("calls without a result are what the task ends with, whatever reason the model names", () => {
+  for (const reason of ["tool-calls", "stop"]) {
+    const { read } = open(1);
+    const steps = [
+      call("1"),
+      call("2"),
+      { type: "tool-result", toolCallId: "1", toolName: "look", output: 1 } as never,
+      finishStep(),
+      finish(reason),
+    ].flatMap((part) => read(part));
+    expect(steps.slice(-2)).toEqual([
+      { kind: "known", facts: { outputs: { toolCalls: [{ toolCallId: "2", toolName: "look", input: { at: 1 } }] } } },
+      ended("ok"),
+    ]);
+  }
+});
+
+test("a model that would go on after its last step has not come to an end", () => {
+  const { read } = open(2);
+  expect([finishStep(), finishStep(), finish("tool-calls")].flatMap((part) => read(part)).at(-1)).toEqual(ended("error", "max_turns"));
+});
+
+describe("usage", () => {
+  test.each([
+    // Prompt 130, 20 of them cached, answer 30, 5 of them thinking: the SDK counts as Bridge does.
+    [
+      "one step",
+      [usage(130, 30, { read: 20, thinking: 5 })],
+      { inputTokens: 130, outputTokens: 30, cacheReadTokens: 20, thinkingTokens: 5 },
+    ],
+    [
+      "several steps",
+      [usage(130, 30, { read: 20 }), usage(10, 1, { read: 0, write: 4 })],
+      { inputTokens: 140, outputTokens: 31, cacheReadTokens: 20, cacheWriteTokens: 4 },
+    ],
+    ["what nobody has told", [usage(undefined, undefined)], undefined],
+    ["a step of which nobody has told", [usage(130, 30), usage(undefined, 3)], undefined],
+    ["no step", [], undefined],
+    ["what cannot be", [usage(-5, 30)], undefined],
+    ["what is no count", [usage(130, 1e308)], undefined],
+    ["a part that cannot be", [usage(130, 30, { read: -20 })], { inputTokens: 130, outputTokens: 30 }],
+  ])("%s", (_, usages, expected) => {
+    const reader = open();
+    for (const one of usages) reader.read(finishStep({ usage: one }));
+    expect(reader.usage).toEqual(expected);
+  });
+});

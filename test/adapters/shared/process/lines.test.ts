@@ -1,0 +1,99 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createLineSplitter } from "../../../../adapters/shared/process/lines.ts";
+import { anyCharacter } from "../../../any-character.ts";
+
+const split = (chunks: readonly Uint8Array[], maxLineBytes = 1_000) => {
+  const lines: [line: string, ended: boolean][] = [];
+  const splitter = createLineSplitter(maxLineBytes, (line, ended) => lines.push([line, ended]));
+  const withinLimit = chunks.map((chunk) => splitter.push(chunk));
+  splitter.end();
+  return { lines, withinLimit };
+};
+const bytes = (text: string) => Buffer.from(text);
+
+describe("lines", () => {
+  test.each([
+    ["nothing", [], []],
+    ["one line", ["a\n"], [["a", true]]],
+    [
+      "a last line without a newline",
+      ["a\nb"],
+      [
+        ["a", true],
+        ["b", false],
+      ],
+    ],
+    [
+      "empty lines",
+      ["\n\n"],
+      [
+        ["", true],
+        ["", true],
+      ],
+    ],
+    [
+      "a line in pieces",
+      ["a", "", "b", "\nc\n"],
+      [
+        ["ab", true],
+        ["c", true],
+      ],
+    ],
+    ["a carriage return, which belongs to the line", ["a\r\n"], [["a\r", true]]],
+  ] as [string, string[], [string, boolean][]][])("%s", (_name, chunks, expected) => {
+    expect(split(chunks.map(bytes)).lines).toEqual(expected);
+  });
+
+  test("replaces bytes that are not UTF-8", () => {
+    expect(split([Buffer.from([0x61, 0xff, 0x62, 0xc3, 0x0a])]).lines).toEqual([["a\ufffdb\ufffd", true]]);
+  });
+
+  test("comes out the same however the bytes are cut", () => {
+    const text = fc.string({ unit: anyCharacter, maxLength: 20 });
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 5 }), fc.array(fc.nat(), { maxLength: 20 }), (parts, cuts) => {
+        const whole = bytes(parts.join("\n"));
+        const borders = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((a, b) => a - b), whole.length];
+        const chunks = borders.slice(1).map((border, index) => whole.subarray(borders[index], border));
+        const joined = split(chunks)
+          .lines.map(([line, ended]) => line + (ended ? "\n" : ""))
+          .join("");
+        expect(joined).toBe(whole.toString("utf8"));
+      }),
+    );
+  });
+
+  test("comes out the same whether or not its lines fit the limit together", () => {
+    const line = fc.string({ unit: anyCharacter, maxLength: 6 }).map((text) => text.replaceAll("\n", ""));
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+        const whole = bytes(lines.map((text) => `${text}\n`).join(""));
+        const longest = Math.max(0, ...lines.map((text) => bytes(text).length));
+        expect(split([whole], longest).lines).toEqual(split([whole], 10_000).lines);
+      }),
+    );
+  });
+
+  test("short lines cost about as much as long ones of the same size", () => {
+    const cpuOf = (line: string): number => {
+      const chunk = Buffer.from(line.repeat(65_536 / line.length));
+      const splitter = createLineSplitter(1024 ** 2, () => {});
+      const begun = process.cpuUsage();
+      for (let time = 0; time < 50; time += 1) splitter.push(chunk);
+      const { user, system } = process.cpuUsage(begun);
+      return user + system;
+    };
+    cpuOf("warm-up\n");
+    // Each line of its own would cost some hundred times as much.
+    expect(cpuOf("x\n")).toBeLessThan(40 * Math.max(cpuOf(`${"x".repeat(1023)}\n`), 1_000));
+  });
+
+  test("takes a line of exactly the limit and refuses one byte more", () => {
+    expect(split([bytes("12345\n")], 5)).toEqual({ lines: [["12345", true]], withinLimit: [true] });
+    expect(split([bytes("ok\n123"), bytes("456"), bytes("\nafter\n")], 5)).toEqual({
+      lines: [["ok", true]],
+      withinLimit: [true, false, false],
+    });
+  });
+});

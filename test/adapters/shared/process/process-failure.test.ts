@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { exitFailure, stopFailure } from "../../../../adapters/shared/process/process-failure.ts";
+import type { ProcessEnd } from "../../../../adapters/shared/process/run-process.ts";
+
+const exited = (changes: Partial<ProcessEnd> = {}): ProcessEnd => ({
+  spawnError: null,
+  exitCode: 0,
+  exitSignal: null,
+  aborted: false,
+  limit: null,
+  stderr: "",
+  orphansKilled: 0,
+  orphansLeft: 0,
+  ...changes,
+});
+
+describe("what stops a program whatever it says", () => {
+  test.each([
+    [{ spawnError: "ENOENT" }, "spawn_failed", "The program did not start: ENOENT"],
+    [{ limit: "lineBytes" }, "output_limit", "The program wrote a line of more than 8 MiB."],
+    [{ limit: "stdoutBytes" }, "output_limit", "The program wrote more than 32 MiB."],
+  ] satisfies [Partial<ProcessEnd>, string, string][])("%j", (changes, errorCode, error) => {
+    expect(stopFailure(exited(changes))).toEqual({ status: "error", errorCode, error });
+  });
+
+  test("the limits that were set are the ones that are told", () => {
+    const limits = { lineBytes: 1024 ** 2, stdoutBytes: 256 * 1024 ** 2 };
+    expect(stopFailure(exited({ limit: "lineBytes" }), limits)?.error).toContain(" 1 MiB");
+    expect(stopFailure(exited({ limit: "stdoutBytes" }), limits)?.error).toContain(" 256 MiB");
+  });
+
+  test.each([[{}], [{ exitCode: 7 }], [{ exitSignal: "SIGTERM", aborted: true }]] satisfies [Partial<ProcessEnd>][])(
+    "nothing: %j",
+    (changes) => {
+      expect(stopFailure(exited(changes))).toBeNull();
+    },
+  );
+});
+
+describe("the exit of a program that has told nothing", () => {
+  test.each([
+    [{ exitCode: 0 }, "runtime_crashed", "The program exited with code 0."],
+    [{ exitCode: 3, stderr: " why \n" }, "runtime_crashed", "The program exited with code 3. why"],
+    [{ exitCode: null, exitSignal: "SIGKILL" }, "runtime_crashed", "The program was ended by SIGKILL."],
+    [{ exitCode: 1, aborted: true, stderr: "why" }, "cancelled", "The task was cancelled."],
+  ] satisfies [Partial<ProcessEnd>, string, string][])("%j", (changes, errorCode, error) => {
+    expect(exitFailure(exited(changes))).toEqual({ status: "error", errorCode, error });
+  });
+
+  test("shows only the end of a long stderr", () => {
+    const { error } = exitFailure(exited({ exitCode: 1, stderr: `${"x".repeat(60_000)}the reason` }));
+    expect(error).toHaveLength("The program exited with code 1. ".length + 4_000);
+    expect(error).toMatch(/the reason$/);
+  });
+});

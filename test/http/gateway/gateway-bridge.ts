@@ -1,0 +1,48 @@
+import type { LoadedAdapter } from "../../../src/adapters/adapter-registry.ts";
+import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
+import { createInMemoryManager, type InMemoryManager } from "../../adapters/in-memory-manager.ts";
+import { type Answer, type Bridge, type Call, startBridge, until } from "../start-bridge.ts";
+
+/** A Bridge whose adapter `daemon` manages everything, until a test changes what it does; `halfway` manages skills alone, `fallen` is offline. */
+export interface GatewayBridge extends Bridge {
+  /** Called before each call of a manager; a test may wait here, or throw. */
+  hook: { before(method: keyof InMemoryManager): Promise<void> | void };
+  /** A request below `/api/v2/gateway/`. */
+  gateway(method: string, target: string, options?: Call): Promise<Answer>;
+  /** The log lines of writes: what was told, without what every line has. */
+  audit(): Record<string, unknown>[];
+}
+
+/** Starts one; what it stores is empty. */
+export async function startGatewayBridge(environment: Record<string, string> = {}): Promise<GatewayBridge> {
+  const hook: GatewayBridge["hook"] = { before() {} };
+  const manager = createInMemoryManager({ before: (method) => hook.before(method) });
+  const capabilities = { management: true };
+  const { listSkills, readSkill, writeSkill, deleteSkill, installSkillDependencies } = manager;
+  const fallen = { ...createInMemoryAdapter({ provider: "fallen", capabilities }), ...manager };
+  fallen.checkHealth = async () => ({ status: "offline", connection: null, version: null, detail: "It fell over.", preflight: [] });
+  const adapters = [
+    { ...createInMemoryAdapter({ provider: "daemon", capabilities }), ...manager },
+    {
+      ...createInMemoryAdapter({ provider: "halfway", capabilities }),
+      ...{ listSkills, readSkill, writeSkill, deleteSkill, installSkillDependencies },
+    },
+    fallen,
+  ];
+  const loaded: LoadedAdapter[] = adapters.map((adapter) => ({ provider: adapter.provider, adapter }));
+  const bridge = await startBridge(environment, { adapters: loaded });
+  await until(
+    () => bridge.call("GET", "/api/v2/adapters"),
+    ({ body }) => body.data.every(({ health }: { health: { checkedAt: string | null } }) => health.checkedAt !== null),
+  );
+  return {
+    ...bridge,
+    hook,
+    gateway: (method, target, options) => bridge.call(method, `/api/v2/gateway/${target}`, options),
+    audit: () =>
+      bridge.log
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ msg }) => String(msg).startsWith("gateway write"))
+        .map(({ level: _, time: __, pid: ___, hostname: ____, ...rest }) => rest),
+  };
+}

@@ -1,0 +1,115 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startBridgeProgram } from "../../bridge-program.ts";
+import { startReceiver } from "../../callbacks/receiver.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { type Bridge, startBridge } from "../start-bridge.ts";
+
+interface Description {
+  paths: Record<string, Record<string, { requestBody: { content: Record<string, { example: object }> } }>>;
+  webhooks: {
+    taskEnded: {
+      post: { parameters: { name: string; required: boolean }[]; requestBody: { content: Record<string, { schema: object }> } };
+    };
+  };
+  components: object;
+}
+
+describe("the page of the API", () => {
+  let bridge: Bridge;
+  beforeAll(async () => {
+    bridge = await startBridge();
+  });
+  afterAll(() => bridge.close());
+
+  test("has the name of the product and no logo of another one", async () => {
+    const { text: page } = await bridge.call("GET", "/docs", { token: null });
+    expect(page).toContain("<title>Bridge API</title>");
+    expect(page).toContain("/docs/static/theme/favicon.svg");
+    expect(page).not.toContain("favicon-32x32.png");
+    const { text: script } = await bridge.call("GET", "/docs/static/swagger-initializer.js", { token: null });
+    expect(script).toContain('"layout":"BaseLayout"');
+    const icon = await bridge.call("GET", "/docs/static/theme/favicon.svg", { token: null });
+    expect([icon.status, icon.headers.get("content-type")]).toEqual([200, expect.stringContaining("image/svg+xml")]);
+  });
+
+  test("names nothing outside of Bridge", async () => {
+    for (const target of ["/docs", "/docs/static/swagger-initializer.js", "/docs/static/theme/favicon.svg"]) {
+      const { text } = await bridge.call("GET", target, { token: null });
+      expect([...text.matchAll(/https?:\/\/[^\s"'<>)]+/g)].map(([url]) => url).filter((url) => !/w3\.org|stackoverflow/.test(url))).toEqual(
+        [],
+      );
+    }
+  });
+});
+
+test("every path of the description answers 405 to every other method, as it is described", async () => {
+  const bridge = await startBridge();
+  try {
+    const { paths } = (await bridge.call("GET", "/openapi.json")).body as Description;
+    const filled = Object.entries(paths).map(([path, operations]) => [path.replaceAll(/\{\w+\}/g, "x1"), Object.keys(operations)] as const);
+    expect(filled.length).toBeGreaterThan(20);
+    for (const [target, described] of filled)
+      for (const method of ["get", "post", "put", "patch", "delete"]) {
+        if (described.includes(method)) continue;
+        // `call` holds the answer, its headers too, against the description.
+        const { status } = await bridge.call(method.toUpperCase(), target);
+        expect([method, target, status]).toEqual([method, target, 405]);
+      }
+  } finally {
+    await bridge.close();
+  }
+});
+
+test("the headers of the rate limit are described where they are sent", async () => {
+  const bridge = await startBridge({ BRIDGE_RATE_LIMIT: "2" });
+  try {
+    for (const expected of [202, 202, 429]) {
+      const { status, headers } = await bridge.dispatch({});
+      expect([status, headers.get("x-ratelimit-limit")]).toEqual([expected, "2"]);
+    }
+  } finally {
+    await bridge.close();
+  }
+});
+
+test("a Bridge with default settings completes the dispatch that the description proposes", async () => {
+  const bridge = await startBridgeProgram(await temporaryDirectory());
+  const description = (await (await bridge.call("GET", "/openapi.json")).json()) as Description;
+  const example = description.paths["/api/v2/dispatch"]?.["post"]?.requestBody.content["application/json"]?.example;
+  const dispatch = async () => {
+    const answer = await bridge.call("POST", "/api/v2/dispatch", example, { prefer: "wait=30" });
+    return [answer.status, ((await answer.json()) as { state?: string }).state];
+  };
+  // The adapter is looked at after the start: until then it is offline.
+  await expect.poll(dispatch).toEqual([200, "completed"]);
+});
+
+test("a callback is what the webhook describes, with its headers", async () => {
+  const receiver = await startReceiver();
+  const bridge = await startBridge({ BRIDGE_CALLBACK_SECRETS: `whsec_${Buffer.alloc(32).toString("base64")}` });
+  try {
+    const { webhooks, components } = (await bridge.call("GET", "/openapi.json")).body as Description;
+    const { parameters, requestBody } = webhooks.taskEnded.post;
+    const schema = requestBody.content["application/json"]?.schema;
+    const validate = new Ajv2020({ strict: false, validateFormats: false }).compile({ ...schema, components });
+    const described = parameters.map(({ name }) => name);
+    const required = parameters.filter((parameter) => parameter.required).map(({ name }) => name);
+
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const callbackUrl = `${receiver.origin}/results`;
+    for (const message of ["look", "fail"])
+      await bridge.dispatch({ message, callbackUrl, metadata: { a: 1 } }, { headers: { traceparent } });
+    await expect.poll(() => receiver.posts.length).toBe(2);
+    for (const { headers, body } of receiver.posts) {
+      expect(Object.keys(headers)).toEqual(expect.arrayContaining([...required, "webhook-signature", "traceparent"]));
+      const ofHttp = ["host", "connection", "content-type", "content-length"];
+      expect(Object.keys(headers).filter((name) => !described.includes(name) && !ofHttp.includes(name))).toEqual([]);
+      validate(JSON.parse(body.toString()));
+      expect(validate.errors).toBeNull();
+    }
+  } finally {
+    await bridge.close();
+    await receiver.close();
+  }
+});

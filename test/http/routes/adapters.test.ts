@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await startBridge();
+});
+afterAll(() => bridge.close());
+
+const adapters = () => bridge.call("GET", "/api/v2/adapters");
+const entry = async (provider: string) =>
+  (await adapters()).body.data.find((adapter: { provider: string }) => adapter.provider === provider);
+
+test("lists every adapter with its health, abilities and load, also one that could not be loaded", async () => {
+  const { status, body } = await until(adapters, (answer) => answer.body.data[0].health.checkedAt !== null);
+  expect([status, body.meta]).toEqual([200, { nextCursor: null }]);
+  expect(body.data.map(({ provider }: { provider: string }) => provider)).toEqual(["memory", "narrow", "absent"]);
+  expect(body.data[1]).toMatchObject({
+    health: { status: "healthy", connection: "in-process", version: null, detail: null, preflight: [] },
+    capabilities: { streaming: true, tools: false, sessionResume: false, outputStrategies: ["stream"], inputs: [] },
+    running: 0,
+    queued: 0,
+    maxConcurrent: 1,
+  });
+  expect(new Date(body.data[1].health.checkedAt).toISOString()).toBe(body.data[1].health.checkedAt);
+  expect(body.data[2]).toMatchObject({
+    health: { status: "offline", connection: null, detail: "It is not installed." },
+    capabilities: null,
+    running: 0,
+  });
+});
+
+test("counts what runs and what waits", async () => {
+  await bridge.dispatch({ provider: "narrow", taskId: "runs", message: "wait" });
+  await bridge.dispatch({ provider: "narrow", taskId: "waits" });
+  await until(
+    () => entry("narrow"),
+    ({ running }) => running === 1,
+  );
+  expect(await entry("narrow")).toMatchObject({ running: 1, queued: 1 });
+  expect((await bridge.call("GET", "/metrics")).text).toContain('bridge_tasks_queued{provider="narrow"} 1');
+});
+
+test("comes in pages like every list, in the configured order", async () => {
+  const found: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { body } = await bridge.call("GET", `/api/v2/adapters?limit=2${cursor && `&cursor=${cursor}`}`);
+    found.push(...body.data.map(({ provider }: { provider: string }) => provider));
+    cursor = body.meta.nextCursor;
+  }
+  expect(found).toEqual(["memory", "narrow", "absent"]);
+  expect((await bridge.call("GET", "/api/v2/adapters?limit=3")).body.meta).toEqual({ nextCursor: null });
+});
+
+test.each(["provider=memory", "limit=0", "limit=201", "cursor=x"])("refuses ?%s", async (query) => {
+  const refused = await bridge.call("GET", `/api/v2/adapters?${query}`);
+  expectProblem(refused, "invalid_request");
+  expect(refused.body.errors.map((fault: { path: string }) => fault.path)).toEqual([query.split("=")[0]]);
+});

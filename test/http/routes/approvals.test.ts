@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { approvalSchema } from "../../../src/http/routes/describe-approval.ts";
+import { listOf } from "../../../src/http/wire/cursor.ts";
+import { type Bridge, expectProblem, startBridge, type TokenName, until } from "../start-bridge.ts";
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await startBridge({ BRIDGE_APPROVAL_SECONDS: "60" });
+});
+afterAll(() => bridge.close());
+
+const list = (query = "", token: TokenName = "alpha") => bridge.call("GET", `/api/v2/approvals${query}`, { token });
+const decide = (approvalId: string, body: unknown, token: TokenName = "alpha") =>
+  bridge.call("POST", `/api/v2/approvals/${approvalId}`, { body, token });
+const taskIn = (taskId: string, state: string) =>
+  until(
+    () => bridge.call("GET", `/api/v2/tasks/${taskId}`),
+    ({ body }) => body.state === state,
+  );
+
+/** Dispatches a task that asks, and waits for its question. */
+async function ask(taskId: string): Promise<string> {
+  await bridge.dispatch({ taskId, message: "ask", approvals: "ask", profile: "modify" });
+  const { body } = await until(
+    () => list("?state=pending"),
+    ({ body }) => body.data.some((approval: { taskId: string }) => approval.taskId === taskId),
+  );
+  return body.data.find((approval: { taskId: string }) => approval.taskId === taskId).approvalId;
+}
+
+test("a task that asks says what it waits for, and goes on with the answer", async () => {
+  const approvalId = await ask("t1");
+  expect((await bridge.call("GET", "/api/v2/tasks/t1")).body).toMatchObject({ state: "running", waitingOn: "approval" });
+  expect((await bridge.call("GET", "/api/v2/tasks?state=running")).body.data).toMatchObject([{ taskId: "t1", waitingOn: "approval" }]);
+  const decided = await decide(approvalId, { decision: "approve", reason: "It is old." });
+  expect(decided.status).toBe(200);
+  expect(approvalSchema.parse(decided.body)).toMatchObject({
+    ...{
+      approvalId,
+      taskId: "t1",
+      agentId: "writer",
+      provider: "memory",
+      toolCallId: "call-1",
+      toolName: "delete",
+      input: { path: "a.md" },
+    },
+    ...{ state: "approved", decidedBy: "alpha", reason: "It is old." },
+  });
+  expect((await taskIn("t1", "completed")).body).toMatchObject({ waitingOn: null, result: { output: "approve" } });
+  const events = (await bridge.call("GET", "/api/v2/tasks/t1/events")).body.data;
+  expect(events.find(({ type }: { type: string }) => type === "tool.approval_resolved").data).toEqual({
+    ...{ approvalId, toolCallId: "call-1", decision: "approve", by: "alpha", reason: "It is old." },
+  });
+  expectProblem(await decide(approvalId, { decision: "reject" }), "already_decided");
+  const audit = bridge.log.map((line) => JSON.parse(line)).find(({ msg }) => msg === "approval decided");
+  expect(audit).toMatchObject({ approvalId, taskId: "t1", tenant: "alpha", decidedBy: "alpha", state: "approved", reason: "It is old." });
+});
+
+test("two clients at the same moment: one decides, the other is told", async () => {
+  const approvalId = await ask("t2");
+  const answers = await Promise.all((["approve", "reject"] as const).map((decision) => decide(approvalId, { decision })));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const won = answers[0]?.status === 200 ? "approve" : "reject";
+  expect((await taskIn("t2", "completed")).body.result.output).toBe(won);
+});
+
+test("a cancelled task waits no longer", async () => {
+  const approvalId = await ask("t3");
+  await bridge.call("POST", "/api/v2/tasks/t3/cancel");
+  await taskIn("t3", "cancelled");
+  expectProblem(await decide(approvalId, { decision: "approve" }), "already_decided");
+  const [approval] = (await list("?state=rejected&limit=1")).body.data;
+  expect(approval).toMatchObject({ approvalId, decidedBy: "bridge", reason: "The task was cancelled." });
+});
+
+test("approvals are listed newest first, by state, page by page", async () => {
+  const all = listOf(approvalSchema).parse((await list()).body).data;
+  expect(all.length).toBeGreaterThanOrEqual(3);
+  const first = (await list("?limit=1")).body;
+  const rest = (await list(`?cursor=${first.meta.nextCursor}`)).body;
+  expect([...first.data, ...rest.data]).toEqual(all);
+  expect(rest.meta.nextCursor).toBeNull();
+  expect((await list("?state=approved")).body.data.every(({ state }: { state: string }) => state === "approved")).toBe(true);
+});
+
+test("what belongs to another tenant does not exist, and each act needs its scope", async () => {
+  const approvalId = await ask("t4");
+  expect((await list("", "beta")).body.data).toEqual([]);
+  expectProblem(await decide(approvalId, { decision: "approve" }, "beta"), "not_found");
+  expectProblem(await decide(approvalId, { decision: "approve" }, "reader"), "scope_missing");
+  expectProblem(await decide(approvalId, { decision: "approve" }, "dispatcher"), "scope_missing");
+  expect((await list("", "reader")).status).toBe(200);
+  expectProblem(await list("", "dispatcher"), "scope_missing");
+  await decide(approvalId, { decision: "reject" });
+  await taskIn("t4", "completed");
+});
+
+test.each([
+  ["no decision", {}, "decision"],
+  ["another word", { decision: "maybe" }, "decision"],
+  ["an unknown field", { decision: "approve", by: "me" }, "by"],
+  ["a reason without end", { decision: "approve", reason: "x".repeat(2_001) }, "reason"],
+])("%s is refused by name", async (_, body, path) => {
+  const refused = await decide("apr_unknown", body);
+  expectProblem(refused, "invalid_request");
+  expect(refused.body.errors).toMatchObject([{ path }]);
+});
+
+test("an unknown approval is not found, an unknown state refused", async () => {
+  expectProblem(await decide("apr_unknown", { decision: "approve" }), "not_found");
+  expectProblem(await list("?state=maybe"), "invalid_request");
+});

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import type { TaskSnapshot } from "../../../src/dispatch/task-reader.ts";
+import { describeTask, taskSchema } from "../../../src/http/routes/describe-task.ts";
+import type { Task } from "../../../src/task.ts";
+import { storedTask } from "../../stored-task.ts";
+
+const now = Date.parse("2026-01-02T03:04:05.678Z");
+const base = storedTask({ provider: "memory", state: "queued", createdAt: now - 100_000, startedAt: null });
+const running: Task = { ...base, state: "running", startedAt: now - 90_000 };
+const snapshot = (task: Task, lastProgressAt: number | null): TaskSnapshot => ({
+  task,
+  lastProgressAt,
+  callback: null,
+  isApprovalPending: false,
+  isHeldByQuota: false,
+});
+
+test.each<[string, TaskSnapshot, string | null]>([
+  ["queued", snapshot(base, null), "queue"],
+  ["back in the queue after an interruption", snapshot({ ...base, restarts: 1, startedAt: now - 80_000 }, now - 70_000), "queue"],
+  ["running, an event just now", snapshot(running, now), null],
+  ["running, an event 30 s ago", snapshot(running, now - 30_000), null],
+  ["running, an event more than 30 s ago", snapshot(running, now - 30_001), "runtime"],
+  ["running, a tool call waits for an answer", { ...snapshot(running, now - 60_000), isApprovalPending: true }, "approval"],
+  ["running, no event, started long ago", snapshot(running, null), "runtime"],
+  ["running, no event, just started", snapshot({ ...running, startedAt: now }, null), null],
+  ["running again, its last event from before the interruption", snapshot({ ...running, startedAt: now - 5 }, now - 60_000), null],
+  [
+    "ended",
+    snapshot({ ...running, state: "completed", finishedAt: now, result: { status: "ok", durationMs: 1, connection: "cli" } }, now - 60_000),
+    null,
+  ],
+])("%s", (_, given, waitingOn) => {
+  expect(describeTask(given, now).waitingOn).toBe(waitingOn);
+});
+
+test("the whole task fits its schema; the request and its owner stay inside", () => {
+  const task: Task = {
+    ...running,
+    state: "failed",
+    finishedAt: now,
+    parentTaskId: "p1",
+    request: { ...base.request, metadata: { a: 1 }, systemPrompt: "secret" },
+    result: {
+      status: "error",
+      errorCode: "timeout",
+      error: "Too slow.",
+      durationMs: 5,
+      connection: "acp",
+      usage: { inputTokens: 1, outputTokens: 2 },
+    },
+  };
+  const callback = {
+    task,
+    url: "https://r.example/",
+    state: "dead",
+    attempts: 4,
+    nextAttemptAt: null,
+    lastStatus: 500,
+    lastError: "http_500",
+    updatedAt: now,
+  } as const;
+  const described = describeTask({ task, callback, lastProgressAt: now, isApprovalPending: false, isHeldByQuota: false }, now);
+  expect(taskSchema.parse(described)).toEqual({
+    taskId: "t1",
+    parentTaskId: "p1",
+    provider: "memory",
+    agentId: "a",
+    state: "failed",
+    waitingOn: null,
+    createdAt: "2026-01-02T03:02:25.678Z",
+    startedAt: "2026-01-02T03:02:35.678Z",
+    finishedAt: "2026-01-02T03:04:05.678Z",
+    lastProgressAt: "2026-01-02T03:04:05.678Z",
+    result: task.result,
+    callback: { state: "dead", url: "https://r.example/", attempts: 4, nextAttemptAt: null, lastStatus: 500, lastError: "http_500" },
+    metadata: { a: 1 },
+  });
+});

@@ -1,0 +1,45 @@
+import { open, truncate, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import path from "node:path";
+import Fastify from "fastify";
+import { expect, onTestFinished, test } from "vitest";
+import { sendFile } from "../../../src/http/routes/send-file.ts";
+import { holdRequests } from "../../../src/http/server/hold-requests.ts";
+import { createHeldBytes } from "../../../src/http/wire/held-bytes.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { until } from "../start-bridge.ts";
+
+const SIZE = 64 * 1024 ** 2;
+
+test("a reader that takes nothing is cut off, and the file is let go", async () => {
+  const file = path.join(await temporaryDirectory(), "large");
+  await writeFile(file, "");
+  await truncate(file, SIZE);
+  const handle = await open(file);
+  const app = Fastify();
+  holdRequests(app, { heldBytes: createHeldBytes(), bodyLimitBytes: 1024, stalledReaderMs: 50 });
+  onTestFinished(() => app.close());
+  app.get("/", async (request, reply) => {
+    const stats = await handle.stat({ bigint: true });
+    return sendFile(request, reply, { handle, stats, name: "large", isFinal: true });
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const address = app.server.address();
+  const socket = connect(typeof address === "object" && address !== null ? address.port : 0, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  // Never read from: what the network holds for it fills up, and then nothing moves.
+  socket.pause();
+  socket.write("GET / HTTP/1.1\r\nHost: bridge\r\n\r\n");
+  await until(
+    async () => handle.fd,
+    (descriptor) => descriptor === -1,
+  );
+  let bytes = 0;
+  socket.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  socket.resume();
+  await new Promise((resolve) => socket.once("close", resolve));
+  expect(bytes).toBeLessThan(SIZE);
+});

@@ -1,0 +1,250 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Scope } from "../../../src/access/principal.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+import { type Bridge, expectProblem, startBridge, type TokenName } from "../start-bridge.ts";
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await startBridge();
+});
+afterAll(() => bridge.close());
+
+/** Every route, with what it asks of a token. */
+const routes: readonly [method: string, target: string, scope: Scope | "any" | null][] = [
+  ["POST", "/api/v2/dispatch", "dispatch"],
+  ["GET", "/api/v2/tasks", "read"],
+  ["GET", "/api/v2/tasks/t1", "read"],
+  ["DELETE", "/api/v2/tasks/t1", "dispatch"],
+  ["POST", "/api/v2/tasks/t1/cancel", "dispatch"],
+  ["GET", "/api/v2/tasks/t1/events", "read"],
+  ["GET", "/api/v2/tasks/t1/files", "read"],
+  ["GET", "/api/v2/tasks/t1/files/a.md", "read"],
+  ["GET", "/api/v2/workspaces", "read"],
+  ["PUT", "/api/v2/workspaces/ag1/files/a.md", "dispatch"],
+  ["DELETE", "/api/v2/workspaces/ag1/files/a.md", "dispatch"],
+  ["GET", "/api/events", "read"],
+  ["POST", "/api/v2/events/ticket", "read"],
+  ["GET", "/api/v2/approvals", "read"],
+  ["POST", "/api/v2/approvals/apr_1", "approve"],
+  ["GET", "/api/v2/callbacks", "read"],
+  ["POST", "/api/v2/callbacks/t1/redeliver", "dispatch"],
+  ["GET", "/api/v2/adapters", "read"],
+  ["GET", "/api/v2/gateway/memory", "manage"],
+  ["GET", "/api/v2/gateway/memory/agents", "manage"],
+  ["POST", "/api/v2/gateway/memory/agents", "manage"],
+  ["GET", "/api/v2/gateway/memory/agents/ag1", "manage"],
+  ["PATCH", "/api/v2/gateway/memory/agents/ag1", "manage"],
+  ["DELETE", "/api/v2/gateway/memory/agents/ag1", "manage"],
+  ["GET", "/api/v2/gateway/memory/agents/ag1/files", "manage"],
+  ["GET", "/api/v2/gateway/memory/agents/ag1/files/n1", "manage"],
+  ["PUT", "/api/v2/gateway/memory/agents/ag1/files/n1", "manage"],
+  ["DELETE", "/api/v2/gateway/memory/agents/ag1/files/n1", "manage"],
+  ["GET", "/api/v2/gateway/memory/agents/ag1/bindings", "manage"],
+  ["PUT", "/api/v2/gateway/memory/agents/ag1/bindings", "manage"],
+  ["GET", "/api/v2/gateway/memory/skills", "manage"],
+  ["GET", "/api/v2/gateway/memory/skills/n1", "manage"],
+  ["PUT", "/api/v2/gateway/memory/skills/n1", "manage"],
+  ["DELETE", "/api/v2/gateway/memory/skills/n1", "manage"],
+  ["POST", "/api/v2/gateway/memory/skills/n1/dependencies", "manage"],
+  ["POST", "/api/v2/gateway/memory/system/reload", "manage"],
+  ["GET", "/api/v2/gateway/memory/system/models", "manage"],
+  ["GET", "/api/v2/gateway/memory/system/security", "manage"],
+  ["GET", "/ws/bridge", "any"],
+  ["GET", "/metrics", "metrics"],
+  ["GET", "/healthz", null],
+  ["GET", "/health", null],
+  ["GET", "/readyz", null],
+  ["GET", "/", null],
+  ["GET", "/openapi.json", null],
+  ["GET", "/openapi.yaml", null],
+  ["GET", "/docs", null],
+  ["GET", "/docs/static/swagger-ui.css", null],
+];
+
+test("the table knows every route", async () => {
+  const { paths } = (await bridge.call("GET", "/openapi.json", { token: null })).body;
+  const described = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const parameters = { t1: "{taskId}", "a.md": "{path}", apr_1: "{approvalId}", memory: "{provider}", ag1: "{agentId}", n1: "{name}" };
+  const known = routes.map(([method, target]) => {
+    const segments = target.split("/").map((segment) => parameters[segment as keyof typeof parameters] ?? segment);
+    return `${method} ${segments.join("/")}`;
+  });
+  expect(described.filter((route) => !known.includes(route))).toEqual([]);
+});
+
+describe.each(routes)("%s %s", (method, target, scope) => {
+  const call = (token: TokenName | null, headers: Record<string, string> = {}) => bridge.call(method, target, { token, headers });
+
+  if (scope === null) {
+    test("is open", async () => expect((await call(null)).status).not.toBe(401));
+    return;
+  }
+
+  test("is closed to strangers", async () => {
+    expectProblem(await call(null), "unauthenticated");
+    expectProblem(await call("expired"), "unauthenticated");
+    for (const authorization of [
+      "Bearer",
+      "Bearer ",
+      "Bearer wrong",
+      "Basic c2VjcmV0LWFscGhh",
+      "secret-alpha",
+      "Bearer secret-alpha extra",
+      "Bearer secret-alphä",
+    ]) {
+      expectProblem(await call(null, { authorization: Buffer.from(authorization).toString("latin1") }), "unauthenticated");
+    }
+  });
+
+  test("is closed to a token in the query, even beside a good one", async () => {
+    for (const query of ["token=secret-alpha", "access_token=secret-alpha"]) {
+      expectProblem(await bridge.call(method, `${target}?${query}`, { token: null }), "unauthenticated");
+      expectProblem(await bridge.call(method, `${target}?${query}`), "unauthenticated");
+    }
+  });
+
+  if (scope === "any") {
+    test("lets any token in", async () => expectProblem(await call("scraper"), "upgrade_required"));
+    return;
+  }
+
+  test("asks for its scope, by name", async () => {
+    const others = (["reader", "dispatcher", "scraper"] as const).filter(
+      (name) => ({ reader: "read", dispatcher: "dispatch", scraper: "metrics" })[name] !== scope,
+    );
+    for (const token of others) {
+      const refused = await call(token);
+      expectProblem(refused, "scope_missing");
+      expect(refused.body.detail).toContain(`"${scope}"`);
+    }
+  });
+});
+
+test("the scheme's name may be written in any case", async () => {
+  for (const scheme of ["bearer", "BEARER"]) {
+    expect(
+      (await bridge.call("GET", "/api/v2/adapters", { token: null, headers: { authorization: `${scheme} secret-alpha` } })).status,
+    ).toBe(200);
+  }
+});
+
+describe("tickets", () => {
+  const mint = async () => (await bridge.call("POST", "/api/v2/events/ticket", { token: "reader" })).body.ticket as string;
+  const open = async (target: string) => {
+    const response = await fetch(bridge.url + target);
+    await response.body?.cancel();
+    return response.status;
+  };
+
+  test("open the event stream or a WebSocket once, and nothing else", async () => {
+    const ticket = await mint();
+    for (const [method, target, scope] of routes) {
+      if (scope === null || target === "/api/events" || target === "/ws/bridge") continue;
+      expectProblem(await bridge.call(method, `${target}?ticket=${ticket}`, { token: null }), "unauthenticated");
+    }
+    expect(await open(`/api/events?ticket=${ticket}`)).toBe(200);
+    expect(await open(`/api/events?ticket=${ticket}`)).toBe(401);
+    expect(await open(`/ws/bridge?ticket=${await mint()}`)).toBe(426);
+    expect(await open("/api/events?ticket=made-up")).toBe(401);
+    expect(await open(`/api/events?ticket=${await mint()}&ticket=${await mint()}`)).toBe(401);
+  });
+});
+
+test("a token that is taken back ends its streams and its tickets, and nobody else's", async () => {
+  const file = path.join(await temporaryDirectory(), "tokens.json");
+  const keep = (...names: TokenName[]) =>
+    writeFile(
+      file,
+      JSON.stringify(
+        names.map((name) => ({
+          name,
+          tenant: "alpha",
+          sha256: createHash("sha256").update(`secret-${name}`).digest("hex"),
+          scopes: ["read", "dispatch"],
+        })),
+      ),
+    );
+  await keep("alpha", "reader");
+  const other = await startBridge({ BRIDGE_TOKENS_FILE: file });
+  try {
+    const open = (token: TokenName) => fetch(`${other.url}/api/events`, { headers: { authorization: `Bearer secret-${token}` } });
+    const mint = async (token: TokenName) => (await other.call("POST", "/api/v2/events/ticket", { token })).body.ticket as string;
+    const redeem = async (ticket: string) => {
+      const response = await fetch(`${other.url}/api/events?ticket=${ticket}`);
+      await response.body?.cancel();
+      return response.status;
+    };
+    const [gone, kept] = [await open("alpha"), await open("reader")];
+    const tickets = [await mint("alpha"), await mint("reader")] as const;
+
+    await keep("reader");
+    expect((await gone.text()).split("\n\n").at(-2)).toBe('event: stream.closing\ndata: {"reason":"token_withdrawn"}');
+    expect([await redeem(tickets[0]), await redeem(tickets[1])]).toEqual([401, 200]);
+    expectProblem(await other.call("GET", "/api/v2/tasks"), "unauthenticated");
+
+    await other.dispatch({}, { token: "reader" });
+    let told = "";
+    for await (const piece of kept.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      told += piece;
+      if (told.includes("event: execution.completed")) break;
+    }
+    expect(told).not.toContain("stream.closing");
+  } finally {
+    await other.close();
+  }
+});
+
+test("a ticket is minted without parameters and fields", async () => {
+  for (const [target, body, path] of [
+    ["/api/v2/events/ticket?seconds=600", undefined, "seconds"],
+    ["/api/v2/events/ticket", { seconds: 600 }, "seconds"],
+  ] as const) {
+    const refused = await bridge.call("POST", target, { body });
+    expectProblem(refused, "invalid_request");
+    expect(refused.body.errors.map((fault: { path: string }) => fault.path)).toEqual([path]);
+  }
+  for (const body of [undefined, {}]) expect((await bridge.call("POST", "/api/v2/events/ticket", { body })).status).toBe(201);
+});
+
+test("a stranger's body is never read: the answer comes while it has hardly begun", async () => {
+  const socket = connect(bridge.port, "127.0.0.1");
+  socket.write(
+    "POST /api/v2/dispatch HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\nConnection: close\r\n\r\n{",
+  );
+  let answer = "";
+  for await (const chunk of socket) {
+    answer += chunk;
+    if (answer.includes("unauthenticated")) break;
+  }
+  expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+});
+
+test("what a stranger sends is not parsed, however malformed", async () => {
+  for (const [body, type] of [
+    ["{", "application/json"],
+    ["x", "text/csv"],
+    ["x".repeat(9_000_000), "application/json"],
+  ]) {
+    const refused = await bridge.call("POST", "/api/v2/dispatch", { token: null, body, headers: { "content-type": type ?? "" } });
+    expectProblem(refused, "unauthenticated");
+  }
+});
+
+test("neither tokens nor tickets reach the log", async () => {
+  const ticket = (await bridge.call("POST", "/api/v2/events/ticket")).body.ticket as string;
+  await bridge.call("GET", `/api/v2/tasks?ticket=${ticket}`);
+  await bridge.call("GET", `/nothing?token=secret-alpha&ticket=${ticket}`);
+  await bridge.call("POST", "/api/v2/dispatch", { body: "{" });
+  const socket = connect(bridge.port, "127.0.0.1");
+  socket.end("GET /api/events?ticket=secret-ticket HTTP/9.9\r\nAuthorization: Bearer secret-alpha\r\n\r\n");
+  expect(await text(socket)).toContain("400");
+  const log = bridge.log.join("");
+  for (const secret of ["secret-", ticket]) expect(log).not.toContain(secret);
+});

@@ -1,0 +1,146 @@
+import type { AddressInfo, Socket } from "node:net";
+import path from "node:path";
+import { fastifySSE } from "@fastify/sse";
+import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
+import { onTestFinished } from "vitest";
+import { type Principal, scopes } from "../../../src/access/principal.ts";
+import { createTickets } from "../../../src/access/tickets.ts";
+import { createEventLog, type EventLog } from "../../../src/events/event-log.ts";
+import { createServer } from "../../../src/http/server/create-server.ts";
+import { createEventStreams, type EventStreams, type EventStreamsOptions } from "../../../src/http/streams/event-stream.ts";
+import { eventRoutes } from "../../../src/http/streams/events.ts";
+import { taskEventRoutes } from "../../../src/http/streams/task-events.ts";
+import { createHeldBytes } from "../../../src/http/wire/held-bytes.ts";
+import { createMetrics, type Metrics } from "../../../src/metrics.ts";
+import { openStore } from "../../../src/store/sqlite/open-store.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { Task } from "../../../src/task.ts";
+import { newFinish } from "../../conformance/store.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+
+/** A server of event streams and nothing else, on a real socket. */
+export interface StreamServer {
+  readonly url: string;
+  readonly port: number;
+  readonly store: Store;
+  readonly eventLog: EventLog;
+  readonly eventStreams: EventStreams;
+  readonly metrics: Metrics;
+  /** What the server has written and its readers have not taken, over all connections. */
+  bytesWaiting(): number;
+  /** Every line that was logged. */
+  readonly log: string[];
+  /** Appends `count` progress events and waits until they are durable. */
+  progress(task: Task, count: number, data?: Record<string, unknown>): Promise<void>;
+  finish(task: Task): Promise<void>;
+  stop(): Promise<void>;
+  /** Starts again on the same port, over the same data. */
+  start(): Promise<void>;
+}
+
+export interface StreamServerOptions extends Partial<Pick<EventStreamsOptions, "heartbeatMs" | "closeGraceMs" | "replayPatienceMs">> {
+  storeClock?: () => number;
+  ticketClock?: () => number;
+  /** Tokens beside `default` and `other`, which name their tenant. */
+  principals?: Readonly<Record<string, Partial<Principal>>>;
+}
+
+/** Starts a server that stops with the test. A token is the name of its principal, and of its tenant unless said otherwise. */
+export async function startStreamServer(options: StreamServerOptions = {}): Promise<StreamServer> {
+  const { storeClock, ticketClock, heartbeatMs, closeGraceMs, replayPatienceMs } = options;
+  const file = path.join(await temporaryDirectory(), "bridge.db");
+  const principals: StreamServerOptions["principals"] = { default: {}, other: {}, ...options.principals };
+  const log: string[] = [];
+  const logger = pino({ level: "trace" }, { write: (line) => void log.push(line) });
+  const metrics = createMetrics("test");
+  const tickets = createTickets(ticketClock && { clock: ticketClock });
+  const connections = new Set<Socket>();
+  let port = 0;
+  let running: { app: FastifyInstance; store: Store; eventLog: EventLog; eventStreams: EventStreams } | undefined;
+
+  function findPrincipal(token: string): Principal | null {
+    const fields = principals?.[token];
+    return fields === undefined ? null : { name: token, tenant: token, scopes: new Set(scopes), expiresAt: null, ...fields };
+  }
+
+  async function start(): Promise<void> {
+    const store = openStore({ file, ...(storeClock && { clock: storeClock }) });
+    const eventLog = createEventLog({ store, metrics, logger });
+    const times = {
+      ...(heartbeatMs !== undefined && { heartbeatMs }),
+      ...(closeGraceMs !== undefined && { closeGraceMs }),
+      ...(replayPatienceMs !== undefined && { replayPatienceMs }),
+    };
+    const heldBytes = createHeldBytes();
+    const eventStreams = createEventStreams({ store, eventLog, heldBytes, metrics, logger, ...times });
+    const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null, corsOrigins: [] };
+    const app = await createServer({
+      config,
+      logger,
+      version: "test",
+      tokens: { find: findPrincipal },
+      tickets,
+      overload: { isOverloaded: false },
+      heldBytes,
+    });
+    await app.register(fastifySSE);
+    await app.register(eventRoutes({ store, eventStreams, tickets }));
+    await app.register(taskEventRoutes({ store, eventStreams }));
+    app.addHook("preClose", () => eventStreams.closeAll("shutdown"));
+    app.server.on("connection", (socket: Socket) => {
+      connections.add(socket);
+      socket.once("close", () => connections.delete(socket));
+    });
+    await app.listen({ port, host: "127.0.0.1" });
+    port = (app.server.address() as AddressInfo).port;
+    running = { app, store, eventLog, eventStreams };
+  }
+
+  async function stop(): Promise<void> {
+    if (running === undefined) return;
+    const { app, store, eventLog } = running;
+    running = undefined;
+    await app.close();
+    await eventLog.close();
+    await store.close();
+  }
+
+  const now = () => {
+    if (running === undefined) throw new Error("the server does not run");
+    return running;
+  };
+
+  onTestFinished(stop);
+  await start();
+  return {
+    get url() {
+      return `http://127.0.0.1:${port}`;
+    },
+    get port() {
+      return port;
+    },
+    get store() {
+      return now().store;
+    },
+    get eventLog() {
+      return now().eventLog;
+    },
+    get eventStreams() {
+      return now().eventStreams;
+    },
+    metrics,
+    bytesWaiting: () => [...connections].reduce((sum, socket) => sum + socket.writableLength, 0),
+    log,
+    async progress(task, count, data = {}) {
+      const { eventLog } = now();
+      for (let step = 1; step <= count; step += 1) eventLog.append(task, { type: "execution.progress", data: { step, ...data } });
+      await eventLog.settle(task);
+    },
+    async finish(task) {
+      await now().store.finishTaskIfRunning(task, newFinish());
+    },
+    stop,
+    start,
+  };
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { lastJsonObject } from "../../src/requests/last-json-object.ts";
+import { cpuCost } from "../cpu-time.ts";
+
+test.each([
+  ["nothing", "", undefined],
+  ["prose only", "no braces here", undefined],
+  ["an unclosed object", '{"a": ', undefined],
+  ["an array is no object", "[1]", undefined],
+  ["the whole text", ' {"a": 1}\n', { a: 1 }],
+  ["a fenced block", 'Here:\n```json\n{"a": 1}\n```\nDone.', { a: 1 }],
+  ["the last of two fenced blocks", '```json\n{"a": 1}\n```\n```json\n{"b": 2}\n```', { b: 2 }],
+  ["a fenced block without a name", '```\n{"a": 1}\n```', { a: 1 }],
+  ["a broken last block falls back to the one before", '```json\n{"a": 1}\n```\n```json\n{"b": \n```', { a: 1 }],
+  ["an object in prose", 'The answer is {"a": {"b": 2}} as you see.', { a: { b: 2 } }],
+  ["the last of two objects in prose", 'first {"a": 1} then {"b": 2}.', { b: 2 }],
+  ["braces inside strings", 'so: {"a": "}{"}', { a: "}{" }],
+  ["CRLF", '```json\r\n{"a": 1}\r\n```', { a: 1 }],
+])("the last JSON object of a text: %s", (_, text, expected) => {
+  expect(lastJsonObject(text)?.object).toEqual(expected);
+});
+
+test.each([
+  ["the whole text", ' {"a": 1}\n', '{"a": 1}'],
+  ["a fenced block", 'Here:\n```json\n{\n  "a": 12345678901234567890\n}\n```\nDone.', '{\n  "a": 12345678901234567890\n}'],
+  ["an object in prose", 'The answer is {"a": {"b": 2}} as you see.', '{"a": {"b": 2}}'],
+])("the text of the object in %s is the part that was parsed, as it was written", (_, text, json) => {
+  expect(lastJsonObject(text)?.json).toBe(json);
+});
+
+test("a text full of braces costs a bounded number of tries", () => {
+  expect(lastJsonObject(`${"{".repeat(100_000)}x}`)).toBeUndefined();
+});
+
+test("a long text whose every opening is good to its end costs a bounded time", () => {
+  const text = `${'{"":'.repeat(300)}"${"x".repeat(10_000_000)}"}`;
+  expect(cpuCost(() => expect(lastJsonObject(text)).toMatchObject({ object: { "": expect.any(String) } }))).toBeLessThan(75);
+});

@@ -1,0 +1,181 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import SqliteDatabase from "better-sqlite3";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { catalogue } from "../../adapters/index.ts";
+import { migrate } from "../../src/store/sqlite/migrate.ts";
+import { shellCommand, startBridgeProgram } from "../bridge-program.ts";
+import { startTcpServer } from "../callbacks/receiver.ts";
+import { isAlive } from "../is-alive.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+describe("the start", () => {
+  test("tells the address first, and the token that it made, once", async () => {
+    const dataDir = await temporaryDirectory();
+    const first = await startBridgeProgram(dataDir, { BRIDGE_TYPO: "1" });
+    expect(first.log[0]).toMatchObject({ address: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
+    const token = (await readFile(path.join(dataDir, "token"), "utf8")).trim();
+    expect((await stat(path.join(dataDir, "token"))).mode & 0o777).toBe(0o600);
+    await expect.poll(() => first.stderr()).toContain(token);
+    await expect.poll(() => JSON.stringify(first.log)).toContain("BRIDGE_TYPO");
+    expect(JSON.stringify(first.log)).not.toContain(token);
+    expect((await first.call("GET", "/api/v2/tasks")).status).toBe(200);
+    first.signal("SIGTERM");
+    expect(await first.exited).toBe(0);
+
+    const second = await startBridgeProgram(dataDir);
+    expect((await second.call("GET", "/api/v2/tasks")).status).toBe(200);
+    expect(second.stderr()).toBe("");
+  });
+
+  test("reports every fault of the configuration at once, and no secret", async () => {
+    const dataDir = await temporaryDirectory();
+    const start = startBridgeProgram(dataDir, {
+      BRIDGE_PORT: "http",
+      BRIDGE_CALLBACK_SECRETS: "whsec_c2hvcnQ=",
+      BRIDGE_COMMAND: "node agent.js",
+      GATEWAY_PROVIDER: "a",
+      BRIDGE_ADAPTERS: "b",
+    });
+    const words = await start.then(
+      () => "it started",
+      (error: Error) => error.message,
+    );
+    for (const name of ["exit 1", "BRIDGE_PORT", "BRIDGE_CALLBACK_SECRETS", "BRIDGE_COMMAND", "GATEWAY_PROVIDER"])
+      expect(words).toContain(name);
+    expect(words).not.toContain("c2hvcnQ");
+    expect(words).not.toContain("    at ");
+  });
+
+  test("is refused without a token on a host that others can reach, and for a second process on the same data", async () => {
+    await expect(startBridgeProgram(await temporaryDirectory(), { BRIDGE_HOST: "0.0.0.0" })).rejects.toThrow(/exit 1.*token/is);
+    const dataDir = await temporaryDirectory();
+    const first = await startBridgeProgram(dataDir);
+    await expect(startBridgeProgram(dataDir)).rejects.toThrow(/exit 1.*Another process owns the data directory(?!.*^ +at )/ms);
+    expect((await first.call("GET", "/api/v2/tasks")).status).toBe(200);
+  });
+
+  test("tells in words what the operator can mend", async () => {
+    const dataDir = await temporaryDirectory();
+    const file = path.join(dataDir, "file");
+    await writeFile(file, "no database, and no directory either");
+    const { port, close } = await startTcpServer(() => {});
+    onTestFinished(close);
+    const cases: [Record<string, string>, string][] = [
+      [{ BRIDGE_PORT: String(port) }, `address already in use 127.0.0.1:${port}. Another program listens there`],
+      [{ BRIDGE_DATA_DIR: file }, `BRIDGE_DATA_DIR cannot be "${file}": a file exists where a directory is needed`],
+      [{ BRIDGE_DATABASE_URL: `sqlite:${file}` }, `BRIDGE_DATABASE_URL names ${file}, and this file is not a database`],
+    ];
+    for (const [setting, words] of cases) {
+      const told = await startBridgeProgram(await temporaryDirectory(), setting).then(
+        () => "it started",
+        (error: Error) => error.message,
+      );
+      expect(told).toContain("exit 1");
+      expect(told).toContain(words);
+      expect(told).not.toContain("    at ");
+    }
+  });
+
+  test("is refused where there has to be a sandbox and none works; where there only should be one, it is missed aloud", async () => {
+    const nothing = { PATH: await temporaryDirectory() };
+    const told = startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "required" });
+    await expect(told).rejects.toThrow(/exit 1.*BRIDGE_SANDBOX=required.*apt-get install bubblewrap(?!.*^ +at )/ms);
+    const bridge = await startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "auto" });
+    const isWarning = ({ level, msg }: Record<string, unknown>) => level === 40 && /in no sandbox.*bubblewrap/.test(String(msg));
+    await expect.poll(() => bridge.log.some(isWarning)).toBe(true);
+    const answer = await bridge.call("POST", "/api/v2/dispatch", { agentId: "a", message: "work" }, { prefer: "wait=10" });
+    expect(await answer.json()).toMatchObject({ state: "completed" });
+  });
+
+  test("that fails halfway ends the program, and frees the port", async () => {
+    const dataDir = await temporaryDirectory();
+    const database = new SqliteDatabase(path.join(dataDir, "bridge.db"));
+    migrate(database);
+    database.exec(
+      `INSERT INTO task (tenant, id, agent_id, provider, state, request, fingerprint, created_at, started_at)
+       VALUES ('default', 'torn', 'a', 'command', 'running', 'not JSON', '', 0, 0)`,
+    );
+    database.close();
+    const bridge = await startBridgeProgram(dataDir);
+    expect(await bridge.exited).toBe(1);
+    expect(bridge.stderr()).toContain("SyntaxError");
+  });
+
+  test("loads an adapter from a path and from a package, and lists one that cannot be loaded with its reason", async () => {
+    const dataDir = await temporaryDirectory();
+    const installed = path.join(dataDir, "node_modules/adapter-package");
+    await mkdir(installed, { recursive: true });
+    await writeFile(path.join(installed, "package.json"), JSON.stringify({ type: "module", exports: { ".": { import: "./index.js" } } }));
+    await writeFile(
+      path.join(installed, "index.js"),
+      'import * as own from "../../own.ts"; export const createAdapter = () => ({ ...own.createAdapter(), provider: "packed" });',
+    );
+    await writeFile(
+      path.join(dataDir, "own.ts"),
+      `import type { ExecutionAdapter } from ${JSON.stringify(path.resolve("src/contract/index.ts"))};
+       const no = { management: false, approvals: false, sessionResume: false, fileIo: false, mcpServers: false, tools: false, sandboxing: false, costTracking: false };
+       export const createAdapter = (): ExecutionAdapter => ({
+         provider: "own",
+         async initialize() {}, async shutdown() {}, async cancel() { return false; },
+         async checkHealth() { return { status: "healthy", connection: "in-process", version: "1", detail: null, preflight: [] }; },
+         capabilities: () => ({ ...no, streaming: false, cancellation: false, outputStrategies: ["stream"] }),
+         async execute({ message }) { return { status: "ok", output: message.toUpperCase(), durationMs: 1, connection: "in-process" }; },
+       });`,
+    );
+    const bridge = await startBridgeProgram(dataDir, { BRIDGE_ADAPTERS: "./own.ts,./missing.ts,nonsense,adapter-package" });
+    const answer = await bridge.call("POST", "/api/v2/dispatch", { agentId: "a", provider: "own", message: "loud" }, { prefer: "wait=10" });
+    expect(await answer.json()).toMatchObject({ state: "completed", result: { output: "LOUD" } });
+    const adapters = (await (await bridge.call("GET", "/api/v2/adapters")).json()) as {
+      data: { provider: string; health: { status: string; detail: string } }[];
+    };
+    const states = adapters.data.map(({ provider, health }) => [provider, health.status, health.detail]);
+    const names = Object.keys(catalogue).join(", ");
+    const lacks = (name: string, reason: string) => [name, "offline", `The adapter ${name} cannot be loaded: ${reason}`];
+    expect(states).toEqual([
+      ["own", "healthy", null],
+      lacks("./missing.ts", "there is no such file"),
+      lacks("nonsense", `it is neither in the catalogue (${names}) nor a package that can be found; a file begins with ./ or /`),
+      ["packed", "healthy", null],
+    ]);
+    const told = bridge.log.filter(({ msg }) => msg === "adapter health").map((line) => [line["provider"], line["health"], line["detail"]]);
+    expect(told.toSorted()).toEqual(states.toSorted());
+    expect((await bridge.call("GET", "/readyz")).status).toBe(200);
+  });
+});
+
+describe("programs on the machine that could be adapters", () => {
+  async function install(programs: Record<string, string>): Promise<string> {
+    const bin = await temporaryDirectory();
+    for (const [name, script] of Object.entries(programs)) await writeFile(path.join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return bin;
+  }
+
+  test("are told once, with how to enable them", async () => {
+    const [dataDir, bin] = [await temporaryDirectory(), await install({ claude: 'echo "2.1.0 (Claude Code)"', opencode: "echo 1.18.0" })];
+    const bridge = await startBridgeProgram(dataDir, { PATH: `${bin}:/usr/bin:/bin` });
+    await expect
+      .poll(() => bridge.log.map(({ msg }) => msg))
+      .toContain("installed here and not enabled: claude 2.1.0, opencode 1.18.0; to enable: BRIDGE_ADAPTERS=command,claude,opencode");
+    expect(readdirSync(dataDir)).not.toContain("programs");
+    bridge.signal("SIGTERM");
+    expect(await bridge.exited).toBe(0);
+    expect(bridge.log.filter(({ msg }) => String(msg).includes("not enabled"))).toHaveLength(1);
+  });
+
+  test("hold up neither the work nor the stop when they hang", async () => {
+    const dataDir = await temporaryDirectory();
+    const bin = await install({ claude: `echo $$ > ${dataDir}/pid; exec sleep 60`, codex: `touch ${dataDir}/codex; echo 1.0.0` });
+    const bridge = await startBridgeProgram(dataDir, { PATH: `${bin}:/usr/bin:/bin`, ...shellCommand("echo done") });
+    const pid = path.join(dataDir, "pid");
+    await expect.poll(() => existsSync(pid) && readFileSync(pid, "utf8")).toMatch(/\d/);
+    const answer = await bridge.call("POST", "/api/v2/dispatch", { agentId: "a", message: "m" }, { prefer: "wait=10" });
+    expect(await answer.json()).toMatchObject({ state: "completed" });
+    bridge.signal("SIGTERM");
+    expect(await bridge.exited).toBe(0);
+    expect(isAlive(Number(readFileSync(pid, "utf8")))).toBe(false);
+    expect(existsSync(path.join(dataDir, "codex"))).toBe(false);
+    expect(JSON.stringify(bridge.log)).not.toContain("not enabled");
+  });
+});

@@ -1,0 +1,232 @@
+import { execFile } from "node:child_process";
+import { statSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import SqliteDatabase from "better-sqlite3";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openStore } from "../../../src/store/sqlite/open-store.ts";
+import { callbackStates, type TaskFilter } from "../../../src/store/store.ts";
+import { type Task, taskStates } from "../../../src/task.ts";
+import { newFinish, newTask, storeConformance } from "../../conformance/store.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
+
+storeConformance("sqlite", {
+  async open(clock) {
+    const options = { file: path.join(await temporaryDirectory(), "bridge.db"), ...(clock && { clock }) };
+    let store = openStore(options);
+    return {
+      store,
+      async reopen() {
+        await store.close();
+        store = openStore(options);
+        return store;
+      },
+      close: () => store.close(),
+    };
+  },
+});
+
+const fileIn = async () => path.join(await temporaryDirectory(), "bridge.db");
+
+test("a second process on the file is refused, until the first has let go", async () => {
+  const file = await fileIn();
+  const store = openStore({ file });
+  const open = `import { openStore } from ${JSON.stringify(new URL("../../../src/store/sqlite/open-store.ts", import.meta.url).href)};
+    await openStore({ file: ${JSON.stringify(file)} }).close();`;
+  const second = promisify(execFile)(process.execPath, ["--input-type=module", "-e", open]);
+  await expect(second).rejects.toThrow(/Another process owns the database/);
+  await store.close();
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", open]);
+});
+
+test("a schema newer than the code is refused and left alone", async () => {
+  const file = await fileIn();
+  await openStore({ file }).close();
+  const database = new SqliteDatabase(file);
+  database.pragma("user_version = 999");
+  database.close();
+  expect(() => openStore({ file })).toThrow(/schema version 999/);
+  expect(new SqliteDatabase(file, { readonly: true }).pragma("user_version", { simple: true })).toBe(999);
+});
+
+test.each([
+  ["small", 10, ["inserted", "started"]],
+  ["large", 600_000, ["inserted"]],
+])("a task with a %s request starts in the commit that inserts it only if its request is small", async (_, length, expected) => {
+  const store = openStore({ file: await fileIn() });
+  onTestFinished(() => store.close());
+  const order: string[] = [];
+  const task = newTask();
+  const inserted = store
+    .insertTaskIfAbsent({ ...task, request: { ...task.request, message: "x".repeat(length) } })
+    .then(() => order.push("inserted"));
+  const started = store
+    .startNextTaskIfQueued({ provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [] })
+    .then((claimed) => order.push(claimed === null ? "nothing to start" : "started"));
+  await inserted;
+  expect(order).toEqual(expected);
+  await started;
+  expect(order).toEqual(["inserted", "started"]);
+});
+
+test("a large write takes several turns and commits, and becomes visible to readers at once", async () => {
+  const store = openStore({ file: await fileIn() });
+  onTestFinished(() => store.close());
+  await store.insertTaskIfAbsent(newTask());
+  const task = (await store.startNextTaskIfQueued({
+    provider: "command",
+    tenant: "default",
+    kind: "dispatched",
+    exceptAgents: [],
+  })) as Task;
+  const shown: number[] = [];
+  store.onEvents((events) => shown.push(events.length));
+  let turns = 0;
+  let isOver = false;
+  const countTurns = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(countTurns);
+  };
+  countTurns();
+  const data = JSON.stringify({ content: "x".repeat(64 * 1024) });
+  const writes = Array.from({ length: 32 }, () =>
+    store.appendEventsIfRunning(
+      task,
+      Array.from({ length: 4 }, () => ({ type: "assistant.text" as const, data })),
+    ),
+  );
+  await writes[0];
+  const small = store.insertTaskIfAbsent(newTask({ taskId: "small" }));
+  // Nothing is shown before all of it is on the disk.
+  expect([store.lastEventNumber(), shown]).toEqual([1, []]);
+  expect(await store.readTaskEvents(task.seq, 0, 9, { callbacks: true })).toHaveLength(1);
+  expect(await Promise.all(writes)).toEqual(Array(32).fill(true));
+  isOver = true;
+  expect(turns).toBeGreaterThanOrEqual(16);
+  expect([store.lastEventNumber(), shown]).toEqual([129, [128]]);
+  expect((await small).inserted).toBe(true);
+});
+
+test("a large commit leaves no large log beside the database", async () => {
+  const file = await fileIn();
+  const store = openStore({ file });
+  onTestFinished(() => store.close());
+  await store.insertTaskIfAbsent(newTask({ request: { ...newTask().request, message: "x".repeat(30 * 1024 ** 2) } }));
+  for (let count = 0; count < 3; count += 1) await store.checkWritable();
+  expect(statSync(`${file}-wal`).size).toBeLessThan(9 * 1024 ** 2);
+});
+
+test("closing the store writes all waiting entries, however large", async () => {
+  const file = await fileIn();
+  const store = openStore({ file });
+  await store.insertTaskIfAbsent(newTask());
+  const task = (await store.startNextTaskIfQueued({
+    provider: "command",
+    tenant: "default",
+    kind: "dispatched",
+    exceptAgents: [],
+  })) as Task;
+  const data = JSON.stringify({ content: "x".repeat(400_000) });
+  const writes = Array.from({ length: 20 }, () => store.appendEventsIfRunning(task, [{ type: "assistant.text", data }]));
+  await store.close();
+  expect(await Promise.all(writes)).toEqual(Array(20).fill(true));
+  const again = openStore({ file });
+  onTestFinished(() => again.close());
+  expect(again.lastEventNumber()).toBe(21);
+});
+
+test("commits are durable on every open: WAL and synchronous=FULL, also the second time", async () => {
+  const file = await fileIn();
+  for (let time = 0; time < 2; time += 1) {
+    const store = openStore({ file });
+    await store.insertTaskIfAbsent(newTask({ taskId: `t${time}` }));
+    await store.close();
+  }
+  const database = new SqliteDatabase(file, { readonly: true });
+  onTestFinished(() => void database.close());
+  expect(database.pragma("journal_mode", { simple: true })).toBe("wal");
+  expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+  expect(database.prepare("SELECT count(*) AS count FROM task").get()).toEqual({ count: 2 });
+});
+
+test("no list and no look-up sorts or walks a whole table, whatever its filter", async () => {
+  const file = await fileIn();
+  const store = openStore({ file });
+  onTestFinished(() => store.close());
+  const prepared = vi.spyOn(SqliteDatabase.prototype, "prepare");
+  const page = { before: null, limit: 10 };
+  const filters: Omit<TaskFilter, "tenant">[] = [
+    { provider: "p" },
+    { agentId: "a" },
+    { parentTaskId: "p" },
+    { agentId: "a", provider: "p" },
+  ];
+  for (const state of [undefined, ...taskStates]) {
+    for (const filter of [{}, ...filters]) await store.listTasks({ tenant: "t", state, ...filter }, page);
+  }
+  for (const state of [undefined, ...callbackStates]) await store.listCallbacks("t", state, page);
+  await store.findTask("t", "x");
+  await store.listInterruptedTasks();
+  await store.findQueuedTask("p");
+  for (const kind of ["child", "dispatched"] as const) {
+    for (const exceptAgents of [[], ["a"], ["a", "b"]])
+      await store.startNextTaskIfQueued({ provider: "p", tenant: "t", kind, exceptAgents });
+  }
+  await store.listUnfinishedChildren(1);
+  await store.readTaskEvents(1, 0, 10, { callbacks: false });
+  await store.readEvents(0, { tenant: "t" });
+  await store.lastProgressAt(1);
+  await store.listDueCallbacks({ tenant: "t", origin: "http://a.test" }, 8);
+  await store.listDueCallbackQueues();
+  await store.nextCallbackInMs();
+
+  const statements = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /^(SELECT|WITH|UPDATE task SET state = 'running')/.test(sql));
+  expect(statements.length).toBeGreaterThan(30);
+  // Claims of children and of dispatched tasks, with up to two agents excluded.
+  expect(statements.filter((sql) => sql.startsWith("UPDATE"))).toHaveLength(6);
+  const database = new SqliteDatabase(file, { readonly: true });
+  onTestFinished(() => void database.close());
+  for (const sql of statements) {
+    const values = Array.from(sql.matchAll(/\?/g), () => 1);
+    const plan = database.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+    const faults = plan.filter(({ detail }) =>
+      /TEMP B-TREE|^SCAN (?!.*USING COVERING INDEX task_(queued|running)|next|child|other|waiting$|queue$|[0-9]|\(?subquery)/.test(detail),
+    );
+    // The claim of a child orders the children of one tenant that wait for one adapter; they are no more than their running parents may ask for.
+    if (sql.includes("max(c.started_at)")) expect(faults.splice(0).map(({ detail }) => detail)).toEqual(["USE TEMP B-TREE FOR ORDER BY"]);
+    expect({ sql, faults }).toEqual({ sql, faults: [] });
+  }
+});
+
+test("on a faulty disk a caller is refused at once, Bridge's own work waits and is done in order", async () => {
+  const file = await fileIn();
+  const faults: unknown[] = [];
+  const store = openStore({ file, onFault: (error) => faults.push(error) });
+  onTestFinished(() => store.close());
+  await store.insertTaskIfAbsent(newTask());
+  const task = await store.startNextTaskIfQueued({ provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [] });
+  if (task === null) throw new Error("nothing was claimed");
+  const { task: waiting } = await store.insertTaskIfAbsent(newTask({ taskId: "waiting" }));
+
+  // A writer that holds the lock is, to the store, a disk that does not take writes.
+  const blocker = new SqliteDatabase(file, { timeout: 0 });
+  blocker.exec("BEGIN IMMEDIATE");
+  const appended = store.appendEventsIfRunning(task, [{ type: "assistant.text", data: '{"content":"kept"}' }]);
+  const finished = store.finishTaskIfRunning(task, newFinish());
+  await expect(store.insertTaskIfAbsent(newTask({ taskId: "refused" }))).rejects.toMatchObject({ code: "storage_unavailable" });
+  const cancelled = store.finishTaskIfQueued(waiting, newFinish({ state: "cancelled" }), { patient: false });
+  await expect(cancelled).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(faults.length).toBeGreaterThan(0);
+  blocker.exec("ROLLBACK");
+  blocker.close();
+
+  expect(await appended).toBe(true);
+  expect(await finished).toMatchObject({ state: "completed" });
+  const story = await store.readTaskEvents(task.seq, 0, 10, { callbacks: true });
+  expect(story.map(({ number, type }) => [number, type])).toEqual([
+    [1, "execution.started"],
+    [2, "assistant.text"],
+    [3, "execution.completed"],
+  ]);
+  expect(await store.findTask("default", "refused")).toBeNull();
+});

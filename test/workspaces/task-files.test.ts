@@ -1,0 +1,148 @@
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { link, mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Task } from "../../src/task.ts";
+import { createTaskFiles } from "../../src/workspaces/task-files.ts";
+import { storedTask } from "../stored-task.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+
+/** A workspace with a file, and what a task that ran at another time than the file changed is said to have left. */
+async function plant(...names: string[]) {
+  const directory = await temporaryDirectory();
+  const workspace = path.join(directory, "acme/writer");
+  for (const name of names) {
+    await mkdir(path.dirname(path.join(workspace, name)), { recursive: true });
+    await writeFile(path.join(workspace, name), `content of ${name}`);
+  }
+  const changedAt = Math.floor((await stat(path.join(workspace, names[0] ?? ""))).ctimeMs);
+  const filesOf = (fields: Partial<Pick<Task, "startedAt" | "finishedAt">>) => {
+    const task = storedTask({ tenant: "acme", agentId: "writer", ...fields });
+    const store = {
+      findTaskProgress: async (tenant: string, taskId: string) =>
+        tenant === "acme" && taskId === "t1" ? { ...task, metadata: null } : null,
+    };
+    return createTaskFiles({ store, workspaces: { workspaceOf: (tenant, agentId) => path.join(directory, tenant, agentId) } });
+  };
+  const list = async (fields: Parameters<typeof filesOf>[0]) =>
+    (await filesOf(fields).list("acme", "t1", { after: null, limit: 50 })).files.map((file) => file.path);
+  const read = async (fields: Parameters<typeof filesOf>[0], name: string) => {
+    const { handle } = await filesOf(fields).open("acme", "t1", name);
+    return handle.readFile("utf8").finally(() => handle.close());
+  };
+  return { workspace, changedAt, filesOf, list, read };
+}
+
+describe("a task left a file that changed", () => {
+  test.each([
+    ["long before it started", { startedAt: 11, finishedAt: 20 }, "The task left no such file."],
+    ["just before it started, by the clock of files", { startedAt: 10, finishedAt: 20 }, null],
+    ["when it started", { startedAt: 0, finishedAt: 20 }, null],
+    ["while it ran", { startedAt: -1000, finishedAt: 1000 }, null],
+    ["in the millisecond in which it ended", { startedAt: -1000, finishedAt: 0 }, null],
+    ["after it had ended", { startedAt: -1000, finishedAt: -1 }, "The file has been changed since the task ended."],
+    ["and it runs still", { startedAt: -1000, finishedAt: null }, null],
+    ["before a task that waits", { startedAt: null, finishedAt: null }, "The task left no such file."],
+    ["before a task that was cancelled in the queue", { startedAt: null, finishedAt: 1000 }, "The task left no such file."],
+  ])("%s: %j", async (_, relative, refusal) => {
+    const { changedAt, list, read } = await plant("report.md");
+    const at = (time: number | null) => (time === null ? null : changedAt + time);
+    const fields = { startedAt: at(relative.startedAt), finishedAt: at(relative.finishedAt) };
+    expect(await list(fields)).toEqual(refusal === null ? ["report.md"] : []);
+    if (refusal === null) expect(await read(fields, "report.md")).toBe("content of report.md");
+    else await expect(read(fields, "report.md")).rejects.toMatchObject({ code: "not_found", message: refusal });
+  });
+});
+
+const always = { startedAt: 1, finishedAt: null };
+
+test("what belongs to git and to node_modules is not told and not read", async () => {
+  const { list, read } = await plant(".git/config", "sub/node_modules/x/index.js", ".gitignore", ".env", "sub/.hidden", "node_modules.md");
+  expect(await list(always)).toEqual([".env", ".gitignore", "node_modules.md", "sub/.hidden"]);
+  for (const name of [".git/config", "sub/node_modules/x/index.js"])
+    await expect(read(always, name)).rejects.toMatchObject({ code: "not_found" });
+});
+
+test.each([
+  "",
+  ".",
+  "..",
+  "/",
+  "/report.md",
+  "report.md/",
+  "./report.md",
+  "sub//file",
+  "sub/../report.md",
+  "../writer/report.md",
+  "../../acme/writer/report.md",
+  "..\\writer\\report.md",
+  "sub",
+  "report.md\0",
+  "report.md\0.txt",
+  "%72eport.md",
+  "REPORT.MD ",
+  "link",
+  "link/file",
+  "hard",
+  "a/".repeat(100),
+  "x".repeat(300),
+  "x".repeat(5000),
+  "\ud800",
+])("path %# leads to nothing", async (name) => {
+  const { workspace, read } = await plant("report.md", "sub/file");
+  await symlink("sub", path.join(workspace, "link"));
+  await link(path.join(workspace, "sub/file"), path.join(workspace, "hard"));
+  expect(await read(always, "report.md")).toBe("content of report.md");
+  await expect(read(always, name)).rejects.toMatchObject({ code: "not_found", message: "The task left no such file." });
+});
+
+test("another's task, and an unknown one, do not exist; one without a workspace left nothing", async () => {
+  const { filesOf, workspace } = await plant("report.md");
+  const taskFiles = filesOf(always);
+  const page = { after: null, limit: 50 };
+  for (const [tenant, taskId] of [
+    ["other", "t1"],
+    ["acme", "t2"],
+  ] as const) {
+    await expect(taskFiles.list(tenant, taskId, page)).rejects.toMatchObject({ code: "not_found", message: "There is no such task." });
+    await expect(taskFiles.open(tenant, taskId, "report.md")).rejects.toMatchObject({
+      code: "not_found",
+      message: "There is no such task.",
+    });
+  }
+  const elsewhere = createTaskFiles({
+    store: { findTaskProgress: async () => ({ ...storedTask(always), metadata: null }) },
+    workspaces: { workspaceOf: () => path.join(workspace, "missing") },
+  });
+  expect(await elsewhere.list("acme", "t1", page)).toEqual({ files: [], next: null, truncated: false });
+  await expect(elsewhere.open("acme", "t1", "report.md")).rejects.toMatchObject({ code: "not_found" });
+});
+
+test.runIf(existsSync("/proc/self/fd"))("lists that a tenant asks for at once are made one after the other", async () => {
+  const { workspace, changedAt, filesOf } = await plant(...Array.from({ length: 50 }, (_, index) => `file-${index}`));
+  const taskFiles = filesOf({ startedAt: changedAt - 60_000, finishedAt: changedAt + 60_000 });
+  let isOver = false;
+  const lists = Promise.all(Array.from({ length: 20 }, () => taskFiles.list("acme", "t1", { after: null, limit: 200 })));
+  const answers = lists.finally(() => {
+    isOver = true;
+  });
+  let mostHeld = 0;
+  while (!isOver) {
+    mostHeld = Math.max(mostHeld, countOpen(workspace));
+    await new Promise(setImmediate);
+  }
+  expect((await answers).map(({ files }) => files.length)).toEqual(Array(20).fill(50));
+  expect(mostHeld).toBeGreaterThan(0);
+  // The directory that is held, and the reading of it.
+  expect(mostHeld).toBeLessThanOrEqual(2);
+});
+
+/** How many times this process has a directory open. */
+const countOpen = (directory: string): number =>
+  readdirSync("/proc/self/fd").filter((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`) === directory;
+    } catch {
+      return false;
+    }
+  }).length;
