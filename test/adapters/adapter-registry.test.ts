@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ExecutionAdapter } from "#contract";
 import { catalogue } from "../../adapters/index.ts";
-import { type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../../src/adapters/adapter-registry.ts";
+import { type AdapterHost, type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../../src/adapters/adapter-registry.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { createInMemoryAdapter } from "./in-memory-adapter.ts";
@@ -10,12 +10,11 @@ import { createInMemoryAdapter } from "./in-memory-adapter.ts";
 const registryOf = (...loaded: LoadedAdapter[]): AdapterRegistry =>
   createAdapterRegistry({
     loaded,
-    configure: () => createAdapterConfig("/nowhere"),
     metrics: createMetrics("test"),
     logger: pino({ level: "silent" }),
-    onEvent() {},
-    onChecked() {},
   });
+
+const host: AdapterHost = { configure: () => createAdapterConfig("/nowhere"), onEvent() {}, onChecked() {} };
 
 test.each([
   ["opencode", 1.5],
@@ -53,7 +52,7 @@ test("an adapter that is offline is checked again soon, less and less often, and
     { provider: "broken", adapter: null, reason: "" },
   );
   onTestFinished(() => registry.close());
-  await registry.start();
+  await registry.start(host);
   expect([registry.secondsToNextCheck("memory"), registry.secondsToNextCheck("broken"), registry.secondsToNextCheck("x")]).toEqual([
     20,
     null,
