@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { arch, cpus, loadavg, platform, tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { measureCpuMs } from "../test/cpu-time.ts";
+import { measureCpuMs } from "../test/support/cpu-time.ts";
 import { type HostileBody, makeHostileBodies, readBody } from "../test/http/hostile-bodies.ts";
 import type { LoopReport } from "./measured-bridge.ts";
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Principal } from "../../src/access/principal.ts";
 import { createTickets, MAX_TICKETS_PER_TENANT, TICKET_LIFETIME_MS } from "../../src/access/tickets.ts";
-import { startBridge, type TokenName } from "../http/start-bridge.ts";
+import { startBridge, type TokenName } from "../support/start-bridge.ts";
 import { openSocket } from "../websocket/socket-client.ts";
 
 const principal = (fields: Partial<Principal> = {}): Principal => ({

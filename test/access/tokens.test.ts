@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadTokens, type TokensOptions } from "../../src/access/tokens.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const hash = (token: string) => createHash("sha256").update(token).digest("hex");
 const entry = (name: string, fields: Record<string, unknown> = {}) => ({
@@ -34,9 +34,7 @@ async function load(config: Partial<TokensOptions["config"]>, options: Partial<T
   return { tokens, log, announced, dataDir };
 }
 
-async function eventually(check: () => boolean): Promise<void> {
-  while (!check()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
+const eventually = (check: () => boolean): Promise<void> => expect.poll(check, { timeout: 30_000, interval: 5 }).toBe(true);
 
 const faultsOf = async (act: () => Promise<unknown>): Promise<readonly string[]> => {
   const error = await act().then(

@@ -7,8 +7,8 @@ import type { Approval } from "../../src/approvals/approvals.ts";
 import { MAX_PENDING_APPROVALS } from "../../src/store/sqlite/approval-verbs.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
-import { until } from "../until.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { until } from "../support/until.ts";
 
 /** Asks once, for each call of a tool that the message names, and answers with what it was told; killed, it waits for no answer. */
 function askingRuntime() {

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { pause } from "../../src/callbacks/pause.ts";
-import { outlasts } from "../outlasts.ts";
+import { outlasts } from "../support/outlasts.ts";
 
 test("lasts its time, and leaves nothing behind on the signal", async () => {
   const { signal } = new AbortController();

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { settings } from "../../src/config/settings.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const hash = "a".repeat(64);
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;

@@ -5,7 +5,7 @@ import type { ExecutionResult } from "#contract";
 import { createBridgeAdapter } from "../../adapters/council/index.ts";
 import { programCapabilities } from "../../adapters/shared/agent-program/capabilities.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const known = { usage: { inputTokens: 100, outputTokens: 10 }, costUsd: 0.1 };
 

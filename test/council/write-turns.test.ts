@@ -5,7 +5,7 @@ import type { AdapterConfig, ExecutionAdapter } from "#contract";
 import { createDeepCouncilAdapter } from "../../adapters/council/index.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { startTask } from "../runtimes/start-task.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 test.each([
   ["implementation", 1],

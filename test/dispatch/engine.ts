@@ -15,7 +15,7 @@ import type { CallbackQueue, StoredEvent } from "../../src/store/store.ts";
 import type { Task, TaskRequest, TenantQuota } from "../../src/task.ts";
 import { createWorkspaces } from "../../src/workspaces/workspace.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Starts the engine without its doors: a real store, a real log, the given adapters. Stopped hard at the end of the test. */
 export async function startEngine(

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startBridge } from "../../scripts/demo/bridge-process.ts";
 import { startReceiver } from "../../scripts/demo/receiver.ts";
 import { createModelServer } from "../runtimes/model-server/server.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 const program = path.join(repository, "scripts/demo.ts");

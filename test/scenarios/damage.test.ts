@@ -1,8 +1,8 @@
 import path from "node:path";
 import { expect, test } from "vitest";
-import { dispatchTask, startBridgeProgram, taskInState } from "../bridge-program.ts";
 import { damageMiddle, fillDatabase } from "../store/sqlite/damaged-file.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { dispatchTask, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** More than is checked before the start, which is also more than SQLite caches. */
 const LARGE_TASKS = 9_000;

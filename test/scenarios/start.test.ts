@@ -5,10 +5,10 @@ import SqliteDatabase from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { catalogue } from "../../adapters/index.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
-import { shellCommand, startBridgeProgram } from "../bridge-program.ts";
-import { startTcpServer } from "../callbacks/receiver.ts";
-import { isAlive } from "../is-alive.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
+import { isAlive } from "../support/is-alive.ts";
+import { startTcpServer } from "../support/start-receiver.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("the start", () => {
   test("tells the address first, and the token that it made, once", async () => {

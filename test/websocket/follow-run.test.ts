@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { createRunFollower, MAX_FOLLOWED_PER_TENANT } from "../../src/websocket/follow-run.ts";
 import { newFinish } from "../conformance/store.ts";
 import { openLog, startTask } from "../events/log-fixture.ts";
-import { type Bridge, startBridge, type TokenName, until } from "../http/start-bridge.ts";
+import { type Bridge, startBridge, type TokenName } from "../support/start-bridge.ts";
+import { askUntil } from "../support/until.ts";
 import { openSocket, type SocketAnswer, type SocketClient } from "./socket-client.ts";
 
 const logger = { error: vi.fn() };
@@ -31,7 +32,7 @@ describe("over a real socket", () => {
   }
   const whole = { agent: "writer", input: "Hello.", provider: "memory" };
   const isOver = (client: SocketClient, runId: string) =>
-    until(
+    askUntil(
       async () => typesOf(client, runId).at(-1),
       (type) => type === "execution.completed" || type === "execution.failed",
     );
@@ -60,7 +61,7 @@ describe("over a real socket", () => {
     const first = await connect();
     const taskId = randomUUID();
     await first.ask("agent.run", { ...whole, input: "work", taskId, events: true });
-    await until(
+    await askUntil(
       async () => typesOf(first, taskId),
       (types) => types.includes("tool.invoked"),
     );
@@ -79,7 +80,7 @@ describe("over a real socket", () => {
     // Behind the last event nothing comes.
     await second.ask("agent.events", { runId: taskId, after: body.data.at(-1).id });
     await second.ask("agent.events", { runId: taskId });
-    await until(
+    await askUntil(
       async () => pushesOf(second).length,
       (count) => count >= body.data.length + 1,
     );
@@ -133,7 +134,7 @@ describe("over a real socket", () => {
     slow.socket.send(
       JSON.stringify({ requestId: "run", op: "agent.run", payload: { ...whole, input: message, stdin: message, taskId, events: true } }),
     );
-    await until(
+    await askUntil(
       () => bridge.call("GET", `/api/v2/tasks/${taskId}`),
       ({ status }) => status === 200,
     );

@@ -5,7 +5,7 @@ import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
 import type { AcpAgent } from "../../../adapters/acp-agent/index.ts";
 import { acpAgents, catalogue } from "../../../adapters/index.ts";
 import { type AdapterBench, openBench } from "../../conformance/adapter-bench.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { answers, received } from "../shared/acp/scripted-acp.ts";
 import { commandWith, createScriptedAgent, doing, playing, scriptedCommand } from "./prompted-agent.ts";
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
 import { type AcpAgent, createAcpAgentAdapter } from "../../../adapters/acp-agent/index.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const agent = path.join(import.meta.dirname, "../../fixtures/programs/acp-agent.js");
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { dispatchTask, startBridgeProgram, taskInState } from "../../bridge-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { dispatchTask, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { installSdk } from "./sdk-bench.ts";
 
 /** Fails in every way in which nobody can catch it, when it is loaded, when it is asked, on its way, and when it is called back; and answers. */

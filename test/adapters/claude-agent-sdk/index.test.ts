@@ -2,7 +2,7 @@ import { cpSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { processesOf } from "../../conformance/adapter-bench.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { init, openBench, result, say } from "./sdk-bench.ts";
 
 const flags = "--restricted --setting-sources --settings --strict-mcp-config --system-prompt-snapshot --tools";

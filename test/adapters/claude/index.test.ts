@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { AdapterHealthStatus } from "#contract";
 import { createClaudeAdapter } from "../../../adapters/claude/index.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** Health of the adapter where `claude` is this shell script, or missing. */
 async function healthWith(script: string | null, settings = {}): Promise<AdapterHealthStatus> {

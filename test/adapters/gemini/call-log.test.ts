@@ -6,7 +6,7 @@ import { createGeminiReader } from "../../../adapters/gemini/events.ts";
 import { judgeAnswer } from "../../../adapters/gemini/judge-answer.ts";
 import { createSpokenText, type SpokenText } from "../../../adapters/gemini/spoken-text.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const recorded = (name: string): string => path.join(import.meta.dirname, "recorded", name);
 

@@ -13,7 +13,7 @@ import { prepareStart } from "../../../adapters/gemini/start.ts";
 import { findObeyedFile, needsTrust } from "../../../adapters/gemini/workspace-trust.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { programSettingsSchema } from "../../../adapters/shared/agent-program/program-settings.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", args: ["--key=$KEY"], env: { PASS: "a$b" } };
 

@@ -6,7 +6,7 @@ import { cliConnection } from "../../../adapters/opencode/cli.ts";
 import { httpApiConnection } from "../../../adapters/opencode/http-api.ts";
 import { permissionsOf } from "../../../adapters/opencode/permissions.ts";
 import type { ProgramConnection, ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, requestIn, rulesOf } from "./given.ts";
 import { createScriptedServer, type ScriptedBehaviour } from "./scripted-server.ts";
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { readEventStream } from "../../../adapters/opencode/event-stream.ts";
 import { createServerReader } from "../../../adapters/opencode/server-events.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
-import { cpuCost } from "../../cpu-time.ts";
+import { cpuCost } from "../../support/cpu-time.ts";
 import { meaningOf } from "./meaning-of.ts";
 
 /** What `GET /event` of `opencode serve` 1.18.33 brought; the news of its plugins is cut out. */

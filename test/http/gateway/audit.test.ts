@@ -10,8 +10,8 @@ import type { AdapterRegistry } from "../../../src/adapters/adapter-registry.ts"
 import { gatewayRoutes } from "../../../src/http/gateway/gateway.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { createInMemoryManager } from "../../adapters/in-memory-manager.ts";
+import { expectProblem } from "../../support/start-bridge.ts";
 import { createBareServer } from "../bare-server.ts";
-import { expectProblem } from "../start-bridge.ts";
 import { type GatewayBridge, startGatewayBridge } from "./gateway-bridge.ts";
 
 // Every write to the gateway leaves one line in the log: who asked for what, and what came of it.

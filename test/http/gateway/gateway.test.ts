@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ManagementError, type ManagementErrorCode } from "#contract";
-import { type Call, expectProblem } from "../start-bridge.ts";
+import { type Call, expectProblem } from "../../support/start-bridge.ts";
 import { type GatewayBridge, startGatewayBridge } from "./gateway-bridge.ts";
 
 let bridge: GatewayBridge;

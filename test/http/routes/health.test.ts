@@ -2,8 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BridgeError } from "../../../src/errors.ts";
 import { type HealthDependencies, registerHealthRoutes } from "../../../src/http/routes/health.ts";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 import { createBareServer } from "../bare-server.ts";
-import { type Bridge, startBridge, until } from "../start-bridge.ts";
 
 describe("a running Bridge", () => {
   let bridge: Bridge;
@@ -18,7 +19,7 @@ describe("a running Bridge", () => {
   });
 
   test("/readyz says ok when it can work, to everybody", async () => {
-    const { body } = await until(
+    const { body } = await askUntil(
       () => bridge.call("GET", "/readyz", { token: null }),
       ({ status }) => status === 200,
     );

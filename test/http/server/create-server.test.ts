@@ -9,8 +9,9 @@ import { type ServerOptions, serverTimeouts } from "../../../src/http/server/cre
 import { createOverload } from "../../../src/http/server/overload.ts";
 import { problemSchema } from "../../../src/http/wire/problem.ts";
 import { createMetrics } from "../../../src/metrics.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 import { createBareServer } from "../bare-server.ts";
-import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
 
 const principal = { name: "tester", tenant: "default", scopes: new Set(["read", "dispatch"] as const), expiresAt: null };
 
@@ -458,7 +459,7 @@ test("under overload dispatches are refused, and nothing else", async () => {
     for (const end = performance.now() + 60; performance.now() < end; );
   }, 65);
   try {
-    const refused = await until(
+    const refused = await askUntil(
       () => send(`${url}/api/v2/dispatch`, { method: "POST" }),
       ({ status }) => status !== 400,
     );

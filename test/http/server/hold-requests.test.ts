@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createHeldBytes, MAX_HELD_PER_TENANT_BYTES } from "../../../src/http/wire/held-bytes.ts";
 import { HELD_WHILE_READ_BYTES } from "../../../src/store/sqlite/long-text-verbs.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { createBareServer } from "../bare-server.ts";
-import { type Bridge, startBridge } from "../start-bridge.ts";
 
 const MIB = 1024 ** 2;
 /** More than the network takes for a client that does not read. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { findConnectionLimits } from "../../../src/http/server/limit-connections.ts";
-import { until } from "../../until.ts";
+import { until } from "../../support/until.ts";
 import { createBareServer } from "../bare-server.ts";
 
 async function startServer(limits: { served: number; accepted: number }) {

@@ -4,7 +4,7 @@ import { createApp } from "../../../src/app/create-app.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { createOverload } from "../../../src/http/server/overload.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const block = (ms: number): void => {
   for (const end = performance.now() + ms; performance.now() < end; );

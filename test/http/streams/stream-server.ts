@@ -17,7 +17,7 @@ import { openStore } from "../../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Task } from "../../../src/task.ts";
 import { newFinish } from "../../conformance/store.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** A server of event streams and nothing else, on a real socket. */
 export interface StreamServer {

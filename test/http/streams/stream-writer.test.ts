@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createStreamWriter } from "../../../src/http/streams/stream-writer.ts";
 import { createHeldBytes } from "../../../src/http/wire/held-bytes.ts";
-import { outlasts } from "../../outlasts.ts";
+import { outlasts } from "../../support/outlasts.ts";
 
 const MIB = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Precondition, readPrecondition } from "../../../src/http/wire/etag.ts";
-import { cpuCost } from "../../cpu-time.ts";
+import { cpuCost } from "../../support/cpu-time.ts";
 
 const read = (headers: Record<string, string>): Precondition => readPrecondition({ headers });
 

@@ -5,7 +5,7 @@ import { eventEnvelopeSchema, eventTypes } from "#contract";
 import { encodeEventData } from "../../../src/events/encode-event-data.ts";
 import { createEventEncoder, encodeFrame } from "../../../src/http/wire/event-frame.ts";
 import type { StoredEvent } from "../../../src/store/store.ts";
-import { anyCharacter } from "../../any-character.ts";
+import { anyCharacter } from "../../support/any-character.ts";
 
 /** What a client makes of the bytes, cut at any place on their way. */
 function parse(bytes: Buffer, cut = bytes.length): EventSourceMessage[] {

@@ -6,7 +6,7 @@ import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
 import type { Ending, ProgramConnection, ProgramTask } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
 
 async function openAdapter(connections: ProgramConnection[], config: Partial<AdapterConfig> = {}) {

@@ -8,7 +8,7 @@ import { probeProgram, probeVersion } from "../../../../adapters/shared/agent-pr
 import { findProgram } from "../../../../adapters/shared/process/find-program.ts";
 import { processesOf } from "../../../conformance/adapter-bench.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
 
 /** A connection to a program of this name on the PATH, which is asked for its version. */

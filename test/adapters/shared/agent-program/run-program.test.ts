@@ -7,7 +7,7 @@ import { programEnvironment } from "../../../../adapters/shared/agent-program/pr
 import { type ProgramCall, runProgram, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
 import { createSessionTotals } from "../../../../adapters/shared/agent-program/session-totals.ts";
 import { createTaskStory } from "../../../../adapters/shared/agent-program/task-story.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { programContext } from "./scripted-program.ts";
 
 /** The lines of the programs here are steps as they stand. */

@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSessionTotals, forgetOldTotals } from "../../../../adapters/shared/agent-program/session-totals.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const day = 24 * 3600 * 1000;
 const total = (inputTokens: number) => ({ usage: { inputTokens, outputTokens: 1 }, costUsd: inputTokens / 100 });

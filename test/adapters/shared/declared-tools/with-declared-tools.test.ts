@@ -7,7 +7,7 @@ import type { Ending, ProgramConnection, ProgramTask } from "../../../../adapter
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
 import type { OpenCall } from "../../../../adapters/shared/declared-tools/open-calls.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "../agent-program/scripted-program.ts";
 import { connectToServer } from "./connect-to-server.ts";
 

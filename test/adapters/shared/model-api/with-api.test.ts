@@ -7,7 +7,7 @@ import { createProgramAdapter } from "../../../../adapters/shared/agent-program/
 import { withApi } from "../../../../adapters/shared/model-api/with-api.ts";
 import { openBench } from "../../../conformance/adapter-bench.ts";
 import { createModelServer } from "../../../runtimes/model-server/server.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "../agent-program/scripted-program.ts";
 
 const model = await createModelServer();

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, writeSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { openGrowingFile } from "../../../../adapters/shared/process/growing-file.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 /** A file, and what is read of it piece by piece. */
 async function open() {

@@ -12,7 +12,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { PROBLEM_TYPE, problemSchema } from "../../src/http/wire/problem.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
-import { createAnswerCheck } from "./answer-check.ts";
+import { createAnswerCheck } from "../http/answer-check.ts";
 
 /** Tokens of the tests: two tenants with every scope, and one token for each single scope. */
 export const tokens = {
@@ -26,7 +26,7 @@ export const tokens = {
 } as const;
 export type TokenName = keyof typeof tokens;
 
-/** One answer, its body parsed when it is JSON. */
+/** One response; its body is parsed if it is JSON. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -49,13 +49,16 @@ export interface Bridge {
   port: number;
   /** Every line that was logged. */
   log: string[];
-  /** Sends a request. Every answer must fit the description of the API; a refusal must be a problem with the id of its request. */
+  /** Sends a request. Every response must fit the API description; an error must be a problem with the id of its request. */
   call(method: string, target: string, options?: Call): Promise<Answer>;
   dispatch(body: Record<string, unknown>, options?: Omit<Call, "body">): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** The message `wait` runs until it is cancelled, `fail` fails, `look` uses a tool and tells all that a result can hold, `work` one that never ends, `ask` one that waits for an answer; anything else is said back. */
+/**
+ * Runs until it is cancelled for the message `wait`, fails for `fail`, uses a tool and returns every field of a result for `look`, a tool that never
+ * ends for `work`, one that waits for an approval for `ask`, and returns any other message.
+ */
 const obey: Run = async (request, emit, signal, requestApproval) => {
   if (request.message === "fail") return { status: "error", errorCode: "model_error", error: "It failed." };
   if (request.message === "work") emit("tool.invoked", { toolCallId: "call-1", toolName: "build", input: {} });
@@ -118,7 +121,7 @@ export async function startBridge(
   const app = await createApp(config, logger, {
     adapters: [...loaded, ...(more.adapters ?? []), { provider: "absent", adapter: null, reason: "It is not installed." }],
     ...(more.resolve !== undefined && { resolve: more.resolve }),
-    // What else the machine is busy with must not decide what a test sees.
+    // Other load of the machine must not change what a test observes.
     maxEventLoopDelayMs: 0,
   });
   const url = await app.start();
@@ -158,7 +161,7 @@ export async function startBridge(
   };
 }
 
-/** Every refusal has the one shape, whatever refused. */
+/** Expects a problem document with the fields and headers that every error response has. */
 export function expectProblem(answer: Pick<Answer, "status" | "headers" | "body">, code?: ErrorCode): void {
   expect(answer.headers.get("content-type")).toMatch(new RegExp(`^${PROBLEM_TYPE.replace("+", "\\+")}(;|$)`));
   const problem = problemSchema.parse(answer.body);
@@ -169,13 +172,4 @@ export function expectProblem(answer: Pick<Answer, "status" | "headers" | "body"
   expect(answer.headers.has("retry-after")).toBe(answer.status === 503 || answer.status === 429);
   expect(answer.headers.get("www-authenticate")).toBe(answer.status === 401 ? "Bearer" : null);
   if (code !== undefined) expect(problem.code).toBe(code);
-}
-
-/** Asks again until the answer is as wished; the time limit of the test is the limit. */
-export async function until<T>(ask: () => Promise<T>, isWished: (answer: T) => boolean): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (isWished(answer)) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished } from "vitest";
-import { compileCache } from "./harness/compile-cache.ts";
+import { compileCache } from "../harness/compile-cache.ts";
 import { until } from "./until.ts";
 
-const repository = path.resolve(import.meta.dirname, "..");
+const repository = path.resolve(import.meta.dirname, "../..");
 /** On an idle machine. */
 const OVERLOAD_LIMIT_MS = 15_000;
 
@@ -15,26 +15,26 @@ const OVERLOAD_LIMIT_MS = 15_000;
 export interface BridgeProgram {
   url: string;
   pid: number;
-  /** What it logged, parsed, in order. */
+  /** Its log lines, parsed, in order. */
   log: Record<string, unknown>[];
   stderr(): string;
   signal(name: NodeJS.Signals): void;
-  /** Whoever reads its log stands still. */
+  /** Pauses the reader of its log. */
   holdLog(): void;
-  /** Ends whoever reads its log. */
+  /** Closes the reader of its log. */
   closeLog(): void;
   /** Resolves with the exit code, or the signal that ended it. */
   exited: Promise<number | NodeJS.Signals>;
-  /** A request with the token that Bridge has made for itself, sent again while Bridge is overloaded. */
+  /** Sends a request with the token that Bridge generated, and sends it again while Bridge is overloaded. */
   call(method: string, target: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** A program for the command adapter, given as a script of sh. */
+/** Settings that make the command adapter run a shell script. */
 export const shellCommand = (script: string) => ({ BRIDGE_COMMAND: JSON.stringify(["/bin/sh", "-c", script]) });
 
 /**
- * Starts it on a free port; resolves when it listens, rejects with its words when it ends before.
- * It is killed at the end of the test; outside of one, `atEnd` takes what has to be done then. `openFiles` limits its file descriptors.
+ * Starts Bridge on a free port. Resolves when it listens; rejects with its stderr if it exits before.
+ * It is killed at the end of the test; callers outside of a test pass `atEnd`. `openFiles` limits its file descriptors.
  */
 export async function startBridgeProgram(
   dataDir: string,
@@ -48,7 +48,7 @@ export async function startBridgeProgram(
     cwd: dataDir,
     env: {
       ...compileCache,
-      // None of the programs that the machine of a developer may have.
+      // Without the agent programs that a developer's machine may have.
       PATH: "/usr/bin:/bin",
       BRIDGE_PORT: "0",
       BRIDGE_DATA_DIR: dataDir,
@@ -92,7 +92,7 @@ export async function startBridgeProgram(
         answer = await send();
         return !(await isOverloaded(answer));
       };
-      // A machine may have so much other work that Bridge cannot keep up.
+      // On a busy machine Bridge can be overloaded.
       await until(isServed, OVERLOAD_LIMIT_MS);
       return answer as Response;
     },
@@ -107,7 +107,7 @@ async function isOverloaded(answer: Response): Promise<boolean> {
 export const dispatchTask = (bridge: Pick<BridgeProgram, "call">, body: object): Promise<Response> =>
   bridge.call("POST", "/api/v2/dispatch", body);
 
-/** Waits until the task is in the state, and answers it. */
+/** Waits until the task is in the state, and returns it. */
 export async function taskInState(
   bridge: Pick<BridgeProgram, "call">,
   taskId: string,

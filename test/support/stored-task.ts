@@ -1,4 +1,4 @@
-import type { Task } from "../src/task.ts";
+import type { Task } from "../../src/task.ts";
 
 /** A task as the store gives it, running unless `fields` say otherwise. */
 export const storedTask = (fields: Omit<Partial<Task>, "request"> & { request?: Partial<Task["request"]> } = {}): Task => ({
