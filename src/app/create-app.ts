@@ -12,7 +12,7 @@ import {
   findUnusedPrograms,
   processLabels,
   sweepLeftovers,
-  takeForeignFault,
+  reportIsolatedError,
 } from "../../adapters/index.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { createTickets } from "../access/tickets.ts";
@@ -301,7 +301,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
       suggested = suggestAdapters();
       return suggested;
     },
-    takeFault: takeForeignFault,
+    takeFault: reportIsolatedError,
     async close() {
       closing.abort();
       // A stop may come in the middle of the start, which still needs all that is let go of here.
