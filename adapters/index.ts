@@ -2,7 +2,7 @@ import type { AdapterModule } from "#contract";
 import type { AcpAgent } from "./acp-agent/index.ts";
 import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./shared/agent-program/find-installed-programs.ts";
 
-export { takeForeignFault } from "./shared/agent-program/foreign-code.ts";
+export { reportIsolatedError } from "./shared/agent-program/isolate-errors.ts";
 export { processLabels } from "./shared/process/process-labels.ts";
 export { createSandbox } from "./shared/process/sandbox.ts";
 export { sweepLeftovers } from "./shared/process/sweep-processes.ts";

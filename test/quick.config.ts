@@ -8,8 +8,8 @@ export default mergeConfig(
     test: {
       include: [
         "test/config/config.test.ts",
-        "test/adapters/{*,shared/*}/{arguments,events,messages,options,outcome,parts,request,tell-story}.test.ts",
-        "test/adapters/shared/agent-program/{decide-call,mcp-server-names,program-environment,prompt,task-story}.test.ts",
+        "test/adapters/{*,shared/*}/{arguments,events,messages,options,outcome,parts,request,session-recorder}.test.ts",
+        "test/adapters/shared/agent-program/{decide-approval,mcp-server-names,program-environment,prompt,task-timeline}.test.ts",
         "test/approvals/*.test.ts",
         "test/callbacks/{callback-body,callback-claims,callback-failure,callback-guard,callback-schedule,callback-worker,sign-callback}.test.ts",
         "test/dispatch/{assemble-request,dispatcher,fair-shares,indexed-heap,lanes,run-task,task-clocks,task-end}.test.ts",

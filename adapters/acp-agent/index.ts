@@ -3,7 +3,7 @@ import type { ExecutionAdapter, ExecutionRequest, GatewayCapabilities, Profile }
 import { AcpFailure } from "../shared/acp/acp-failure.ts";
 import type { AcpProfile } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
-import { waysToGoOn } from "../shared/acp/open-session.ts";
+import { resumeMethods } from "../shared/acp/open-session.ts";
 import type { AgentProgram, Credentials, ProgramConnection, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
@@ -53,7 +53,7 @@ function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpA
     capabilities,
     // Until then it is taken to go on with sessions.
     onAnswer({ agentCapabilities }) {
-      capabilities.sessionResume = waysToGoOn(agentCapabilities, { loadsSessions: true }).length > 0;
+      capabilities.sessionResume = resumeMethods(agentCapabilities, { loadsSessions: true }).length > 0;
       // The results of a call come with the next task of its session.
       capabilities.tools = capabilities.sessionResume;
     },

@@ -4,7 +4,7 @@ import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { type ProcessEnd, processLimits, runProcess } from "../shared/process/run-process.ts";
 import type { ProgramStart, SdkProcess } from "./sdk.ts";
 
-/** A story in JSON costs a multiple of its text. */
+/** Events in JSON cost a multiple of its text. */
 export const stdoutBytes = 8 * processLimits.stdoutBytes;
 
 /** The process of one task: the SDK says what to start and talks to it, Bridge starts and ends it. */

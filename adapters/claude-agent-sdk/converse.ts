@@ -1,8 +1,8 @@
-import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
-import { runForeign } from "../shared/agent-program/foreign-code.ts";
+import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { isolateErrors } from "../shared/agent-program/isolate-errors.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
-import { reportOrphans, type Step, tellStep, type Verdict } from "../shared/agent-program/run-program.ts";
-import { unlessAborted } from "../shared/agent-program/unless-aborted.ts";
+import { raceAbort } from "../shared/agent-program/race-abort.ts";
+import { applyStep, type Outcome, reportOrphans, type Step } from "../shared/agent-program/run-program.ts";
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
@@ -27,14 +27,14 @@ export interface Conversation {
 }
 
 /** Holds the conversation of one task with the SDK, to the end of its process; a task that is stopped is interrupted, so that it tells what it has cost. */
-export async function converse(task: ProgramTask, { sdk, program, schema }: Conversation): Promise<Ending> {
-  const { request, context, story, signal } = task;
+export async function converse(task: ProgramTask, { sdk, program, schema }: Conversation): Promise<ConnectionResult> {
+  const { request, context, timeline, signal } = task;
   const env = claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp });
   const child = createChildProcess(task, env);
   const prompted = Promise.withResolvers<void>();
   const read = createClaudeReader({ homeSetting });
-  let facts: Omit<Partial<Ending>, "status"> = {};
-  let told: Verdict | null = null;
+  let facts: Omit<Partial<ConnectionResult>, "status"> = {};
+  let told: Outcome | null = null;
   let query: Query | null = null;
   let hasBegun = false;
   let timer: NodeJS.Timeout | undefined;
@@ -44,10 +44,10 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     timer = setTimeout(child.stop, limitMs);
   };
   const take = (step: Step): void => {
-    if (step.kind === "known") facts = { ...facts, ...step.facts };
-    else if (step.kind !== "ended") tellStep(story, step);
+    if (step.kind === "facts") facts = { ...facts, ...step.facts };
+    else if (step.kind !== "ended") applyStep(timeline, step);
     else {
-      if (!signal.aborted) told ??= step.ending;
+      if (!signal.aborted) told ??= step.outcome;
       // The program exits when nobody has anything more to say to it.
       prompted.resolve();
       stopIn(EXIT_LIMIT_MS);
@@ -66,7 +66,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     return query;
   };
   const onFault = createFaultLog(context.logger, { taskId: request.taskId });
-  const interrupt = async (): Promise<unknown> => await runForeign(onFault, () => query?.interrupt());
+  const interrupt = async (): Promise<unknown> => await isolateErrors(onFault, () => query?.interrupt());
   const stop = (): void => {
     // Before its first word it has nothing to finish.
     stopIn(hasBegun ? INTERRUPT_LIMIT_MS : 0);
@@ -82,7 +82,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
   try {
     for await (const message of untilBroken(begin, child.gone, { onBreak, onFault })) {
       hasBegun = true;
-      task.offeredTools?.heard();
+      task.offeredTools?.noteOutput();
       for (const step of read(message as Record<string, unknown>)) take(step);
     }
   } finally {
@@ -115,11 +115,11 @@ async function* untilBroken(
 ): AsyncGenerator<unknown, void, undefined> {
   let messages: AsyncIterator<unknown> | null = null;
   try {
-    const begun = runForeign(onFault, () => begin()[Symbol.asyncIterator]());
+    const begun = isolateErrors(onFault, () => begin()[Symbol.asyncIterator]());
     messages = begun;
     for (;;) {
-      const next = await unlessAborted(
-        runForeign(onFault, () => begun.next()),
+      const next = await raceAbort(
+        isolateErrors(onFault, () => begun.next()),
         gone,
         LAST_WORDS_MS,
       );
@@ -129,16 +129,16 @@ async function* untilBroken(
   } catch (error) {
     onBreak(error as Error);
   } finally {
-    const end = async (): Promise<unknown> => await runForeign(onFault, () => messages?.return?.());
+    const end = async (): Promise<unknown> => await isolateErrors(onFault, () => messages?.return?.());
     end().catch(() => {});
   }
 }
 
 /** How a task ends that was stopped. */
-export const cancelled: Verdict = { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
+export const cancelled: Outcome = { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
 
 /** What decides: a limit, what the program told, what its exit means. */
-function verdict({ signal }: ProgramTask, end: ProcessEnd | null, told: Verdict | null, broken: Error | null): Verdict {
+function verdict({ signal }: ProgramTask, end: ProcessEnd | null, told: Outcome | null, broken: Error | null): Outcome {
   const decided = (end === null ? null : stopFailure(end, { ...processLimits, stdoutBytes })) ?? told;
   if (decided !== null) return decided;
   if (signal.aborted) return cancelled;

@@ -1,10 +1,10 @@
 import path from "node:path";
-import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { unlessAborted } from "../shared/agent-program/unless-aborted.ts";
+import { raceAbort } from "../shared/agent-program/race-abort.ts";
 import { isSchemaRefused, nativeSchema } from "../shared/claude-code/native-schema.ts";
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
-import { refuseToken } from "../shared/claude-code/session-id.ts";
+import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { cancelled, converse } from "./converse.ts";
 import { findSdk } from "./find-sdk.ts";
@@ -26,7 +26,7 @@ const neededFlags = ["--restricted", "--setting-sources", "--settings", "--stric
 
 async function probe([program = "", module = ""]: readonly string[], context: ProgramContext): Promise<Probe> {
   const limit = AbortSignal.any([AbortSignal.timeout(LOAD_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
-  if ((await unlessAborted(loadSdk(module, context.logger), limit, 0)) === null)
+  if ((await raceAbort(loadSdk(module, context.logger), limit, 0)) === null)
     throw new Error(`${packageName} was not loaded within ${LOAD_LIMIT_MS / 1000} s.`);
   const version = findInstalledSdk(path.dirname(module))?.version ?? null;
   const advice = `npm install --no-save ${packageName}`;
@@ -34,11 +34,11 @@ async function probe([program = "", module = ""]: readonly string[], context: Pr
   return { version, detail: `${packageName} ${version} with Claude Code ${claudeVersion}` };
 }
 
-async function execute(task: ProgramTask, [program = "", module = ""]: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, [program = "", module = ""]: readonly string[]): Promise<ConnectionResult> {
   const { request, context } = task;
-  const refused = refuseToken(request.resumeToken);
+  const refused = checkSessionId(request.resumeToken);
   if (refused !== null) return refused;
-  const sdk = await unlessAborted(
+  const sdk = await raceAbort(
     loadSdk(module, context.logger).catch(() => unloadable),
     task.signal,
     0,
@@ -53,7 +53,7 @@ async function execute(task: ProgramTask, [program = "", module = ""]: readonly 
 }
 
 /** Why is for operators to read: it names files of the machine. */
-const unloadable: Ending = {
+const unloadable: ConnectionResult = {
   status: "error",
   errorCode: "adapter_offline",
   error: "The Claude Agent SDK cannot be loaded; GET /api/v2/adapters tells why.",

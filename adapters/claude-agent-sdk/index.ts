@@ -1,14 +1,14 @@
 import type { ExecutionAdapter } from "#contract";
 import type { AgentProgram } from "../shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
-import { askLogin } from "../shared/claude-code/login.ts";
+import { checkLogin } from "../shared/claude-code/login.ts";
 import { homeSetting } from "./home-setting.ts";
 import { inProcessConnection } from "./in-process.ts";
 
 const claudeAgentSdk: AgentProgram = {
   provider: "claude-agent-sdk",
   connections: [inProcessConnection],
-  findCredentials: (_, argv, context) => askLogin(argv.slice(0, 1), context, homeSetting),
+  findCredentials: (_, argv, context) => checkLogin(argv.slice(0, 1), context, homeSetting),
   multiAgent: "sub-agents of its own, by its tool Agent; they work in the task's process and rights",
   timeoutMultiplier: 1,
 };

@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import type { AdapterLogger } from "#contract";
-import { runForeign } from "../shared/agent-program/foreign-code.ts";
+import { isolateErrors } from "../shared/agent-program/isolate-errors.ts";
 
 /** The package that the operator installs; it is not Bridge's to ship. */
 export const packageName = "@anthropic-ai/claude-agent-sdk";
@@ -87,7 +87,7 @@ export const createFaultLog =
 
 /** Loads the package; rejects in words for the operator when it is not what Bridge knows by that name. */
 export async function loadSdk(module: string, logger: AdapterLogger): Promise<ClaudeAgentSdk> {
-  const loaded: Partial<ClaudeAgentSdk> = await runForeign(createFaultLog(logger), () => import(pathToFileURL(module).href));
+  const loaded: Partial<ClaudeAgentSdk> = await isolateErrors(createFaultLog(logger), () => import(pathToFileURL(module).href));
   if (typeof loaded.query !== "function")
     throw new Error(`${packageName} has no query(): install the version that Bridge was tested with.`);
   return loaded as ClaudeAgentSdk;

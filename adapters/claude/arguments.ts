@@ -1,6 +1,6 @@
 import type { ExecutionRequest } from "#contract";
 import { nativeSchema } from "../shared/claude-code/native-schema.ts";
-import { allowedTools, settingsFor, toolsFor } from "../shared/claude-code/rights.ts";
+import { allowedTools, settingsFor, toolsFor } from "../shared/claude-code/permissions.ts";
 import { commonFlags, type TaskFiles } from "../shared/claude-code/task-files.ts";
 
 /** The arguments of `claude` for a task; the prompt comes by stdin. Values are tied to their flags, so that none can be taken for another flag. */

@@ -1,11 +1,18 @@
-import type { Ending, Finding, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type {
+  ConnectionResult,
+  Finding,
+  Probe,
+  ProgramConnection,
+  ProgramContext,
+  ProgramTask,
+} from "../shared/agent-program/agent-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
 import { isSchemaRefused, nativeSchema } from "../shared/claude-code/native-schema.ts";
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
-import { refuseToken } from "../shared/claude-code/session-id.ts";
+import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { claudeArguments } from "./arguments.ts";
@@ -45,9 +52,9 @@ async function probe(argv: readonly string[], context: ProgramContext): Promise<
   return { version, detail: `claude ${version}` };
 }
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request } = task;
-  const refused = refuseToken(request.resumeToken);
+  const refused = checkSessionId(request.resumeToken);
   if (refused !== null) return refused;
   const files = await writeFiles(request);
   const ending = await run(task, [...argv, ...claudeArguments(request, files)]);
@@ -55,7 +62,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
   return await run(task, [...argv, ...claudeArguments(request, files, null)]);
 }
 
-async function run(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function run(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request, context, totals } = task;
   let sessionCostUsd: number | undefined;
   const ending = await runProgram(task, {

@@ -6,7 +6,7 @@ import type { ExecutionRequest, NormalizedUsage } from "#contract";
 import type { AcpNotice } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
 import type { AcpToolCall } from "../shared/acp/read-update.ts";
-import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { refuseOldAgent } from "./agent-version.ts";
 import { capabilities } from "./capabilities.ts";
@@ -14,7 +14,7 @@ import { codexEnvironment, providerId, taskConfiguration } from "./configuration
 import { findCodexAcp } from "./find-codex.ts";
 import { makeHomeWithSettings, modes } from "./home.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
-import { obstacleTo } from "./obstacles.ts";
+import { unsupportedReason } from "./obstacles.ts";
 import { probeSandbox } from "./probe-codex.ts";
 import { combine, keepTotal, readTurnUsage, subAgentTools, toldUsage, usageBefore } from "./usage.ts";
 
@@ -29,7 +29,7 @@ const agent = createAcpConnection({
     return start(argv, context, { ...own, CODEX_CONFIG: JSON.stringify(taskConfiguration(request, context)) });
   },
   launchProbe: (argv, context) => start(argv, context),
-  obstacleTo: ({ directories }) =>
+  unsupportedReason: ({ directories }) =>
     hasOwnSettings(directories) ? "it would obey the settings in .codex in the workspace: move them away, or use cli." : null,
   // As over cli: with their secrets in no argument list, and used without asking.
   readsMcpServers: true,
@@ -63,8 +63,8 @@ async function probe(argv: readonly string[], context: ProgramContext): Promise<
   return { ...found, detail: `${found.detail}; the sandbox of Codex works` };
 }
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
-  const obstacle = obstacleTo(task);
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
+  const obstacle = unsupportedReason(task);
   if (obstacle !== null) return obstacle;
   const before = await usageBefore(task);
   const ending = await agent.execute(task, argv);

@@ -1,6 +1,6 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { defaultSettingsMiddleware, wrapLanguageModel } from "ai";
-import { createModelConnection, talkCapabilities } from "../shared/model-api/create-model-connection.ts";
+import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
 import { modelSettingsOf } from "../shared/model-api/model-settings.ts";
 
@@ -28,4 +28,4 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
 };
 
 /** The model alone, without Codex: it answers, and has no tools. */
-export const apiConnection = createModelConnection({ name: "api", capabilities: talkCapabilities, findEndpoint });
+export const apiConnection = createModelConnection({ name: "api", capabilities: chatCapabilities, findEndpoint });

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
-import type { Ending, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
-import { runProgram, type Verdict } from "../shared/agent-program/run-program.ts";
+import { type Outcome, runProgram } from "../shared/agent-program/run-program.ts";
 import type { ProcessEnd } from "../shared/process/run-process.ts";
 import { codexArguments } from "./arguments.ts";
 import { cliCapabilities } from "./capabilities.ts";
@@ -12,7 +12,7 @@ import { findCodex } from "./find-codex.ts";
 import { makeHome } from "./home.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import { isStrictSchema } from "./native-schema.ts";
-import { obstacleTo } from "./obstacles.ts";
+import { unsupportedReason } from "./obstacles.ts";
 import { probeCodex } from "./probe-codex.ts";
 import { combine, keepTotal, readSessionUsage, toldUsage, usageBefore } from "./usage.ts";
 
@@ -27,8 +27,8 @@ export const cliConnection: ProgramConnection = {
   execute,
 };
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
-  const obstacle = obstacleTo(task);
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
+  const obstacle = unsupportedReason(task);
   if (obstacle !== null) return obstacle;
   const { request, context } = task;
   const before = await usageBefore(task);
@@ -64,7 +64,7 @@ async function writeSchema({ request: { outputStrategy, directories } }: Program
 }
 
 /** What Codex cannot even begin it tells in no line. */
-function explainExit({ stderr }: Pick<ProcessEnd, "stderr">): Verdict | null {
+function explainExit({ stderr }: Pick<ProcessEnd, "stderr">): Outcome | null {
   if (!/no rollout found|thread\/resume failed/.test(stderr)) return null;
   return { status: "error", errorCode: "adapter_error", error: "Codex does not know the session of the resume token." };
 }

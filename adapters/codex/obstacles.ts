@@ -1,5 +1,5 @@
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { apiKeyName } from "./configuration.ts";
 import { mcpObstacle } from "./mcp-servers.ts";
 import { credentialsAdvice } from "./verdict.ts";
@@ -7,7 +7,7 @@ import { credentialsAdvice } from "./verdict.ts";
 const sessionId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** Why Codex should not even be started for a task, over whatever connection; null when nothing stands in the way. */
-export function obstacleTo({ request, context }: Pick<ProgramTask, "request" | "context">): Verdict | null {
+export function unsupportedReason({ request, context }: Pick<ProgramTask, "request" | "context">): Outcome | null {
   // Without a login in its home Codex would wait for its vendor for ever.
   if (context.settings.home === "agent" && apiKeyName(context) === undefined && context.env["OPENAI_BASE_URL"] === undefined)
     return { status: "error", errorCode: "authentication_required", error: `Codex has no credentials: ${credentialsAdvice}.` };

@@ -1,5 +1,5 @@
 import type { TaskErrorCode } from "#contract";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 
 /** What to do about missing or rejected credentials. */
 export const credentialsAdvice = "set OPENAI_API_KEY or CODEX_API_KEY, or BRIDGE_CODEX_HOME=user to use your own login";
@@ -12,7 +12,7 @@ const wordings: readonly (readonly [RegExp, TaskErrorCode])[] = [
 ];
 
 /** What an error means that Codex tells of its turn. */
-export function explainFailure(message: string): Verdict {
+export function explainFailure(message: string): Outcome {
   const errorCode = wordings.find(([wording]) => wording.test(message))?.[1] ?? "model_error";
   const advice = errorCode === "authentication_required" ? `. To log in, ${credentialsAdvice}.` : "";
   return { status: "error", errorCode, error: `Codex reports: ${readable(message)}${advice}` };

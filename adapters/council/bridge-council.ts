@@ -12,7 +12,7 @@ export const bridgeCouncil = (runtime: string): CouncilKind => ({
 });
 
 /** The reason why a runtime is not asked; null if it is. */
-export function obstacleTo(provider: string, { settings, config }: Pick<CouncilTask, "settings" | "config">): string | null {
+export function unsupportedReason(provider: string, { settings, config }: Pick<CouncilTask, "settings" | "config">): string | null {
   if (!settings.of(provider).enabled) return "disabled by the settings of the workspace";
   const described = config.describeProvider(provider);
   if (described === null) return "adapter_offline: not loaded; add it to BRIDGE_ADAPTERS";
@@ -21,7 +21,7 @@ export function obstacleTo(provider: string, { settings, config }: Pick<CouncilT
 
 async function runOn(runtime: string, task: CouncilTask): Promise<Ending> {
   const { input, spending } = task;
-  const skipReason = obstacleTo(runtime, task);
+  const skipReason = unsupportedReason(runtime, task);
   const { models, warnings } = await chooseModels(runtime, task);
   const planned = plannedRuns(input) * Math.max(1, models.length);
   if (planned > spending.left) return tooManyRuns(planned, spending.left);

@@ -8,7 +8,7 @@ import type {
   GatewayCapabilities,
   InputChecker,
 } from "#contract";
-import { notStarted } from "../shared/agent-program/not-started.ts";
+import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import type { CouncilKind } from "./council-kind.ts";
 import { councilSettingsSchema } from "./council-settings.ts";
@@ -27,7 +27,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     const read = readInput(request.bridgeInput, request.taskId, kind);
     if ("faults" in read) {
       const words = read.faults.map(({ path, message }) => `bridgeInput${path === "" ? "" : `.${path}`}: ${message}`).join("; ");
-      return notStarted("native-dispatch", "adapter_error", words);
+      return notStartedResult("native-dispatch", "adapter_error", words);
     }
     const margin = Math.min(MARGIN_SECONDS, request.timeoutSeconds / 10);
     const { total, ending } = await runCouncilTask(kind, {
@@ -59,7 +59,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     capabilities: () => capabilitiesOf(kind, config),
     async execute(request) {
       const given = config;
-      if (given === null) return notStarted("native-dispatch", "adapter_offline", `The ${kind.provider} adapter is not running.`);
+      if (given === null) return notStartedResult("native-dispatch", "adapter_offline", `The ${kind.provider} adapter is not running.`);
       return running.run(request.taskId, ({ signal }) => run(request, given, signal));
     },
     cancel: running.cancel,

@@ -14,7 +14,7 @@ import {
   shareEvenly,
 } from "bridge-council";
 import type { TaskErrorCode } from "#contract";
-import { chooseModels, memberOptions, obstacleTo, settingsNotes } from "./bridge-council.ts";
+import { chooseModels, memberOptions, settingsNotes, unsupportedReason } from "./bridge-council.ts";
 import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
 import { tooManyRuns } from "./ending.ts";
 
@@ -92,7 +92,7 @@ function chooseMembers(task: CouncilTask): { members: Member[]; leftOut: Skipped
   const wanted = input.providers ?? usualRuntimes;
   const leftOut: SkippedBridge[] = [];
   const members = wanted.flatMap((provider) => {
-    const reason = obstacleTo(provider, task);
+    const reason = unsupportedReason(provider, task);
     if (reason === null) return [{ bridge: provider, provider }];
     leftOut.push({ bridge: provider, reason });
     return [];

@@ -6,8 +6,8 @@ import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
 import type { AcpToolCall } from "../shared/acp/read-update.ts";
 import type { ProgramConnection } from "../shared/agent-program/agent-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
-import type { TaskStory } from "../shared/agent-program/task-story.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
+import type { TaskTimeline } from "../shared/agent-program/task-timeline.ts";
 import { commonArguments } from "./arguments.ts";
 import { capabilities, findGemini } from "./cli.ts";
 import { judgeAnswer } from "./judge-answer.ts";
@@ -36,7 +36,7 @@ export const geminiAcpProfile: AcpProfile = {
     return { argv: [...argv, "--acp", ...commonArguments(task.request, policyFile)], env };
   },
   launchProbe: (argv, context) => ({ argv: [...argv, "--acp"], env: geminiEnvironment(context) }),
-  obstacleTo: ({ mcpServers = [] }) => (mcpServers.length > 0 ? "it has no MCP servers: dispatch without them." : null),
+  unsupportedReason: ({ mcpServers = [] }) => (mcpServers.length > 0 ? "it has no MCP servers: dispatch without them." : null),
   prompt: (request) => promptOf(request, request.systemPrompt),
   toolName,
   toolInput,
@@ -66,27 +66,27 @@ export const acpConnection: ProgramConnection = {
   ...agent,
   async execute(task, argv) {
     const spoken = createSpokenText();
-    return await judgeAnswer(task, await agent.execute({ ...task, story: noting(task.story, spoken) }, argv), spoken);
+    return await judgeAnswer(task, await agent.execute({ ...task, timeline: noting(task.timeline, spoken) }, argv), spoken);
   },
 };
 
-/** The same story, whose text is noted by the clock of Bridge: the agent's updates carry no time. */
-function noting(story: TaskStory, spoken: SpokenText): TaskStory {
-  const noted: Pick<TaskStory, "say" | "invokeTool" | "completeTool"> = {
-    say(text) {
+/** The same timeline, whose text is noted by the clock of Bridge: the agent's updates carry no time. */
+function noting(timeline: TaskTimeline, spoken: SpokenText): TaskTimeline {
+  const noted: Pick<TaskTimeline, "appendText" | "startTool" | "finishTool"> = {
+    appendText(text) {
       spoken.say(text, Date.now());
-      story.say(text);
+      timeline.appendText(text);
     },
-    invokeTool(...call) {
+    startTool(...call) {
       spoken.clear();
-      story.invokeTool(...call);
+      timeline.startTool(...call);
     },
-    completeTool(...end) {
+    finishTool(...end) {
       spoken.clear();
-      story.completeTool(...end);
+      timeline.finishTool(...end);
     },
   };
-  return Object.assign(Object.create(story) as TaskStory, noted);
+  return Object.assign(Object.create(timeline) as TaskTimeline, noted);
 }
 
 /** What a turn has used; thinking is not told, so the output stands without it. */
@@ -96,7 +96,7 @@ export function acpUsage({ _meta }: Pick<PromptResponse, "_meta">): NormalizedUs
 }
 
 /** Only a call of the model that came to its end is counted: none was. After a tool the end of the last one cannot be told. */
-export function explainAcpEnd(response: PromptResponse): Verdict | undefined {
+export function explainAcpEnd(response: PromptResponse): Outcome | undefined {
   const usage = acpUsage(response);
   if (response.stopReason !== "end_turn" || usage === undefined || usage.inputTokens + usage.outputTokens > 0) return undefined;
   return { status: "error", errorCode: "model_error", error: "Gemini got no whole answer from the model; over acp it does not say why." };

@@ -1,7 +1,7 @@
 import { createGoogle } from "@ai-sdk/google";
 import { APICallError } from "ai";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
-import { createModelConnection, talkCapabilities } from "../shared/model-api/create-model-connection.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
+import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
 import { modelSettingsOf } from "../shared/model-api/model-settings.ts";
 
@@ -18,7 +18,7 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
     baseUrl,
     defaultModel: modelSettingsOf(settings).apiModel ?? null,
     secrets: [apiKey],
-    obstacleTo: (modelId) => (modelName.test(modelId) ? null : "The model's name is none that the Gemini API could have."),
+    unsupportedReason: (modelId) => (modelName.test(modelId) ? null : "The model's name is none that the Gemini API could have."),
     createModel: (modelId, fetch) => createGoogle({ apiKey, baseURL: baseUrl, fetch })(modelId),
     async probe(fetch, signal) {
       const answer = await fetch(`${baseUrl}/models`, { headers: { "x-goog-api-key": apiKey }, signal });
@@ -29,13 +29,13 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
 };
 
 /** The model alone, without Gemini CLI: it answers, and has no tools. */
-export const apiConnection = createModelConnection({ name: "api", capabilities: talkCapabilities, findEndpoint });
+export const apiConnection = createModelConnection({ name: "api", capabilities: chatCapabilities, findEndpoint });
 
 /** The name becomes a part of the address, which must stay that of a model. */
 const modelName = /^([A-Za-z]+\/)?\w[\w.-]*$/;
 
 /** A wrong key is told as a bad request. */
-function explainError(error: unknown): Verdict | undefined {
+function explainError(error: unknown): Outcome | undefined {
   if (!APICallError.isInstance(error) || error.statusCode !== 400 || !isAboutKey(error.responseBody ?? "")) return undefined;
   return { status: "error", errorCode: "authentication_required", error: "Gemini's API does not accept the key: check GEMINI_API_KEY." };
 }

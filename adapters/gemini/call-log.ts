@@ -1,7 +1,7 @@
 import path from "node:path";
 import { openFileInside } from "@hak2i/nofollow-fs";
 import { z } from "zod";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { createLineSplitter } from "../shared/process/lines.ts";
 
 /** Longer log records are skipped; relevant records have less than a kilobyte. */
@@ -10,7 +10,7 @@ const MAX_RECORD_LENGTH = 256 * 1024;
 /** Facts from the program's own log that its output lacks: why the model stopped, and which text was discarded. */
 interface ModelCalls {
   /** The failure of the task's last model call; null if it succeeded, or if the log does not report it. */
-  failure: Verdict | null;
+  failure: Outcome | null;
   /** Text from before this time, in ms since the epoch, is discarded unless a tool was used since; 0: none. */
   discardedBefore: number;
 }
@@ -53,7 +53,7 @@ const recordSchema = z.discriminatedUnion("event.name", [
 export function createCallReader(): { read(line: string): void; calls(): ModelCalls } {
   let lines: string[] = [];
   let length = 0;
-  let last = { at: 0, failure: null as Verdict | null };
+  let last = { at: 0, failure: null as Outcome | null };
   let discardedBefore = 0;
 
   const take = (record: z.infer<typeof recordSchema>): void => {
@@ -96,11 +96,11 @@ function attributesOf(json: string): unknown {
 }
 
 /** The log has the vendor's reasons in the few words of OpenTelemetry. Pieces of an answer that are not its last count as `stop`. */
-function explainReasons(reasons: readonly string[]): Verdict | null {
+function explainReasons(reasons: readonly string[]): Outcome | null {
   if (reasons.includes("length")) return modelError("The model reached its token limit: its answer is cut short.");
   if (reasons.includes("content_filter")) return modelError("The model's provider withheld the answer.");
   if (reasons.includes("error")) return modelError("The model's answer ended in a malformed tool call.");
   return null;
 }
 
-const modelError = (error: string): Verdict => ({ status: "error", errorCode: "model_error", error });
+const modelError = (error: string): Outcome => ({ status: "error", errorCode: "model_error", error });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { GatewayCapabilities } from "#contract";
-import type { Ending, Finding, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, Finding, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { probeVersion } from "../shared/agent-program/probe-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
@@ -24,13 +24,13 @@ export function findGemini({ settings, env }: ProgramContext): Finding {
 /** What the program can do over `cli`. It refuses tools by itself that the policy of a task does not allow; it tells no cost. */
 export const capabilities: GatewayCapabilities = { ...programCapabilities, costTracking: false, approvals: false };
 
-/** One process a task, which reads the prompt from stdin and tells its story in JSON lines. */
+/** One process a task, which reads the prompt from stdin and reports its events in JSON lines. */
 export const cliConnection: ProgramConnection = {
   name: "cli",
   capabilities,
   emptyAnswers: "accepted",
   // Its MCP servers stand in its settings, which are the operator's there.
-  claims: ({ settings }) => (settings.home === "user" ? { tools: false } : {}),
+  configuredCapabilities: ({ settings }) => (settings.home === "user" ? { tools: false } : {}),
   // Where nobody can be asked, Gemini leaves out every tool that is called like its own for asking.
   reservedToolNames: ["ask_user"],
   find: findGemini,
@@ -41,7 +41,7 @@ export const cliConnection: ProgramConnection = {
   execute,
 };
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request, context } = task;
   const refusal = refusalOf(task);
   if (refusal !== null) return { status: "error", errorCode: "adapter_error", error: refusal };

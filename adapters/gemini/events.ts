@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
-import type { LineReader, Step, Verdict } from "../shared/agent-program/run-program.ts";
+import type { LineReader, Outcome, Step } from "../shared/agent-program/run-program.ts";
 import type { ProcessEnd } from "../shared/process/run-process.ts";
 import { explainFailure, type ToldError } from "./failures.ts";
 import { createSpokenText, type SpokenText } from "./spoken-text.ts";
@@ -40,7 +40,7 @@ type Line = z.infer<typeof lineSchema>;
 /** Reads the lines of one task, and explains its exit by what they told. */
 export interface GeminiReader {
   read: LineReader;
-  explainExit(end: Pick<ProcessEnd, "exitCode" | "stderr">): Verdict | null;
+  explainExit(end: Pick<ProcessEnd, "exitCode" | "stderr">): Outcome | null;
   /** By the clock of the program. */
   spoken: SpokenText;
   /** The session, once a model has answered: only such a one is kept. */
@@ -97,7 +97,7 @@ export function createGeminiReader(): GeminiReader {
 /** A warning after which the program says no more, and yet that it succeeded. */
 const stopsWork = /^Loop detected/;
 
-const succeeded: Step = { kind: "ended", ending: { status: "ok" } };
+const succeeded: Step = { kind: "ended", outcome: { status: "ok" } };
 
 /** A session in which no model has answered is not kept, so nobody can go on with it; and it has used nothing. */
 function factsOf(stats: Stats | undefined, session: string | undefined): Step[] {
@@ -108,7 +108,7 @@ function factsOf(stats: Stats | undefined, session: string | undefined): Step[] 
     ...(session === undefined ? {} : { resumeToken: session }),
     ...(model === undefined ? {} : { model }),
   };
-  return [{ kind: "known", facts }];
+  return [{ kind: "facts", facts }];
 }
 
 /** Counts of a task; thinking is what the total has beyond its two parts. */

@@ -1,6 +1,6 @@
 import type { TaskErrorCode } from "#contract";
 import { readableError } from "../shared/agent-program/readable-error.ts";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 
 /** The error that the program told last. */
 export interface ToldError {
@@ -27,7 +27,7 @@ const statuses: Readonly<Record<number, readonly [TaskErrorCode, string]>> = {
 const knownStatuses = [400, 401, 403, 404, 408, 409, 429, 500, 501, 502, 503, 504];
 
 /** What the end of the program means when it has not told of success; null when nothing explains it. */
-export function explainFailure(exitCode: number | null, told: ToldError | undefined, stderr: string): Verdict | null {
+export function explainFailure(exitCode: number | null, told: ToldError | undefined, stderr: string): Outcome | null {
   const own = told?.type === "FatalTurnLimitedError" ? ownExits[53] : ownExits[exitCode ?? 0];
   const status = statusOf(exitCode, told);
   const [errorCode, words] = own ?? statuses[status ?? 0] ?? ["model_error" as const, "Gemini could not answer."];

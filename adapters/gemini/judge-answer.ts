@@ -1,9 +1,13 @@
-import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { readCallLog } from "./call-log.ts";
 import type { SpokenText } from "./spoken-text.ts";
 
 /** Corrects a success that the program reports, based on its own log of model calls. */
-export async function judgeAnswer({ request }: Pick<ProgramTask, "request">, ending: Ending, spoken: SpokenText): Promise<Ending> {
+export async function judgeAnswer(
+  { request }: Pick<ProgramTask, "request">,
+  ending: ConnectionResult,
+  spoken: SpokenText,
+): Promise<ConnectionResult> {
   if (ending.status !== "ok") return ending;
   const { failure, discardedBefore } = await readCallLog(request.directories.tmp);
   if (failure !== null) return { ...ending, ...failure };

@@ -1,5 +1,5 @@
 import type { ExecutionRequest } from "#contract";
-import { asks } from "../shared/agent-program/decide-call.ts";
+import { asks } from "../shared/agent-program/decide-approval.ts";
 
 /** The program's own agents. */
 export const helperAgents = ["generalist", "codebase_investigator", "cli_help"];

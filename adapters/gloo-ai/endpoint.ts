@@ -46,7 +46,7 @@ export function createFindEndpoint(): FindEndpoint {
         });
         return provider(modelId);
       },
-      obstacleTo(modelId, request) {
+      unsupportedReason(modelId, request) {
         const options = readOptions(request);
         return typeof options === "string" ? options : obstacleToModel(modelId, request);
       },
@@ -77,7 +77,7 @@ function fieldsOf(modelId: string, request: ExecutionRequest, usualTradition: st
 function tellRouting(routed: Routed): Step[] {
   const { model } = routed;
   return [
-    ...(model === undefined ? [] : [{ kind: "known", facts: { model } } as const]),
+    ...(model === undefined ? [] : [{ kind: "facts", facts: { model } } as const]),
     ...(Object.keys(routed).length === 0 ? [] : [{ kind: "progress", data: { routing: routed } } as const]),
   ];
 }

@@ -1,7 +1,7 @@
 import { APICallError } from "ai";
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { redact } from "../shared/model-api/model-failure.ts";
 import { scopeAdvice } from "./token-source.ts";
 
@@ -18,7 +18,7 @@ const streamErrorSchema = z.union([z.object({ data: reportSchema }).transform(({
 const bodySchema = z.object({ error: z.union([reportSchema, z.string().transform((message): Report => ({ message }))]) });
 
 /** What an error of Gloo means; undefined for one that is not Gloo's own. */
-export function explainGlooError(error: unknown, secrets: readonly string[], now = Date.now()): Verdict | undefined {
+export function explainGlooError(error: unknown, secrets: readonly string[], now = Date.now()): Outcome | undefined {
   if (!APICallError.isInstance(error)) {
     const isOther = error instanceof Error && !("data" in error);
     const inStream = isOther ? undefined : streamErrorSchema.safeParse(error).data;
@@ -36,7 +36,7 @@ export function explainGlooError(error: unknown, secrets: readonly string[], now
 }
 
 /** Whether it may be tried again is for whoever dispatched to decide: part of an answer may have been told. */
-function explainReport({ code, name, message, retryable }: Report, secrets: readonly string[], statusCode?: number): Verdict {
+function explainReport({ code, name, message, retryable }: Report, secrets: readonly string[], statusCode?: number): Outcome {
   const title = redact([name ?? "an error", ...(code === null || code === undefined ? [] : [`(${code})`])].join(" "), secrets);
   const words = message === null || message === undefined || message === "" ? "" : `: ${redact(message, secrets)}`;
   const again = retryable === true ? " The same task may succeed when it is dispatched again." : "";
@@ -68,4 +68,4 @@ function whenOver(header: string | undefined, now: number): string {
 const FIRST_TIME_SECONDS = 1_000_000_000;
 const MAX_TIME_SECONDS = 8_640_000_000_000;
 
-const failed = (errorCode: TaskErrorCode, error: string): Verdict => ({ status: "error", errorCode, error });
+const failed = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });

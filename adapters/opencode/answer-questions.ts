@@ -1,5 +1,5 @@
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
-import { type Decision, decideCall } from "../shared/agent-program/decide-call.ts";
+import { type Decision, decideApproval } from "../shared/agent-program/decide-approval.ts";
 import { outsidePermission, shellTool } from "./permissions.ts";
 import type { ServerStep } from "./server-events.ts";
 
@@ -14,7 +14,7 @@ export type Reply = { reply: "once" } | { reply: "reject"; message: string };
  * so a rejection is told when none of them waits for its answer any more.
  */
 export function createAnswering(
-  task: Pick<ProgramTask, "request" | "context" | "story">,
+  task: Pick<ProgramTask, "request" | "context" | "timeline">,
   reply: (permissionId: string, answer: Reply) => Promise<void>,
 ): (question: Question) => Promise<void> {
   const sessions = new Map<string, { undecided: number; rejected: Map<string, string> }>();
@@ -25,7 +25,7 @@ export function createAnswering(
     sessions.set(sessionId, session);
     session.undecided += 1;
     const decision = await decide(task, question);
-    if (!isTold) task.story.completeTool(call.toolCallId, decision.allow ? null : decision.reason, !decision.allow);
+    if (!isTold) task.timeline.finishTool(call.toolCallId, decision.allow ? null : decision.reason, !decision.allow);
     if (decision.allow) await reply(permissionId, { reply: "once" });
     else session.rejected.set(permissionId, decision.reason);
     session.undecided -= 1;
@@ -38,7 +38,7 @@ export function createAnswering(
 
 /** File tools stay inside the workspace. A command is as free as the answer to its own question, which comes next. */
 async function decide(task: Pick<ProgramTask, "request" | "context">, { permission, call }: Question): Promise<Decision> {
-  if (permission !== outsidePermission) return await decideCall(task, call);
+  if (permission !== outsidePermission) return await decideApproval(task, call);
   if (call.toolName === shellTool) return { allow: true };
   return { allow: false, reason: "Rejected by Bridge: file tools stay inside the workspace." };
 }

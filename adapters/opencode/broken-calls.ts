@@ -16,7 +16,7 @@ export function createBrokenCalls(): BrokenCalls {
     // OpenCode asks again after a broken answer; of a whole one the text stays.
     if (count < MAX_BROKEN_CALLS) return [isBroken ? brokeOff : { kind: "kept" }];
     const error = `The model's answer broke off ${count} times in a row. Does the provider speak the protocol that it is configured for?`;
-    return [{ kind: "ended", ending: failure("model_error", error) }];
+    return [{ kind: "ended", outcome: failure("model_error", error) }];
   };
 }
 

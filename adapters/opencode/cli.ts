@@ -1,4 +1,4 @@
-import type { Ending, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
@@ -20,12 +20,12 @@ export const cliConnection: ProgramConnection = {
   execute,
 };
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const start = await prepareStart(task, "cli");
   return "status" in start ? start : await startUntilAlone(() => run(task, argv, start));
 }
 
-async function run(task: ProgramTask, argv: readonly string[], { env, model, tally }: OpenCodeStart): Promise<Ending> {
+async function run(task: ProgramTask, argv: readonly string[], { env, model, tally }: OpenCodeStart): Promise<ConnectionResult> {
   const { request } = task;
   const reader = createRunReader(tally);
   const modelName = model === null ? null : `${model.providerID}/${model.modelID}`;

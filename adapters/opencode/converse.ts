@@ -1,8 +1,8 @@
 import { errors } from "undici";
 import type { ExecutionRequest } from "#contract";
-import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
-import { tellStep, type Verdict } from "../shared/agent-program/run-program.ts";
+import { applyStep, type Outcome } from "../shared/agent-program/run-program.ts";
 import { createAnswering } from "./answer-questions.ts";
 import { failure } from "./failures.ts";
 import { agentName } from "./permissions.ts";
@@ -11,9 +11,9 @@ import { createServerReader, type ServerReader } from "./server-events.ts";
 import type { OpenCodeStart } from "./start.ts";
 
 /** What a conversation has brought. */
-export interface Outcome {
-  facts: Omit<Partial<Ending>, "status">;
-  verdict: Verdict;
+export interface ConversationEnd {
+  facts: Omit<Partial<ConnectionResult>, "status">;
+  verdict: Outcome;
 }
 
 /** Holds the conversation of one task with its server, to its end; an aborted task is aborted in its session, too. */
@@ -21,16 +21,16 @@ export async function converse(
   task: ProgramTask,
   start: OpenCodeStart,
   { origin, password }: { origin: string; password: string },
-): Promise<Outcome> {
-  const { request, story, signal } = task;
+): Promise<ConversationEnd> {
+  const { request, timeline, signal } = task;
   const server = createServerClient({ origin, password, directory: request.directories.cwd });
-  const judged = Promise.withResolvers<Verdict>();
+  const judged = Promise.withResolvers<Outcome>();
   judged.promise.catch(() => {}); // it may be rejected before anybody waits for it
-  const facts: Outcome["facts"] = {};
+  const facts: ConversationEnd["facts"] = {};
   let read: ServerReader = () => [];
   const answer = createAnswering(task, server.replyPermission);
 
-  const aborted = new Promise<Verdict>((resolve) => {
+  const aborted = new Promise<Outcome>((resolve) => {
     const stop = async (): Promise<void> => {
       if (facts.resumeToken !== undefined) await server.abort(facts.resumeToken);
       resolve(failure("cancelled", "The task was cancelled."));
@@ -40,16 +40,16 @@ export async function converse(
   });
 
   const onEvent = (event: unknown): void => {
-    task.offeredTools?.heard();
+    task.offeredTools?.noteOutput();
     for (const step of read(event)) {
-      if (step.kind === "ended") judged.resolve(step.ending);
-      else if (step.kind === "known") Object.assign(facts, step.facts);
+      if (step.kind === "ended") judged.resolve(step.outcome);
+      else if (step.kind === "facts") Object.assign(facts, step.facts);
       else if (step.kind === "asked") answer(step).catch(judged.reject);
-      else tellStep(story, step);
+      else applyStep(timeline, step);
     }
   };
 
-  const talk = async (): Promise<Verdict> => {
+  const talk = async (): Promise<Outcome> => {
     const { ended } = await server.follow(onEvent);
     await server.checkAgent(start.permissions);
     const session = await openSession(server, request);
@@ -73,7 +73,7 @@ export async function converse(
 }
 
 /** A connection breaks when the server dies: that is often seen before its exit is. */
-function explainBreak(error: Error): Verdict {
+function explainBreak(error: Error): Outcome {
   const isGone =
     error instanceof errors.SocketError || ["ECONNRESET", "ECONNREFUSED", "EPIPE"].includes((error as NodeJS.ErrnoException).code ?? "");
   return isGone ? failure("runtime_crashed", "OpenCode's server was gone all at once.") : failure("adapter_error", error.message);

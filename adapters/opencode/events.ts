@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LineReader, Step, Verdict } from "../shared/agent-program/run-program.ts";
+import type { LineReader, Outcome, Step } from "../shared/agent-program/run-program.ts";
 import { brokeOff, createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, failure } from "./failures.ts";
 import { readTool, toolPartSchema } from "./tools.ts";
@@ -17,7 +17,7 @@ const lineSchema = z.discriminatedUnion("type", [
 export interface RunReader {
   read: LineReader;
   /** What the last model call that was told came to: only with the program's exit it is known to be the last. */
-  verdict(): Verdict;
+  verdict(): Outcome;
 }
 
 /** Begins to read the lines of one task. */
@@ -29,7 +29,7 @@ export function createRunReader(tally: Tally): RunReader {
   const read: LineReader = (json) => {
     const line = lineSchema.safeParse(json).data;
     if (line === undefined) return [];
-    const session: Step[] = line.sessionID === undefined ? [] : [{ kind: "known", facts: { resumeToken: line.sessionID } }];
+    const session: Step[] = line.sessionID === undefined ? [] : [{ kind: "facts", facts: { resumeToken: line.sessionID } }];
     if (line.type === "step_start") {
       // The step before has not come to its end.
       const isAgain = isCalling;
@@ -37,7 +37,7 @@ export function createRunReader(tally: Tally): RunReader {
       return isAgain ? [...session, brokeOff] : session;
     }
     if (line.type === "text") return [...session, { kind: "text", text: line.part.text }];
-    if (line.type === "error") return [...session, { kind: "ended", ending: explainError(line.error) }];
+    if (line.type === "error") return [...session, { kind: "ended", outcome: explainError(line.error) }];
     if (line.type === "tool_use") {
       // What sub-agents use is not told here.
       if (line.part.tool === "task") tally.miss();
@@ -48,7 +48,7 @@ export function createRunReader(tally: Tally): RunReader {
     tally.add(line.part);
     return [...session, ...brokenCalls(reason)];
   };
-  const verdict = (): Verdict => {
+  const verdict = (): Outcome => {
     if (!isCalling) return explainFinish(reason);
     tally.miss();
     return linesLost;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { credentialsAdvice } from "./providers.ts";
 
 /** An error as OpenCode reports it. */
@@ -11,7 +11,7 @@ export const errorSchema = z.object({
 export type ReportedError = z.infer<typeof errorSchema>;
 
 /** What an error means for the task. */
-export function explainError({ name, data }: ReportedError): Verdict {
+export function explainError({ name, data }: ReportedError): Outcome {
   const said = firstLine(data.message) ?? name;
   if (name === "ProviderAuthError" || data.statusCode === 401 || data.statusCode === 403)
     return failure(
@@ -30,7 +30,7 @@ export function explainError({ name, data }: ReportedError): Verdict {
 }
 
 /** What the last call of the model came to; null when nothing did come to an end. */
-export function explainFinish(reason: string | null): Verdict {
+export function explainFinish(reason: string | null): Outcome {
   if (reason === "length") return failure("model_error", "The model reached its limit of output: its answer is cut short.");
   if (reason === "content-filter") return failure("model_error", "The model's provider withheld the answer.");
   if (reason === null || reason === "tool-calls" || reason === "error")
@@ -39,7 +39,7 @@ export function explainFinish(reason: string | null): Verdict {
 }
 
 /** The program itself would go on trying for over a minute. */
-export function explainRetries(attempts: number, said: string): Verdict {
+export function explainRetries(attempts: number, said: string): Outcome {
   const isLimited = /429|rate.?limit|too many requests/i.test(said);
   return failure(
     isLimited ? "rate_limited" : "model_error",
@@ -47,7 +47,7 @@ export function explainRetries(attempts: number, said: string): Verdict {
   );
 }
 
-export const failure = (errorCode: TaskErrorCode, error: string): Verdict => ({ status: "error", errorCode, error });
+export const failure = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });
 
 /** Some messages come with a stack. */
 const firstLine = (message = ""): string | undefined => message.split("\n")[0] || undefined;

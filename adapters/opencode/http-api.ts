@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import type { Ending, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { reportOrphans, type Verdict } from "../shared/agent-program/run-program.ts";
+import { type Outcome, reportOrphans } from "../shared/agent-program/run-program.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
-import { converse, type Outcome } from "./converse.ts";
+import { type ConversationEnd, converse } from "./converse.ts";
 import { startUntilAlone } from "./first-starts.ts";
 import { find, probe } from "./program.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
@@ -20,17 +20,17 @@ export const httpApiConnection: ProgramConnection = {
   execute,
 };
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const start = await prepareStart(task, "http-api");
   return "status" in start ? start : await startUntilAlone(() => serve(task, argv, start));
 }
 
 /** Runs a server for as long as the conversation with it takes. */
-async function serve(task: ProgramTask, argv: readonly string[], start: OpenCodeStart): Promise<Ending> {
+async function serve(task: ProgramTask, argv: readonly string[], start: OpenCodeStart): Promise<ConnectionResult> {
   const { request, context, signal } = task;
   const password = randomBytes(32).toString("base64url");
   const stop = new AbortController();
-  const held: { conversation?: Promise<Outcome> } = {};
+  const held: { conversation?: Promise<ConversationEnd> } = {};
 
   // A conversation stops by itself, once its server knows.
   const stopAtOnce = (): void => {
@@ -63,7 +63,7 @@ async function serve(task: ProgramTask, argv: readonly string[], start: OpenCode
 }
 
 /** What decides: that it was cancelled, that the server went too far or away by itself, what the conversation came to. */
-function judge(end: ProcessEnd, signal: AbortSignal, outcome: Outcome | undefined): Verdict {
+function judge(end: ProcessEnd, signal: AbortSignal, outcome: ConversationEnd | undefined): Outcome {
   if (signal.aborted) return exitFailure({ ...end, aborted: true });
   const isGone = outcome === undefined || (!end.aborted && outcome.verdict.status === "error");
   return stopFailure(end) ?? (isGone ? exitFailure(end) : outcome.verdict);

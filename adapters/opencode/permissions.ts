@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { asks } from "../shared/agent-program/decide-call.ts";
+import { asks } from "../shared/agent-program/decide-approval.ts";
 import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
 
 type Action = "allow" | "ask" | "deny";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
-import type { Ending, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
 import { configText } from "./config.ts";
 import { failure } from "./failures.ts";
@@ -27,7 +27,7 @@ const sessionId = /^ses_\w+$/;
 export async function prepareStart(
   { request, context }: Pick<ProgramTask, "request" | "context">,
   connection: OpenCodeConnection,
-): Promise<OpenCodeStart | Ending> {
+): Promise<OpenCodeStart | ConnectionResult> {
   const { directories, resumeToken, systemPrompt } = request;
   const obstacle = findObstacle(directories.cwd, context);
   if (obstacle !== null) return obstacle;
@@ -94,7 +94,7 @@ async function prepareConfigDirectory(tmp: string): Promise<void> {
   await writeFileInside(directory, "package-lock.json", JSON.stringify(lockfile), { obstacles: "remove" });
 }
 
-function findObstacle(cwd: string, context: ProgramContext): Ending | null {
+function findObstacle(cwd: string, context: ProgramContext): ConnectionResult | null {
   if (context.settings.home === "agent" && findProviders(context).length === 0)
     return failure("authentication_required", `OpenCode has no provider of models: ${credentialsAdvice}.`);
   const code = findWorkspaceCode(cwd, context.env["HOME"]);

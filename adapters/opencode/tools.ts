@@ -21,7 +21,7 @@ export const toolPartSchema = z.object({
 });
 export type ToolPart = z.infer<typeof toolPartSchema>;
 
-/** What is told of a call; the story leaves out what it has told before. */
+/** What is told of a call; the timeline leaves out what it has told before. */
 export function readTool({ callID, tool, state }: ToolPart): Step[] {
   if (state.status === "pending") return [];
   const invoked: Step = { kind: "tool.invoked", toolCallId: callID, toolName: tool, input: state.input };

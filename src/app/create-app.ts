@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { acpAgents, catalogue, takeForeignFault } from "../../adapters/index.ts";
+import { acpAgents, catalogue, reportIsolatedError } from "../../adapters/index.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { loadTokens } from "../access/tokens.ts";
 import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
@@ -71,7 +71,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     server: endpoints.server,
     start: lifecycle.start,
     suggestAdapters: lifecycle.suggestAdapters,
-    takeFault: takeForeignFault,
+    takeFault: reportIsolatedError,
     async close() {
       await lifecycle.close();
       releaseLock();

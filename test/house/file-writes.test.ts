@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "adapters/shared/process/sandbox.ts": { calls: ["mkdirSync", "renameSync", "writeFileSync"], because: ownData },
   "src/workspaces/workspace.ts": { calls: ["rename"], because: "right in the directory of all TMPDIRs, which no task writes to" },
   "adapters/shared/process/sweep-processes.ts": { calls: ["writeFileSync"], because: ownData },
-  "adapters/shared/process/growing-file.ts": {
+  "adapters/shared/process/output-file.ts": {
     calls: ["open", "unlink"],
     because: "one new name right in TMPDIR: with O_EXCL, which follows no link; TMPDIR itself cannot be replaced by its task",
   },

@@ -8,7 +8,7 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
 } from "@agentclientprotocol/sdk";
-import { AgentGone } from "./acp-failure.ts";
+import { AgentExited } from "./acp-failure.ts";
 
 /** Who hears what an agent says unasked. */
 export interface AcpListener {
@@ -27,7 +27,7 @@ export interface AcpChannel {
   /** Begins to talk; what it is given is where the agent listens. */
   open(stdin: Writable): ClientContext;
   onLine(line: string): void;
-  /** The agent has ended: whatever is unanswered rejects with `AgentGone`. */
+  /** The agent has ended: whatever is unanswered rejects with `AgentExited`. */
   close(): void;
 }
 
@@ -52,7 +52,7 @@ export function createAcpChannel({ onUpdate, onExtension, onPermission, onNoise 
       const connection = client({ name: "bridge" })
         .onRequest(methods.client.session.requestPermission, ({ params }) => onPermission(params))
         .connect({ readable, writable: new WritableStream({ write: (message) => send(stdin, message) }) });
-      close = () => connection.close(new AgentGone("The agent has ended."));
+      close = () => connection.close(new AgentExited("The agent has ended."));
       return connection.agent;
     },
     onLine(line) {

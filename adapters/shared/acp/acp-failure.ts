@@ -1,7 +1,7 @@
 import { RequestError } from "@agentclientprotocol/sdk";
 import type { TaskErrorCode } from "#contract";
 import { readableError } from "../agent-program/readable-error.ts";
-import type { Verdict } from "../agent-program/run-program.ts";
+import type { Outcome } from "../agent-program/run-program.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 
 /** What stands in the way of a task, found by Bridge itself; the message is for humans. */
@@ -15,7 +15,7 @@ export class AcpFailure extends Error {
 }
 
 /** The agent's process has ended: its exit says more than any message. */
-export class AgentGone extends Error {}
+export class AgentExited extends Error {}
 
 const AUTHENTICATION_REQUIRED = -32000;
 /** How agents word a refusal by the vendor; read only in errors, never in a model's text. */
@@ -25,7 +25,7 @@ const wordings: readonly (readonly [RegExp, TaskErrorCode])[] = [
 ];
 
 /** What an agent's error means. */
-export function explainError(error: unknown, phase: "start" | "prompt", profile: Pick<AcpProfile, "explainError">): Verdict {
+export function explainError(error: unknown, phase: "start" | "prompt", profile: Pick<AcpProfile, "explainError">): Outcome {
   if (error instanceof AcpFailure) return { status: "error", errorCode: error.errorCode, error: error.message };
   if (!(error instanceof RequestError)) throw error;
   const own = profile.explainError?.(error);
@@ -34,7 +34,7 @@ export function explainError(error: unknown, phase: "start" | "prompt", profile:
 }
 
 /** What an agent's words about a failure mean; before the prompt, what they leave open is no fault of the model. */
-export function explainWords(words: string, phase: "start" | "prompt", known?: TaskErrorCode): Verdict {
+export function explainWords(words: string, phase: "start" | "prompt", known?: TaskErrorCode): Outcome {
   const worded = wordings.find(([wording]) => wording.test(words))?.[1];
   const errorCode = known ?? worded ?? (phase === "prompt" ? "model_error" : "adapter_error");
   const advice = errorCode === "authentication_required" ? "\nCheck the credentials of the runtime." : "";

@@ -1,7 +1,7 @@
 import type { InitializeResponse, PromptResponse, RequestError, SessionConfigOption } from "@agentclientprotocol/sdk";
 import type { ExecutionRequest, GatewayCapabilities, NormalizedUsage } from "#contract";
 import type { EmptyAnswers, Finding, ProgramContext, ProgramTask } from "../agent-program/agent-program.ts";
-import type { Verdict } from "../agent-program/run-program.ts";
+import type { Outcome } from "../agent-program/run-program.ts";
 import type { AcpToolCall } from "./read-update.ts";
 
 /** How an agent is started. */
@@ -37,12 +37,12 @@ export interface AcpProfile {
   /** Hears what the agent says of itself when it is asked for its version. */
   onAnswer?(answer: InitializeResponse): void;
   /** Why it cannot carry this request, resume aside, and what to do about it; null or absent: it can. */
-  obstacleTo?(request: ExecutionRequest): string | null;
+  unsupportedReason?(request: ExecutionRequest): string | null;
   /** The method to authenticate with before a session is opened; absent where the environment suffices. */
   authMethod?: string;
   /** Fields of `session/new` and `session/resume` beside `cwd` and `mcpServers`, such as `_meta` and `systemPrompt`. */
   sessionFields?(request: ExecutionRequest): Record<string, unknown>;
-  /** A session that cannot be resumed is loaded, for what is replayed then is no part of a task's story. Absent: never, for it harms some agents. */
+  /** A session that cannot be resumed is loaded, for what is replayed then is no part of a task's timeline. Absent: never, for it harms some agents. */
   loadsSessions?: boolean;
   /** The agent reads the task's MCP servers from what `launch` has prepared: the session names none. */
   readsMcpServers?: boolean;
@@ -56,7 +56,7 @@ export interface AcpProfile {
   prompt?(request: ExecutionRequest): string;
   /** Calls that a task may make under `inspect`, too, although the agent asks before them, by their kind. Absent: none. */
   mayInspect?(kind: string): boolean;
-  /** What the agent tells about itself in the guise of an update; null for everything that is part of the story. */
+  /** What the agent tells about itself in the guise of an update; null for everything that is part of the timeline. */
   readNotice?(update: Readonly<Record<string, unknown>>): AcpNotice | null;
   /** What a notification of the agent's own means, beside the protocol; null for those that do not matter. */
   readExtension?(method: string, params: unknown): AcpNotice | null;
@@ -73,7 +73,7 @@ export interface AcpProfile {
   /** How long it may take to exit once its stdin is closed, in ms; then it gets a SIGTERM. Absent: 1,500 */
   exitLimitMs?: number;
   /** A turn that has failed although its stop reason tells of success; undefined: it has not. */
-  explainEnd?(response: PromptResponse): Verdict | undefined;
+  explainEnd?(response: PromptResponse): Outcome | undefined;
   /** An error that this agent words in its own way; undefined: as all agents. */
-  explainError?(error: RequestError): Verdict | undefined;
+  explainError?(error: RequestError): Outcome | undefined;
 }

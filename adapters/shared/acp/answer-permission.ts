@@ -1,5 +1,5 @@
 import type { PermissionOption, RequestPermissionOutcome } from "@agentclientprotocol/sdk";
-import type { Decision } from "../agent-program/decide-call.ts";
+import type { Decision } from "../agent-program/decide-approval.ts";
 
 /** Puts a decision in the agent's own words. Only this one call is ever allowed: what is allowed for always outlives the task. */
 export function answerPermission(

@@ -1,10 +1,10 @@
 import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
-import type { Ending, ProgramConnection, ProgramTask } from "../agent-program/agent-program.ts";
-import { type Decision, decideCall } from "../agent-program/decide-call.ts";
+import type { ConnectionResult, ProgramConnection, ProgramTask } from "../agent-program/agent-program.ts";
+import { type Decision, decideApproval } from "../agent-program/decide-approval.ts";
+import { raceAbort } from "../agent-program/race-abort.ts";
 import { reportOrphans } from "../agent-program/run-program.ts";
-import { unlessAborted } from "../agent-program/unless-aborted.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { processLimits, runProcess } from "../process/run-process.ts";
 import { createAcpChannel } from "./acp-channel.ts";
@@ -12,11 +12,11 @@ import type { AcpProfile } from "./acp-profile.ts";
 import { answerPermission } from "./answer-permission.ts";
 import { probeAgent } from "./probe-agent.ts";
 import { readToolCall } from "./read-update.ts";
-import { type Turn, takeTurn } from "./take-turn.ts";
+import { type Turn, takeTurn } from "./run-turn.ts";
+import { createSessionRecorder, type SessionRecorder } from "./session-recorder.ts";
 import { taskCost } from "./task-cost.ts";
-import { createStoryTeller, type StoryTeller } from "./tell-story.ts";
 
-/** A story in JSON costs a multiple of its text. */
+/** Events in JSON cost a multiple of its text. */
 const stdoutBytes = 8 * processLimits.stdoutBytes;
 /** Agents tell the last of a turn, such as its cost, after its end. */
 const DRAIN_MS = 250;
@@ -34,17 +34,17 @@ export function createAcpConnection(profile: AcpProfile): ProgramConnection {
     ...(emptyAnswers !== undefined && { emptyAnswers }),
     find: profile.find,
     probe: (argv, context) => probeAgent(profile, argv, context),
-    obstacleTo: (request) =>
+    unsupportedReason: (request) =>
       request.resumeToken !== undefined && !capabilities.sessionResume
         ? "it cannot go on with a session: dispatch without a resume token."
-        : (profile.obstacleTo?.(request) ?? null),
+        : (profile.unsupportedReason?.(request) ?? null),
     execute: (task, argv) => execute(profile, task, argv),
   };
 }
 
-async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly string[]): Promise<Ending> {
-  const { request, context, story, signal } = task;
-  const teller = createStoryTeller(story, namingDeclaredTools(profile, task));
+async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
+  const { request, context, timeline, signal } = task;
+  const teller = createSessionRecorder(timeline, namingDeclaredTools(profile, task));
   const stop = new AbortController();
   const ended = new AbortController();
   let sessionId: string | undefined;
@@ -86,7 +86,7 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
       takeLeave(turn, stdin, profile.exitLimitMs ?? EXIT_LIMIT_MS, stop, ended.signal).catch(() => {});
     },
     onLine(line) {
-      task.offeredTools?.heard();
+      task.offeredTools?.noteOutput();
       channel.onLine(line);
     },
     signal: stop.signal,
@@ -150,7 +150,7 @@ async function answer(
   { toolCall, options }: RequestPermissionRequest,
   task: ProgramTask,
   profile: AcpProfile,
-  teller: StoryTeller,
+  teller: SessionRecorder,
 ): Promise<RequestPermissionResponse> {
   const cancelled: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
   const call = readToolCall(toolCall);
@@ -158,8 +158,8 @@ async function answer(
   const question = teller.ask(call);
   const isReading = task.request.profile === "inspect" && profile.mayInspect?.(teller.kindOf(call.toolCallId)) === true;
   const isFree = isReading || task.offeredTools?.includes(question.toolName) === true;
-  const decide = async (): Promise<Decision> => (isFree ? { allow: true } : await decideCall(task, question));
-  const decided = task.signal.aborted ? null : await unlessAborted(decide(), task.signal, 0);
+  const decide = async (): Promise<Decision> => (isFree ? { allow: true } : await decideApproval(task, question));
+  const decided = task.signal.aborted ? null : await raceAbort(decide(), task.signal, 0);
   // Bridge says no to whoever still asks when a task is stopped, which is no word about the call.
   if (decided === null || task.signal.aborted) return cancelled;
   const { outcome, decision } = answerPermission(decided, options);
@@ -172,8 +172,8 @@ async function tellSession(
   { id, response }: NonNullable<Turn["session"]>,
   task: ProgramTask,
   profile: AcpProfile,
-  { costUsd: told, toolNames }: StoryTeller,
-): Promise<Partial<Ending>> {
+  { costUsd: told, toolNames }: SessionRecorder,
+): Promise<Partial<ConnectionResult>> {
   const usage = profile.usageOf?.(response, toolNames, task.request);
   const model = profile.modelOf?.(response) ?? task.request.model;
   const costUsd = profile.costCounts === undefined ? undefined : await taskCost(task, id, told);

@@ -67,7 +67,7 @@ export async function openSession(
   const { sessionId, offered } =
     request.resumeToken === undefined
       ? await newSession(agent, fields, profile)
-      : await goOnWithSession(agent, { ...fields, sessionId: request.resumeToken }, agentCapabilities, profile);
+      : await resumeSession(agent, { ...fields, sessionId: request.resumeToken }, agentCapabilities, profile);
   const modeId = profile.mode?.(request);
   if (modeId !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId });
   for (const [configId, value] of Object.entries(profile.configOptions?.(request, offered) ?? {}))
@@ -76,7 +76,7 @@ export async function openSession(
 }
 
 /** How an agent can go on with a session, the best way first. To load one replays all of it, and damages it in some agents. */
-export function waysToGoOn(
+export function resumeMethods(
   capabilities: AgentCapabilities | undefined,
   { loadsSessions = false }: Pick<AcpProfile, "loadsSessions">,
 ): ("resume" | "load")[] {
@@ -100,13 +100,13 @@ async function newSession(agent: ClientContext, fields: NewSessionRequest, { ses
   return { sessionId, offered: offeredBy(answer) };
 }
 
-async function goOnWithSession(
+async function resumeSession(
   agent: ClientContext,
   fields: ResumeSessionRequest & LoadSessionRequest,
   capabilities: AgentCapabilities | undefined,
   profile: AcpProfile,
 ): Promise<OpenSession> {
-  const [way, otherWay] = waysToGoOn(capabilities, profile);
+  const [way, otherWay] = resumeMethods(capabilities, profile);
   if (way === undefined)
     throw new AcpFailure("adapter_error", "This version of the agent cannot resume a session over ACP. Dispatch without a resume token.");
   const { resume, load } = methods.agent.session;

@@ -5,9 +5,9 @@ import type { Probe, ProgramContext } from "../agent-program/agent-program.ts";
 import { probeLimitMs } from "../agent-program/probe-limit.ts";
 import { probeProgram } from "../agent-program/probe-program.ts";
 import { createAcpChannel } from "./acp-channel.ts";
-import { AgentGone } from "./acp-failure.ts";
+import { AgentExited } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
-import { initialize, waysToGoOn } from "./open-session.ts";
+import { initialize, resumeMethods } from "./open-session.ts";
 
 /** How long an agent that has answered may take to go. */
 const EXIT_LIMIT_MS = 1_500;
@@ -44,7 +44,7 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
   try {
     const { end } = await exited;
     channel.close();
-    if (answered === undefined && (refusal === undefined || refusal instanceof AgentGone))
+    if (answered === undefined && (refusal === undefined || refusal instanceof AgentExited))
       throw new Error(
         // Of its arguments, some of which may be nobody's business, nothing is told.
         `${argv[0]} does not speak the Agent Client Protocol. ${`${noise.join(" ")} ${end.stderr}`.trim().slice(-500)}`,
@@ -64,7 +64,7 @@ const infoSchema = z.object({ title: label, name: label, version: label }).catch
 function describe({ agentInfo, protocolVersion, agentCapabilities }: InitializeResponse, profile: AcpProfile): Probe {
   const { title, name, version } = infoSchema.parse(agentInfo);
   const who = `${title ?? name ?? "the agent"} ${version ?? "of an unknown version"}`;
-  const noResume = profile.capabilities.sessionResume && waysToGoOn(agentCapabilities, profile).length === 0;
+  const noResume = profile.capabilities.sessionResume && resumeMethods(agentCapabilities, profile).length === 0;
   return {
     version: version ?? null,
     detail: `${who}, ACP ${protocolVersion}${noResume ? "; this version cannot resume sessions over ACP" : ""}`,

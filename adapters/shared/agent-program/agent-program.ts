@@ -2,7 +2,7 @@ import type { AdapterConfig, AdapterLogger, Connection, ExecutionRequest, Execut
 import type { OfferedTools } from "../declared-tools/offered-tools.ts";
 import type { ProgramSettings } from "./program-settings.ts";
 import type { SessionTotals } from "./session-totals.ts";
-import type { TaskStory } from "./task-story.ts";
+import type { TaskTimeline } from "./task-timeline.ts";
 
 /** What everything around one runtime works with. */
 export interface ProgramContext {
@@ -31,7 +31,7 @@ export interface ProgramTask {
   /** As Bridge assembled it; `directories.home` is the operator's own where the settings say so. */
   request: ExecutionRequest;
   context: ProgramContext;
-  story: TaskStory;
+  timeline: TaskTimeline;
   /** Aborted when the task is to stop. */
   signal: AbortSignal;
   /** What sessions had used up before, for runtimes that count a session and not a task. */
@@ -40,8 +40,8 @@ export interface ProgramTask {
   offeredTools?: OfferedTools;
 }
 
-/** What a connection knows at the end; `resumeToken` is the runtime's own id of the session. Text the story has heard need not be repeated. */
-export type Ending = Omit<ExecutionResult, "durationMs" | "connection">;
+/** What a connection knows at the end; `resumeToken` is the runtime's own id of the session. Text the timeline has heard need not be repeated. */
+export type ConnectionResult = Omit<ExecutionResult, "durationMs" | "connection">;
 
 /** Where the program of a connection is, or what to do about it not being there. A connection that needs no program has an empty `argv`. */
 export type Finding = { argv: readonly string[] } | { missing: string };
@@ -67,7 +67,7 @@ export interface ProgramConnection {
   /** How it fares with several agents in one task, where that is not as over the others. */
   multiAgent?: string;
   /** What these settings add to the capabilities, or take from them. */
-  claims?(context: ProgramContext): Partial<GatewayCapabilities>;
+  configuredCapabilities?(context: ProgramContext): Partial<GatewayCapabilities>;
   /** Its own conversation with the model has the declared tools. Absent: Bridge serves them to it, as an MCP server of the task. */
   hasOwnTools?: true;
   /** Names that the program gives no tool of an MCP server: declared tools of these names get others. */
@@ -77,8 +77,8 @@ export interface ProgramConnection {
   /** Starts the program to see that it answers; rejects, in words for the operator, when it does not. */
   probe(argv: readonly string[], context: ProgramContext): Promise<Probe>;
   /** Why it cannot carry this request, and what to do about it; null when it can. Absent: it can carry every one. What it cannot goes to the next connection. */
-  obstacleTo?(request: ExecutionRequest): string | null;
-  execute(task: ProgramTask, argv: readonly string[]): Promise<Ending>;
+  unsupportedReason?(request: ExecutionRequest): string | null;
+  execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult>;
   /** Forgets what it has kept of tasks for longer than `retentionDays`, whether it is in use or was once; called often. */
   sweep?(context: ProgramContext): Promise<void>;
   /** Lets go of what it holds open between tasks; none of them runs any more. */

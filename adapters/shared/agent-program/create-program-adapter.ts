@@ -14,17 +14,17 @@ import type {
 } from "#contract";
 import { createConversation } from "#contract";
 import { type CallStore, createCallStore } from "../declared-tools/call-store.ts";
-import { type ToolTask, withDeclaredTools } from "../declared-tools/with-declared-tools.ts";
+import { runWithDeclaredTools, type ToolTask } from "../declared-tools/run-with-declared-tools.ts";
 import { MAX_TEXT_BYTES } from "../process/text-limit.ts";
-import type { AgentProgram, Ending, ProgramConnection, ProgramContext } from "./agent-program.ts";
-import { asks } from "./decide-call.ts";
+import type { AgentProgram, ConnectionResult, ProgramConnection, ProgramContext } from "./agent-program.ts";
+import { asks } from "./decide-approval.ts";
 import { finishAnswer } from "./finish-answer.ts";
-import { notStarted } from "./not-started.ts";
+import { notStartedResult } from "./not-started-result.ts";
 import { type FoundConnection, findConnections, isUsable, type Probes, probeConnections, reportHealth } from "./preflight.ts";
 import { programSettingsSchema } from "./program-settings.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { createSessionTotals, forgetOldTotals, type SessionTotals } from "./session-totals.ts";
-import { createTaskStory } from "./task-story.ts";
+import { createTaskTimeline } from "./task-timeline.ts";
 
 /** How long a list of models is good for. */
 const MODELS_KEPT_MS = 10 * 60_000;
@@ -94,13 +94,13 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       const [used, ...others] = usable.length > 0 ? usable : program.connections;
       if (used === undefined) throw new Error(`${program.provider} has no connections`);
       // A task that asks goes to a connection that can.
-      const claimed = { ...used.capabilities, ...(ready !== null && used.claims?.(ready.context)) };
+      const claimed = { ...used.capabilities, ...(ready !== null && used.configuredCapabilities?.(ready.context)) };
       return { ...claimed, approvals: [used, ...others].some(({ capabilities }) => capabilities.approvals) };
     },
 
     async execute(request) {
       const given = ready;
-      if (given === null) return notStarted(firstOf(program), "adapter_offline", notRunning(program));
+      if (given === null) return notStartedResult(firstOf(program), "adapter_offline", notRunning(program));
       return running.run(request.taskId, ({ signal }) => runTask(program, request, given, running.emit, signal));
     },
 
@@ -152,14 +152,14 @@ async function runTask(
   signal: AbortSignal,
 ): Promise<ExecutionResult> {
   const usable = found.filter(isUsable);
-  const used = usable.find(({ connection }) => obstacleTo(connection, given) === null);
+  const used = usable.find(({ connection }) => unsupportedReason(connection, given) === null);
   if (used === undefined) {
     const reasons = found.map(({ connection, finding, probe }) => {
       if ("missing" in finding) return `${connection.name}: ${finding.missing}`;
-      return `${connection.name}: ${probe?.ok === false ? probe.reason : obstacleTo(connection, given)}`;
+      return `${connection.name}: ${probe?.ok === false ? probe.reason : unsupportedReason(connection, given)}`;
     });
     const errorCode = usable.length > 0 ? "adapter_error" : "adapter_offline";
-    return notStarted(firstOf(program), errorCode, `No connection to the runtime can carry this task. ${reasons.join(" ")}`);
+    return notStartedResult(firstOf(program), errorCode, `No connection to the runtime can carry this task. ${reasons.join(" ")}`);
   }
   const { connection, finding } = used;
   const startedAt = performance.now();
@@ -169,7 +169,7 @@ async function runTask(
   const { streaming } = connection.capabilities;
   // Bridge records the events of connections that stream; the text of the others is in no event.
   const conversation = createConversation(message, { wholeMessages: true });
-  const story = createTaskStory(
+  const timeline = createTaskTimeline(
     taskId,
     (event) => {
       if (!streaming) conversation.add(event);
@@ -179,17 +179,17 @@ async function runTask(
       streaming,
       maxBytes: MAX_TEXT_BYTES,
       onTooLong: () => tooLong.abort(),
-      onUntold: (content) => conversation.add({ type: "assistant.text", taskId, data: { content } }),
+      onUnstreamedText: (content) => conversation.add({ type: "assistant.text", taskId, data: { content } }),
     },
   );
   try {
     const stop = AbortSignal.any([signal, tooLong.signal]);
-    const task = { request, context, story, signal: stop, totals };
-    const run = (given: ToolTask): Promise<Ending> => connection.execute({ ...task, ...given }, finding.argv);
+    const task = { request, context, timeline, signal: stop, totals };
+    const run = (given: ToolTask): Promise<ConnectionResult> => connection.execute({ ...task, ...given }, finding.argv);
     const host = { store: openCalls, logger: context.logger, reservedNames: connection.reservedToolNames ?? [] };
-    const ending = connection.hasOwnTools === true ? await run(task) : await withDeclaredTools(task, host, run);
+    const ending = connection.hasOwnTools === true ? await run(task) : await runWithDeclaredTools(task, host, run);
     const { emptyAnswers } = connection;
-    const finished = finishAnswer(ending, { request, story, emptyAnswers });
+    const finished = finishAnswer(ending, { request, timeline, emptyAnswers });
     const conversationMessages = conversation.messages();
     return {
       ...finished,
@@ -198,18 +198,18 @@ async function runTask(
       connection: connection.name,
     };
   } catch (error) {
-    // The story ends before the result, also in case of a bug.
-    story.close();
+    // The timeline ends before the result, also in case of a bug.
+    timeline.close();
     throw error;
   }
 }
 
 /** Why a connection cannot carry a request; null when it can. */
-function obstacleTo(connection: ProgramConnection, request: ExecutionRequest): string | null {
+function unsupportedReason(connection: ProgramConnection, request: ExecutionRequest): string | null {
   if (asks(request) && !connection.capabilities.approvals)
     return 'it cannot ask before a tool call: dispatch with approvals "deny" or "allow".';
   if ((request.tools?.length ?? 0) > 0 && !connection.capabilities.tools) return "it takes no tools: dispatch without them.";
-  return connection.obstacleTo?.(request) ?? null;
+  return connection.unsupportedReason?.(request) ?? null;
 }
 
 function inUserHome(request: ExecutionRequest, { env }: ProgramContext): ExecutionRequest {

@@ -1,7 +1,7 @@
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { type ProcessEnd, type ProcessOptions, processLimits, runProcess } from "../process/run-process.ts";
-import type { Ending, ProgramTask } from "./agent-program.ts";
-import type { TaskStory } from "./task-story.ts";
+import type { ConnectionResult, ProgramTask } from "./agent-program.ts";
+import type { TaskTimeline } from "./task-timeline.ts";
 
 /**
  * What a line of a program means for its task. `known` adds to what the end of the task will tell; `ended` is the runtime's own verdict,
@@ -18,16 +18,16 @@ export type Step =
   | { kind: "tool.invoked"; toolCallId: string; toolName: string; input: unknown }
   | { kind: "tool.completed"; toolCallId: string; output: unknown; isError: boolean; toolName?: string }
   | { kind: "progress"; data: Record<string, unknown> }
-  | { kind: "known"; facts: Omit<Partial<Ending>, "status"> }
-  | { kind: "ended"; ending: Verdict };
+  | { kind: "facts"; facts: Omit<Partial<ConnectionResult>, "status"> }
+  | { kind: "ended"; outcome: Outcome };
 
 /** How a task went. */
-export type Verdict = Pick<Ending, "status" | "errorCode" | "error">;
+export type Outcome = Pick<ConnectionResult, "status" | "errorCode" | "error">;
 
 /** Reads one JSON line at a time; keeps what it must remember between lines. Pure but for that memory. */
 export type LineReader = (line: Record<string, unknown>) => readonly Step[];
 
-/** How to run a program that tells its story in JSON lines. */
+/** How to run a program that tells its timeline in JSON lines. */
 export interface ProgramCall {
   argv: readonly string[];
   /** The whole environment but for HOME, TMPDIR and the marker. */
@@ -39,28 +39,28 @@ export interface ProgramCall {
   cwd?: string;
   read: LineReader;
   /** What the exit means where no line told the end; null: a crash. */
-  explainExit?(end: ProcessEnd): Verdict | null;
+  explainExit?(end: ProcessEnd): Outcome | null;
   /** How long a program that has told its end may take to exit; then it is stopped, and what it told stands. */
   exitAfterEndMs?: number;
 }
 
-/** A story in JSON costs a multiple of its text, so it may be longer than a program's plain output. */
+/** Events in JSON cost a multiple of its text, so it may be longer than a program's plain output. */
 const stdoutBytes = 8 * processLimits.stdoutBytes;
 const EXIT_AFTER_END_MS = 5_000;
 
-/** Runs a program for one task, tells its story, and says how it ended. */
-export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<Ending> {
-  const { request, context, story, signal } = task;
+/** Runs a program for one task, tells its timeline, and says how it ended. */
+export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<ConnectionResult> {
+  const { request, context, timeline, signal } = task;
   const stop = new AbortController();
   let exitTimer: NodeJS.Timeout | undefined;
-  let facts: Omit<Partial<Ending>, "status"> = {};
-  let told = null as Verdict | null;
+  let facts: Omit<Partial<ConnectionResult>, "status"> = {};
+  let told = null as Outcome | null;
 
   const take = (step: Step): void => {
-    if (step.kind === "known") facts = { ...facts, ...step.facts };
-    else if (step.kind !== "ended") tellStep(story, step);
+    if (step.kind === "facts") facts = { ...facts, ...step.facts };
+    else if (step.kind !== "ended") applyStep(timeline, step);
     else if (told === null && !signal.aborted) {
-      told = step.ending;
+      told = step.outcome;
       exitTimer = setTimeout(() => stop.abort(), call.exitAfterEndMs ?? EXIT_AFTER_END_MS);
     }
   };
@@ -76,7 +76,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
     workspace: request.directories.workspace,
     sandbox: context.sandbox,
     onLine(line) {
-      task.offeredTools?.heard();
+      task.offeredTools?.noteOutput();
       const object = parseObject(line);
       if (object === null)
         context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "the program wrote a line that is no JSON");
@@ -90,15 +90,15 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
   return { ...facts, ...verdict(task, call, end, told) };
 }
 
-/** Tells what happened, as part of the story of its task. */
-export function tellStep(story: TaskStory, step: Exclude<Step, { kind: "known" | "ended" }>): void {
-  if (step.kind === "text") story.say(step.text);
-  else if (step.kind === "kept") story.keep();
-  else if (step.kind === "discarded") story.discard(step.reason);
-  else if (step.kind === "confirmed") story.confirm(step.text);
-  else if (step.kind === "tool.invoked") story.invokeTool(step.toolCallId, step.toolName, step.input);
-  else if (step.kind === "tool.completed") story.completeTool(step.toolCallId, step.output, step.isError, step.toolName);
-  else story.progress(step.data);
+/** Tells what happened, as part of the timeline of its task. */
+export function applyStep(timeline: TaskTimeline, step: Exclude<Step, { kind: "facts" | "ended" }>): void {
+  if (step.kind === "text") timeline.appendText(step.text);
+  else if (step.kind === "kept") timeline.keepText();
+  else if (step.kind === "discarded") timeline.discardText(step.reason);
+  else if (step.kind === "confirmed") timeline.confirmLastPart(step.text);
+  else if (step.kind === "tool.invoked") timeline.startTool(step.toolCallId, step.toolName, step.input);
+  else if (step.kind === "tool.completed") timeline.finishTool(step.toolCallId, step.output, step.isError, step.toolName);
+  else timeline.reportProgress(step.data);
 }
 
 /** Says how many processes outlived their task. */
@@ -109,7 +109,7 @@ export function reportOrphans({ request, context }: Pick<ProgramTask, "request" 
 }
 
 /** What decides: a limit, what the program told, what its exit means. Never the exit code alone. */
-function verdict({ signal }: ProgramTask, call: ProgramCall, end: ProcessEnd, told: Verdict | null): Verdict {
+function verdict({ signal }: ProgramTask, call: ProgramCall, end: ProcessEnd, told: Outcome | null): Outcome {
   const decided = stopFailure(end, { ...processLimits, stdoutBytes }) ?? told;
   if (decided !== null) return decided;
   const explained = signal.aborted ? undefined : call.explainExit?.(end);

@@ -4,12 +4,12 @@ import { z } from "zod";
 import type { McpServerSpec } from "#contract";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { ProgramTask } from "../agent-program/agent-program.ts";
-import { decideCall } from "../agent-program/decide-call.ts";
+import { decideApproval } from "../agent-program/decide-approval.ts";
 import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
 import { createToolNames } from "../agent-program/tool-names.ts";
 import { processLimits } from "../process/run-process.ts";
-import { createAnsweredFetch } from "./answered-fetch.ts";
-import { createLimitedFetch } from "./limited-fetch.ts";
+import { failOpenRequests } from "./fail-open-requests.ts";
+import { limitFetch } from "./limit-fetch.ts";
 import { ModelFailure, networkWords, redact } from "./model-failure.ts";
 import { createStdioServer } from "./stdio-transport.ts";
 
@@ -89,7 +89,7 @@ type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
 /** Bridge itself connects here: only where a dispatch may lead it. */
 function remoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
   const { transport: type, url, headers } = spec;
-  const fetch = createAnsweredFetch(createLimitedFetch(context.fetch, processLimits.stdoutBytes, closing), spec);
+  const fetch = failOpenRequests(limitFetch(context.fetch, processLimits.stdoutBytes, closing), spec);
   return { type, url, ...(headers !== undefined && { headers }), redirect: "error" as const, fetch };
 }
 
@@ -111,8 +111,8 @@ function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): 
   if (execute === undefined) return tool;
   const guarded: typeof execute = async (input, options) => {
     const { toolCallId } = options;
-    task.story.invokeTool(toolCallId, toolName, input);
-    const decision = await decideCall(task, { toolCallId, toolName, input });
+    task.timeline.startTool(toolCallId, toolName, input);
+    const decision = await decideApproval(task, { toolCallId, toolName, input });
     options.abortSignal?.throwIfAborted();
     if (!decision.allow) throw new Error(decision.reason);
     return await execute(input, options);

@@ -3,10 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import { execa } from "execa";
 import type { Sandbox } from "#contract";
-import { confine, confinedEnvironment, confinedExit, confinedSpawnError, terminateConfined } from "./confined-process.ts";
-import { type GrowingFile, openGrowingFile } from "./growing-file.ts";
 import { createLineSplitter, type LineListener } from "./lines.ts";
+import { type OutputFile, openOutputFile } from "./output-file.ts";
 import { labelCommand, labeledSpawnError } from "./process-labels.ts";
+import { confine, confinedEnvironment, confinedExit, confinedSpawnError, terminateConfined } from "./sandboxed-process.ts";
 import { sweepGraceMs, sweepTask, taskMarker, waitForSandbox } from "./sweep-processes.ts";
 
 /** What a process may use before it is stopped, and how long stopping it may take. */
@@ -75,10 +75,10 @@ export interface ProcessEnd {
 /** Runs one program to its end; resolves when it and all its descendants are gone, whatever they hold open. */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   if (options.signal.aborted) return { ...notStarted, aborted: true };
-  let file: GrowingFile | null;
+  let file: OutputFile | null;
   try {
     makePrivateDirectory(options.tmp);
-    file = options.stdout === "file" ? await openGrowingFile(options.tmp) : null;
+    file = options.stdout === "file" ? await openOutputFile(options.tmp) : null;
   } catch (error) {
     return { ...notStarted, spawnError: (error as Error).message };
   }
@@ -89,7 +89,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   }
 }
 
-async function runInto(file: GrowingFile | null, options: ProcessOptions): Promise<ProcessEnd> {
+async function runInto(file: OutputFile | null, options: ProcessOptions): Promise<ProcessEnd> {
   const { taskId, tmp, home, signal } = options;
   const limits: ProcessLimits = { ...processLimits, ...options.limits };
   const { argv, label } = await labelCommand(options);
@@ -202,7 +202,7 @@ function createStopper(subprocess: Subprocess, { killAfterMs, isConfined }: { ki
 /** Reads both outputs within the limits; `close()` no longer waits for those who hold them open. */
 function collectOutput(
   { stdout, stderr }: Subprocess,
-  file: GrowingFile | null,
+  file: OutputFile | null,
   { onLine, onChunkEnd, limits, stop }: Pick<ProcessOptions, "onLine" | "onChunkEnd"> & { limits: ProcessLimits; stop: () => void },
 ) {
   const splitter = createLineSplitter(limits.lineBytes, onLine);
@@ -236,7 +236,7 @@ function collectOutput(
     if (limit !== null) stop();
   };
   const closing = new AbortController();
-  const takeFile = async (from: GrowingFile): Promise<void> => {
+  const takeFile = async (from: OutputFile): Promise<void> => {
     for await (const chunk of from.chunks(closing.signal)) {
       take(chunk);
       // Unlike a pipe, a file does not hold up who writes more than is read.

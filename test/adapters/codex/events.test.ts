@@ -17,7 +17,7 @@ function replay(name: string) {
   return { reader, steps, told: (kind: Step["kind"]) => steps.filter((step) => step.kind === kind) };
 }
 
-const output = (text: string): Step => ({ kind: "known", facts: { output: text, resumeToken: expect.any(String) as string } });
+const output = (text: string): Step => ({ kind: "facts", facts: { output: text, resumeToken: expect.any(String) as string } });
 
 describe("what Codex tells", () => {
   test("a command: the answer is the message behind it", () => {
@@ -27,12 +27,12 @@ describe("what Codex tells", () => {
     expect(steps).toEqual([
       { kind: "text", text: "I will run." },
       invoked,
-      // Told again for the case that its beginning was not; the story takes each call once.
+      // Told again for the case that its beginning was not; the timeline takes each call once.
       invoked,
       { kind: "tool.completed", toolCallId: "item_1", output: "hi\n/workspace\n", isError: false },
       { kind: "text", text: "done" },
       output("done"),
-      { kind: "ended", ending: { status: "ok" } },
+      { kind: "ended", outcome: { status: "ok" } },
     ]);
     expect(reader.session).toMatch(/^[\da-f-]{36}$/);
   });
@@ -47,7 +47,7 @@ describe("what Codex tells", () => {
       toolName: "apply_patch",
       input: { changes: [{ path: "/workspace/new.txt", kind: "add" }] },
     });
-    expect(told("known")).toEqual([output("Written.")]);
+    expect(told("facts")).toEqual([output("Written.")]);
   });
 
   test("tools of MCP servers, one that runs and one that is refused", () => {
@@ -57,13 +57,13 @@ describe("what Codex tells", () => {
     const refused = replay("mcp-refused");
     expect(refused.told("tool.invoked")[0]).toMatchObject({ toolName: "mcp__srv__change", input: {} });
     expect(refused.told("tool.completed")).toMatchObject([{ output: { message: expect.stringContaining("approval") }, isError: true }]);
-    expect(refused.told("ended")).toEqual([{ kind: "ended", ending: { status: "ok" } }]);
+    expect(refused.told("ended")).toEqual([{ kind: "ended", outcome: { status: "ok" } }]);
   });
 
   test("a refused command leaves no trace: that no tool is told proves nothing", () => {
     const { told } = replay("refused");
     expect(told("tool.invoked")).toEqual([]);
-    expect(told("known")).toEqual([output("done")]);
+    expect(told("facts")).toEqual([output("done")]);
   });
 
   test("a model that Codex does not know is a warning, and no failure", () => {
@@ -71,11 +71,11 @@ describe("what Codex tells", () => {
     expect(told("progress")).toEqual([
       { kind: "progress", data: { warning: expect.stringContaining("Model metadata for `tm` not found") } },
     ]);
-    expect(told("ended")).toEqual([{ kind: "ended", ending: { status: "ok" } }]);
+    expect(told("ended")).toEqual([{ kind: "ended", outcome: { status: "ok" } }]);
   });
 
   test("every character", () => {
-    expect(replay("unicode").told("known")).toEqual([output('Grüße 世界 👩‍🚀 \u2028 "q" \\ \r\n x')]);
+    expect(replay("unicode").told("facts")).toEqual([output('Grüße 世界 👩‍🚀 \u2028 "q" \\ \r\n x')]);
   });
 
   test.each([
@@ -88,8 +88,8 @@ describe("what Codex tells", () => {
     ["no-key", "authentication_required", expect.stringContaining("Missing environment variable")],
   ])("%s is %s, and only the failed turn says so", (name, errorCode, error) => {
     const { told } = replay(name);
-    expect(told("ended")).toEqual([{ kind: "ended", ending: { status: "error", errorCode, error } }]);
-    expect(told("known")).toEqual([]);
+    expect(told("ended")).toEqual([{ kind: "ended", outcome: { status: "error", errorCode, error } }]);
+    expect(told("facts")).toEqual([]);
     expect(told("progress").length).toBeGreaterThan(0);
   });
 
@@ -116,7 +116,7 @@ describe("what Codex tells", () => {
   });
 
   test("a turn that fails without saying why", () => {
-    expect(createCodexReader().read({ type: "turn.failed" })).toMatchObject([{ kind: "ended", ending: { errorCode: "model_error" } }]);
+    expect(createCodexReader().read({ type: "turn.failed" })).toMatchObject([{ kind: "ended", outcome: { errorCode: "model_error" } }]);
   });
 });
 

@@ -326,8 +326,8 @@ describe("over acp", () => {
   // Trap: loading a session destroys it; and servers need the trust that is not given there.
   test("neither sessions nor MCP servers are taken", () => {
     expect(geminiAcpProfile.capabilities).toMatchObject({ sessionResume: false, mcpServers: false, approvals: true });
-    expect(geminiAcpProfile.obstacleTo?.(requestIn("/w", { mcpServers: [server] }))).toContain("no MCP servers");
-    expect(geminiAcpProfile.obstacleTo?.(requestIn("/w"))).toBeNull();
+    expect(geminiAcpProfile.unsupportedReason?.(requestIn("/w", { mcpServers: [server] }))).toContain("no MCP servers");
+    expect(geminiAcpProfile.unsupportedReason?.(requestIn("/w"))).toBeNull();
   });
 
   test("tools are named by the beginning of their ids", () => {

@@ -32,14 +32,14 @@ async function runScript(connection: ProgramConnection, script: string, { change
   const task: ProgramTask = {
     request,
     context: contextOf(given.settings, { ANTHROPIC_API_KEY: "k", PATH: process.env["PATH"] }),
-    story: {
-      say: (text: string) => told.push(text),
-      invokeTool: () => onTool(() => cancel.abort()),
-      completeTool: () => {},
-      keep: () => {},
-      discard: () => {},
-      progress: () => {},
-    } as unknown as ProgramTask["story"],
+    timeline: {
+      appendText: (text: string) => told.push(text),
+      startTool: () => onTool(() => cancel.abort()),
+      finishTool: () => {},
+      keepText: () => {},
+      discardText: () => {},
+      reportProgress: () => {},
+    } as unknown as ProgramTask["timeline"],
     signal: cancel.signal,
     totals: {} as ProgramTask["totals"],
   };

@@ -36,17 +36,17 @@ async function talk(
   const task: ProgramTask = {
     request: requestIn("/agents/one", { ...changes, ...(resumes ? { resumeToken: session } : {}) }),
     context: { ...contextOf(), requestApproval },
-    story: {
-      say: (text: string) => told.push(text),
-      invokeTool() {
+    timeline: {
+      appendText: (text: string) => told.push(text),
+      startTool() {
         told.push("[");
         onTool();
       },
-      completeTool: () => told.push("]"),
-      keep() {},
-      discard() {},
-      progress: () => told.push("…"),
-    } as unknown as ProgramTask["story"],
+      finishTool: () => told.push("]"),
+      keepText() {},
+      discardText() {},
+      reportProgress: () => told.push("…"),
+    } as unknown as ProgramTask["timeline"],
     signal,
     totals: {} as ProgramTask["totals"],
   };

@@ -3,7 +3,7 @@ import { errorSchema, explainError, explainFinish, explainRetries } from "../../
 import { startUntilAlone } from "../../../adapters/opencode/first-starts.ts";
 import { readTool, type ToolPart } from "../../../adapters/opencode/tools.ts";
 import { createTally, type StepFinish } from "../../../adapters/opencode/usage.ts";
-import type { Ending } from "../../../adapters/shared/agent-program/agent-program.ts";
+import type { ConnectionResult } from "../../../adapters/shared/agent-program/agent-program.ts";
 
 describe("an error", () => {
   const explain = (name: string, data?: object) => explainError(errorSchema.parse(data === undefined ? { name } : { name, data }));
@@ -113,8 +113,8 @@ describe("usage", () => {
 });
 
 describe("a start that stumbles over another one", () => {
-  const crashed: Ending = { status: "error", errorCode: "runtime_crashed", error: "SQLiteError: database is locked" };
-  const startsOf = async (...endings: Ending[]) => {
+  const crashed: ConnectionResult = { status: "error", errorCode: "runtime_crashed", error: "SQLiteError: database is locked" };
+  const startsOf = async (...endings: ConnectionResult[]) => {
     let starts = 0;
     const ending = await startUntilAlone(async () => endings[starts++] ?? crashed);
     return { starts, ending };
@@ -128,7 +128,7 @@ describe("a start that stumbles over another one", () => {
     expect(await startsOf()).toEqual({ starts: 4, ending: crashed });
   });
 
-  test.each<[string, Ending]>([
+  test.each<[string, ConnectionResult]>([
     ["in which a session was begun", { ...crashed, resumeToken: "ses_1" }],
     ["that crashed of something else", { ...crashed, error: "Segmentation fault" }],
     ["that was cancelled", { ...crashed, errorCode: "cancelled" }],

@@ -238,7 +238,7 @@ test.each<[does: string, steps: Record<string, unknown>[], expected: object]>([
 ])("6 permissions: an agent that %s while it waits, waits no longer, whatever is answered then", async (_, steps, expected) => {
   const { task, say } = await openAsking(1, ...steps);
   expect(await task.result).toMatchObject(expected);
-  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not say how this ended."]);
+  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not report how this call ended."]);
   say("1", "approve");
   await new Promise(setImmediate);
 });

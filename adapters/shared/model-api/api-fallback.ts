@@ -7,7 +7,7 @@ import type { ModelConnection } from "./create-model-connection.ts";
  * installed but fails is never stood in for: a model without tools would do something else with its tasks. The operator's choice of the
  * connection counts before that. Neither side goes on with what was begun on the other.
  */
-export function withApi(programs: readonly ProgramConnection[], api: ModelConnection): ProgramConnection[] {
+export function addApiFallback(programs: readonly ProgramConnection[], api: ModelConnection): ProgramConnection[] {
   return [...programs.map(withoutConversations), standIn(programs, api)];
 }
 
@@ -20,11 +20,11 @@ function standIn(programs: readonly ProgramConnection[], api: ModelConnection): 
       if (installed === undefined) return api.find(context);
       return { missing: `not used, because the program for ${installed.name} is installed; the setting of the connection can choose it.` };
     },
-    obstacleTo(request) {
+    unsupportedReason(request) {
       const { resumeToken } = request;
       if (resumeToken !== undefined && !isConversationToken(resumeToken))
         return "the resume token is of a session of the program, which a model alone cannot go on with: dispatch without one.";
-      return api.obstacleTo?.(request) ?? null;
+      return api.unsupportedReason?.(request) ?? null;
     },
   };
 }
@@ -32,11 +32,11 @@ function standIn(programs: readonly ProgramConnection[], api: ModelConnection): 
 function withoutConversations(program: ProgramConnection): ProgramConnection {
   return {
     ...program,
-    obstacleTo(request) {
+    unsupportedReason(request) {
       const { resumeToken } = request;
       if (resumeToken !== undefined && isConversationToken(resumeToken))
         return "the resume token is of a conversation over api, without the program: choose that connection, or dispatch without one.";
-      return program.obstacleTo?.(request) ?? null;
+      return program.unsupportedReason?.(request) ?? null;
     },
   };
 }

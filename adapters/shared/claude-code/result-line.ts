@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
-import type { Verdict } from "../agent-program/run-program.ts";
+import type { Outcome } from "../agent-program/run-program.ts";
 
 const count = z.number().nonnegative();
 const modelUsageSchema = z.object({
@@ -37,7 +37,7 @@ export type ResultLine = z.infer<typeof resultSchema>;
 export const loginAdvice = (homeSetting: string): string => `set ANTHROPIC_API_KEY, or ${homeSetting}=user to use your own login`;
 
 /** How a task went. A refused call of the API has `subtype` "success", too: `is_error` decides. */
-export function readVerdict(line: ResultLine, homeSetting: string): Verdict {
+export function readVerdict(line: ResultLine, homeSetting: string): Outcome {
   const { is_error: isError, stop_reason: stopReason } = line;
   if (!isError && stopReason === "refusal") return failure("model_error", "The model refused the task.");
   if (!isError && stopReason === "max_tokens") return failure("model_error", "The model reached its token limit: its answer is cut short.");
@@ -53,7 +53,7 @@ export function readVerdict(line: ResultLine, homeSetting: string): Verdict {
 }
 
 /** The vendor rejects the credentials, or there are none. */
-export const unauthorised = (said: string, homeSetting: string): Verdict =>
+export const unauthorised = (said: string, homeSetting: string): Outcome =>
   failure("authentication_required", `Claude Code reports: ${said}. To log in, ${loginAdvice(homeSetting)}.`);
 
 /** Without any key no call is made, so there is no status. */
@@ -61,4 +61,4 @@ function isUnauthorised(httpStatus: number | undefined, said: string): boolean {
   return httpStatus === 401 || httpStatus === 403 || /^not logged in/i.test(said);
 }
 
-const failure = (errorCode: TaskErrorCode, error: string): Verdict => ({ status: "error", errorCode, error });
+const failure = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });

@@ -2,7 +2,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
 import { toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-bench.ts";
+import { openVercelBench } from "./vercel-fixture.ts";
 
 const script = path.join(import.meta.dirname, "../../../fixtures/programs/wild-mcp-server.js");
 const mcpServers = [{ name: "wild", transport: "stdio" as const, command: process.execPath, args: [script, "plain"] }];

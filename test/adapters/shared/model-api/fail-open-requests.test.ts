@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { beginStream, openEndpoint, type Received } from "./raw-endpoint.ts";
 import { openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-bench.ts";
+import { openVercelBench } from "./vercel-fixture.ts";
 
 /** What a server with one tool answers before it is called. */
 const results: Readonly<Record<string, unknown>> = {

@@ -4,7 +4,7 @@ import type { LanguageModelMiddleware, ModelMessage } from "ai";
  * Keeps the ids of tool calls apart in a conversation, and so in its task: some endpoints count their calls anew in each answer, and a call whose
  * id has been seen would be taken for the earlier one.
  */
-export function separateCallIds(messages: readonly ModelMessage[]): LanguageModelMiddleware {
+export function makeCallIdsUnique(messages: readonly ModelMessage[]): LanguageModelMiddleware {
   const seen = new Set(messages.flatMap(callIdsOf));
 
   const fresh = (id: string): string => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ApprovalAnswer, ApprovalQuestion, ExecutionRequest } from "#contract";
-import { asks, decideCall } from "../../../../adapters/shared/agent-program/decide-call.ts";
+import { asks, decideApproval } from "../../../../adapters/shared/agent-program/decide-approval.ts";
 import { programContext } from "./scripted-program.ts";
 
 const call = { toolCallId: "1", toolName: "shell", input: { command: "ls" } };
@@ -13,7 +13,7 @@ async function decide(rights: Pick<ExecutionRequest, "profile" | "approvals">, a
       return answer;
     },
   });
-  const decision = await decideCall({ request: { taskId: "t", ...rights } as ExecutionRequest, context }, call);
+  const decision = await decideApproval({ request: { taskId: "t", ...rights } as ExecutionRequest, context }, call);
   return { decision, questions };
 }
 

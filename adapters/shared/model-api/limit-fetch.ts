@@ -8,7 +8,7 @@ const MAX_UNDER_WAY = 100;
  * A fetch whose answers end with an error beyond so many bytes, that does no more than so many requests at once, and that ends with the signal
  * whatever its caller waits for.
  */
-export function createLimitedFetch(fetch: ModelFetch, limitBytes: number, signal: AbortSignal): ModelFetch {
+export function limitFetch(fetch: ModelFetch, limitBytes: number, signal: AbortSignal): ModelFetch {
   const underWay = new Set<object>();
   return async (input, init) => {
     if (underWay.size >= MAX_UNDER_WAY) throw new Error(`${MAX_UNDER_WAY} requests are under way, and no more may be.`);

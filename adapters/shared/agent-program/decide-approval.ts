@@ -9,7 +9,7 @@ export const asks = ({ profile, approvals }: Pick<ExecutionRequest, "profile" | 
   profile === "modify" && approvals === "ask";
 
 /** Decides about a call that a runtime asks about: by the task alone, or by whoever answers. */
-export async function decideCall(
+export async function decideApproval(
   { request, context }: Pick<ProgramTask, "request"> & { context: Pick<ProgramContext, "requestApproval"> },
   call: Omit<ApprovalQuestion, "taskId">,
 ): Promise<Decision> {

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { AdapterConfig } from "#contract";
 import { apiConnection } from "../../../../adapters/claude/api.ts";
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
-import { withApi } from "../../../../adapters/shared/model-api/with-api.ts";
+import { addApiFallback } from "../../../../adapters/shared/model-api/api-fallback.ts";
 import { openBench } from "../../../conformance/adapter-bench.ts";
 import { createModelServer } from "../../../runtimes/model-server/server.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
@@ -21,7 +21,7 @@ const said = { metadata: { does: "speak", text: "The program." }, systemPrompt: 
 
 async function open(program: typeof installed, settings: object = {}, config: Partial<AdapterConfig> = {}) {
   const bench = openBench({
-    createAdapter: () => createProgramAdapter(scriptedProgram(...withApi([program], apiConnection))),
+    createAdapter: () => createProgramAdapter(scriptedProgram(...addApiFallback([program], apiConnection))),
     config: { env, settings: { apiModel: "claude-opus-5-5", ...settings }, ...config },
     hasProcesses: false,
     scenarios: undefined as never,

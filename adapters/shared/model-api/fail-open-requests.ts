@@ -10,7 +10,7 @@ type NoResult = (id: RequestId, why?: string) => object;
  * A fetch for the remote transports of MCP, which wait for ever for a result that never comes: when an answer ends, what it has left open is
  * answered with an error of the protocol. What is answered already, they do not hear twice.
  */
-export function createAnsweredFetch(fetch: ModelFetch, { name, transport }: Pick<McpServerSpec, "name" | "transport">): ModelFetch {
+export function failOpenRequests(fetch: ModelFetch, { name, transport }: Pick<McpServerSpec, "name" | "transport">): ModelFetch {
   const noResult: NoResult = (id, why) => ({
     jsonrpc: "2.0",
     id,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isDeclaredTool } from "../../../../adapters/shared/declared-tools/program-names.ts";
+import { isDeclaredTool } from "../../../../adapters/shared/declared-tools/declared-tool-names.ts";
 
 const isDeclared = isDeclaredTool("bridge", ["ask_user", "a__b"]);
 

@@ -1,14 +1,14 @@
 import path from "node:path";
 import type { AdapterLogger, ExecutionRequest, McpServerSpec, NormalizedTool } from "#contract";
-import type { Ending } from "../agent-program/agent-program.ts";
+import type { ConnectionResult } from "../agent-program/agent-program.ts";
 import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
-import type { TaskStory } from "../agent-program/task-story.ts";
+import type { TaskTimeline } from "../agent-program/task-timeline.ts";
 import { createToolNames } from "../agent-program/tool-names.ts";
 import { createCallGate } from "./call-gate.ts";
 import type { CallStore } from "./call-store.ts";
+import { isDeclaredTool } from "./declared-tool-names.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 import { matchResults, type OpenCall } from "./open-calls.ts";
-import { isDeclaredTool } from "./program-names.ts";
 import { relayVariables } from "./relay-variables.ts";
 import { resultsMessage } from "./results-message.ts";
 import { markToolServer } from "./tool-server-spec.ts";
@@ -16,7 +16,7 @@ import { markToolServer } from "./tool-server-spec.ts";
 /** The parts of a task that its declared tools change. */
 export interface ToolTask {
   request: ExecutionRequest;
-  story: TaskStory;
+  timeline: TaskTimeline;
   /** Aborted when the task is to stop. */
   signal: AbortSignal;
   /** Absent: the task has none. */
@@ -24,7 +24,7 @@ export interface ToolTask {
 }
 
 /** Runs the program with the task as it is given here. */
-type RunTask = (task: ToolTask) => Promise<Ending>;
+type RunTask = (task: ToolTask) => Promise<ConnectionResult>;
 
 /** The parts that outlive the task. */
 export interface ToolHost {
@@ -43,7 +43,7 @@ const relay = path.join(import.meta.dirname, "stdio-relay.ts");
  * Runs a task with declared tools on a program that supports MCP servers. Bridge serves the tools over MCP. A call ends the turn and the task, and the
  * message of the next task of the session contains the results.
  */
-export async function withDeclaredTools(task: ToolTask, host: ToolHost, run: RunTask): Promise<Ending> {
+export async function runWithDeclaredTools(task: ToolTask, host: ToolHost, run: RunTask): Promise<ConnectionResult> {
   const { store, logger, reservedNames = [] } = host;
   const { request } = task;
   const { resumeToken, tools = [], directories } = request;
@@ -74,16 +74,16 @@ export async function withDeclaredTools(task: ToolTask, host: ToolHost, run: Run
 }
 
 async function offerTools(
-  { request, story, signal }: ToolTask,
+  { request, timeline, signal }: ToolTask,
   { tools, reservedNames }: { tools: readonly NormalizedTool[]; reservedNames: readonly string[] },
   run: RunTask,
-): Promise<{ ending: Ending; calls: readonly OpenCall[] }> {
+): Promise<{ ending: ConnectionResult; calls: readonly OpenCall[] }> {
   const nameOf = createToolNames(reservedNames, MAX_NAME_LENGTH);
   const named = new Map(tools.map((tool) => [nameOf(tool.name), tool]));
   const given = request.mcpServers ?? [];
   const serverName = mcpServerNames([...given, { name: SERVER_NAME }]).at(-1) ?? SERVER_NAME;
   const includes = isDeclaredTool(serverName, named.keys());
-  const gate = createCallGate(story, includes);
+  const gate = createCallGate(timeline, includes);
   // Loaded with the first task that needs it.
   const { openToolServer } = await import("./tool-server.ts");
   const server = await openToolServer({ tools: named, call: gate.call });
@@ -98,16 +98,16 @@ async function offerTools(
     const stdio: McpServerSpec = { name: serverName, transport: "stdio", command: process.execPath, args: [relay], env };
     const ending = await run({
       request: { ...request, mcpServers: [...given, http] },
-      story: gate.story,
+      timeline: gate.timeline,
       signal: AbortSignal.any([signal, gate.turnOver]),
-      offeredTools: { http, stdio, includes, heard: gate.heard },
+      offeredTools: { http, stdio, includes, noteOutput: gate.noteOutput },
     });
     const { calls } = gate;
     if (ending.status === "ok" && calls.length === 0 && !server.isListed) return { ending: { ...ending, ...unreached }, calls: [] };
     // A turn that Bridge has stopped ends as cancelled.
     const hasStopped = ending.status === "ok" || (gate.turnOver.aborted && ending.errorCode === "cancelled");
     if (calls.length === 0 || signal.aborted || !hasStopped) return { ending, calls: [] };
-    for (const { toolCallId } of calls) story.leaveTool(toolCallId);
+    for (const { toolCallId } of calls) timeline.leaveToolOpen(toolCallId);
     return { ending: awaitResults(ending, calls), calls };
   } finally {
     gate.close();
@@ -124,7 +124,7 @@ const unreached = {
 } as const;
 
 /** The result of a task whose calls wait for the caller. */
-function awaitResults({ usage, costUsd, model, resumeToken }: Ending, calls: readonly OpenCall[]): Ending {
+function awaitResults({ usage, costUsd, model, resumeToken }: ConnectionResult, calls: readonly OpenCall[]): ConnectionResult {
   if (resumeToken === undefined)
     return {
       status: "error",

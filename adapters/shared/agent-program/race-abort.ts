@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /** The value; null when the task is cancelled and the value has not come within that time after it. */
-export async function unlessAborted<T>(value: Promise<T>, signal: AbortSignal, graceMs: number): Promise<T | null> {
+export async function raceAbort<T>(value: Promise<T>, signal: AbortSignal, graceMs: number): Promise<T | null> {
   const done = new AbortController();
   const cancelled = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();

@@ -1,15 +1,15 @@
 import type { ApprovalQuestion } from "#contract";
-import type { TaskStory } from "../agent-program/task-story.ts";
+import type { TaskTimeline } from "../agent-program/task-timeline.ts";
 import type { AcpNotice, AcpProfile } from "./acp-profile.ts";
 import { type AcpToolCall, readUpdate } from "./read-update.ts";
 
-/** Turns what an agent tells of a session into the story of a task. */
-export interface StoryTeller {
+/** Turns what an agent tells of a session into the timeline of a task. */
+export interface SessionRecorder {
   /** The next update, as it came. */
   take(update: unknown): void;
   /** The next notification that is not part of the protocol. */
   takeExtension(method: string, params: unknown): void;
-  /** The agent asks before this call, which may be the first that is heard of it; answers the call as the story knows it. */
+  /** The agent asks before this call, which may be the first that is heard of it; answers the call as the timeline knows it. */
   ask(call: AcpToolCall): Omit<ApprovalQuestion, "taskId">;
   /** The kind of a call that is not done, as far as the agent has told; empty when it has not. */
   kindOf(toolCallId: string): string;
@@ -27,12 +27,12 @@ export interface StoryTeller {
   end(): void;
 }
 
-/** Starts telling one task's story. */
-export function createStoryTeller(
-  story: TaskStory,
+/** Starts telling one task's timeline. */
+export function createSessionRecorder(
+  timeline: TaskTimeline,
   profile: Pick<AcpProfile, "readNotice" | "readExtension" | "toolName" | "toolInput">,
-): StoryTeller {
-  /** Calls that are not done, and whether the story knows them already. */
+): SessionRecorder {
+  /** Calls that are not done, and whether the timeline knows them already. */
   const calls = new Map<string, { call: AcpToolCall; told: boolean }>();
   const toolNames = new Set<string>();
   let costUsd: number | undefined;
@@ -53,11 +53,11 @@ export function createStoryTeller(
     const input = profile.toolInput?.(call) ?? inputOf(call);
     calls.set(toolCallId, { call, told: true });
     toolNames.add(toolName);
-    story.invokeTool(toolCallId, toolName, input);
+    timeline.startTool(toolCallId, toolName, input);
     return { toolCallId, toolName, input };
   };
   const complete = (toolCallId: string, output: unknown, isError: boolean): void => {
-    story.completeTool(toolCallId, output, isError);
+    timeline.finishTool(toolCallId, output, isError);
     calls.delete(toolCallId);
   };
   const tellHeldBack = (): void => {
@@ -66,7 +66,7 @@ export function createStoryTeller(
   const takeTool = (given: AcpToolCall): void => {
     const call = merge(given);
     const done = call.status === "completed" || call.status === "failed";
-    // Pending, its input may still grow; what the story has told it cannot tell anew.
+    // Pending, its input may still grow; what the timeline has told it cannot tell anew.
     if (call.status !== undefined && call.status !== null && call.status !== "pending") invoke(call);
     if (done) complete(call.toolCallId, outputOf(call), call.status === "failed");
   };
@@ -74,14 +74,14 @@ export function createStoryTeller(
   const applyNotice = ({ text, failed: hasFailed, discarded, answer }: AcpNotice): void => {
     failed ||= hasFailed === true;
     reason = text ?? reason;
-    if (discarded !== undefined) story.discard(discarded);
-    if (answer !== undefined) story.confirm(answer);
+    if (discarded !== undefined) timeline.discardText(discarded);
+    if (answer !== undefined) timeline.confirmLastPart(answer);
   };
   const say = (id: string | undefined, text: string): void => {
     // A message that another one follows was whole.
-    if (id !== messageId) story.keep();
+    if (id !== messageId) timeline.keepText();
     messageId = id;
-    story.say(text);
+    timeline.appendText(text);
   };
 
   return {
@@ -95,7 +95,7 @@ export function createStoryTeller(
       // The agent has moved on: the inputs are complete.
       tellHeldBack();
       if (update.sessionUpdate === "agent_message_chunk") say(update.messageId ?? undefined, update.content.text);
-      else if (update.sessionUpdate === "plan") story.progress({ plan: update.entries });
+      else if (update.sessionUpdate === "plan") timeline.reportProgress({ plan: update.entries });
       else if (update.cost?.currency === "USD") costUsd = update.cost.amount;
     },
     takeExtension(method, params) {

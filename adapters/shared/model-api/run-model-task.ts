@@ -10,12 +10,11 @@ import {
   wrapLanguageModel,
 } from "ai";
 import type { ExecutionRequest, GatewayCapabilities, NormalizedTool } from "#contract";
-import type { Ending, ProgramTask } from "../agent-program/agent-program.ts";
-import { tellStep, type Verdict } from "../agent-program/run-program.ts";
+import type { ConnectionResult, ProgramTask } from "../agent-program/agent-program.ts";
+import { applyStep, type Outcome } from "../agent-program/run-program.ts";
 import type { OpenCall } from "../declared-tools/open-calls.ts";
 import { encodedSize } from "../process/encoded-size.ts";
 import { processLimits } from "../process/run-process.ts";
-import { separateCallIds } from "./call-ids.ts";
 import type { Conversations } from "./conversations.ts";
 import { createPartReader } from "./events.ts";
 import { openMcpTools } from "./mcp-tools.ts";
@@ -25,6 +24,7 @@ import type { ModelHttp } from "./model-http.ts";
 import { modelSettingsOf } from "./model-settings.ts";
 import { continueWith } from "./open-calls.ts";
 import { costOf } from "./prices.ts";
+import { makeCallIdsUnique } from "./unique-call-ids.ts";
 
 /** What a connection holds between tasks. */
 export interface ModelState {
@@ -48,13 +48,13 @@ const MAX_UNTOLD_BYTES = processLimits.stdoutBytes;
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 /** Runs one task: a turn of a conversation with a model, and the tools that it calls. */
-export async function converse(task: ProgramTask, call: ModelCall): Promise<Ending> {
+export async function converse(task: ProgramTask, call: ModelCall): Promise<ConnectionResult> {
   const { request, signal } = task;
   const { home } = request.directories;
   const { conversations, capabilities } = call;
   const resumeToken = capabilities.sessionResume ? request.resumeToken : undefined;
   /** What can be gone on with, however this turn ends. */
-  let kept: Pick<Ending, "resumeToken"> = {};
+  let kept: Pick<ConnectionResult, "resumeToken"> = {};
   try {
     const earlier = resumeToken === undefined ? [] : await conversations.read(home, resumeToken);
     if (resumeToken !== undefined) kept = { resumeToken };
@@ -89,22 +89,22 @@ async function keep(
 }
 
 interface Turn {
-  ending: Ending;
+  ending: ConnectionResult;
   /** What the turn adds to the conversation. */
   response: ModelMessage[];
 }
 
 async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessage[]): Promise<Turn> {
-  const { request, story } = task;
+  const { request, timeline } = task;
   const { endpoint, modelId } = call;
   const tooMuch = new AbortController();
   const signal = AbortSignal.any([task.signal, tooMuch.signal]);
   const { maxSteps } = modelSettingsOf(task.context.settings);
-  const explain = (error: unknown): Verdict => explainError(error, endpoint);
+  const explain = (error: unknown): Outcome => explainError(error, endpoint);
   const declared = declaredTools(request.tools);
   const mcp = await openMcpTools({ ...task, signal }, Object.keys(declared));
-  let facts: Omit<Partial<Ending>, "status"> = { model: modelId };
-  let told: Verdict | null = null;
+  let facts: Omit<Partial<ConnectionResult>, "status"> = { model: modelId };
+  let told: Outcome | null = null;
   let response: ModelMessage[] = [];
   let untold = 0;
   const reader = createPartReader({
@@ -117,7 +117,7 @@ async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessa
     const result = streamText({
       model: wrapLanguageModel({
         model: endpoint.createModel(modelId, call.http.fetch, request),
-        middleware: separateCallIds(messages),
+        middleware: makeCallIdsUnique(messages),
       }),
       ...(request.systemPrompt !== undefined && { instructions: request.systemPrompt }),
       messages,
@@ -136,9 +136,9 @@ async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessa
       untold += untoldSize(part);
       if (untold > MAX_UNTOLD_BYTES) tooMuch.abort();
       for (const step of reader.read(part)) {
-        if (step.kind === "known") facts = { ...facts, ...step.facts };
-        else if (step.kind === "ended") told ??= step.ending;
-        else tellStep(story, step);
+        if (step.kind === "facts") facts = { ...facts, ...step.facts };
+        else if (step.kind === "ended") told ??= step.outcome;
+        else applyStep(timeline, step);
       }
     }
   } catch (error) {
@@ -146,7 +146,7 @@ async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessa
   } finally {
     await mcp.close();
   }
-  for (const { toolCallId } of (facts.outputs?.["toolCalls"] ?? []) as OpenCall[]) story.leaveTool(toolCallId);
+  for (const { toolCallId } of (facts.outputs?.["toolCalls"] ?? []) as OpenCall[]) timeline.leaveToolOpen(toolCallId);
   const verdict = task.signal.aborted ? cancelled : tooMuch.signal.aborted ? endless : (told ?? unfinished);
   const { usage } = reader;
   return { ending: { ...facts, ...(usage !== undefined && { usage }), ...verdict }, response };
@@ -171,12 +171,12 @@ function untoldSize(part: TextStreamPart<ToolSet>): number {
   return part.type === "tool-result" ? Buffer.byteLength(JSON.stringify(part.output) ?? "") : 0;
 }
 
-function taskCost({ context }: ProgramTask, { modelId }: ModelCall, { model, usage }: Ending): number | undefined {
+function taskCost({ context }: ProgramTask, { modelId }: ModelCall, { model, usage }: ConnectionResult): number | undefined {
   const { prices } = modelSettingsOf(context.settings);
   return prices === undefined || usage === undefined ? undefined : costOf(prices, [model, modelId], usage);
 }
 
-const failure = (errorCode: NonNullable<Verdict["errorCode"]>, error: string): Verdict => ({ status: "error", errorCode, error });
+const failure = (errorCode: NonNullable<Outcome["errorCode"]>, error: string): Outcome => ({ status: "error", errorCode, error });
 const cancelled = failure("cancelled", "The task was cancelled.");
 const unfinished = failure("model_error", "The model's answer ended before its end.");
 const endless = failure("output_limit", `The reasoning and the tool results of this task exceed ${MAX_UNTOLD_BYTES / 1024 ** 2} MiB.`);

@@ -9,7 +9,7 @@ const pollMs = 50;
 const chunkBytes = 64 * 1024;
 
 /** A file that is read while others write to it. */
-export interface GrowingFile {
+export interface OutputFile {
   /** What a program is given to write to. */
   fd: number;
   /** What is written, as it comes, until `ended`; then what is there by that time. */
@@ -20,7 +20,7 @@ export interface GrowingFile {
 }
 
 /** Makes a file that has no name: nothing of it is left when the last process that holds it is gone, whoever that is. */
-export async function openGrowingFile(directory: string): Promise<GrowingFile> {
+export async function openOutputFile(directory: string): Promise<OutputFile> {
   const name = path.join(directory, randomUUID());
   // Appending: several writers do not overwrite one another, and after an emptying they go on at the beginning.
   const handle = await open(name, "ax+", 0o600);

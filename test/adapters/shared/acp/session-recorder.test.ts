@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import type { AdapterEvent } from "#contract";
 import type { AcpProfile } from "../../../../adapters/shared/acp/acp-profile.ts";
 import { readToolCall } from "../../../../adapters/shared/acp/read-update.ts";
-import { createStoryTeller, type StoryTeller } from "../../../../adapters/shared/acp/tell-story.ts";
-import { createTaskStory } from "../../../../adapters/shared/agent-program/task-story.ts";
+import { createSessionRecorder, type SessionRecorder } from "../../../../adapters/shared/acp/session-recorder.ts";
+import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
 
 type Telling = Pick<AcpProfile, "readNotice" | "readExtension" | "toolName">;
 
-/** Tells a story and shows it: one line an event, and the answer. */
-function tell(act: (teller: StoryTeller) => void, profile: Telling = {}) {
+/** Tells a timeline and shows it: one line an event, and the answer. */
+function tell(act: (teller: SessionRecorder) => void, profile: Telling = {}) {
   const lines: string[] = [];
   const show = ({ type, data }: AdapterEvent): string => {
     if (type === "tool.invoked") return `${data.toolName}#${data.toolCallId} ${JSON.stringify(data.input)}`;
@@ -17,12 +17,12 @@ function tell(act: (teller: StoryTeller) => void, profile: Telling = {}) {
     if (type === "assistant.text_discarded") return `discarded: ${data.reason}`;
     return type === "assistant.text" ? `"${data.content}"` : JSON.stringify(data);
   };
-  const story = createTaskStory("task", (event) => lines.push(show(event)), { streaming: true });
-  const teller = createStoryTeller(story, profile);
+  const timeline = createTaskTimeline("task", (event) => lines.push(show(event)), { streaming: true });
+  const teller = createSessionRecorder(timeline, profile);
   act(teller);
   teller.end();
-  story.close();
-  return { lines, answer: story.answer, costUsd: teller.costUsd, failure: teller.failure, rejection: teller.rejection };
+  timeline.close();
+  return { lines, answer: timeline.answer, costUsd: teller.costUsd, failure: teller.failure, rejection: teller.rejection };
 }
 
 const said = (text: string, fields = {}) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...fields });
@@ -32,7 +32,7 @@ const shown = (text: string) => [{ type: "content", content: { type: "text", tex
 const known = (fields: object) => readToolCall({ toolCallId: "1", ...fields }) ?? expect.fail("no tool call");
 const takeAll =
   (...updates: object[]) =>
-  (teller: StoryTeller) => {
+  (teller: SessionRecorder) => {
     for (const update of updates) teller.take(update);
   };
 
@@ -106,12 +106,12 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
   [
     "a call that is only announced, before text",
     [call({ name: "look", status: "pending", rawInput: { at: "it" } }), said("Well.")],
-    ['look#1 {"at":"it"}', '"Well."', 'look#1 failed "The runtime did not say how this ended."'],
+    ['look#1 {"at":"it"}', '"Well."', 'look#1 failed "The runtime did not report how this call ended."'],
   ],
   [
     "a call that is only announced, at the end",
     [said("Let me."), call({ name: "look", status: "pending" })],
-    ['"Let me."', "look#1 {}", 'look#1 failed "The runtime did not say how this ended."'],
+    ['"Let me."', "look#1 {}", 'look#1 failed "The runtime did not report how this call ended."'],
   ],
   ["a plan", [{ sessionUpdate: "plan", entries: [{ content: "Think" }] }], ['{"plan":[{"content":"Think"}]}']],
   [
@@ -150,7 +150,7 @@ test("a permission request after its call is not told twice (claude, opencode)",
 });
 
 test("a rejected call is over at once, whether the agent mentions it again (claude, opencode) or not (gemini)", () => {
-  const reject = (teller: StoryTeller) => {
+  const reject = (teller: SessionRecorder) => {
     teller.ask(known({ kind: "edit", title: "a.txt" }));
     teller.reject("1", "no");
   };
@@ -173,7 +173,7 @@ test("the last cost in US dollars counts, other currencies and bare usage update
   expect(tell(takeAll(usage, cost(-1, "USD"))).costUsd).toBeUndefined();
 });
 
-test("notices are no part of the story, and tell of a turn that has failed (codex)", () => {
+test("notices are no part of the timeline, and tell of a turn that has failed (codex)", () => {
   const readNotice: Telling["readNotice"] = (update) => {
     if (update["sessionUpdate"] === "session_info_update") return { failed: true };
     return update["sessionUpdate"] === "agent_message_chunk" && update["messageId"] === undefined
@@ -189,15 +189,15 @@ test("notices are no part of the story, and tell of a turn that has failed (code
 
 test("claude: text of a message that broke off is discarded, and the answer is confirmed by the SDK's own messages", () => {
   const readExtension: Telling["readExtension"] = (method, params) => (method === "_own" ? (params as { notice: object }).notice : null);
-  const own = (notice: object) => (teller: StoryTeller) => teller.takeExtension("_own", { notice });
+  const own = (notice: object) => (teller: SessionRecorder) => teller.takeExtension("_own", { notice });
   const acts = [
     takeAll(said("Whole. ", { messageId: "m1" }), said("Bro", { messageId: "m2" })),
     own({ discarded: "It broke." }),
     takeAll(said("The end.", { messageId: "m3" })),
     own({ answer: "The end." }),
-    (teller: StoryTeller) => teller.takeExtension("_other", { notice: { discarded: "Not ours." } }),
+    (teller: SessionRecorder) => teller.takeExtension("_other", { notice: { discarded: "Not ours." } }),
   ];
-  const actAll = (teller: StoryTeller): void => {
+  const actAll = (teller: SessionRecorder): void => {
     for (const act of acts) act(teller);
   };
   const told = tell(actAll, { readExtension });
@@ -220,7 +220,7 @@ test("claude: the answer stays when a call that broke off before it is closed be
 
 test("what is no update at all is passed over, before a profile looks at it", () => {
   const readNotice: Telling["readNotice"] = ({ sessionUpdate }) => (sessionUpdate === "broken" ? { failed: true } : null);
-  const takeNothing = (teller: StoryTeller) => {
+  const takeNothing = (teller: SessionRecorder) => {
     for (const update of [undefined, null, 5, "text"]) teller.take(update);
   };
   const told = tell(takeNothing, { readNotice });

@@ -9,10 +9,10 @@ const listeners = new AsyncLocalStorage<OnFault>();
  * Runs code in Bridge's own process that is not Bridge's, such as an SDK. What it throws to its caller is the caller's; what nobody catches, now or
  * in anything that it begins, goes to `onFault` and ends nothing. A function that it calls back is Bridge's again by `AsyncResource.bind`.
  */
-export const runForeign = <T>(onFault: OnFault, code: () => T): T => listeners.run(onFault, code);
+export const isolateErrors = <T>(onFault: OnFault, code: () => T): T => listeners.run(onFault, code);
 
 /** For whoever takes the errors that nobody has caught: tells whom it concerns. False: it is Bridge's own. */
-export function takeForeignFault(error: unknown): boolean {
+export function reportIsolatedError(error: unknown): boolean {
   const onFault = listeners.getStore();
   onFault?.(error);
   return onFault !== undefined;

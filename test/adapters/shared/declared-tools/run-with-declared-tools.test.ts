@@ -3,7 +3,7 @@ import path from "node:path";
 import type { MCPClient } from "@ai-sdk/mcp";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AdapterEvent, ExecutionRequest, ExecutionResult, McpServerSpec } from "#contract";
-import type { Ending, ProgramConnection, ProgramTask } from "../../../../adapters/shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramConnection, ProgramTask } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
 import type { OpenCall } from "../../../../adapters/shared/declared-tools/open-calls.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
@@ -20,7 +20,7 @@ const tools = ["ask_user", "send_mail"].map((name) => ({
 /** What a program does in one turn: it has its task, and a client of Bridge's server when there is one. */
 type Turn = (task: ProgramTask, client: MCPClient | null) => Promise<unknown>;
 
-const cancelled: Ending = { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
+const cancelled: ConnectionResult = { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
 /** Resolves when the program is told to stop. */
 const untilStopped = ({ signal }: ProgramTask): Promise<void> =>
   new Promise((resolve) => {
@@ -40,7 +40,11 @@ async function openProgram(turns: Turn[], changes: Parameters<typeof scriptedCon
     try {
       const turn = turns[tasks.length - 1];
       const ending = await Promise.race([turn?.(task, client), untilStopped(task).then(() => cancelled)]);
-      return { resumeToken: "session-1", usage: { inputTokens: 1, outputTokens: 2 }, ...((ending ?? { status: "ok" }) as Ending) };
+      return {
+        resumeToken: "session-1",
+        usage: { inputTokens: 1, outputTokens: 2 },
+        ...((ending ?? { status: "ok" }) as ConnectionResult),
+      };
     } finally {
       await client?.close();
     }
@@ -81,7 +85,7 @@ const callsOf = ({ outputs = {} }: ExecutionResult) => (outputs["toolCalls"] ?? 
 test("a call ends the task, with the call told and left open", async () => {
   const { run, events, tasks } = await openProgram([
     async (task, client) => {
-      task.story.say("I must ask. ");
+      task.timeline.appendText("I must ask. ");
       await call(client, "ask_user", { to: "Eve" });
     },
   ]);
@@ -110,8 +114,8 @@ test("several calls of one answer are all left open, in their order", async () =
 
 test("a task that calls none of them ends as ever", async () => {
   const { run, tasks } = await openProgram([
-    async ({ story }) => {
-      story.say("Done.");
+    async ({ timeline }) => {
+      timeline.appendText("Done.");
       return { status: "ok" };
     },
   ]);
@@ -237,8 +241,8 @@ describe("the next message answers", () => {
 describe("a task with a call that waits", () => {
   test("is cancelled like any other, and leaves no open calls", async () => {
     const { adapter, run, events, openCalls } = await openProgram([
-      async ({ story }, client) => {
-        story.invokeTool("1", "shell", {});
+      async ({ timeline }, client) => {
+        timeline.startTool("1", "shell", {});
         await call(client, "ask_user");
       },
     ]);

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readdirSync, writeSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { openGrowingFile } from "../../../../adapters/shared/process/growing-file.ts";
+import { openOutputFile } from "../../../../adapters/shared/process/output-file.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 /** A file, and what is read of it piece by piece. */
 async function open() {
   const directory = await temporaryDirectory();
-  const file = await openGrowingFile(directory);
+  const file = await openOutputFile(directory);
   onTestFinished(() => file.close());
   const ending = new AbortController();
   const chunks = file.chunks(ending.signal);
