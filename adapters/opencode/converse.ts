@@ -36,7 +36,7 @@ export async function converse(
       resolve(failure("cancelled", "The task was cancelled."));
     };
     if (signal.aborted) void stop();
-    else signal.addEventListener("abort", stop, { once: true });
+    else signal.addEventListener("abort", () => void stop(), { once: true });
   });
 
   const onEvent = (event: unknown): void => {

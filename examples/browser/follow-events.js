@@ -26,7 +26,7 @@ export function followEvents(url, mintTicket, onEvent, { lastEventId = "", retry
       again();
     };
   }
-  connect();
+  void connect();
   return () => {
     stopped = true;
     clearTimeout(retry);

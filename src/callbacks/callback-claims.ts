@@ -134,11 +134,13 @@ export function createCallbackClaims({
   function claimSoon(): void {
     if (claiming || !canClaim()) return;
     claiming = true;
-    setImmediate(async () => {
-      await claimInTurn().catch(rest);
-      claiming = false;
-      claimSoon();
-    });
+    setImmediate(() => void claimAll());
+  }
+
+  async function claimAll(): Promise<void> {
+    await claimInTurn().catch(rest);
+    claiming = false;
+    claimSoon();
   }
 
   /** One origin of each tenant after the other; tenants without room keep their turns. */

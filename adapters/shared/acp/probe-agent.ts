@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { InitializeResponse } from "@agentclientprotocol/sdk";
 import { z } from "zod";
@@ -25,19 +26,20 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
   let answered: InitializeResponse | undefined;
   let refusal: unknown;
   const limitMs = probeLimitMs(context.settings);
+  const greet = async (stdin: Writable): Promise<void> => {
+    try {
+      answered = await initialize(channel.open(stdin), limitMs);
+    } catch (error) {
+      refusal = error;
+    }
+    stdin.end();
+    await delay(profile.exitLimitMs ?? EXIT_LIMIT_MS, undefined, { ref: false });
+    stop.abort();
+  };
   const exited = probeProgram(context, {
     limitMs,
     ...profile.launchProbe(argv, context),
-    async input(stdin) {
-      try {
-        answered = await initialize(channel.open(stdin), limitMs);
-      } catch (error) {
-        refusal = error;
-      }
-      stdin.end();
-      await delay(profile.exitLimitMs ?? EXIT_LIMIT_MS, undefined, { ref: false });
-      stop.abort();
-    },
+    input: (stdin) => void greet(stdin),
     onLine: channel.onLine,
     signal: stop.signal,
   });

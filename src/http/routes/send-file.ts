@@ -48,7 +48,9 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, fil
       return reply.send();
     }
     const content = Readable.from(readRange(file, { first, last }), { objectMode: false, highWaterMark: CHUNK_BYTES });
-    content.once("close", () => void handle.close());
+    content.once("close", () => {
+      handle.close().catch((error: unknown) => request.log.warn({ err: error }, "failed to close a sent file"));
+    });
     return reply.send(content);
   } catch (error) {
     await handle.close();
