@@ -2,7 +2,7 @@ import type { IForbiddenRuleType } from "dependency-cruiser";
 
 const words = ["^src/contract/", "^src/task\\.ts$", "^src/errors\\.ts$"];
 const metrics = "^src/metrics\\.ts$";
-const files = "^packages/nofollow-fs/";
+const kits = "^packages/(async-kit|nofollow-fs)/";
 const version = "^src/version\\.ts$";
 const config = "^src/(config|settings)\\.ts$";
 const store = "^src/store/";
@@ -21,10 +21,10 @@ export const floors: IForbiddenRuleType[] = [
   floor("metrics-see-nothing-of-ours", [metrics], [metrics]),
   floor("version-sees-nothing-of-ours", [version], [version]),
   floor("config-sees-only-words", [config], [config, ...words]),
-  floor("store-sees-only-words", [store], [store, files, ...words]),
-  floor("engine-sees-store-and-words", [engine], [engine, store, metrics, files, ...words]),
-  floor("doors-see-engine-and-words", [doors], [doors, engine, metrics, config, ...words]),
-  floor("app-sees-source-and-catalogue", [app], ["^src/(?!main\\.ts$|cli/)", catalogue, files, ...words]),
+  floor("store-sees-only-words", [store], [store, kits, ...words]),
+  floor("engine-sees-store-and-words", [engine], [engine, store, metrics, kits, ...words]),
+  floor("doors-see-engine-and-words", [doors], [doors, engine, metrics, config, kits, ...words]),
+  floor("app-sees-source-and-catalogue", [app], ["^src/(?!main\\.ts$|cli/)", catalogue, kits, ...words]),
   floor("top-sees-app-config-and-migrate", top, [...top, app, config, version, "^src/store/migrate\\.ts$", ...words]),
   {
     name: "every-source-has-a-floor",

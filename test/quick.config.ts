@@ -17,7 +17,7 @@ export default mergeConfig(
         "test/house/{docs,floors,readme,states,wall-time}.test.ts",
         "test/http/{byte-range,cursor,dispatch,etag,event-frame,prefer,problem,request-id,tasks,traceparent}.test.ts",
         "test/main/whole-way.test.ts",
-        "test/packages/council/*.test.ts",
+        "test/packages/{async-kit,council}/*.test.ts",
         "test/websocket/ops.test.ts",
       ],
     },
