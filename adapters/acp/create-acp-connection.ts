@@ -1,12 +1,12 @@
 import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import { nullIfAborted } from "@hak2i/async-kit";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { processLimits, runProcess } from "../process/run-process.ts";
 import type { Ending, ProgramConnection, ProgramTask } from "../program/agent-program.ts";
 import { type Decision, decideCall } from "../program/decide-call.ts";
 import { reportOrphans } from "../program/run-program.ts";
-import { unlessAborted } from "../program/unless-aborted.ts";
 import { createAcpChannel } from "./acp-channel.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { answerPermission } from "./answer-permission.ts";
@@ -159,7 +159,7 @@ async function answer(
   const isReading = task.request.profile === "inspect" && profile.mayInspect?.(teller.kindOf(call.toolCallId)) === true;
   const isFree = isReading || task.offeredTools?.includes(question.toolName) === true;
   const decide = async (): Promise<Decision> => (isFree ? { allow: true } : await decideCall(task, question));
-  const decided = task.signal.aborted ? null : await unlessAborted(decide(), task.signal, 0);
+  const decided = task.signal.aborted ? null : await nullIfAborted(decide(), task.signal);
   // Bridge says no to whoever still asks when a task is stopped, which is no word about the call.
   if (decided === null || task.signal.aborted) return cancelled;
   const { outcome, decision } = answerPermission(decided, options);

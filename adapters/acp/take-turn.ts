@@ -1,10 +1,10 @@
 import { type ClientContext, methods, type PromptResponse } from "@agentclientprotocol/sdk";
+import { nullIfAborted } from "@hak2i/async-kit";
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
 import type { ProgramTask } from "../program/agent-program.ts";
 import { promptOf } from "../program/prompt.ts";
 import type { Verdict } from "../program/run-program.ts";
-import { unlessAborted } from "../program/unless-aborted.ts";
 import { AcpFailure, AgentGone, explainError, explainWords } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { openSession } from "./open-session.ts";
@@ -34,14 +34,14 @@ export async function takeTurn(
   const { request, story, signal } = task;
   let phase: "start" | "prompt" = "start";
   try {
-    const sessionId = await unlessAborted(openSession(agent, profile, task), signal, 0);
+    const sessionId = await nullIfAborted(openSession(agent, profile, task), signal);
     if (sessionId === null) return { verdict: null };
     onPrompt(sessionId);
     phase = "prompt";
     const text = profile.prompt?.(request) ?? promptOf(request);
     const prompted = agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
     signal.addEventListener("abort", () => void agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {}), { once: true });
-    const answer = await unlessAborted(prompted, signal, CANCEL_LIMIT_MS);
+    const answer = await nullIfAborted(prompted, signal, CANCEL_LIMIT_MS);
     if (answer === null) return { verdict: null };
     const response = responseSchema.safeParse(answer);
     if (!response.success) throw new AcpFailure("adapter_error", "The agent ended its turn without a stop reason.");

@@ -1,3 +1,4 @@
+import { nullIfAborted } from "@hak2i/async-kit";
 import { claudeEnvironment } from "../claude-code/environment.ts";
 import { createClaudeReader } from "../claude-code/events.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
@@ -6,7 +7,6 @@ import type { Ending, ProgramTask } from "../program/agent-program.ts";
 import { runForeign } from "../program/foreign-code.ts";
 import { promptOf } from "../program/prompt.ts";
 import { reportOrphans, type Step, tellStep, type Verdict } from "../program/run-program.ts";
-import { unlessAborted } from "../program/unless-aborted.ts";
 import { createAnswering } from "./answer-question.ts";
 import { createChildProcess, stdoutBytes } from "./child-process.ts";
 import { homeSetting } from "./home-setting.ts";
@@ -118,7 +118,7 @@ async function* untilBroken(
     const begun = runForeign(onFault, () => begin()[Symbol.asyncIterator]());
     messages = begun;
     for (;;) {
-      const next = await unlessAborted(
+      const next = await nullIfAborted(
         runForeign(onFault, () => begun.next()),
         gone,
         LAST_WORDS_MS,

@@ -1,11 +1,11 @@
 import path from "node:path";
+import { nullIfAborted } from "@hak2i/async-kit";
 import { isSchemaRefused, nativeSchema } from "../claude-code/native-schema.ts";
 import { probeClaude } from "../claude-code/probe-claude.ts";
 import { refuseToken } from "../claude-code/session-id.ts";
 import { writeFiles } from "../claude-code/task-files.ts";
 import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../program/agent-program.ts";
 import { programCapabilities } from "../program/capabilities.ts";
-import { unlessAborted } from "../program/unless-aborted.ts";
 import { cancelled, converse } from "./converse.ts";
 import { findSdk } from "./find-sdk.ts";
 import { findInstalledSdk, loadSdk, packageName } from "./sdk.ts";
@@ -26,7 +26,7 @@ const neededFlags = ["--restricted", "--setting-sources", "--settings", "--stric
 
 async function probe([program = "", module = ""]: readonly string[], context: ProgramContext): Promise<Probe> {
   const limit = AbortSignal.any([AbortSignal.timeout(LOAD_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
-  if ((await unlessAborted(loadSdk(module, context.logger), limit, 0)) === null)
+  if ((await nullIfAborted(loadSdk(module, context.logger), limit)) === null)
     throw new Error(`${packageName} was not loaded within ${LOAD_LIMIT_MS / 1000} s.`);
   const version = findInstalledSdk(path.dirname(module))?.version ?? null;
   const advice = `npm install --no-save ${packageName}`;
@@ -38,10 +38,9 @@ async function execute(task: ProgramTask, [program = "", module = ""]: readonly 
   const { request, context } = task;
   const refused = refuseToken(request.resumeToken);
   if (refused !== null) return refused;
-  const sdk = await unlessAborted(
+  const sdk = await nullIfAborted(
     loadSdk(module, context.logger).catch(() => unloadable),
     task.signal,
-    0,
   );
   if (sdk === null) return cancelled;
   if ("status" in sdk) return sdk;

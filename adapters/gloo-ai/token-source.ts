@@ -1,8 +1,8 @@
+import { nullIfAborted } from "@hak2i/async-kit";
 import pRetry from "p-retry";
 import { z } from "zod";
 import type { ModelFetch } from "../model/model-endpoint.ts";
 import { ModelFailure } from "../model/model-failure.ts";
-import { unlessAborted } from "../program/unless-aborted.ts";
 
 /** What a client may ask for; the endpoint of the models wants no other scope. */
 const SCOPE = "api/access";
@@ -69,7 +69,7 @@ export function createTokenSource({ now = Date.now, ...client }: TokenClient): T
       });
       if (signal === undefined) return await minting;
       // Others wait for the same mint, so it goes on when one of them goes.
-      const token = await unlessAborted(minting, signal, 0);
+      const token = await nullIfAborted(minting, signal);
       if (token === null) throw signal.reason;
       return token;
     },
