@@ -45,8 +45,8 @@ async function dependenciesOf(names: readonly string[]): Promise<string[]> {
 test.each([
   ["@hak2i/async-kit", []],
   ["@hak2i/nofollow-fs", []],
-  ["@hak2i/responder-bridge", ["@hak2i/nofollow-fs", "execa"]],
-  ["@hak2i/responder-bridge-openai", ["@hak2i/responder-bridge", "undici"]],
+  ["@hak2i/responder-bridge", ["@hak2i/async-kit", "@hak2i/nofollow-fs", "execa"]],
+  ["@hak2i/responder-bridge-openai", ["@hak2i/async-kit", "@hak2i/responder-bridge", "undici"]],
   ["@hak2i/responder-bridge-cli", ["@hak2i/responder-bridge", "@hak2i/responder-bridge-openai", "bridge-client", "commander", "execa"]],
 ])("%s holds JavaScript with types, a licence and its page, and asks for little", async (name, dependencies) => {
   const installed = path.join(project, "node_modules", name);
