@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { createApp } from "./app/create-app.ts";
@@ -58,7 +58,7 @@ async function serve(): Promise<void> {
     else logger.info({ signal }, "stopping");
     await app.close();
     // At the exit itself the library would try for ever to write to a reader that has gone: it has to learn that before.
-    const written = Promise.race([once(log, "drain"), delay(LAST_LINE_MS)]).catch(() => {});
+    const written = withTimeout(once(log, "drain"), LAST_LINE_MS, () => {}).catch(() => {});
     logger.info("stopped");
     await written;
     // What has not been taken by now is lost: the exit would wait for a reader that stands still.

@@ -19,7 +19,7 @@ export default mergeConfig(
         "test/http/routes/{byte-range,dispatch,tasks,traceparent}.test.ts",
         "test/http/wire/{cursor,etag,event-frame,prefer,problem,request-id}.test.ts",
         "test/scenarios/whole-way.test.ts",
-        "test/packages/council/*.test.ts",
+        "test/packages/{async-kit,council}/*.test.ts",
         "test/websocket/ops.test.ts",
       ],
     },

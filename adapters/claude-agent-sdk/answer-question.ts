@@ -1,7 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
+import { nullIfAborted } from "@hak2i/async-kit";
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { decideApproval } from "../shared/agent-program/decide-approval.ts";
-import { raceAbort } from "../shared/agent-program/race-abort.ts";
 import type { CanUseTool } from "./sdk.ts";
 
 /** Makes who answers the questions of a task's program, until it is gone. However the wait for an answer ends, without a yes it is a no. */
@@ -11,7 +11,7 @@ export function createAnswering(task: ProgramTask, gone: AbortSignal): CanUseToo
     await new Promise(setImmediate);
     task.timeline.startTool(toolCallId, toolName, input);
     const stopped = AbortSignal.any([signal, task.signal, gone]);
-    const decision = stopped.aborted ? null : await raceAbort(decideApproval(task, { toolCallId, toolName, input }), stopped, 0);
+    const decision = stopped.aborted ? null : await nullIfAborted(decideApproval(task, { toolCallId, toolName, input }), stopped);
     if (decision === null || stopped.aborted) return { behavior: "deny", message: "The task is being stopped." };
     if (decision.allow) return { behavior: "allow", updatedInput: input };
     // All that the model hears of it, so it says what has happened, too.

@@ -1,7 +1,7 @@
+import { nullIfAborted } from "@hak2i/async-kit";
 import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { isolateErrors } from "../shared/agent-program/isolate-errors.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
-import { raceAbort } from "../shared/agent-program/race-abort.ts";
 import { applyStep, type Outcome, reportOrphans, type Step } from "../shared/agent-program/run-program.ts";
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
@@ -118,7 +118,7 @@ async function* untilBroken(
     const begun = isolateErrors(onFault, () => begin()[Symbol.asyncIterator]());
     messages = begun;
     for (;;) {
-      const next = await raceAbort(
+      const next = await nullIfAborted(
         isolateErrors(onFault, () => begun.next()),
         gone,
         LAST_WORDS_MS,

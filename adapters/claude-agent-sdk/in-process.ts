@@ -1,7 +1,7 @@
 import path from "node:path";
+import { nullIfAborted } from "@hak2i/async-kit";
 import type { ConnectionResult, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { raceAbort } from "../shared/agent-program/race-abort.ts";
 import { isSchemaRefused, nativeSchema } from "../shared/claude-code/native-schema.ts";
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
 import { checkSessionId } from "../shared/claude-code/session-id.ts";
@@ -26,7 +26,7 @@ const neededFlags = ["--restricted", "--setting-sources", "--settings", "--stric
 
 async function probe([program = "", module = ""]: readonly string[], context: ProgramContext): Promise<Probe> {
   const limit = AbortSignal.any([AbortSignal.timeout(LOAD_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
-  if ((await raceAbort(loadSdk(module, context.logger), limit, 0)) === null)
+  if ((await nullIfAborted(loadSdk(module, context.logger), limit)) === null)
     throw new Error(`${packageName} was not loaded within ${LOAD_LIMIT_MS / 1000} s.`);
   const version = findInstalledSdk(path.dirname(module))?.version ?? null;
   const advice = `npm install --no-save ${packageName}`;
@@ -38,10 +38,9 @@ async function execute(task: ProgramTask, [program = "", module = ""]: readonly 
   const { request, context } = task;
   const refused = checkSessionId(request.resumeToken);
   if (refused !== null) return refused;
-  const sdk = await raceAbort(
+  const sdk = await nullIfAborted(
     loadSdk(module, context.logger).catch(() => unloadable),
     task.signal,
-    0,
   );
   if (sdk === null) return cancelled;
   if ("status" in sdk) return sdk;

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
-import { createSpending, createTurns, readSettings, resolveProfile, SETTINGS_FILE } from "bridge-council";
+import { createTurns } from "@hak2i/async-kit";
+import { createSpending, readSettings, resolveProfile, SETTINGS_FILE } from "bridge-council";
 import { type ChildSpending, createChildSpending } from "../shared/agent-program/child-spending.ts";
 import type { CouncilKind, CouncilStart, Ending } from "./council-kind.ts";
 
@@ -19,13 +20,14 @@ export async function runCouncilTask(
   const { content, fault } = await readSettingsFile(request.directories.workspace);
   const settings = { ...readSettings(content), ...(fault === null ? {} : { fault }) };
   const profile = resolveProfile(input.taskType, request.profile);
+  const turns = createTurns();
   const ending = await kind.run({
     ...start,
     settings,
     spending,
     profile,
     // All roles, of whatever runtime, work in the same workspace. Two that write at once would overwrite each other's files.
-    ...(profile === "modify" ? { takeTurn: createTurns() } : {}),
+    ...(profile === "modify" ? { takeTurn: <T>(work: () => Promise<T>) => turns.take("workspace", work) } : {}),
     async execute({ provider, message, model, timeoutSeconds, resumeToken, profile, role, domain, round }) {
       if (signal.aborted) return { status: "error", errorCode: "cancelled", error: "The council was stopped." };
       const result = await config.runChild({

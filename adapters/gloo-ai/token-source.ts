@@ -1,6 +1,6 @@
+import { nullIfAborted } from "@hak2i/async-kit";
 import pRetry from "p-retry";
 import { z } from "zod";
-import { raceAbort } from "../shared/agent-program/race-abort.ts";
 import type { ModelFetch } from "../shared/model-api/model-endpoint.ts";
 import { ModelFailure } from "../shared/model-api/model-failure.ts";
 
@@ -69,7 +69,7 @@ export function createTokenSource({ now = Date.now, ...client }: TokenClient): T
       });
       if (signal === undefined) return await minting;
       // Others wait for the same mint, so it goes on when one of them goes.
-      const token = await raceAbort(minting, signal, 0);
+      const token = await nullIfAborted(minting, signal);
       if (token === null) throw signal.reason;
       return token;
     },

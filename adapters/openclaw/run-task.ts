@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import { z } from "zod";
 import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
 import { applyStep } from "../shared/agent-program/run-program.ts";
@@ -128,7 +128,7 @@ async function stopWhenAsked(
   while (!deadline.aborted) {
     if (gateway.state !== "connected" && !(hasRun() && (await isBack(gateway, deadline)))) break;
     const isAsked = await stopSession(gateway, key);
-    if (isAsked && (await Promise.race([ended, delay(STOP_EVERY_MS, false)]))) break;
+    if (isAsked && (await withTimeout(ended, STOP_EVERY_MS, () => false))) break;
   }
   return cancelled;
 }

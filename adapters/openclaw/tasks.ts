@@ -1,3 +1,4 @@
+import { createTurns, nullIfAborted } from "@hak2i/async-kit";
 import type { ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
 import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
 import { finishAnswer } from "../shared/agent-program/finish-answer.ts";
@@ -23,21 +24,8 @@ export interface Tasks extends Required<Pick<ExecutionAdapter, "execute" | "canc
 /** Makes what runs tasks on the gateway; `opened` is null while there is none. */
 export function createTasks(opened: () => OpenedGateway | null): Tasks {
   const running = createRunningTasks();
-  /** The last task of every session that has one. */
-  const sessions = new Map<string, Promise<unknown>>();
-
-  /** Tasks of one session take turns, so that stopping one leaves the next alone; one that is stopped before its turn waits no longer. */
-  const inTurn = async (key: string, signal: AbortSignal, act: () => Promise<ConnectionResult>): Promise<ConnectionResult> => {
-    const turn = Promise.allSettled([sessions.get(key)]);
-    const done = turn.then(act);
-    sessions.set(key, done);
-    const forget = (): void => {
-      if (sessions.get(key) === done) sessions.delete(key);
-    };
-    done.then(forget, forget);
-    const isMyTurn = await Promise.race([turn.then(() => true), aborted(signal).then(() => false)]);
-    return isMyTurn ? await done : cancelled;
-  };
+  // Only one task of a session runs at a time, so stopping a task does not stop the next one.
+  const sessions = createTurns();
 
   const run = async (
     request: ExecutionRequest,
@@ -63,7 +51,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     const stop = AbortSignal.any([signal, tooLong.signal]);
     const { logger, requestApproval } = config;
     try {
-      const ending = await inTurn(key, signal, async () => {
+      const work = async (): Promise<ConnectionResult> => {
         const sweepCommands = await commands?.begin(directories.workspace);
         try {
           return await runWithDeclaredTools({ request, timeline, signal: stop }, { store: openCalls, logger }, (task) =>
@@ -72,6 +60,10 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
         } finally {
           await sweepCommands?.();
         }
+      };
+      const ending = await sessions.take(key, work, signal).catch((error: unknown): ConnectionResult => {
+        if (error !== signal.reason) throw error;
+        return cancelled;
       });
       const whole = ending.status === "ok" ? { ...ending, output: wholeOf(timeline.answer, ending.output) } : ending;
       return {
@@ -94,20 +86,14 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     cancel: running.cancel,
     onEvent: running.onEvent,
     offEvent: running.offEvent,
-    isFollowed: (key) => sessions.has(key),
+    isFollowed: sessions.isTaken,
     cancelAll: running.stopAll,
   };
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-
 /** Why a task cannot begin; null when it can. A gateway that was there is waited for. */
 async function whyOffline(gateway: OpenedGateway["gateway"], signal: AbortSignal): Promise<string | null> {
-  if (gateway.failure === null) await Promise.race([gateway.tried(), aborted(signal)]);
+  if (gateway.failure === null) await nullIfAborted(gateway.tried(), signal);
   const isAway = gateway.hello !== null && gateway.failure?.retryable === true;
   if (isAway) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(AWAY_LIMIT_MS)])).catch(() => {});
   if (gateway.state === "connected") return null;

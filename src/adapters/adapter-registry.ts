@@ -1,3 +1,4 @@
+import { withTimeout } from "@hak2i/async-kit";
 import pRetry from "p-retry";
 import type { Logger } from "pino";
 import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter, ProviderDescription } from "#contract";
@@ -210,12 +211,7 @@ function offline(detail: string): AdapterHealthStatus {
   return { status: "offline", connection: null, version: null, detail, preflight: [] };
 }
 
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`The adapter did not answer within ${limitMs / 1000} s.`)), limitMs);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const within = <T>(limitMs: number, work: Promise<T>): Promise<T> =>
+  withTimeout(work, limitMs, () => {
+    throw new Error(`The adapter did not answer within ${limitMs / 1000} s.`);
+  });

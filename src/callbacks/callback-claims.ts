@@ -1,3 +1,4 @@
+import { withTimeout } from "@hak2i/async-kit";
 import type { CallbackQueue, DueCallback, Store } from "../store/store.ts";
 import { createSilentOrigins } from "./silent-origins.ts";
 
@@ -223,12 +224,7 @@ export function createCallbackClaims({
       clearTimeout(timer);
     },
     async idle(timeoutMs) {
-      let grace: NodeJS.Timeout | undefined;
-      const over = new Promise<void>((resolve) => {
-        grace = setTimeout(resolve, timeoutMs);
-      });
-      await Promise.race([Promise.allSettled(deliveries), over]);
-      clearTimeout(grace);
+      await withTimeout(Promise.allSettled(deliveries), timeoutMs, () => {});
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "@fastify/websocket";
+import { withTimeout } from "@hak2i/async-kit";
 import { isLate } from "../callbacks/deadline.ts";
 import { type Hold, UNCOUNTED_BYTES } from "../http/wire/held-bytes.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
@@ -224,7 +224,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve;
       });
-      if (inFlight > 0) await Promise.race([idle, delay(graceMs, undefined, { ref: false })]);
+      if (inFlight > 0) await withTimeout(idle, graceMs, () => {});
       close(code, reason);
       await closed;
     },

@@ -3,7 +3,7 @@ import { copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 

@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import { nullIfAborted } from "@hak2i/async-kit";
 import type { ConnectionResult, ProgramConnection, ProgramTask } from "../agent-program/agent-program.ts";
 import { type Decision, decideApproval } from "../agent-program/decide-approval.ts";
-import { raceAbort } from "../agent-program/race-abort.ts";
 import { reportOrphans } from "../agent-program/run-program.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { processLimits, runProcess } from "../process/run-process.ts";
@@ -159,7 +159,7 @@ async function answer(
   const isReading = task.request.profile === "inspect" && profile.mayInspect?.(teller.kindOf(call.toolCallId)) === true;
   const isFree = isReading || task.offeredTools?.includes(question.toolName) === true;
   const decide = async (): Promise<Decision> => (isFree ? { allow: true } : await decideApproval(task, question));
-  const decided = task.signal.aborted ? null : await raceAbort(decide(), task.signal, 0);
+  const decided = task.signal.aborted ? null : await nullIfAborted(decide(), task.signal);
   // Bridge says no to whoever still asks when a task is stopped, which is no word about the call.
   if (decided === null || task.signal.aborted) return cancelled;
   const { outcome, decision } = answerPermission(decided, options);

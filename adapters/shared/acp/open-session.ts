@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import {
   type AgentCapabilities,
   type ClientContext,
@@ -11,6 +10,7 @@ import {
   type ResumeSessionRequest,
   type SessionConfigOption,
 } from "@agentclientprotocol/sdk";
+import { withTimeout } from "@hak2i/async-kit";
 import { z } from "zod";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { ProgramTask } from "../agent-program/agent-program.ts";
@@ -26,18 +26,15 @@ const offeredSchema = z.object({ configOptions: z.array(z.looseObject({ id: z.st
 
 /** Agrees with an agent on the protocol; rejects in words when they have none in common. */
 export async function initialize(agent: ClientContext, limitMs: number): Promise<InitializeResponse> {
-  const inTime = new AbortController();
   const answer = agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: packageJson.name, version: packageJson.version },
     // Nothing is offered: agents then use their own tools, in their own sandboxes.
     clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
   });
-  const tooLate = delay(limitMs, undefined, { signal: inTime.signal }).then(() => {
+  const agreed: Partial<InitializeResponse> | null = await withTimeout(answer, limitMs, () => {
     throw new AcpFailure("adapter_error", `The agent did not answer "initialize" within ${limitMs / 1000} s.`);
   });
-  tooLate.catch(() => {});
-  const agreed: Partial<InitializeResponse> | null = await Promise.race([answer, tooLate]).finally(() => inTime.abort());
   const version = agreed?.protocolVersion;
   if (version === PROTOCOL_VERSION) return agreed as InitializeResponse;
   const spoken = typeof version === "number" ? `version ${version}` : "an unknown version";

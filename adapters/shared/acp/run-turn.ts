@@ -1,9 +1,9 @@
 import { type ClientContext, methods, type PromptResponse } from "@agentclientprotocol/sdk";
+import { nullIfAborted } from "@hak2i/async-kit";
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
 import type { ProgramTask } from "../agent-program/agent-program.ts";
 import { promptOf } from "../agent-program/prompt.ts";
-import { raceAbort } from "../agent-program/race-abort.ts";
 import type { Outcome } from "../agent-program/run-program.ts";
 import { AcpFailure, AgentExited, explainError, explainWords } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
@@ -34,14 +34,14 @@ export async function takeTurn(
   const { request, timeline, signal } = task;
   let phase: "start" | "prompt" = "start";
   try {
-    const sessionId = await raceAbort(openSession(agent, profile, task), signal, 0);
+    const sessionId = await nullIfAborted(openSession(agent, profile, task), signal);
     if (sessionId === null) return { verdict: null };
     onPrompt(sessionId);
     phase = "prompt";
     const text = profile.prompt?.(request) ?? promptOf(request);
     const prompted = agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
     signal.addEventListener("abort", () => void agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {}), { once: true });
-    const answer = await raceAbort(prompted, signal, CANCEL_LIMIT_MS);
+    const answer = await nullIfAborted(prompted, signal, CANCEL_LIMIT_MS);
     if (answer === null) return { verdict: null };
     const response = responseSchema.safeParse(answer);
     if (!response.success) throw new AcpFailure("adapter_error", "The agent ended its turn without a stop reason.");

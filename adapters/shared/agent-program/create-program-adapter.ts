@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import pRetry from "p-retry";
 import type {
   AdapterHealthStatus,
@@ -78,7 +78,7 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       closing.abort();
       await Promise.allSettled([running.stopAll(), ...checks]);
       // Programs that were still starting end with the adapter; one that does not is not waited for.
-      await Promise.race([Promise.allSettled(asked), delay(PROBE_STOP_LIMIT_MS, undefined, { ref: false })]);
+      await withTimeout(Promise.allSettled(asked), PROBE_STOP_LIMIT_MS, () => {});
       if (context !== undefined) await Promise.all(program.connections.map((connection) => connection.close?.(context)));
     },
 

@@ -1,4 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
+import { withTimeout } from "@hak2i/async-kit";
 import { estimateTimeoutSeconds } from "bridge-council";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
 import { sandboxStep } from "../process/sandbox-step.ts";
@@ -144,14 +145,9 @@ function identityOf(argument: string): string {
 }
 
 /** Work that goes on beyond its limit is no longer waited for. */
-async function within<T>(limitMs: number, work: Promise<T>, words = `There was no answer within ${limitMs / 1000} s.`): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(words)), limitMs);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const within = <T>(limitMs: number, work: Promise<T>, words = `There was no answer within ${limitMs / 1000} s.`): Promise<T> =>
+  withTimeout(work, limitMs, () => {
+    throw new Error(words);
+  });
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,4 +1,5 @@
 import { createMCPClient, type ListToolsResult, type MCPClient } from "@ai-sdk/mcp";
+import { withTimeout } from "@hak2i/async-kit";
 import type { JSONValue, Tool, ToolSet } from "ai";
 import { z } from "zod";
 import type { McpServerSpec } from "#contract";
@@ -62,7 +63,7 @@ async function openServer(spec: McpServerSpec, mark: string, task: ProgramTask):
   const child = spec.transport === "stdio" ? createStdioServer(spec, mark, task) : null;
   let client: MCPClient | null = null;
   const close = async (): Promise<void> => {
-    if (child === null) await within(CLOSE_LIMIT_MS, client?.close());
+    if (child === null) await withTimeout(Promise.allSettled([client?.close()]), CLOSE_LIMIT_MS, () => {});
     await child?.close();
     closing.abort();
   };
@@ -154,12 +155,4 @@ function explain(error: unknown, spec: McpServerSpec): string {
   if (code === "destination_not_allowed") return "its address is not permitted.";
   const secrets = Object.values((spec.transport === "stdio" ? spec.env : spec.headers) ?? {});
   return code ?? redact(error instanceof Error ? error.message : String(error), secrets);
-}
-
-/** Waits no longer than that, and for no failure. */
-async function within(limitMs: number, work: Promise<unknown> | undefined): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, limitMs);
-  await Promise.race([work, promise]).catch(() => {});
-  clearTimeout(timer);
 }

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import { execa } from "execa";
 import type { Sandbox } from "#contract";
@@ -120,7 +120,7 @@ async function runInto(file: OutputFile | null, options: ProcessOptions): Promis
   const [swept] = await Promise.all([
     // With the process of a sandbox all others are dying.
     isConfined ? waitForSandbox(subprocess.pid as number) : sweepTask({ taskId, tmp, home, label, graceMs: stopper.graceLeftMs() }),
-    Promise.race([output.pipesEnded, delay(limits.drainMs, undefined, { ref: false })]),
+    withTimeout(output.pipesEnded, limits.drainMs, () => {}),
   ]);
   stopper.finish();
   const { limit, stderr } = await output.close();

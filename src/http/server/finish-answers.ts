@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import type { FastifyInstance, FastifyReply } from "fastify";
 
 /** Lets the answers that are being made go out before closing cuts the connections; streams and sockets see to themselves. */
@@ -12,9 +12,6 @@ export function finishAnswersOnClose(app: FastifyInstance, limitMs: number): voi
   });
   app.addHook("preClose", async () => {
     const unanswered = [...open].filter((reply) => !reply.raw.headersSent && !reply.sent);
-    const cut = new AbortController();
-    const limit = delay(limitMs, undefined, { signal: cut.signal }).catch(() => {});
-    await Promise.race([Promise.all(unanswered.map((reply) => once(reply.raw, "close"))), limit]);
-    cut.abort();
+    await withTimeout(Promise.all(unanswered.map((reply) => once(reply.raw, "close"))), limitMs, () => {});
   });
 }

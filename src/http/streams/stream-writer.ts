@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { withTimeout } from "@hak2i/async-kit";
 import type { Hold } from "../wire/held-bytes.ts";
 
 /** What may wait for one reader, beyond what its connection has taken. */
@@ -111,13 +112,12 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, hold, isF
   };
 }
 
-async function happensWithin(limitMs: number, event: Promise<void>): Promise<boolean> {
-  const limit = Promise.withResolvers<false>();
-  const timer = setTimeout(() => limit.resolve(false), limitMs);
-  const happened = await Promise.race([event.then(() => true), limit.promise]);
-  clearTimeout(timer);
-  return happened;
-}
+const happensWithin = (limitMs: number, event: Promise<void>): Promise<boolean> =>
+  withTimeout(
+    event.then(() => true),
+    limitMs,
+    () => false,
+  );
 
 function firstOf(raw: ServerResponse, events: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
