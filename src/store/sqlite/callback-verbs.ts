@@ -31,25 +31,7 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
     await driver.write(() => driver.run(update, now, now, now), { lazy: true, patient: true });
   }
 
-  /** Stores a callback inside the operation that ends its task. */
-  function insert(task: Task, { url, origin, body, gaps = [], messageId }: NewCallback, now: number): void {
-    driver.run(
-      `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
-       ON CONFLICT (task) DO NOTHING`,
-      task.seq,
-      task.tenant,
-      url,
-      origin,
-      body,
-      encodeGaps(gaps),
-      messageId ?? null,
-      now,
-      now,
-    );
-  }
-
-  const verbs = {
+  return {
     findCallback: async (taskSeq) => find(taskSeq),
     async listCallbacks(tenant, state, page) {
       const before = page.before ?? Number.MAX_SAFE_INTEGER;
@@ -135,8 +117,29 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
         return changed === 1 ? find(taskSeq) : null;
       }),
   } satisfies Partial<Store>;
+}
 
-  return { insert, verbs };
+/** Stores a callback inside the operation that ends its task. */
+export function insertCallback(
+  driver: SqliteDriver,
+  task: Task,
+  { url, origin, body, gaps = [], messageId }: NewCallback,
+  now: number,
+): void {
+  driver.run(
+    `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
+     ON CONFLICT (task) DO NOTHING`,
+    task.seq,
+    task.tenant,
+    url,
+    origin,
+    body,
+    encodeGaps(gaps),
+    messageId ?? null,
+    now,
+    now,
+  );
 }
 
 /** Every pair of origin and tenant that has a pending callback; rows with a NULL end each list and match nothing. */

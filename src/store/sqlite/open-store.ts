@@ -27,8 +27,6 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const events = createEventVerbs(driver, clock);
   const approvals = createApprovalVerbs(driver, events, clock);
   const longTexts = createLongTextVerbs(driver);
-  const callbacks = createCallbackVerbs(driver, { events, longTexts, clock });
-  const resumeTokens = createResumeTokenVerbs(driver);
   const deletions = createDeletionVerbs(driver);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
@@ -38,11 +36,11 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     epoch,
     ...events.verbs,
     ...approvals.verbs,
-    ...createTaskVerbs(driver, { events, approvals, callbacks, resumeTokens, longTexts, clock }),
+    ...createTaskVerbs(driver, { events, approvals, longTexts, clock }),
     ...longTexts.verbs,
     ...createAgentVerbs(driver),
-    ...callbacks.verbs,
-    ...resumeTokens.verbs,
+    ...createCallbackVerbs(driver, { events, longTexts, clock }),
+    ...createResumeTokenVerbs(driver),
     ...deletions.verbs,
     ...createRetentionVerbs(driver, { deletions, clock }),
     checkWritable: () =>

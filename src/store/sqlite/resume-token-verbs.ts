@@ -4,20 +4,7 @@ import type { SqliteDriver } from "./sqlite-driver.ts";
 
 /** The verbs of resume tokens, which tasks have returned. */
 export function createResumeTokenVerbs(driver: SqliteDriver) {
-  /** Stores a token inside an operation that is already running. */
-  function keep({ tenant, provider, agentId }: Task, token: string, now: number): void {
-    driver.run(
-      `INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (tenant, provider, agent_id, token) DO UPDATE SET used_at = excluded.used_at`,
-      tenant,
-      provider,
-      agentId,
-      token,
-      now,
-    );
-  }
-
-  const verbs = {
+  return {
     isResumeTokenKnown: async ({ tenant, provider, agentId, token }) =>
       driver.get(
         "SELECT 1 AS known FROM resume_token WHERE tenant = ? AND provider = ? AND agent_id = ? AND token = ?",
@@ -27,6 +14,17 @@ export function createResumeTokenVerbs(driver: SqliteDriver) {
         token,
       ) !== undefined,
   } satisfies Partial<Store>;
+}
 
-  return { keep, verbs };
+/** Stores a resume token inside the operation that ends its task. */
+export function insertResumeToken(driver: SqliteDriver, { tenant, provider, agentId }: Task, token: string, now: number): void {
+  driver.run(
+    `INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (tenant, provider, agent_id, token) DO UPDATE SET used_at = excluded.used_at`,
+    tenant,
+    provider,
+    agentId,
+    token,
+    now,
+  );
 }

@@ -3,26 +3,24 @@ import { isFinal, type ListedTask, type Task, type TaskProgress, type TaskState 
 import { decodeGaps, encodeGaps } from "../gapped-json.ts";
 import type { Finish, NewTask, Store, TaskFilter } from "../store.ts";
 import type { createApprovalVerbs } from "./approval-verbs.ts";
-import type { createCallbackVerbs } from "./callback-verbs.ts";
+import { insertCallback } from "./callback-verbs.ts";
 import { claimSql } from "./claim-sql.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import { type createLongTextVerbs, HELD_WHILE_READ_BYTES } from "./long-text-verbs.ts";
 import { createLengthLimit } from "./read-length.ts";
-import type { createResumeTokenVerbs } from "./resume-token-verbs.ts";
+import { insertResumeToken } from "./resume-token-verbs.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
 /** The other parts of the store that task operations use. */
 interface Companions {
   events: ReturnType<typeof createEventVerbs>;
   approvals: ReturnType<typeof createApprovalVerbs>;
-  callbacks: Pick<ReturnType<typeof createCallbackVerbs>, "insert">;
-  resumeTokens: Pick<ReturnType<typeof createResumeTokenVerbs>, "keep">;
   longTexts: Pick<ReturnType<typeof createLongTextVerbs>, "readGapped" | "parseGapped">;
   clock: () => number;
 }
 
 /** The verbs that change the state of a task. Each guard is part of the SQL statement. */
-export function createTaskVerbs(driver: SqliteDriver, { events, approvals, callbacks, resumeTokens, longTexts, clock }: Companions) {
+export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longTexts, clock }: Companions) {
   const findRow = (tenant: string, taskId: string): Row | undefined =>
     driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
 
@@ -40,8 +38,8 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, callb
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
-    if (finish.callback !== null) callbacks.insert(task, finish.callback(now), now);
-    if (finish.result.resumeToken !== undefined) resumeTokens.keep(task, finish.result.resumeToken, now);
+    if (finish.callback !== null) insertCallback(driver, task, finish.callback(now), now);
+    if (finish.result.resumeToken !== undefined) insertResumeToken(driver, task, finish.result.resumeToken, now);
     return { ...task, state: finish.state, finishedAt: now, result: finish.result };
   }
 
