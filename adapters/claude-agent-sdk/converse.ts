@@ -6,9 +6,9 @@ import { applyStep, type Outcome, reportOrphans, type Step } from "../shared/age
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
-import { type ProcessEnd, processLimits } from "../shared/process/run-process.ts";
+import { JSON_OUTPUT_LIMITS, type ProcessEnd } from "../shared/process/run-process.ts";
 import { createAnswering } from "./answer-question.ts";
-import { createChildProcess, stdoutBytes } from "./child-process.ts";
+import { createChildProcess } from "./child-process.ts";
 import { homeSetting } from "./home-setting.ts";
 import { optionsFor } from "./options.ts";
 import { type ClaudeAgentSdk, createFaultLog, type Query, type UserMessage } from "./sdk.ts";
@@ -139,7 +139,7 @@ export const cancelled: Outcome = { status: "error", errorCode: "cancelled", err
 
 /** What decides: a limit, what the program told, what its exit means. */
 function verdict({ signal }: ProgramTask, end: ProcessEnd | null, told: Outcome | null, broken: Error | null): Outcome {
-  const decided = (end === null ? null : stopFailure(end, { ...processLimits, stdoutBytes })) ?? told;
+  const decided = (end === null ? null : stopFailure(end, JSON_OUTPUT_LIMITS)) ?? told;
   if (decided !== null) return decided;
   if (signal.aborted) return cancelled;
   if (end !== null && end.exitCode !== 0) return exitFailure({ ...end, aborted: false });

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { z } from "zod";
-import type { Finding, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { findInstalledSdk, packageName } from "./sdk.ts";
 
@@ -10,7 +10,7 @@ const testedVersion = "0.3.328";
 const settingsSchema = z.looseObject({ package: z.string().optional() });
 
 /** Where the SDK is, and the Claude Code that it runs: the package, and one for the platform that npm installs beside it. */
-export function findSdk({ settings, env }: Pick<ProgramContext, "settings" | "env">): Finding {
+export function findSdk({ settings, env }: Pick<ProgramContext, "settings" | "env">): ProgramLookup {
   const directory = settingsSchema.parse(settings).package;
   const sdk = findInstalledSdk(directory ?? import.meta.dirname);
   if (sdk === null) {

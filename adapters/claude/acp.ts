@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
 import type { AcpNotice } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
-import type { Finding, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { retryReason } from "../shared/claude-code/events.ts";
 import { resultSchema, unauthorised } from "../shared/claude-code/result-line.ts";
@@ -43,7 +43,7 @@ export const acpConnection = createAcpConnection({
   explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? unauthorised(message, homeSetting) : undefined),
 });
 
-function find({ settings, env }: ProgramContext): Finding {
+function find({ settings, env }: ProgramContext): ProgramLookup {
   const name = settings.acpCommand ?? "claude-agent-acp";
   const program = findProgram(name, env["PATH"] ?? "");
   if (program !== null) return { argv: [program] };

@@ -1,9 +1,9 @@
 import type {
   ConnectionResult,
-  Finding,
   Probe,
   ProgramConnection,
   ProgramContext,
+  ProgramLookup,
   ProgramTask,
 } from "../shared/agent-program/agent-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
@@ -29,7 +29,7 @@ export const cliConnection: ProgramConnection = {
   execute,
 };
 
-function find({ settings, env }: ProgramContext): Finding {
+function find({ settings, env }: ProgramContext): ProgramLookup {
   const name = settings.command ?? "claude";
   const program = findProgram(name, env["PATH"] ?? "");
   if (program !== null) return { argv: [program] };

@@ -1,6 +1,12 @@
 import { z } from "zod";
 import type { GatewayCapabilities } from "#contract";
-import type { ConnectionResult, Finding, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type {
+  ConnectionResult,
+  ProgramConnection,
+  ProgramContext,
+  ProgramLookup,
+  ProgramTask,
+} from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { probeVersion } from "../shared/agent-program/probe-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
@@ -14,7 +20,7 @@ import { geminiEnvironment, prepareStart } from "./start.ts";
 import { findObeyedFile, needsTrust } from "./workspace-trust.ts";
 
 /** Finds the program, which is the same for both connections. */
-export function findGemini({ settings, env }: ProgramContext): Finding {
+export function findGemini({ settings, env }: ProgramContext): ProgramLookup {
   const command = settings.command ?? "gemini";
   const program = findProgram(command, env["PATH"] ?? "");
   if (program !== null) return { argv: [program] };

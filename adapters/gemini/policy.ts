@@ -1,5 +1,5 @@
 import type { ExecutionRequest } from "#contract";
-import { asks } from "../shared/agent-program/decide-approval.ts";
+import { needsApproval } from "../shared/agent-program/decide-approval.ts";
 
 /** The program's own agents. */
 export const helperAgents = ["generalist", "codebase_investigator", "cli_help"];
@@ -51,7 +51,7 @@ const readingMcp: Rule = { ...mcp, conditions: [...(mcp.conditions ?? []), "tool
  */
 export function policyOf(request: Pick<ExecutionRequest, "profile" | "approvals">): string {
   const { profile, approvals } = request;
-  const otherwise = asks(request) ? [askElse, ...nothingForHelpers] : [nothingElse];
+  const otherwise = needsApproval(request) ? [askElse, ...nothingForHelpers] : [nothingElse];
   if (profile === "inspect") return [nothingElse, reading, readingMcp].map(toToml).join("\n");
   if (approvals === "allow") return toToml(everything);
   return [...[...otherwise, reading, editing, mcp].map(toToml), ...["write_file", "replace"].map(insideWorkspace)].join("\n");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Decision, decideApproval } from "../shared/agent-program/decide-approval.ts";
+import { type ApprovalDecision, decideApproval } from "../shared/agent-program/decide-approval.ts";
 import type { GatewayEvent } from "./gateway-socket.ts";
 import type { GatewayTask } from "./gateway-task.ts";
 
@@ -22,7 +22,7 @@ export function createAnswering(task: GatewayTask): Answering {
   const sessions = new Set([key]);
   const asked = new Set<string>();
   /** What was said while there was no connection is not asked again. */
-  const decisions = new Map<string, Promise<Decision>>();
+  const decisions = new Map<string, Promise<ApprovalDecision>>();
 
   const answer = async (question: unknown): Promise<void> => {
     const { id, request: call } = approvalSchema.safeParse(question).data ?? {};
@@ -34,7 +34,7 @@ export function createAnswering(task: GatewayTask): Answering {
     const deciding = decisions.get(id) ?? decideApproval({ request, context: task }, { toolCallId, toolName: "exec", input });
     decisions.set(id, deciding);
     const decided = await deciding;
-    const decision: Decision = signal.aborted ? { allow: false, reason: "The task is being stopped." } : decided;
+    const decision: ApprovalDecision = signal.aborted ? { allow: false, reason: "The task is being stopped." } : decided;
     // Nobody tells how the tools of sub-agents end.
     if (call.sessionKey !== key || call.toolCallId == null)
       timeline.finishTool(toolCallId, decision.allow ? null : decision.reason, !decision.allow);

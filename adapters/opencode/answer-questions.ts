@@ -1,5 +1,5 @@
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
-import { type Decision, decideApproval } from "../shared/agent-program/decide-approval.ts";
+import { type ApprovalDecision, decideApproval } from "../shared/agent-program/decide-approval.ts";
 import { outsidePermission, shellTool } from "./permissions.ts";
 import type { ServerStep } from "./server-events.ts";
 
@@ -37,7 +37,7 @@ export function createAnswering(
 }
 
 /** File tools stay inside the workspace. A command is as free as the answer to its own question, which comes next. */
-async function decide(task: Pick<ProgramTask, "request" | "context">, { permission, call }: Question): Promise<Decision> {
+async function decide(task: Pick<ProgramTask, "request" | "context">, { permission, call }: Question): Promise<ApprovalDecision> {
   if (permission !== outsidePermission) return await decideApproval(task, call);
   if (call.toolName === shellTool) return { allow: true };
   return { allow: false, reason: "Rejected by Bridge: file tools stay inside the workspace." };

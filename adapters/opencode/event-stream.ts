@@ -1,5 +1,5 @@
 import { createParser, type ParseError } from "eventsource-parser";
-import { processLimits } from "../shared/process/run-process.ts";
+import { PROCESS_LIMITS } from "../shared/process/run-process.ts";
 
 /** Reads the events of a server to their end, however the network has cut them; what is no JSON is passed over. */
 export async function readEventStream(chunks: AsyncIterable<Uint8Array>, onEvent: (event: unknown) => void): Promise<void> {
@@ -12,7 +12,7 @@ export async function readEventStream(chunks: AsyncIterable<Uint8Array>, onEvent
       if (event !== undefined) onEvent(event);
     },
     onError,
-    maxBufferSize: processLimits.lineBytes,
+    maxBufferSize: PROCESS_LIMITS.lineBytes,
   });
   const decoder = new TextDecoder();
   for await (const chunk of chunks) parser.feed(decoder.decode(chunk, { stream: true }));

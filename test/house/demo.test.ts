@@ -125,7 +125,7 @@ esac
   test.each([
     ["is not installed", "claude", {}, /^\nclaude cannot be shown yet:\n[\s\S]* {2}cli: claude is not on the PATH: npm install -g /],
     ["has no key", "gemini", { GEMINI_API_KEY: "" }, /^\ngemini cannot be shown yet:\n {2}Set GEMINI_API_KEY/],
-    ["does not work", "gemini", { BRIDGE_GEMINI_COMMAND: "false", GEMINI_API_KEY: "key" }, /--version does not tell a version/],
+    ["does not work", "gemini", { BRIDGE_GEMINI_COMMAND: "false", GEMINI_API_KEY: "key" }, /--version prints no version/],
   ])("one that %s: says what to do, and dispatches nothing", async (_name, provider, settings, words) => {
     const { exitCode, stdout, stderr } = await demoOf(provider, settings as Record<string, string>);
     expect(exitCode).toBe(1);

@@ -3,37 +3,36 @@ import type { TaskTimeline } from "../agent-program/task-timeline.ts";
 import type { AcpNotice, AcpProfile } from "./acp-profile.ts";
 import { type AcpToolCall, readUpdate } from "./read-update.ts";
 
-/** Turns what an agent tells of a session into the timeline of a task. */
+/** Records the updates of an agent's session in the timeline of a task. */
 export interface SessionRecorder {
-  /** The next update, as it came. */
-  take(update: unknown): void;
-  /** The next notification that is not part of the protocol. */
-  takeExtension(method: string, params: unknown): void;
-  /** The agent asks before this call, which may be the first that is heard of it; answers the call as the timeline knows it. */
-  ask(call: AcpToolCall): Omit<ApprovalQuestion, "taskId">;
-  /** The kind of a call that is not done, as far as the agent has told; empty when it has not. */
+  recordUpdate(update: unknown): void;
+  /** Records a notification that is not part of the protocol. */
+  recordExtension(method: string, params: unknown): void;
+  /** Records a call that the agent asks permission for, and returns it as the timeline has it. */
+  recordQuestion(call: AcpToolCall): Omit<ApprovalQuestion, "taskId">;
+  /** The kind of an open call; empty if it is unknown. */
   kindOf(toolCallId: string): string;
-  /** The call was rejected; not every agent mentions it again. */
-  reject(toolCallId: string, reason: string): void;
-  /** The names of the tools that the agent has used. */
+  /** Finishes a rejected call, because not every agent reports its end. */
+  rejectCall(toolCallId: string, reason: string): void;
+  /** The names of all called tools. */
   readonly toolNames: ReadonlySet<string>;
-  /** The last cost that the agent has told, in US dollars. */
+  /** The last reported cost, in US dollars. */
   readonly costUsd: number | undefined;
-  /** Why a call was rejected, the last time. */
+  /** The reason of the last rejected call. */
   readonly rejection: string | undefined;
-  /** What the agent says of a turn that has failed. */
+  /** The agent's reason for a failed turn; undefined if the turn has not failed. */
   readonly failure: string | undefined;
-  /** Tells of calls that the agent announced and forgot. */
-  end(): void;
+  /** Starts the calls that were held back. Called when no more updates follow. */
+  flush(): void;
 }
 
-/** Starts telling one task's timeline. */
+/** Creates the recorder of one task. */
 export function createSessionRecorder(
   timeline: TaskTimeline,
   profile: Pick<AcpProfile, "readNotice" | "readExtension" | "toolName" | "toolInput">,
 ): SessionRecorder {
-  /** Calls that are not done, and whether the timeline knows them already. */
-  const calls = new Map<string, { call: AcpToolCall; told: boolean }>();
+  /** Open calls, and whether the timeline has started them. */
+  const calls = new Map<string, { call: AcpToolCall; isStarted: boolean }>();
   const toolNames = new Set<string>();
   let costUsd: number | undefined;
   let rejection: string | undefined;
@@ -44,31 +43,31 @@ export function createSessionRecorder(
   const merge = (given: AcpToolCall): AcpToolCall => {
     const known = calls.get(given.toolCallId);
     const call = mergeCalls(known?.call, given);
-    calls.set(given.toolCallId, { call, told: known?.told ?? false });
+    calls.set(given.toolCallId, { call, isStarted: known?.isStarted ?? false });
     return call;
   };
-  const invoke = (call: AcpToolCall): Omit<ApprovalQuestion, "taskId"> => {
+  const start = (call: AcpToolCall): Omit<ApprovalQuestion, "taskId"> => {
     const { toolCallId } = call;
     const toolName = profile.toolName?.(call) ?? call.name ?? call.kind ?? "tool";
     const input = profile.toolInput?.(call) ?? inputOf(call);
-    calls.set(toolCallId, { call, told: true });
+    calls.set(toolCallId, { call, isStarted: true });
     toolNames.add(toolName);
     timeline.startTool(toolCallId, toolName, input);
     return { toolCallId, toolName, input };
   };
-  const complete = (toolCallId: string, output: unknown, isError: boolean): void => {
+  const finish = (toolCallId: string, output: unknown, isError: boolean): void => {
     timeline.finishTool(toolCallId, output, isError);
     calls.delete(toolCallId);
   };
-  const tellHeldBack = (): void => {
-    for (const { call, told } of calls.values()) if (!told) invoke(call);
+  const startHeldBack = (): void => {
+    for (const { call, isStarted } of calls.values()) if (!isStarted) start(call);
   };
-  const takeTool = (given: AcpToolCall): void => {
+  const recordCall = (given: AcpToolCall): void => {
     const call = merge(given);
     const done = call.status === "completed" || call.status === "failed";
-    // Pending, its input may still grow; what the timeline has told it cannot tell anew.
-    if (call.status !== undefined && call.status !== null && call.status !== "pending") invoke(call);
-    if (done) complete(call.toolCallId, outputOf(call), call.status === "failed");
+    // The input of a pending call can still grow, and the timeline emits a start only once.
+    if (call.status !== undefined && call.status !== null && call.status !== "pending") start(call);
+    if (done) finish(call.toolCallId, outputOf(call), call.status === "failed");
   };
 
   const applyNotice = ({ text, failed: hasFailed, discarded, answer }: AcpNotice): void => {
@@ -77,36 +76,36 @@ export function createSessionRecorder(
     if (discarded !== undefined) timeline.discardText(discarded);
     if (answer !== undefined) timeline.confirmLastPart(answer);
   };
-  const say = (id: string | undefined, text: string): void => {
-    // A message that another one follows was whole.
+  const appendMessage = (id: string | undefined, text: string): void => {
+    // A new message id means that the message before is complete.
     if (id !== messageId) timeline.keepText();
     messageId = id;
     timeline.appendText(text);
   };
 
   return {
-    take(given) {
+    recordUpdate(given) {
       if (typeof given !== "object" || given === null) return;
       const notice = profile.readNotice?.(given as Record<string, unknown>) ?? null;
       if (notice !== null) return applyNotice(notice);
       const update = readUpdate(given);
       if (update === null) return;
-      if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") return takeTool(update);
-      // The agent has moved on: the inputs are complete.
-      tellHeldBack();
-      if (update.sessionUpdate === "agent_message_chunk") say(update.messageId ?? undefined, update.content.text);
+      if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") return recordCall(update);
+      // Any other update means that the inputs of the pending calls are complete.
+      startHeldBack();
+      if (update.sessionUpdate === "agent_message_chunk") appendMessage(update.messageId ?? undefined, update.content.text);
       else if (update.sessionUpdate === "plan") timeline.reportProgress({ plan: update.entries });
       else if (update.cost?.currency === "USD") costUsd = update.cost.amount;
     },
-    takeExtension(method, params) {
+    recordExtension(method, params) {
       const notice = profile.readExtension?.(method, params) ?? null;
       if (notice !== null) applyNotice(notice);
     },
-    ask: (call) => invoke(merge(call)),
+    recordQuestion: (call) => start(merge(call)),
     kindOf: (toolCallId) => calls.get(toolCallId)?.call.kind ?? "",
-    reject(toolCallId, reason) {
+    rejectCall(toolCallId, reason) {
       rejection = reason;
-      complete(toolCallId, reason, true);
+      finish(toolCallId, reason, true);
     },
     toolNames,
     get costUsd() {
@@ -118,11 +117,11 @@ export function createSessionRecorder(
     get failure() {
       return failed ? reason : undefined;
     },
-    end: tellHeldBack,
+    flush: startHeldBack,
   };
 }
 
-/** Later pieces count; a field that is left out stands as it was. Pieces of terminal output add up. */
+/** Merges an update into a call: fields that it omits stay, and terminal output is appended. */
 function mergeCalls(known: AcpToolCall | undefined, given: AcpToolCall): AcpToolCall {
   const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
   const merged: AcpToolCall = { ...known, ...present, toolCallId: given.toolCallId };
@@ -143,10 +142,10 @@ function inputOf(call: AcpToolCall): unknown {
   return call.title === undefined || call.title === null ? {} : { title: call.title };
 }
 
-/** The first that there is: the tool's own output, what the agent shows of it, what its terminal said; null when it shows nothing. */
+/** The first of: the raw output, the content that the agent shows, the terminal output; null if there is none. */
 function outputOf(call: AcpToolCall): unknown {
   if (call.rawOutput !== undefined && call.rawOutput !== null) return call.rawOutput;
-  // A reference to a terminal shows nothing to whoever offers none.
+  // Bridge offers no terminals, so a reference to one has no content.
   const shown = (call.content ?? []).filter(({ type }) => type !== "terminal");
   if (shown.length === 0) return call._meta?.["terminal_exit"] === undefined ? terminalOutput(call) || null : terminalOutput(call);
   const texts = shown.map(textOf);

@@ -12,11 +12,11 @@ interface AnswerContext {
 }
 
 /** Failures that keep an answer: the partial text of a stopped task, and text that does not match the schema. */
-const answeredFailures: readonly (TaskErrorCode | undefined)[] = ["cancelled", "output_invalid"];
+const FAILURES_WITH_ANSWER: readonly (TaskErrorCode | undefined)[] = ["cancelled", "output_invalid"];
 
 /**
  * Ends the event log of a task and sets the output: the answer of a success, or the partial answer of a stopped task. An error text is never the output.
- * An empty answer is a failure if the runtime does not report why the model stopped.
+ * An empty answer of a success is handled as `EmptyAnswers` describes.
  */
 export function finishAnswer(given: ConnectionResult, context: AnswerContext): ConnectionResult {
   const { timeline } = context;
@@ -26,11 +26,11 @@ export function finishAnswer(given: ConnectionResult, context: AnswerContext): C
   const ending = timeline.isTooLong ? { ...given, ...textLimitFailure } : given;
   const { answer } = timeline;
   if (ending.status === "error")
-    return answeredFailures.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
+    return FAILURES_WITH_ANSWER.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
   const output = ending.output ?? answer;
   if (output.trim() !== "" || ending.outputs !== undefined || isAccepted(context)) return { ...ending, output };
   const { output: _, ...known } = ending;
-  return { ...known, status: "error", errorCode: "model_error", error: timeline.hasTools ? `${noAnswer} ${workStays}` : noAnswer };
+  return { ...known, status: "error", errorCode: "model_error", error: timeline.hasTools ? `${NO_ANSWER} ${CHANGES_REMAIN}` : NO_ANSWER };
 }
 
 /** A file is the answer of a task that writes one. */
@@ -39,5 +39,5 @@ function isAccepted({ request, timeline, emptyAnswers = "after tools" }: AnswerC
   return timeline.hasTools && (emptyAnswers === "after tools" || request.outputStrategy.type === "file");
 }
 
-const noAnswer = "The runtime ended without an answer and does not report why: the model may have refused the task.";
-const workStays = "Changes that its tools made are not undone.";
+const NO_ANSWER = "The runtime ended without an answer and does not report why. The model may have refused the task.";
+const CHANGES_REMAIN = "Changes that its tools made are not undone.";

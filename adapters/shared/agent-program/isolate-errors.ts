@@ -1,19 +1,19 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-type OnFault = (error: unknown) => void;
+type ErrorListener = (error: unknown) => void;
 
-/** Who hears of the faults of the code under way; nobody, where that is Bridge's own. */
-const listeners = new AsyncLocalStorage<OnFault>();
+/** The listener of the running code; undefined for Bridge's own code. */
+const listeners = new AsyncLocalStorage<ErrorListener>();
 
 /**
- * Runs code in Bridge's own process that is not Bridge's, such as an SDK. What it throws to its caller is the caller's; what nobody catches, now or
- * in anything that it begins, goes to `onFault` and ends nothing. A function that it calls back is Bridge's again by `AsyncResource.bind`.
+ * Runs third-party code, such as an SDK, in Bridge's process. `onError` receives its uncaught errors, including those of its asynchronous work, so that
+ * they do not crash Bridge. Errors that the code throws to its caller are not affected. Wrap a callback into Bridge's code in `AsyncResource.bind`.
  */
-export const isolateErrors = <T>(onFault: OnFault, code: () => T): T => listeners.run(onFault, code);
+export const isolateErrors = <T>(onError: ErrorListener, code: () => T): T => listeners.run(onError, code);
 
-/** For whoever takes the errors that nobody has caught: tells whom it concerns. False: it is Bridge's own. */
+/** Passes an uncaught error to the `onError` of the code that threw it. Returns false if the error is Bridge's own. */
 export function reportIsolatedError(error: unknown): boolean {
-  const onFault = listeners.getStore();
-  onFault?.(error);
-  return onFault !== undefined;
+  const onError = listeners.getStore();
+  onError?.(error);
+  return onError !== undefined;
 }

@@ -1,6 +1,6 @@
 import type { Connection, ExecutionResult, TaskErrorCode } from "#contract";
 
-/** The result of a task for which nothing was started; the connection is the one that would have been. */
+/** The result of a task that failed before it started, with the connection that it would have used. */
 export const notStartedResult = (connection: Connection, errorCode: TaskErrorCode, error: string): ExecutionResult => ({
   status: "error",
   errorCode,

@@ -1,20 +1,20 @@
 import { z } from "zod";
 
-/** Settings that every adapter of an agent program has; what an adapter has beside them it reads for itself. */
+/** Settings that all adapters of agent programs share. An adapter parses its other settings itself. */
 export const programSettingsSchema = z.looseObject({
-  /** Program of the `cli` or `http-api` connection: a path, or a name on the PATH. */
+  /** Executable of the `cli` or `http-api` connection: a path, or a name looked up on PATH. */
   command: z.string().min(1).optional(),
-  /** Program of the `acp` connection, where that is another one. */
+  /** Executable of the `acp` connection, if it is a different program. */
   acpCommand: z.string().min(1).optional(),
-  /** Only this connection, instead of the first that works. */
+  /** Use only this connection. Default: the first one that works. */
   connection: z.string().optional(),
-  /** `agent`: a home per tenant and agent. `user`: the operator's own, with its logins and its settings. */
+  /** `agent`: one home directory per tenant and agent. `user`: the operator's home directory, with its logins and settings. */
   home: z.enum(["agent", "user"]).default("agent"),
-  /** Names of further environment variables that the program gets. */
+  /** Names of additional environment variables that the program inherits. */
   env: z.array(z.string()).default([]),
-  /** Seconds that it may take to answer a probe; else the limit follows the load of the machine. */
+  /** Limit of a probe, in seconds. Default: a limit that grows with the load of the host. */
   probeSeconds: z.number().positive().optional(),
-  /** Configuration of the program's own, as JSON, where it needs one. */
+  /** The program's own configuration, as JSON. */
   config: z.record(z.string(), z.unknown()).optional(),
 });
 export type ProgramSettings = z.infer<typeof programSettingsSchema>;

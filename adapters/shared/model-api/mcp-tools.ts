@@ -8,7 +8,7 @@ import type { ProgramTask } from "../agent-program/agent-program.ts";
 import { decideApproval } from "../agent-program/decide-approval.ts";
 import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
 import { createToolNames } from "../agent-program/tool-names.ts";
-import { processLimits } from "../process/run-process.ts";
+import { PROCESS_LIMITS } from "../process/run-process.ts";
 import { failOpenRequests } from "./fail-open-requests.ts";
 import { limitFetch } from "./limit-fetch.ts";
 import { ModelFailure, networkWords, redact } from "./model-failure.ts";
@@ -90,7 +90,7 @@ type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
 /** Bridge itself connects here: only where a dispatch may lead it. */
 function remoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
   const { transport: type, url, headers } = spec;
-  const fetch = failOpenRequests(limitFetch(context.fetch, processLimits.stdoutBytes, closing), spec);
+  const fetch = failOpenRequests(limitFetch(context.fetch, PROCESS_LIMITS.stdoutBytes, closing), spec);
   return { type, url, ...(headers !== undefined && { headers }), redirect: "error" as const, fetch };
 }
 

@@ -14,7 +14,7 @@ import type { ConnectionResult, ProgramTask } from "../agent-program/agent-progr
 import { applyStep, type Outcome } from "../agent-program/run-program.ts";
 import type { OpenCall } from "../declared-tools/open-calls.ts";
 import { encodedSize } from "../process/encoded-size.ts";
-import { processLimits } from "../process/run-process.ts";
+import { PROCESS_LIMITS } from "../process/run-process.ts";
 import type { Conversations } from "./conversations.ts";
 import { createPartReader } from "./events.ts";
 import { openMcpTools } from "./mcp-tools.ts";
@@ -42,7 +42,7 @@ export interface ModelCall extends ModelState {
 /** One more try of a call that has not begun to answer: a kept connection may have been closed at the other end meanwhile. */
 const RETRIES = 1;
 /** What a model thinks, and what tools give it, may be so long in one task; its text has a bound of its own. */
-const MAX_UNTOLD_BYTES = processLimits.stdoutBytes;
+const MAX_UNTOLD_BYTES = PROCESS_LIMITS.stdoutBytes;
 
 // It would write to stdout, which is Bridge's log.
 globalThis.AI_SDK_LOG_WARNINGS = false;

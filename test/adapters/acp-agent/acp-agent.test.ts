@@ -70,7 +70,7 @@ test("a program that is there: its version, and what is left to it", async () =>
 test("of the arguments that start it nothing is told, for they may hold a key", async () => {
   const { adapter } = await open({ command: ["sh", "-c", "exit 1", "--api-key", "key-4711"] });
   const { detail } = await adapter.checkHealth();
-  expect(detail).toMatch(/sh does not speak the Agent Client Protocol/);
+  expect(detail).toMatch(/sh does not support the Agent Client Protocol/);
   expect(detail).not.toContain("4711");
 });
 
@@ -78,9 +78,9 @@ test.each([
   [
     "says where it is when it fails",
     '#!/bin/sh\necho "$0: no key" >&2',
-    /^acp: mute does not speak the Agent Client Protocol\. mute: no key$/,
+    /^acp: mute does not support the Agent Client Protocol\. mute: no key$/,
   ],
-  ["does not even start", "#!/no/such/interpreter", /^acp: The program did not start: .*spawn mute ENOENT/],
+  ["does not even start", "#!/no/such/interpreter", /^acp: The program mute did not start: .*spawn mute ENOENT/],
 ])("where its program lies on the machine is not told of one that %s", async (_, script, words) => {
   const bin = await temporaryDirectory();
   await writeFile(path.join(bin, "mute"), `${script}\n`, { mode: 0o755 });
@@ -99,14 +99,14 @@ describe("an agent that does not keep to the protocol", () => {
     const { adapter } = await open({ command: await commandWith({ initialize }) });
     expect(await adapter.checkHealth()).toMatchObject({
       status: "offline",
-      detail: expect.stringMatching(/speaks (an unknown version|version 2) of the Agent Client Protocol, Bridge version 1/),
+      detail: expect.stringMatching(/uses (an unknown version|version 2) of the Agent Client Protocol; Bridge requires version 1/),
     });
   });
 
   test("answers null to initialize: that is no silence", async () => {
     const script = 'read line; echo \'{"jsonrpc":"2.0","id":0,"result":null}\'; cat';
     const { adapter } = await open({ command: ["sh", "-c", script] });
-    expect((await adapter.checkHealth()).detail).toContain("speaks an unknown version");
+    expect((await adapter.checkHealth()).detail).toContain("uses an unknown version");
   });
 
   test("says of itself what is no name: it has none", async () => {
@@ -127,7 +127,7 @@ describe("an agent that does not keep to the protocol", () => {
 
   test.each([["a line\nbreak"], ["x".repeat(5_000)], [5]])("gives a session an id that nobody can send back: %j", async (sessionId) => {
     const { result } = await run(doing({ say: "x" }), { command: await commandWith({ session: { result: { sessionId } } }) });
-    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("an id that can be used") });
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a valid id") });
   });
 });
 

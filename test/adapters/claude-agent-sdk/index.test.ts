@@ -81,7 +81,7 @@ describe("a task", () => {
     expect(await run()).toMatchObject({
       status: "error",
       errorCode: "runtime_crashed",
-      error: "The program exited with code 9. out of memory",
+      error: "The program claude exited with code 9. out of memory",
     });
     const silent = await openBench(init);
     expect(await silent.run()).toMatchObject({

@@ -8,7 +8,7 @@ import { createTaskTimeline } from "../../../../adapters/shared/agent-program/ta
 type Telling = Pick<AcpProfile, "readNotice" | "readExtension" | "toolName">;
 
 /** Tells a timeline and shows it: one line an event, and the answer. */
-function tell(act: (teller: SessionRecorder) => void, profile: Telling = {}) {
+function tell(act: (recorder: SessionRecorder) => void, profile: Telling = {}) {
   const lines: string[] = [];
   const show = ({ type, data }: AdapterEvent): string => {
     if (type === "tool.invoked") return `${data.toolName}#${data.toolCallId} ${JSON.stringify(data.input)}`;
@@ -18,11 +18,11 @@ function tell(act: (teller: SessionRecorder) => void, profile: Telling = {}) {
     return type === "assistant.text" ? `"${data.content}"` : JSON.stringify(data);
   };
   const timeline = createTaskTimeline("task", (event) => lines.push(show(event)), { streaming: true });
-  const teller = createSessionRecorder(timeline, profile);
-  act(teller);
-  teller.end();
+  const recorder = createSessionRecorder(timeline, profile);
+  act(recorder);
+  recorder.flush();
   timeline.close();
-  return { lines, answer: timeline.answer, costUsd: teller.costUsd, failure: teller.failure, rejection: teller.rejection };
+  return { lines, answer: timeline.answer, costUsd: recorder.costUsd, failure: recorder.failure, rejection: recorder.rejection };
 }
 
 const said = (text: string, fields = {}) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...fields });
@@ -32,8 +32,8 @@ const shown = (text: string) => [{ type: "content", content: { type: "text", tex
 const known = (fields: object) => readToolCall({ toolCallId: "1", ...fields }) ?? expect.fail("no tool call");
 const takeAll =
   (...updates: object[]) =>
-  (teller: SessionRecorder) => {
-    for (const update of updates) teller.take(update);
+  (recorder: SessionRecorder) => {
+    for (const update of updates) recorder.recordUpdate(update);
   };
 
 const usage = { sessionUpdate: "usage_update", used: 151, size: 1_000_000 };
@@ -132,37 +132,37 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
 });
 
 test("a permission request without a call tells it, and the completion finds it (gemini)", () => {
-  const { lines } = tell((teller) => {
-    teller.ask(known({ status: "pending", title: "touch a", kind: "execute", content: shown("[current working directory]") }));
-    teller.take(change({ status: "completed", title: "touch a", content: [] }));
+  const { lines } = tell((recorder) => {
+    recorder.recordQuestion(known({ status: "pending", title: "touch a", kind: "execute", content: shown("[current working directory]") }));
+    recorder.recordUpdate(change({ status: "completed", title: "touch a", content: [] }));
   });
   expect(lines).toEqual(['execute#1 {"title":"touch a"}', "execute#1 gave null"]);
 });
 
 test("a permission request after its call is not told twice (claude, opencode)", () => {
-  const { lines } = tell((teller) => {
-    teller.take(call({ name: "Bash", status: "pending", rawInput: {} }));
-    teller.ask(known({ title: "touch a", rawInput: { command: "touch a" } }));
-    teller.take(change({ rawInput: { command: "touch a", description: "late" } }));
-    teller.take(change({ status: "completed", rawOutput: "" }));
+  const { lines } = tell((recorder) => {
+    recorder.recordUpdate(call({ name: "Bash", status: "pending", rawInput: {} }));
+    recorder.recordQuestion(known({ title: "touch a", rawInput: { command: "touch a" } }));
+    recorder.recordUpdate(change({ rawInput: { command: "touch a", description: "late" } }));
+    recorder.recordUpdate(change({ status: "completed", rawOutput: "" }));
   });
   expect(lines).toEqual(['Bash#1 {"command":"touch a"}', 'Bash#1 gave ""']);
 });
 
 test("a rejected call is over at once, whether the agent mentions it again (claude, opencode) or not (gemini)", () => {
-  const reject = (teller: SessionRecorder) => {
-    teller.ask(known({ kind: "edit", title: "a.txt" }));
-    teller.reject("1", "no");
+  const reject = (recorder: SessionRecorder) => {
+    recorder.recordQuestion(known({ kind: "edit", title: "a.txt" }));
+    recorder.rejectCall("1", "no");
   };
-  const silent = tell((teller) => {
-    reject(teller);
-    teller.take(said("As you wish."));
+  const silent = tell((recorder) => {
+    reject(recorder);
+    recorder.recordUpdate(said("As you wish."));
   });
   expect(silent.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"', '"As you wish."']);
   expect(silent).toMatchObject({ answer: "As you wish.", rejection: "no" });
-  const talkative = tell((teller) => {
-    reject(teller);
-    teller.take(change({ status: "failed", rawOutput: "The user rejected it" }));
+  const talkative = tell((recorder) => {
+    reject(recorder);
+    recorder.recordUpdate(change({ status: "failed", rawOutput: "The user rejected it" }));
   });
   expect(talkative.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"']);
 });
@@ -189,16 +189,16 @@ test("notices are no part of the timeline, and tell of a turn that has failed (c
 
 test("claude: text of a message that broke off is discarded, and the answer is confirmed by the SDK's own messages", () => {
   const readExtension: Telling["readExtension"] = (method, params) => (method === "_own" ? (params as { notice: object }).notice : null);
-  const own = (notice: object) => (teller: SessionRecorder) => teller.takeExtension("_own", { notice });
+  const own = (notice: object) => (recorder: SessionRecorder) => recorder.recordExtension("_own", { notice });
   const acts = [
     takeAll(said("Whole. ", { messageId: "m1" }), said("Bro", { messageId: "m2" })),
     own({ discarded: "It broke." }),
     takeAll(said("The end.", { messageId: "m3" })),
     own({ answer: "The end." }),
-    (teller: SessionRecorder) => teller.takeExtension("_other", { notice: { discarded: "Not ours." } }),
+    (recorder: SessionRecorder) => recorder.recordExtension("_other", { notice: { discarded: "Not ours." } }),
   ];
-  const actAll = (teller: SessionRecorder): void => {
-    for (const act of acts) act(teller);
+  const actAll = (recorder: SessionRecorder): void => {
+    for (const act of acts) act(recorder);
   };
   const told = tell(actAll, { readExtension });
   expect(told.lines).toEqual(['"Whole. "', '"Bro"', "discarded: It broke.", '"Whole. "', '"The end."']);
@@ -220,8 +220,8 @@ test("claude: the answer stays when a call that broke off before it is closed be
 
 test("what is no update at all is passed over, before a profile looks at it", () => {
   const readNotice: Telling["readNotice"] = ({ sessionUpdate }) => (sessionUpdate === "broken" ? { failed: true } : null);
-  const takeNothing = (teller: SessionRecorder) => {
-    for (const update of [undefined, null, 5, "text"]) teller.take(update);
+  const takeNothing = (recorder: SessionRecorder) => {
+    for (const update of [undefined, null, 5, "text"]) recorder.recordUpdate(update);
   };
   const told = tell(takeNothing, { readNotice });
   expect(told).toMatchObject({ lines: [], failure: undefined });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ApprovalAnswer, ApprovalQuestion, ExecutionRequest } from "#contract";
-import { asks, decideApproval } from "../../../../adapters/shared/agent-program/decide-approval.ts";
+import { decideApproval, needsApproval } from "../../../../adapters/shared/agent-program/decide-approval.ts";
 import { programContext } from "./scripted-program.ts";
 
 const call = { toolCallId: "1", toolName: "shell", input: { command: "ls" } };
@@ -30,7 +30,7 @@ test.each([
   const { decision, questions } = await decide({ profile, approvals }, yes);
   expect(decision).toEqual(reason === null ? { allow: true } : { allow: false, reason: expect.stringMatching(reason) });
   expect(questions).toEqual([]);
-  expect(asks({ profile, approvals })).toBe(false);
+  expect(needsApproval({ profile, approvals })).toBe(false);
 });
 
 test.each([
@@ -45,9 +45,9 @@ test.each([
     { ...no, reason: "" },
     { allow: false, reason: expect.stringMatching(/\w/) },
   ],
-] as const)("a task that asks gets what somebody answers: %j", async (answer, expected) => {
+] as const)("a task that asks for approvals gets the answer: %j", async (answer, expected) => {
   const { decision, questions } = await decide({ profile: "modify", approvals: "ask" }, answer);
   expect(decision).toEqual(expected);
   expect(questions).toEqual([{ taskId: "t", ...call }]);
-  expect(asks({ profile: "modify", approvals: "ask" })).toBe(true);
+  expect(needsApproval({ profile: "modify", approvals: "ask" })).toBe(true);
 });

@@ -109,7 +109,7 @@ test("exit 0 without a word is no success", async () => {
   expect((await run(steps({ kind: "text", text: "half" }))).ending).toMatchObject({
     status: "error",
     errorCode: "runtime_crashed",
-    error: "The program exited with code 0.",
+    error: "The program sh exited with code 0.",
   });
 });
 
@@ -123,7 +123,7 @@ test("a crash keeps what was known, the open tool is closed, and the reason is t
   expect(ending).toEqual({
     status: "error",
     errorCode: "runtime_crashed",
-    error: "The program was ended by SIGKILL. out of memory",
+    error: "The program sh was killed by SIGKILL. out of memory",
     resumeToken: "s1",
   });
   expect(events.at(-1)).toMatchObject({ type: "tool.completed", data: { toolCallId: "1", isError: true } });

@@ -72,9 +72,9 @@ test("the setting brings the model into use beside a program", async () => {
 
 test.each([
   [{ mcpServers: [{ name: "m", transport: "stdio" as const, command: "m" }] }, /api: it has no MCP servers: dispatch without them/],
-  [{ tools: [{ name: "t", description: "", inputSchema: {} }] }, /api: it takes no tools/],
+  [{ tools: [{ name: "t", description: "", inputSchema: {} }] }, /api: this connection does not support declared tools/],
   [{ outputStrategy: { type: "file" as const, path: "a.md" } }, /api: it has no output of the type file/],
-  [{ profile: "modify" as const, approvals: "ask" as const }, /api: it cannot ask before a tool call/],
+  [{ profile: "modify" as const, approvals: "ask" as const }, /api: this connection does not support approvals/],
   [{ resumeToken: "0b8b0f3e-6c8e-4a53-9f0e-2f1f3a4b5c6d" }, /api: the resume token is of a session of the program/],
 ])("what the model alone cannot carry it says: %j", async (changes, words) => {
   const { run } = await open(absent);
