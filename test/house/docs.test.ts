@@ -12,7 +12,7 @@ const pages = ["docs", "examples", "packages", "."].flatMap((directory) =>
     .filter((name) => name.endsWith(".md") && !/\/(node_modules|dist)\//.test(name)),
 );
 
-/** Names that are no settings and may be mentioned all the same. */
+/** Names that pages may mention although they are not settings. */
 const otherNames = new Set([
   "BRIDGE_TASK_ID", // Set by Bridge on every runtime process.
   "BRIDGE_GATEWAY_TOKEN_HASH_FILE",
@@ -21,9 +21,9 @@ const otherNames = new Set([
   "BRIDGE_TOKEN",
 ]);
 
-test("there are pages to check", () => {
+test("the pages to check include the documentation, the decisions and the guide for contributors", () => {
   expect(pages).toEqual(
-    expect.arrayContaining(["docs/architecture.md", "docs/decisions/0001-callback-schedule-is-stored.md", "CONTRIBUTING.md"]),
+    expect.arrayContaining(["docs/architecture.md", "docs/decisions/0001-store-the-callback-schedule.md", "CONTRIBUTING.md"]),
   );
 });
 
@@ -35,6 +35,18 @@ describe.each(pages)("%s", (page) => {
     expect(targets.filter((target) => !existsSync(path.resolve(repository, path.dirname(page), target)))).toEqual([]);
   });
 
+  test("links to sections that exist", () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)].map(([, target = "", section = ""]) => ({
+      target,
+      section,
+    }));
+    const missing = links.filter(({ target, section }) => {
+      const file = target === "" ? page : path.join(path.dirname(page), target);
+      return !sectionsOf(path.join(repository, file)).includes(section);
+    });
+    expect(missing).toEqual([]);
+  });
+
   test("names scripts and settings that exist", () => {
     const commands = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, name]) => name ?? "");
     expect(commands.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
@@ -42,6 +54,17 @@ describe.each(pages)("%s", (page) => {
     expect(names.filter((name) => !Object.hasOwn(settings, name) && !otherNames.has(name))).toEqual([]);
   });
 });
+
+/** The anchors of a page's headings, as GitHub generates them. */
+function sectionsOf(file: string): string[] {
+  const headings = [...readFileSync(file, "utf8").matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
 
 test("every script runs a file that exists", () => {
   const files = Object.values(scripts).flatMap((command) =>
