@@ -25,11 +25,15 @@ export function renderEnvironmentExample(): string {
 export function renderSettingsTable(): string {
   const rows = Object.keys(settings)
     .map(describeSetting)
-    .map(
-      ({ name, description, fallback }) =>
-        `| \`${name}\` | ${fallback === null ? "" : `\`${fallback}\``} | ${escapeCell(withoutDefault(description))} |`,
-    );
+    .map(({ name, description, fallback }) => `| \`${name}\` | ${renderFallback(fallback)} | ${escapeCell(withoutDefault(description))} |`);
   return ["| setting | default | description |", "|---|---|---|", ...rows].join("\n");
+}
+
+/** A value is rendered as code, a description of several words as text. A placeholder such as <data dir> does not count as words. */
+function renderFallback(fallback: string | null): string {
+  if (fallback === null) return "";
+  const isDescription = /[a-z]\S* [a-z]/i.test(fallback.replaceAll(/<[^>]*>|\d+ \w+/g, ""));
+  return isDescription ? escapeCell(fallback) : `\`${fallback}\``;
 }
 
 function describeSetting(name: string): Setting {

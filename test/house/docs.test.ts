@@ -30,12 +30,12 @@ test("the pages to check include the documentation, the decisions and the guide 
 describe.each(pages)("%s", (page) => {
   const text = readFileSync(path.join(repository, page), "utf8");
 
-  test("links to what exists", () => {
+  test("links only to existing files", () => {
     const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)/g)].map(([, target]) => target ?? "");
     expect(targets.filter((target) => !existsSync(path.resolve(repository, path.dirname(page), target)))).toEqual([]);
   });
 
-  test("links to sections that exist", () => {
+  test("links only to existing sections", () => {
     const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)].map(([, target = "", section = ""]) => ({
       target,
       section,
@@ -47,7 +47,7 @@ describe.each(pages)("%s", (page) => {
     expect(missing).toEqual([]);
   });
 
-  test("names scripts and settings that exist", () => {
+  test("mentions only existing scripts and settings", () => {
     const commands = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, name]) => name ?? "");
     expect(commands.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
     const names = [...text.matchAll(/\b(?:BRIDGE|GATEWAY)_[A-Z_]+\b(?!\*)/g)].map(([name]) => name);
@@ -66,7 +66,7 @@ function sectionsOf(file: string): string[] {
   );
 }
 
-test("every script runs a file that exists", () => {
+test("every npm script runs an existing file", () => {
   const files = Object.values(scripts).flatMap((command) =>
     [...command.matchAll(/\b(?:src|scripts|test|bench)\/[\w/.-]+\.ts\b/g)].map(([file]) => file),
   );
@@ -74,7 +74,7 @@ test("every script runs a file that exists", () => {
   expect(files.filter((file) => !existsSync(path.join(repository, file)))).toEqual([]);
 });
 
-test("the troubleshooting page lists every code of a refused request with its status", () => {
+test("the troubleshooting page lists every code of a rejected request with its status", () => {
   const text = readFileSync(path.join(repository, "docs/troubleshooting.md"), "utf8");
   const rows = text.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
   const missing = Object.entries(errorCodes).filter(
