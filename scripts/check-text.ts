@@ -13,9 +13,6 @@ const NOT_OURS = /(^|\/)(node_modules|dist|_generated)\//;
 
 /** Areas whose text is not revised yet, as prefixes of paths. This list only gets shorter; `--all` checks them, too. */
 const NOT_YET_CLEAN: readonly string[] = [
-  "CONTRIBUTING.md",
-  "README.md",
-  "SECURITY.md",
   "adapters/acp-agent/",
   "adapters/claude-agent-sdk/",
   "adapters/claude/",
@@ -35,9 +32,8 @@ const NOT_YET_CLEAN: readonly string[] = [
   "adapters/shared/model-api/",
   "adapters/shared/process/",
   "adapters/vercel-ai/",
-  "docs/",
-  "docs/decisions/",
-  "examples/",
+  "docs/metrics.md",
+  "docs/settings.md",
   "packages/bridge-client/",
   "packages/council/",
   "packages/nofollow-fs/",
@@ -108,6 +104,8 @@ interface Exception {
 }
 
 const EXCEPTIONS: readonly Exception[] = [
+  { file: "docs/", text: /`nobody`/, because: "the name of a user" },
+  { file: "examples/adapter/", text: /\bspeak: /, because: "a field of the conformance kit" },
   { file: "scripts/check-text.ts", text: /(pattern|text): |\?:un\|re|`tellStory`/, because: "the rules themselves" },
   {
     file: "packages/council/src/",

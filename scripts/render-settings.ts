@@ -4,42 +4,46 @@ import { settings } from "../src/config/settings.ts";
 interface Setting {
   name: string;
   description: string;
-  /** What holds when it is not set, in words; null when that is simply nothing. */
-  otherwise: string | null;
-  /** A value that may be written as it stands. */
+  /** The default value, or a description of it; null if the setting has no default. */
+  fallback: string | null;
+  /** The value for the example file; empty if there is none that can be written literally. */
   value: string;
 }
 
-const header = `# Settings of Bridge. Copy to .env (read at start) and uncomment what you change.
-# Shown are the defaults; a setting without a value is unset by default.
-# A secret may come from a file instead: ${secretSettings.map((name) => `${name}_FILE`).join(", ")}.
+const header = `# Settings of Bridge. Copy this file to .env, which Bridge reads at its start, and uncomment the settings that you change.
+# The values are the defaults. A setting without a value is unset by default.
+# A secret can be read from a file instead: ${secretSettings.map((name) => `${name}_FILE`).join(", ")}.
 `;
 
-/** The text of `.env.example`: every setting with what it means and its default, commented out. */
+/** Renders `.env.example`: every setting with its description and its default, commented out. */
 export function renderEnvironmentExample(): string {
   const entries = Object.keys(settings).map(describeSetting);
   return [header, ...entries.map(({ name, description, value }) => `# ${description}\n#${name}=${value}\n`)].join("\n");
 }
 
-/** The settings as a Markdown table. */
+/** Renders the settings as a Markdown table. */
 export function renderSettingsTable(): string {
   const rows = Object.keys(settings)
     .map(describeSetting)
-    .map(
-      ({ name, description, otherwise }) =>
-        `| \`${name}\` | ${otherwise === null ? "" : `\`${otherwise}\``} | ${escapeCell(withoutDefault(description))} |`,
-    );
-  return ["| setting | default | |", "|---|---|---|", ...rows].join("\n");
+    .map(({ name, description, fallback }) => `| \`${name}\` | ${renderFallback(fallback)} | ${escapeCell(withoutDefault(description))} |`);
+  return ["| setting | default | description |", "|---|---|---|", ...rows].join("\n");
+}
+
+/** A value is rendered as code, a description of several words as text. A placeholder such as <data dir> does not count as words. */
+function renderFallback(fallback: string | null): string {
+  if (fallback === null) return "";
+  const isDescription = /[a-z]\S* [a-z]/i.test(fallback.replaceAll(/<[^>]*>|\d+ \w+/g, ""));
+  return isDescription ? escapeCell(fallback) : `\`${fallback}\``;
 }
 
 function describeSetting(name: string): Setting {
   const setting = settings[name as keyof typeof settings];
   const description = setting.description ?? "";
   const { example } = (setting.meta() ?? {}) as { example?: string };
-  const otherwise = /Default: (.+)$/.exec(description)?.[1] ?? literalDefault(setting) ?? null;
-  // Words such as "off" or "<data dir>/…" explain the default and cannot be written as a value.
-  const writable = otherwise !== null && !otherwise.includes("<") && setting.safeParse(otherwise).success;
-  return { name, description, otherwise, value: example ?? (writable ? otherwise : "") };
+  const fallback = /Default: (.+)$/.exec(description)?.[1] ?? literalDefault(setting) ?? null;
+  // A default such as "<data dir>/…" is a description. It cannot be written as a value.
+  const writable = fallback !== null && !fallback.includes("<") && setting.safeParse(fallback).success;
+  return { name, description, fallback, value: example ?? (writable ? fallback : "") };
 }
 
 function literalDefault(setting: (typeof settings)[keyof typeof settings]): string | undefined {

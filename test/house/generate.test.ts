@@ -8,7 +8,7 @@ import { settings } from "../../src/config/settings.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 
-test("every setting is explained once, in the example file and in the table", () => {
+test("the example file and the table describe every setting once", () => {
   const names = Object.keys(settings);
   const inExample = renderEnvironmentExample()
     .match(/^#[A-Z_]+(?==)/gm)
@@ -21,7 +21,7 @@ test("every setting is explained once, in the example file and in the table", ()
   expect(renderEnvironmentExample()).not.toMatch(/^# *$\n^#[A-Z_]+=/m);
 });
 
-test("the example file with every line uncommented is the configuration without it", () => {
+test("the example file with every line uncommented results in the default configuration", () => {
   const uncommented = renderEnvironmentExample().replaceAll(/^#(?=[A-Z_]+=)/gm, "");
   const { config, warnings } = loadConfig(parseEnv(uncommented));
   const { maxConcurrent, ...rest } = config;
@@ -31,6 +31,6 @@ test("the example file with every line uncommented is the configuration without 
   expect(warnings).toEqual([]);
 });
 
-test("the example file that is committed is the generated one", () => {
+test("the committed example file matches the generated one", () => {
   expect(readFileSync(path.join(repository, ".env.example"), "utf8")).toBe(renderEnvironmentExample());
 });
