@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { listAllSettings } from "../src/app/load-config.ts";
 import { renderMetricsTable } from "./render-metrics.ts";
 import { renderOpenapi } from "./render-openapi.ts";
 import { renderEnvironmentExample, renderSettingsTable } from "./render-settings.ts";
@@ -10,12 +11,13 @@ const repository = path.resolve(import.meta.dirname, "..");
 
 /** Pages with generated sections: what stands between `<!-- name -->` and `<!-- /name -->`. */
 const pages: Record<string, Record<string, () => string>> = {
-  "README.md": { receiver: () => codeBlock("examples/receiver/receiver.js"), settings: renderSettingsTable },
-  "docs/operations.md": { settings: renderSettingsTable, metrics: renderMetricsTable },
+  "README.md": { receiver: () => codeBlock("examples/receiver/receiver.js"), settings: () => renderSettingsTable(allSettings) },
+  "docs/operations.md": { settings: () => renderSettingsTable(allSettings), metrics: renderMetricsTable },
   "docs/websocket.md": { "open-bridge": () => codeBlock("examples/browser/open-bridge.js") },
   "docs/events.md": { "follow-events": () => codeBlock("examples/browser/follow-events.js") },
 };
 
+const allSettings = listAllSettings();
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const files = await generate();
 if (values.check) process.exitCode = reportStale(files);
@@ -24,7 +26,7 @@ else for (const [name, text] of files) writeFileSync(path.join(repository, name)
 /** Every generated file of the repository, by name, as it should be. */
 async function generate(): Promise<Map<string, string>> {
   const generated = new Map([
-    [".env.example", renderEnvironmentExample()],
+    [".env.example", renderEnvironmentExample(allSettings)],
     ["openapi.yaml", await renderOpenapi()],
   ]);
   for (const [name, sections] of Object.entries(pages)) {

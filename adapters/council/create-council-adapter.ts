@@ -11,8 +11,8 @@ import type {
 import { notStarted } from "../shared/agent-program/not-started.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import type { CouncilKind } from "./council-kind.ts";
-import { councilSettingsSchema } from "./council-settings.ts";
 import { runCouncilTask } from "./council-task.ts";
+import { councilSettingsSchema } from "./settings.ts";
 
 /** Bridge stops a task when its time is up: the report has to be written before. */
 const MARGIN_SECONDS = 5;

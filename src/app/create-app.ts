@@ -4,13 +4,12 @@ import { fastifySSE } from "@fastify/sse";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import type { Sandbox } from "#contract";
+import type { Catalog, Sandbox } from "#contract";
 import {
-  acpAgents,
-  catalogue,
   createSandbox,
   findUnusedPrograms,
   processLabels,
+  catalog as shippedAdapters,
   sweepLeftovers,
   takeForeignFault,
 } from "../../adapters/index.ts";
@@ -86,6 +85,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface AppOptions {
   /** Instead of what the configuration names. */
   adapters?: readonly LoadedAdapter[];
+  /** Instead of the adapters that ship with Bridge. */
+  catalog?: Catalog;
   environment?: Environment;
   /** Instead of this machine's name servers. */
   resolve?: Lookup;
@@ -112,9 +113,9 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
 const DATA_DIRECTORY_LOCK = "data-directory.lock";
 
 async function composeApp(config: Config, logger: Logger, options: AppOptions, releaseLock: () => void): Promise<App> {
-  const { adapters, environment = process.env, resolve, maxEventLoopDelayMs } = options;
+  const { adapters, catalog = shippedAdapters, environment = process.env, resolve, maxEventLoopDelayMs } = options;
   const { sandbox, noSandbox } = await openSandbox(config, environment);
-  const loaded = adapters ?? (await loadAdapters(config.adapters, { ...catalogue, ...acpAgents(config.acpAgents) }));
+  const loaded = adapters ?? (await loadAdapters(config.adapters, { catalog, adapterSettings: config.adapterSettings }));
   const tokens = loadTokens({ config, logger });
   const metrics = createMetrics(version);
   const logFault = createFaultLog({ file: config.databaseFile, logger });
@@ -181,7 +182,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     idleSeconds: config.idleSeconds,
     drainSeconds: config.drainSeconds,
     mcpCommands: config.mcpCommands,
-    shipped: Object.keys(catalogue),
+    shipped: catalog.flatMap((entry) => ("provider" in entry ? [entry.provider] : [])),
   });
 
   const tickets = createTickets();
@@ -327,12 +328,12 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
 /** The sandbox that the configuration asks for; `noSandbox` says why there is none where one was wanted. */
 async function openSandbox(config: Config, env: Environment): Promise<{ sandbox: Sandbox | null; noSandbox: string | null }> {
   if (config.sandbox === "off") return { sandbox: null, noSandbox: null };
-  const { dataDir, workspacesDir, databaseFile, tokensFile, secretFiles, adapterSettings, acpAgents } = config;
+  const { dataDir, workspacesDir, databaseFile, tokensFile, secretFiles, adapterSettings } = config;
   const made = await createSandbox({
     env,
     hidden: [dataDir, workspacesDir],
     secrets: [databaseFile, ...(tokensFile === null ? [] : [tokensFile]), ...secretFiles, path.resolve(".env")],
-    programs: [path.join(import.meta.dirname, "../.."), ...pathsIn([adapterSettings, acpAgents])],
+    programs: [path.join(import.meta.dirname, "../.."), ...pathsIn(adapterSettings)],
     directory: path.join(dataDir, "sandbox"),
   });
   if (!("missing" in made)) return { sandbox: made, noSandbox: null };

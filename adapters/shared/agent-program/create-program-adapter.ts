@@ -21,9 +21,9 @@ import { asks } from "./decide-call.ts";
 import { finishAnswer } from "./finish-answer.ts";
 import { notStarted } from "./not-started.ts";
 import { type FoundConnection, findConnections, isUsable, type Probes, probeConnections, reportHealth } from "./preflight.ts";
-import { programSettingsSchema } from "./program-settings.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { createSessionTotals, forgetOldTotals, type SessionTotals } from "./session-totals.ts";
+import { programSettingsSchema } from "./settings.ts";
 import { createTaskStory } from "./task-story.ts";
 
 /** How long a list of models is good for. */

@@ -1,5 +1,5 @@
 import type { ProgramContext } from "./agent-program.ts";
-import type { ProgramSettings } from "./program-settings.ts";
+import type { ProgramSettings } from "./settings.ts";
 
 const proxies = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"] as const;
 /** Every program gets these, and of the rest only what its adapter or the operator names. */

@@ -7,7 +7,7 @@ import { converse, type ModelState } from "./converse.ts";
 import type { FindEndpoint, ModelEndpoint } from "./model-endpoint.ts";
 import { ModelFailure, networkWords, originOf, redact } from "./model-failure.ts";
 import { createModelHttp, faultInProxies } from "./model-http.ts";
-import { modelSettingsOf } from "./model-settings.ts";
+import { modelSettingsOf } from "./settings.ts";
 
 /** What a model can do that has a memory, and no tools. */
 export const talkCapabilities: GatewayCapabilities = {
