@@ -1,4 +1,4 @@
-import { readInput } from "bridge-council";
+import { estimateTimeoutSeconds, readInput } from "bridge-council";
 import type {
   AdapterConfig,
   AdapterHealthStatus,
@@ -97,9 +97,13 @@ function checkRuntimes({ providers }: CouncilKind, config: AdapterConfig): Adapt
   const preflight = providers.map((provider) => {
     const described = config.describeProvider(provider);
     if (described === null) return { step: provider, ok: false, detail: `${provider} is not loaded: add it to BRIDGE_ADAPTERS.` };
-    const detail =
+    const health =
       described.detail === null ? `${provider} is ${described.health}.` : `${provider} is ${described.health}: ${described.detail}`;
-    return { step: provider, ok: described.health !== "offline", detail };
+    const seconds = estimateTimeoutSeconds({ files: 10 }, "standard", described.timeoutMultiplier);
+    const estimate = `Estimated time for one answer: ${seconds} s for a scope of 10 files at intensity standard.`;
+    return described.health === "offline"
+      ? { step: provider, ok: false, detail: health }
+      : { step: provider, ok: true, detail: `${health} ${estimate}` };
   });
   const isUsable = preflight.some(({ ok }) => ok);
   return {
