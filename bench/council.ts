@@ -8,7 +8,7 @@ import { pino } from "pino";
 import type { ExecutionAdapter } from "#contract";
 import { createBridgeAdapter } from "../adapters/council/index.ts";
 import { createApp } from "../src/app/create-app.ts";
-import { loadConfig } from "../src/config/config.ts";
+import { loadConfig } from "../src/app/load-config.ts";
 import { createAdapter as createNoopAdapter } from "./noop-adapter.ts";
 import { median } from "./statistics.ts";
 

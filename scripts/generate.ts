@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { listAllSettings } from "../src/app/load-config.ts";
 import { renderMetricsTable } from "./render-metrics.ts";
 import { renderOpenapi } from "./render-openapi.ts";
 import { renderRoutes } from "./render-routes.ts";
@@ -11,7 +12,7 @@ const repository = path.resolve(import.meta.dirname, "..");
 
 /** Pages with generated sections: the text between `<!-- name -->` and `<!-- /name -->`, from the text of `openapi.yaml`. */
 const pages: Record<string, Record<string, (openapi: string) => string>> = {
-  "docs/settings.md": { settings: renderSettingsTable },
+  "docs/settings.md": { settings: () => renderSettingsTable(allSettings) },
   "docs/routes.md": { routes: renderRoutes },
   "docs/metrics.md": { metrics: renderMetricsTable },
   "docs/callbacks.md": { receiver: () => codeBlock("examples/receiver/receiver.js") },
@@ -19,6 +20,7 @@ const pages: Record<string, Record<string, (openapi: string) => string>> = {
   "docs/websocket.md": { "open-bridge": () => codeBlock("examples/browser/open-bridge.js") },
 };
 
+const allSettings = listAllSettings();
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const files = await generate();
 if (values.check) process.exitCode = reportStale(files);
@@ -28,7 +30,7 @@ else for (const [name, text] of files) writeFileSync(path.join(repository, name)
 async function generate(): Promise<Map<string, string>> {
   const openapi = await renderOpenapi();
   const generated = new Map([
-    [".env.example", renderEnvironmentExample()],
+    [".env.example", renderEnvironmentExample(allSettings)],
     ["openapi.yaml", openapi],
   ]);
   for (const [name, sections] of Object.entries(pages)) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import { createApp } from "../src/app/create-app.ts";
-import { loadConfig } from "../src/config/config.ts";
+import { loadConfig } from "../src/app/load-config.ts";
 import { writeOpenapiYaml } from "../src/http/openapi/api-docs.ts";
 
 /** Renders `openapi.yaml`: the API description of a Bridge without adapters. */

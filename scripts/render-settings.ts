@@ -1,29 +1,34 @@
-import { secretSettings } from "../src/config/config.ts";
-import { settings } from "../src/config/settings.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { z } from "zod";
+import { listSecrets } from "../src/config/settings.ts";
 
-interface Setting {
+/** Schemas of the texts of settings, by name. */
+type Settings = Readonly<Record<string, z.ZodType>>;
+
+interface Row {
   name: string;
   description: string;
-  /** The default value, or a description of it; null if the setting has no default. */
+  /** The default as a value or in words; null if the setting has none. */
   fallback: string | null;
-  /** The value for the example file; empty if there is none that can be written literally. */
+  /** A value that `.env.example` can show. */
   value: string;
 }
 
-const header = `# Settings of Bridge. Copy this file to .env, which Bridge reads at its start, and uncomment the settings that you change.
-# The values are the defaults. A setting without a value is unset by default.
-# A secret can be read from a file instead: ${secretSettings.map((name) => `${name}_FILE`).join(", ")}.
-`;
-
 /** Renders `.env.example`: every setting with its description and its default, commented out. */
-export function renderEnvironmentExample(): string {
-  const entries = Object.keys(settings).map(describeSetting);
+export function renderEnvironmentExample(settings: Settings): string {
+  const header = `# Settings of Bridge. Copy this file to .env, which Bridge reads at its start, and uncomment the settings that you change.
+# The values are the defaults. A setting without a value is unset by default.
+# A secret can be read from a file instead: ${listSecrets(settings)
+    .map((name) => `${name}_FILE`)
+    .join(", ")}.
+`;
+  const entries = Object.entries(settings).map(describeSetting);
   return [header, ...entries.map(({ name, description, value }) => `# ${description}\n#${name}=${value}\n`)].join("\n");
 }
 
 /** Renders the settings as a Markdown table. */
-export function renderSettingsTable(): string {
-  const rows = Object.keys(settings)
+export function renderSettingsTable(settings: Settings): string {
+  const rows = Object.entries(settings)
     .map(describeSetting)
     .map(({ name, description, fallback }) => `| \`${name}\` | ${renderFallback(fallback)} | ${escapeCell(withoutDefault(description))} |`);
   return ["| setting | default | description |", "|---|---|---|", ...rows].join("\n");
@@ -36,20 +41,17 @@ function renderFallback(fallback: string | null): string {
   return isDescription ? escapeCell(fallback) : `\`${fallback}\``;
 }
 
-function describeSetting(name: string): Setting {
-  const setting = settings[name as keyof typeof settings];
-  const description = setting.description ?? "";
-  const { example } = (setting.meta() ?? {}) as { example?: string };
-  const fallback = /Default: (.+)$/.exec(description)?.[1] ?? literalDefault(setting) ?? null;
-  // A default such as "<data dir>/…" is a description. It cannot be written as a value.
-  const writable = fallback !== null && !fallback.includes("<") && setting.safeParse(fallback).success;
-  return { name, description, fallback, value: example ?? (writable ? fallback : "") };
+function describeSetting([name, schema]: [string, z.ZodType]): Row {
+  const { description = "", example } = (schema.meta() ?? {}) as { description?: string; example?: string };
+  const unset = schema.safeParse(undefined).data;
+  const fallback = /Default: (.+)$/.exec(description)?.[1] ?? textOf(unset) ?? null;
+  // A default in words, such as "<data dir>/…", is no value of the setting.
+  const parsed = schema.safeParse(fallback);
+  const isValue = fallback !== null && parsed.success && isDeepStrictEqual(parsed.data, unset);
+  return { name, description, fallback, value: example ?? (isValue ? fallback : "") };
 }
 
-function literalDefault(setting: (typeof settings)[keyof typeof settings]): string | undefined {
-  const value = setting.safeParse(undefined).data;
-  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
-}
+const textOf = (value: unknown): string | undefined => (["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined);
 
 const withoutDefault = (description: string): string => description.replace(/ Default: .+$/, "");
 const escapeCell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/<([^>]+)>/g, "\\<$1\\>");

@@ -4,7 +4,7 @@ import { withTimeout } from "@hak2i/async-kit";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { createApp } from "./app/create-app.ts";
-import { loadConfig } from "./config/config.ts";
+import { loadConfig } from "./app/load-config.ts";
 import { BridgeError, StartError } from "./errors.ts";
 
 /** Beyond the drain time: a stopped runtime's grace (15 s), its adapter's shutdown (15 s), the last answers (10 s), the last callbacks (4 s). */

@@ -1,5 +1,5 @@
 import type { SessionConfigOption } from "@agentclientprotocol/sdk";
-import type { ExecutionAdapter, ExecutionRequest, GatewayCapabilities, Profile } from "#contract";
+import type { ExecutionAdapter, ExecutionRequest, GatewayCapabilities } from "#contract";
 import { AcpFailure } from "../shared/acp/acp-failure.ts";
 import type { AcpProfile } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
@@ -10,25 +10,12 @@ import { createProgramAdapter } from "../shared/agent-program/create-program-ada
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { findProgram } from "../shared/process/find-program.ts";
+import type { AcpAgent } from "./settings.ts";
 import { toolName } from "./tool-name.ts";
 import { readUsage } from "./usage.ts";
 
-/** All that Bridge knows of an agent that only its operator knows. */
-export interface AcpAgent {
-  /** Starts it so that it speaks the Agent Client Protocol over its pipes. */
-  command: readonly string[];
-  /** Names of further environment variables that it gets. */
-  env: readonly string[];
-  /** `agent`: a home per tenant and agent. `user`: the operator's own, with its login. */
-  home: "agent" | "user";
-  /** The session mode for each profile, by the agent's own ids. */
-  modes: { readonly [Name in Profile]?: string | undefined };
-  /** The method to authenticate with before a session, by the agent's own id. */
-  authMethod?: string | undefined;
-}
-
-/** Runs tasks on any agent that speaks the Agent Client Protocol, under the name that the operator gave it. */
-export function createAcpAgentAdapter(name: string, agent: AcpAgent): Required<ExecutionAdapter> {
+/** Runs tasks on any agent that speaks the Agent Client Protocol, under the name that the operator gave it. `probeSeconds` limits its probe. */
+export function createAcpAgentAdapter(name: string, agent: AcpAgent, probeSeconds?: number): Required<ExecutionAdapter> {
   const program: AgentProgram = {
     provider: name,
     connections: [underItsName(createAcpConnection(profileOf(agent)), agent)],
@@ -38,7 +25,10 @@ export function createAcpAgentAdapter(name: string, agent: AcpAgent): Required<E
   };
   const adapter = createProgramAdapter(program);
   const { home, env } = agent;
-  return { ...adapter, initialize: (config) => adapter.initialize({ ...config, settings: { ...config.settings, home, env } }) };
+  return {
+    ...adapter,
+    initialize: (config) => adapter.initialize({ ...config, settings: { probeSeconds, ...config.settings, home, env } }),
+  };
 }
 
 function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpAgent): AcpProfile {

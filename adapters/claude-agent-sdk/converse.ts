@@ -9,9 +9,9 @@ import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { JSON_OUTPUT_LIMITS, type ProcessEnd } from "../shared/process/run-process.ts";
 import { createAnswering } from "./answer-question.ts";
 import { createChildProcess } from "./child-process.ts";
-import { homeSetting } from "./home-setting.ts";
 import { optionsFor } from "./options.ts";
 import { type ClaudeAgentSdk, createFaultLog, type Query, type UserMessage } from "./sdk.ts";
+import { homeSetting } from "./settings.ts";
 
 /** How long a program may take to tell its result when its turn is interrupted, and to exit once it has told it: it takes up to 1.5 s to tidy up. */
 const INTERRUPT_LIMIT_MS = 1_500;

@@ -1,17 +1,15 @@
 import { createRequire } from "node:module";
-import { z } from "zod";
 import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { findInstalledSdk, packageName } from "./sdk.ts";
+import { packageDirectory } from "./settings.ts";
 
 /** The version that the suite of real programs runs. */
 const testedVersion = "0.3.328";
 
-const settingsSchema = z.looseObject({ package: z.string().optional() });
-
 /** Where the SDK is, and the Claude Code that it runs: the package, and one for the platform that npm installs beside it. */
 export function findSdk({ settings, env }: Pick<ProgramContext, "settings" | "env">): ProgramLookup {
-  const directory = settingsSchema.parse(settings).package;
+  const directory = packageDirectory(settings);
   const sdk = findInstalledSdk(directory ?? import.meta.dirname);
   if (sdk === null) {
     const where = directory === undefined ? "with Bridge" : "in the directory of BRIDGE_CLAUDE_AGENT_SDK_PACKAGE";

@@ -2,8 +2,8 @@ import type { ExecutionAdapter } from "#contract";
 import type { AgentProgram } from "../shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
 import { checkLogin } from "../shared/claude-code/login.ts";
-import { homeSetting } from "./home-setting.ts";
 import { inProcessConnection } from "./in-process.ts";
+import { homeSetting } from "./settings.ts";
 
 const claudeAgentSdk: AgentProgram = {
   provider: "claude-agent-sdk",

@@ -11,7 +11,7 @@ import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { readTurnUsage } from "./acp-usage.ts";
 import { capabilities } from "./capabilities.ts";
-import { homeSetting } from "./home-setting.ts";
+import { homeSetting } from "./settings.ts";
 
 /** Where its tools have their names. */
 const nameSchema = z.object({ claudeCode: z.object({ toolName: z.string() }) });

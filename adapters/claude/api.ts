@@ -1,7 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
-import { modelSettingsOf } from "../shared/model-api/model-settings.ts";
+import { modelSettingsOf } from "../shared/model-api/settings.ts";
 
 const VERSION = "2023-06-01";
 

@@ -17,7 +17,7 @@ import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { claudeArguments } from "./arguments.ts";
 import { cliCapabilities } from "./capabilities.ts";
-import { homeSetting } from "./home-setting.ts";
+import { homeSetting } from "./settings.ts";
 
 /** One start of `claude` a task, told in JSON lines. */
 export const cliConnection: ProgramConnection = {

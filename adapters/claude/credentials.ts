@@ -1,7 +1,7 @@
 import type { Connection } from "#contract";
 import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { checkLogin } from "../shared/claude-code/login.ts";
-import { homeSetting } from "./home-setting.ts";
+import { homeSetting } from "./settings.ts";
 
 /** Looks for the credentials of Claude Code. */
 export const findCredentials = (connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials> =>

@@ -2,7 +2,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { defaultSettingsMiddleware, wrapLanguageModel } from "ai";
 import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
-import { modelSettingsOf } from "../shared/model-api/model-settings.ts";
+import { modelSettingsOf } from "../shared/model-api/settings.ts";
 
 /** Nothing is kept at the vendor: what a conversation needs to go on, its reasoning included, comes back with each answer. */
 const stateless = defaultSettingsMiddleware({ settings: { providerOptions: { openai: { store: false } } } });

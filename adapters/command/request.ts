@@ -1,13 +1,9 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
-import type { ExecutionRequest } from "#contract";
+import { type ExecutionRequest, settingsSchema } from "#contract";
+import { commandSettings } from "./settings.ts";
 
-/** The adapter's settings: the program with its arguments, and the environment variables that it gets. */
-const commandSettingsSchema = z.object({
-  argv: z.array(z.string()).min(1).optional(),
-  env: z.array(z.string()).default([]),
-});
+const commandSettingsSchema = settingsSchema(commandSettings);
 
 /** The example agent: works without a key, a model or a network. */
 const exampleAgent = [process.execPath, fileURLToPath(new URL("../../examples/agents/file-report.js", import.meta.url))];

@@ -1,4 +1,4 @@
-import { readInput } from "bridge-council";
+import { estimateTimeoutSeconds, readInput } from "bridge-council";
 import type {
   AdapterConfig,
   AdapterHealthStatus,
@@ -11,8 +11,8 @@ import type {
 import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import type { CouncilKind } from "./council-kind.ts";
-import { councilSettingsSchema } from "./council-settings.ts";
 import { runCouncilTask } from "./council-task.ts";
+import { councilSettingsSchema } from "./settings.ts";
 
 /** Bridge stops a task when its time is up: the report has to be written before. */
 const MARGIN_SECONDS = 5;
@@ -97,9 +97,13 @@ function checkRuntimes({ providers }: CouncilKind, config: AdapterConfig): Adapt
   const preflight = providers.map((provider) => {
     const described = config.describeProvider(provider);
     if (described === null) return { step: provider, ok: false, detail: `${provider} is not loaded: add it to BRIDGE_ADAPTERS.` };
-    const detail =
+    const health =
       described.detail === null ? `${provider} is ${described.health}.` : `${provider} is ${described.health}: ${described.detail}`;
-    return { step: provider, ok: described.health !== "offline", detail };
+    const seconds = estimateTimeoutSeconds({ files: 10 }, "standard", described.timeoutMultiplier);
+    const estimate = `Estimated time for one answer: ${seconds} s for a scope of 10 files at intensity standard.`;
+    return described.health === "offline"
+      ? { step: provider, ok: false, detail: health }
+      : { step: provider, ok: true, detail: `${health} ${estimate}` };
   });
   const isUsable = preflight.some(({ ok }) => ok);
   return {

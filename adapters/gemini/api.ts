@@ -3,7 +3,7 @@ import { APICallError } from "ai";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
-import { modelSettingsOf } from "../shared/model-api/model-settings.ts";
+import { modelSettingsOf } from "../shared/model-api/settings.ts";
 
 /** The Gemini API, with the key that Gemini CLI would have. */
 const findEndpoint: FindEndpoint = ({ settings, env }) => {

@@ -6,7 +6,7 @@ import { programEnvironment } from "../shared/agent-program/program-environment.
 import { callLogFile } from "./call-log.ts";
 import { policyOf } from "./policy.ts";
 import { preloadedCode } from "./preloaded-code.ts";
-import { geminiSettings } from "./settings.ts";
+import { buildSettingsFile } from "./settings-file.ts";
 
 /** Variables that the vendor documents: credentials, and where the models are. */
 const documented = [
@@ -67,7 +67,7 @@ export async function prepareStart({ request, context }: Pick<ProgramTask, "requ
   const callLog = callLogFile(tmp);
   if (context.settings.home === "user") return { env: geminiEnvironment(context, { callLog }), policyFile };
 
-  const settings = JSON.stringify(geminiSettings(context, request.mcpServers ?? []));
+  const settings = JSON.stringify(buildSettingsFile(context, request.mcpServers ?? []));
   await writeFileInside(files, "settings.json", settings, own);
   // Sessions are what a task leaves to the next.
   for (const kept of ["tmp", "history"]) {

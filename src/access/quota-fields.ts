@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expected } from "../errors.ts";
+import { expected } from "#contract";
 import type { TenantQuota } from "../task.ts";
 
 const isWeight = (value: unknown): boolean => typeof value === "number" && value >= 0.01 && value <= 1000;

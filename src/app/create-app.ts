@@ -1,7 +1,8 @@
 import path from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { acpAgents, catalogue, reportIsolatedError } from "../../adapters/index.ts";
+import type { Catalog } from "#contract";
+import { reportIsolatedError, catalog as shippedAdapters } from "../../adapters/index.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { loadTokens } from "../access/tokens.ts";
 import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
@@ -33,6 +34,8 @@ export interface App {
 export interface AppOptions {
   /** Replaces the adapters that the configuration names. */
   adapters?: readonly LoadedAdapter[];
+  /** Replaces the adapters that ship with Bridge. */
+  catalog?: Catalog;
   environment?: Environment;
   /** Replaces the name servers of this machine. */
   resolve?: Lookup;
@@ -58,12 +61,12 @@ export async function createApp(config: Config, logger: Logger, options: AppOpti
 
 async function composeApp(config: Config, logger: Logger, options: AppOptions, releaseLock: () => void): Promise<App> {
   const { version } = packageJson;
-  const { environment = process.env, resolve, maxEventLoopDelayMs } = options;
+  const { catalog = shippedAdapters, environment = process.env, resolve, maxEventLoopDelayMs } = options;
   const sandbox = await openSandbox(config, environment);
-  const loaded = options.adapters ?? (await loadAdapters(config.adapters, { ...catalogue, ...acpAgents(config.acpAgents) }));
+  const loaded = options.adapters ?? (await loadAdapters(config.adapters, { catalog, adapterSettings: config.adapterSettings }));
   const tokens = loadTokens({ config, logger });
   const metrics = createMetrics(version);
-  const engine = createEngine(config, { loaded, environment, sandbox: sandbox.sandbox, resolve, tokens, metrics, logger });
+  const engine = createEngine(config, { loaded, catalog, environment, sandbox: sandbox.sandbox, resolve, tokens, metrics, logger });
   tokens.onQuotasChanged(engine.dispatcher.onQuotasChanged);
   const endpoints = await createEndpoints(config, { engine, tokens, metrics, logger, version, maxEventLoopDelayMs });
   const lifecycle = createLifecycle(config, { engine, endpoints, sandbox, loaded, tokens, environment, metrics, logger, version });

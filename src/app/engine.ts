@@ -1,8 +1,7 @@
 import path from "node:path";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { Logger } from "pino";
-import type { Sandbox } from "#contract";
-import { catalogue } from "../../adapters/index.ts";
+import type { Catalog, Sandbox } from "#contract";
 import type { Tokens } from "../access/tokens.ts";
 import { createAdapterRegistry, type LoadedAdapter } from "../adapters/adapter-registry.ts";
 import { createApprovals } from "../approvals/approvals.ts";
@@ -24,6 +23,8 @@ import type { Environment } from "./sandbox.ts";
 /** What the engine is created with besides the configuration. */
 interface EngineOptions {
   loaded: readonly LoadedAdapter[];
+  /** The adapters that can be enabled, for error messages. */
+  catalog: Catalog;
   environment: Environment;
   sandbox: Sandbox | null;
   /** Replaces the name servers of this machine; for tests. */
@@ -37,7 +38,7 @@ interface EngineOptions {
 export type Engine = ReturnType<typeof createEngine>;
 
 /** Opens the store and creates the engine on it. No task runs before `startAdapters`. */
-export function createEngine(config: Config, { loaded, environment, sandbox, resolve, tokens, metrics, logger }: EngineOptions) {
+export function createEngine(config: Config, { loaded, catalog, environment, sandbox, resolve, tokens, metrics, logger }: EngineOptions) {
   const logFault = createFaultLog({ file: config.databaseFile, logger });
   const store = openStore({
     file: config.databaseFile,
@@ -78,7 +79,7 @@ export function createEngine(config: Config, { loaded, environment, sandbox, res
     idleSeconds: config.idleSeconds,
     drainSeconds: config.drainSeconds,
     mcpCommands: config.mcpCommands,
-    shipped: Object.keys(catalogue),
+    shipped: catalog.flatMap((entry) => ("provider" in entry ? [entry.provider] : [])),
   });
 
   /** Initializes the adapters and reports their events to the dispatcher. Resolves when every adapter has been checked once. */

@@ -13,12 +13,12 @@ export type OpenedSandbox = { sandbox: Sandbox; missing: null } | { sandbox: nul
 /** Opens the sandbox that the configuration asks for. Throws StartError if it is required and does not work. */
 export async function openSandbox(config: Config, env: Environment): Promise<OpenedSandbox> {
   if (config.sandbox === "off") return { sandbox: null, missing: null };
-  const { dataDir, workspacesDir, databaseFile, tokensFile, secretFiles, adapterSettings, acpAgents } = config;
+  const { dataDir, workspacesDir, databaseFile, tokensFile, secretFiles, adapterSettings } = config;
   const created = await createSandbox({
     env,
     hidden: [dataDir, workspacesDir],
     secrets: [databaseFile, ...(tokensFile === null ? [] : [tokensFile]), ...secretFiles, path.resolve(".env")],
-    programs: [path.join(import.meta.dirname, "../.."), ...pathsIn([adapterSettings, acpAgents])],
+    programs: [path.join(import.meta.dirname, "../.."), ...pathsIn(adapterSettings)],
     directory: path.join(dataDir, "sandbox"),
   });
   if (!("missing" in created)) return { sandbox: created, missing: null };

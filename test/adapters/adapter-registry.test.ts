@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { ExecutionAdapter } from "#contract";
-import { catalogue } from "../../adapters/index.ts";
+import { type ExecutionAdapter, findEntry } from "#contract";
+import { catalog } from "../../adapters/index.ts";
 import { type AdapterHost, type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../../src/adapters/adapter-registry.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
@@ -23,7 +23,7 @@ test.each([
   ["gemini", 1],
   ["command", 1],
 ])("%s is told to take %d times as long as others", async (provider, timeoutMultiplier) => {
-  const module = await catalogue[provider]?.();
+  const module = await findEntry(catalog, provider)?.load();
   if (module === undefined) return expect.unreachable();
   expect(registryOf({ provider, adapter: module.createAdapter() }).describe(provider)).toMatchObject({ timeoutMultiplier });
 });

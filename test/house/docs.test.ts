@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { settings } from "../../src/config/settings.ts";
+import { listAllSettings } from "../../src/app/load-config.ts";
 import { errorCodes } from "../../src/errors.ts";
 
+const allSettings = listAllSettings();
 const repository = path.resolve(import.meta.dirname, "../..");
 const { scripts } = JSON.parse(readFileSync(path.join(repository, "package.json"), "utf8")) as { scripts: Record<string, string> };
 const pages = ["docs", "examples", "packages", "."].flatMap((directory) =>
@@ -51,7 +52,7 @@ describe.each(pages)("%s", (page) => {
     const commands = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, name]) => name ?? "");
     expect(commands.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
     const names = [...text.matchAll(/\b(?:BRIDGE|GATEWAY)_[A-Z_]+\b(?!\*)/g)].map(([name]) => name);
-    expect(names.filter((name) => !Object.hasOwn(settings, name) && !otherNames.has(name))).toEqual([]);
+    expect(names.filter((name) => !Object.hasOwn(allSettings, name) && !otherNames.has(name))).toEqual([]);
   });
 });
 

@@ -6,7 +6,7 @@ import path from "node:path";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/app/create-app.ts";
-import { loadConfig } from "../../src/config/config.ts";
+import { loadConfig } from "../../src/app/load-config.ts";
 import { compileCache } from "../harness/compile-cache.ts";
 import { shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { isAlive } from "../support/is-alive.ts";

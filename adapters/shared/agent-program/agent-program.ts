@@ -1,7 +1,7 @@
 import type { AdapterConfig, AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities, Sandbox } from "#contract";
 import type { OfferedTools } from "../declared-tools/offered-tools.ts";
-import type { ProgramSettings } from "./program-settings.ts";
 import type { SessionTotals } from "./session-totals.ts";
+import type { ProgramSettings } from "./settings.ts";
 import type { TaskTimeline } from "./task-timeline.ts";
 
 /** Settings, directories and callbacks of one adapter of an agent program. */

@@ -21,9 +21,9 @@ import { needsApproval } from "./decide-approval.ts";
 import { finishAnswer } from "./finish-answer.ts";
 import { notStartedResult } from "./not-started-result.ts";
 import { type FoundConnection, findConnections, isUsable, type Probes, probeConnections, reportHealth } from "./preflight.ts";
-import { programSettingsSchema } from "./program-settings.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { createSessionTotals, removeOldTotals, type SessionTotals } from "./session-totals.ts";
+import { programSettingsSchema } from "./settings.ts";
 import { createTaskTimeline } from "./task-timeline.ts";
 
 /** How long a list of models is cached. */

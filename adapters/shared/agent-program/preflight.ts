@@ -1,6 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
 import { withTimeout } from "@hak2i/async-kit";
-import { estimateTimeoutSeconds } from "bridge-council";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
 import { sandboxStep } from "../process/sandbox-step.ts";
 import type { AgentProgram, Probe, ProgramConnection, ProgramContext, ProgramLookup } from "./agent-program.ts";
@@ -113,11 +112,10 @@ export async function reportHealth(
     ok: true,
     detail: `${multiAgent.replace(/\.$/, "")}. Councils do not use it: each role of a council runs as a separate task.`,
   });
-  const seconds = estimateTimeoutSeconds({ files: 10 }, "standard", program.timeoutMultiplier);
   steps.push({
     step: "timeout",
     ok: true,
-    detail: `Estimate for one answer in a council: ${seconds} s for a scope of 10 files at intensity standard. The multiplier of this runtime is ${program.timeoutMultiplier}.`,
+    detail: `Estimated time limits are multiplied by ${program.timeoutMultiplier} for this runtime.`,
   });
   steps.push(...sandboxStep(context.sandbox));
   return {

@@ -1,5 +1,5 @@
 import type { ProgramContext } from "./agent-program.ts";
-import type { ProgramSettings } from "./program-settings.ts";
+import type { ProgramSettings } from "./settings.ts";
 
 const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"] as const;
 /** Variables of Bridge's environment that every program inherits. It inherits others only if its adapter or the operator names them. */

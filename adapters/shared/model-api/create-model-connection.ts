@@ -6,8 +6,8 @@ import { createConversations } from "./conversations.ts";
 import type { FindEndpoint, ModelEndpoint } from "./model-endpoint.ts";
 import { ModelFailure, networkWords, originOf, redact } from "./model-failure.ts";
 import { createModelHttp, faultInProxies } from "./model-http.ts";
-import { modelSettingsOf } from "./model-settings.ts";
 import { converse, type ModelState } from "./run-model-task.ts";
+import { modelSettingsOf } from "./settings.ts";
 
 /** What a model can do that has a memory, and no tools. */
 export const chatCapabilities: GatewayCapabilities = {

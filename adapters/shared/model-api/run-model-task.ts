@@ -21,9 +21,9 @@ import { openMcpTools } from "./mcp-tools.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
 import { explainError, ModelFailure } from "./model-failure.ts";
 import type { ModelHttp } from "./model-http.ts";
-import { modelSettingsOf } from "./model-settings.ts";
 import { continueWith } from "./open-calls.ts";
 import { costOf } from "./prices.ts";
+import { modelSettingsOf } from "./settings.ts";
 import { makeCallIdsUnique } from "./unique-call-ids.ts";
 
 /** What a connection holds between tasks. */

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
-import type { AcpAgent } from "../../../adapters/acp-agent/index.ts";
-import { acpAgents, catalogue } from "../../../adapters/index.ts";
+import { type AdapterConfig, type AdapterEvent, type ExecutionRequest, findEntry, findFamily } from "#contract";
+import type { AcpAgent } from "../../../adapters/acp-agent/settings.ts";
+import { catalog } from "../../../adapters/index.ts";
 import { type AdapterBench, openBench } from "../../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { answers, received } from "../shared/acp/scripted-acp.ts";
@@ -42,10 +42,13 @@ const textOf = (events: readonly AdapterEvent[]) =>
   events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : [])).join("");
 
 test("acp:<name> is an adapter of that name", async () => {
-  const agents = acpAgents({ goose: { command: ["goose", "acp"], env: [], home: "agent", modes: {} } });
-  expect(Object.keys(agents)).toEqual(["acp:goose"]);
-  expect((await agents["acp:goose"]?.())?.createAdapter().provider).toBe("goose");
-  expect(Object.keys(catalogue).filter((name) => name.startsWith("acp:"))).toEqual([]);
+  const found = findFamily(catalog, "acp:goose");
+  expect(found).toMatchObject({ family: { prefix: "acp" }, member: "goose" });
+  const agent = found?.family.find("goose", { agents: { goose: { command: ["goose", "acp"], env: [], home: "agent", modes: {} } } });
+  if (agent === undefined || "missing" in agent) return expect.unreachable();
+  expect((await agent.load()).createAdapter().provider).toBe("goose");
+  expect(found?.family.find("other", { agents: {} })).toEqual({ missing: expect.stringContaining("BRIDGE_ACP_AGENTS") });
+  expect(findEntry(catalog, "acp:goose")).toBeUndefined();
 });
 
 test("a program that is not there: offline, with the setting that names it", async () => {

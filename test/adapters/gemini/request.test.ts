@@ -8,11 +8,11 @@ import { cliArguments } from "../../../adapters/gemini/arguments.ts";
 import { findCredentials } from "../../../adapters/gemini/credentials.ts";
 import { escapeMentions } from "../../../adapters/gemini/mentions.ts";
 import { policyOf } from "../../../adapters/gemini/policy.ts";
-import { geminiSettings } from "../../../adapters/gemini/settings.ts";
+import { buildSettingsFile } from "../../../adapters/gemini/settings-file.ts";
 import { prepareStart } from "../../../adapters/gemini/start.ts";
 import { findObeyedFile, needsTrust } from "../../../adapters/gemini/workspace-trust.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { programSettingsSchema } from "../../../adapters/shared/agent-program/program-settings.ts";
+import { programSettingsSchema } from "../../../adapters/shared/agent-program/settings.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", args: ["--key=$KEY"], env: { PASS: "a$b" } };
@@ -118,7 +118,7 @@ describe("the policy", () => {
 
 describe("settings", () => {
   test("telemetry and updates are off, retries and turns bounded, hooks off, answers that repeat themselves allowed", () => {
-    expect(geminiSettings(contextOf(), [])).toMatchObject({
+    expect(buildSettingsFile(contextOf(), [])).toMatchObject({
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
       general: { enableAutoUpdate: false, maxAttempts: 3 },
@@ -132,11 +132,11 @@ describe("settings", () => {
     [{ GOOGLE_GENAI_USE_VERTEXAI: "true" }, "vertex-ai"],
     [{ GOOGLE_GENAI_USE_GCA: "true" }, "oauth-personal"],
   ])("with %j it signs in by %s", (env, selectedType) => {
-    expect(geminiSettings(contextOf({}, env), [])).toMatchObject({ security: { auth: { selectedType } } });
+    expect(buildSettingsFile(contextOf({}, env), [])).toMatchObject({ security: { auth: { selectedType } } });
   });
 
   test("no dollar sign of an MCP server is left for the program to put a variable in", () => {
-    const { mcpServers } = geminiSettings(contextOf(), [
+    const { mcpServers } = buildSettingsFile(contextOf(), [
       server,
       { name: "far", transport: "http", url: "https://h/$KEY", headers: { Authorization: "$KEY" } },
     ]);

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createApp } from "../../../src/app/create-app.ts";
-import { loadConfig } from "../../../src/config/config.ts";
+import { loadConfig } from "../../../src/app/load-config.ts";
 import { createOverload } from "../../../src/http/server/overload.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -81,8 +81,7 @@ describe("a preflight", () => {
         {
           step: "timeout",
           ok: true,
-          detail:
-            "Estimate for one answer in a council: 270 s for a scope of 10 files at intensity standard. The multiplier of this runtime is 1.5.",
+          detail: "Estimated time limits are multiplied by 1.5 for this runtime.",
         },
       ],
     });

@@ -9,8 +9,8 @@ import type {
   ProgramTask,
 } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
-import { programSettingsSchema } from "../../../../adapters/shared/agent-program/program-settings.ts";
 import { runProgram, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
+import { programSettingsSchema } from "../../../../adapters/shared/agent-program/settings.ts";
 
 const agent = path.join(import.meta.dirname, "../../../fixtures/programs/scripted-agent.js");
 
