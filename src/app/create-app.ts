@@ -35,22 +35,22 @@ import { createTaskReader } from "../dispatch/task-reader.ts";
 import { BridgeError, StartError } from "../errors.ts";
 import { createEventLog } from "../events/event-log.ts";
 import { gatewayRoutes } from "../http/gateway/gateway.ts";
-import { registerAdapterRoutes } from "../http/routes/adapters.ts";
-import { registerApprovalRoutes } from "../http/routes/approvals.ts";
-import { registerCallbackRoutes } from "../http/routes/callbacks.ts";
-import { registerDispatchRoute } from "../http/routes/dispatch.ts";
-import { registerHealthRoutes } from "../http/routes/health.ts";
-import { registerMetricsRoute } from "../http/routes/metrics.ts";
-import { registerServiceInfoRoute } from "../http/routes/service-info.ts";
-import { registerTaskFileRoutes } from "../http/routes/task-files.ts";
-import { registerTaskRoutes } from "../http/routes/tasks.ts";
+import { adapterRoutes } from "../http/routes/adapters.ts";
+import { approvalRoutes } from "../http/routes/approvals.ts";
+import { callbackRoutes } from "../http/routes/callbacks.ts";
+import { dispatchRoutes } from "../http/routes/dispatch.ts";
+import { healthRoutes } from "../http/routes/health.ts";
+import { metricsRoutes } from "../http/routes/metrics.ts";
+import { serviceInfoRoutes } from "../http/routes/service-info.ts";
+import { taskFileRoutes } from "../http/routes/task-files.ts";
+import { taskRoutes } from "../http/routes/tasks.ts";
 import { workspaceRoutes } from "../http/routes/workspaces.ts";
 import { createServer } from "../http/server/create-server.ts";
-import { createOverload } from "../http/server/overload.ts";
-import { createEventStreams } from "../http/streams/event-stream.ts";
+import { createOverloadMonitor } from "../http/server/overload-monitor.ts";
+import { createEventStreams } from "../http/streams/event-streams.ts";
 import { eventRoutes } from "../http/streams/events.ts";
 import { taskEventRoutes } from "../http/streams/task-events.ts";
-import { createHeldBytes } from "../http/wire/held-bytes.ts";
+import { createClientMemory } from "../http/wire/client-memory.ts";
 import { createMetrics } from "../metrics.ts";
 import { createSchemaChecker } from "../requests/schema-checker.ts";
 import { lockFile } from "../store/lock-file.ts";
@@ -60,8 +60,8 @@ import { createFaultLog } from "../store/sqlite/fault-log.ts";
 import { openStore } from "../store/sqlite/open-store.ts";
 import { createBridgeHandler } from "../websocket/bridge-handler.ts";
 import { createWebSocketBridgeServer, type WebSocketBridgeServer } from "../websocket/bridge-server.ts";
-import { createRunFollower } from "../websocket/follow-run.ts";
 import { createOps } from "../websocket/ops.ts";
+import { createRunFollower } from "../websocket/run-follower.ts";
 import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
 import { createTaskFiles } from "../workspaces/task-files.ts";
 import { createWorkspaces } from "../workspaces/workspace.ts";
@@ -187,31 +187,31 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const tickets = createTickets();
   // Fastify would tell the address too, before us and in prose.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
-  const heldBytes = createHeldBytes();
-  const overload = createOverload({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
-  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets, overload, heldBytes });
+  const clientMemory = createClientMemory();
+  const overload = createOverloadMonitor({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
+  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets, overload, clientMemory });
   const recovered = Promise.withResolvers<void>();
   // The port opens first, so that the address can be told first; requests wait until the past is dealt with.
   server.addHook("onRequest", () => recovered.promise);
-  const eventStreams = createEventStreams({ store, eventLog, heldBytes, metrics, logger });
+  const eventStreams = createEventStreams({ store, eventLog, clientMemory, metrics, logger });
   server.addHook("preClose", () => eventStreams.closeAll("shutdown"));
   await server.register(fastifySSE);
   const tasks = createTaskReader(store, dispatcher);
   const acceptDispatch = createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
-  registerDispatchRoute(server, { acceptDispatch, dispatcher, tasks });
-  registerTaskRoutes(server, { dispatcher, tasks });
+  await server.register(dispatchRoutes, { acceptDispatch, dispatcher, tasks });
+  await server.register(taskRoutes, { dispatcher, tasks });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
-  await server.register(workspaceRoutes({ workspaces: workspaceList, files: createWorkspaceFiles({ workspaces }) }));
-  registerTaskFileRoutes(server, { taskFiles: createTaskFiles({ store, workspaces }) });
-  await server.register(taskEventRoutes({ store, eventStreams }));
-  await server.register(eventRoutes({ store, eventStreams, tickets }));
-  registerCallbackRoutes(server, { callbacks: createCallbacks(store, callbackWorker) });
-  registerApprovalRoutes(server, { approvals });
-  registerAdapterRoutes(server, { registry, dispatcher });
-  await server.register(gatewayRoutes({ registry, dispatcher, logger }));
-  registerServiceInfoRoute(server, version);
-  registerHealthRoutes(server, { dispatcher, registry, checkWritable: store.checkWritable });
-  registerMetricsRoute(server, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
+  await server.register(workspaceRoutes, { workspaces: workspaceList, files: createWorkspaceFiles({ workspaces }) });
+  await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }) });
+  await server.register(taskEventRoutes, { store, eventStreams });
+  await server.register(eventRoutes, { store, eventStreams, tickets });
+  await server.register(callbackRoutes, { callbacks: createCallbacks(store, callbackWorker) });
+  await server.register(approvalRoutes, { approvals });
+  await server.register(adapterRoutes, { registry, dispatcher });
+  await server.register(gatewayRoutes, { registry, dispatcher, logger });
+  await server.register(serviceInfoRoutes, { version });
+  await server.register(healthRoutes, { dispatcher, registry, checkWritable: store.checkWritable });
+  await server.register(metricsRoutes, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
 
   // Its ops ask the server whether it stops.
   let bridgeServer: WebSocketBridgeServer;
@@ -233,15 +233,15 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     knownOps: ops.map(({ name }) => name),
     isDraining: () => dispatcher.draining,
     frameLimitBytes: config.bodyLimitBytes,
-    heldBytes,
+    clientMemory,
     metrics,
     logger,
   });
   await server.register(bridgeServer.routes);
-  tokens.onWithdrawn((principal) => {
-    tickets.withdraw(principal);
-    eventStreams.withdraw(principal);
-    bridgeServer.withdraw(principal);
+  tokens.onRevoked((principal) => {
+    tickets.revoke(principal);
+    eventStreams.disconnect(principal);
+    bridgeServer.disconnect(principal);
   });
   tokens.onQuotasChanged(dispatcher.onQuotasChanged);
   await server.ready();

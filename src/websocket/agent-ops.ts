@@ -3,10 +3,10 @@ import type { AcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { BridgeChannel, BridgeMeta } from "./bridge-protocol.ts";
-import type { RunFollower } from "./follow-run.ts";
 import { defineOp, type Op } from "./op.ts";
 import { ok, runNotFound } from "./responses.ts";
 import { createResultOp, type ResultDependencies } from "./result-op.ts";
+import type { RunFollower } from "./run-follower.ts";
 import { runIdSchema } from "./run-id.ts";
 
 /** What the ops on runs need. A run is a task: `runId` is its `taskId`. */
@@ -80,7 +80,7 @@ export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, foll
       scope: "read",
       payload: z.strictObject({ runId: runIdSchema, after: z.string().max(200).optional() }),
       async handle({ runId, after }, meta) {
-        const place = follower.readPlace("after", after);
+        const place = follower.parsePosition("after", after);
         const run = await tasks.findProgress(meta.tenant, runId);
         if (run === null) return runNotFound(runId);
         const channel = openChannel(meta, "runId");

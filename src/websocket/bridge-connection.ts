@@ -2,9 +2,9 @@ import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "@fastify/websocket";
 import { isLate } from "../callbacks/deadline.ts";
-import { type Hold, UNCOUNTED_BYTES } from "../http/wire/held-bytes.ts";
+import { type Reservation, UNCOUNTED_BYTES } from "../http/wire/client-memory.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
-import type { Frame } from "./envelope.ts";
+import type { Frame } from "./parse-envelope.ts";
 
 /** Frames of one socket that are in work at once; the others wait, and so does who sends them. */
 export const MAX_IN_FLIGHT = 16;
@@ -32,7 +32,7 @@ export interface ConnectionOptions {
   /** The connection below the socket. */
   stream: Pick<Socket, "bytesRead" | "on">;
   /** Counts the memory that this client occupies. */
-  hold: Hold;
+  reservation: Reservation;
   /** Called when more of an incomplete message arrives. */
   onUnfinished(): void;
   /** Makes the answer of a frame; never rejects. */
@@ -42,9 +42,9 @@ export interface ConnectionOptions {
   onCutOff(): void;
 }
 
-/** Answers the frames of a socket, each once, and bounds what a client can make Bridge hold. */
+/** Answers the frames of a socket, each once, and bounds what a client can make Bridge reservation. */
 export function openConnection(socket: WebSocket, options: ConnectionOptions): BridgeConnection {
-  const { stream, hold, answer, heartbeatMs, onUnfinished, onCutOff } = options;
+  const { stream, reservation, answer, heartbeatMs, onUnfinished, onCutOff } = options;
   const waiting: Frame[] = [];
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   let inFlight = 0;
@@ -75,7 +75,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
   void closed.then(() => {
     clearInterval(heartbeat);
     over.abort();
-    hold.release();
+    reservation.release();
   });
   socket.on("message", (bytes: Buffer, isBinary) => {
     if (isClosing) return;
@@ -105,7 +105,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
 
   function count(): void {
     const bytes = unfinishedBytes + frameBytes + untakenBytes;
-    hold.set(bytes < UNCOUNTED_BYTES ? 0 : bytes);
+    reservation.set(bytes < UNCOUNTED_BYTES ? 0 : bytes);
   }
 
   function mayWork(next: Frame): boolean {
@@ -215,7 +215,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
     close,
     dismiss(code, reason) {
       takeNoMore();
-      hold.release();
+      reservation.release();
       // Stop reading, so that the rest of the message is not buffered.
       socket.pause();
       socket.close(code, reason);

@@ -3,17 +3,17 @@ import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi, FastifyZodOpenApiSchema } from "fastify-zod-openapi";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { callAt } from "../access/call-at.ts";
-import { comesFrom, type Principal } from "../access/principal.ts";
+import { derivesFrom, type Principal } from "../access/principal.ts";
+import { startWallClockTimer } from "../access/wall-clock-timer.ts";
 import { BridgeError } from "../errors.ts";
-import { endWithProblem } from "../http/wire/client-errors.ts";
-import type { HeldBytes } from "../http/wire/held-bytes.ts";
+import { sendProblemOnSocket } from "../http/wire/client-errors.ts";
+import type { ClientMemory } from "../http/wire/client-memory.ts";
 import { problemResponses } from "../http/wire/problem.ts";
-import { BRIDGE_ENDPOINT, isBridgeUpgrade } from "../http/wire/upgrade.ts";
+import { isWebSocketUpgrade, WEBSOCKET_PATH } from "../http/wire/websocket-upgrade.ts";
 import type { Metrics } from "../metrics.ts";
-import { createFrameAnswerer } from "./answer-frame.ts";
 import { type BridgeConnection, openConnection } from "./bridge-connection.ts";
 import { type BridgeRequestHandler, type BridgeServer, closeCodes } from "./bridge-protocol.ts";
+import { createFrameHandler } from "./handle-frame.ts";
 
 /** How many sockets one tenant may hold open: enough for its clients, and an end to a client that leaks them. */
 export const MAX_SOCKETS_PER_TENANT = 1000;
@@ -23,7 +23,7 @@ export interface WebSocketBridgeServer extends BridgeServer {
   /** Its one route; the sockets are stopped before the server closes. */
   routes: FastifyPluginAsyncZodOpenApi;
   /** Closes the sockets of a principal whose token is taken back. */
-  withdraw(principal: Principal): void;
+  disconnect(principal: Principal): void;
 }
 
 /** What it is made of; the times are for tests. */
@@ -34,12 +34,12 @@ export interface WebSocketBridgeServerOptions {
   /** No socket is opened any more, although those that are open go on. */
   isDraining?: () => boolean;
   frameLimitBytes: number;
-  heldBytes: HeldBytes;
+  clientMemory: ClientMemory;
   metrics: Metrics;
   logger: Logger;
   clock?: () => number;
   heartbeatMs?: number;
-  lastAnswersMs?: number;
+  drainMs?: number;
   closeGraceMs?: number;
 }
 
@@ -50,15 +50,15 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     knownOps,
     isDraining = () => false,
     frameLimitBytes,
-    heldBytes,
+    clientMemory,
     metrics,
     logger,
     clock = Date.now,
     heartbeatMs = 30_000,
-    lastAnswersMs = 2000,
+    drainMs = 2000,
     closeGraceMs = 1000,
   } = options;
-  const answer = createFrameAnswerer({ handler, knownOps: new Set(knownOps), metrics, logger, clock });
+  const answer = createFrameHandler({ handler, knownOps: new Set(knownOps), metrics, logger, clock });
   const connections = new Map<BridgeConnection, Principal>();
   let running = false;
 
@@ -71,7 +71,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     const { tenant, name, expiresAt } = principal;
     const connection = openConnection(socket, {
       stream: request.raw.socket,
-      hold: heldBytes.open(tenant),
+      reservation: clientMemory.open(tenant),
       answer: (frame, channel) => answer(frame, principal, channel),
       heartbeatMs,
       onUnfinished: () => relieve(tenant),
@@ -82,7 +82,8 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     });
     connections.set(connection, principal);
     metrics.websocketClients.inc();
-    const expiry = expiresAt === null ? undefined : callAt(expiresAt, clock, () => connection.close(closeCodes.tokenOver, "token-expired"));
+    const expiry =
+      expiresAt === null ? undefined : startWallClockTimer(expiresAt, clock, () => connection.close(closeCodes.tokenOver, "token-expired"));
     socket.once("close", () => {
       connections.delete(connection);
       metrics.websocketClients.dec();
@@ -92,7 +93,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
 
   /** Closes the connection with the oldest incomplete message if the tenant is over its memory limit. */
   function relieve(tenant: string): void {
-    if (!heldBytes.isFull(tenant)) return;
+    if (!clientMemory.isFull(tenant)) return;
     let oldest: BridgeConnection | null = null;
     for (const [connection, principal] of connections) {
       if (principal.tenant !== tenant || connection.unfinishedSince === null) continue;
@@ -113,7 +114,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
 
   async function stop(): Promise<void> {
     running = false;
-    await Promise.all([...connections.keys()].map((connection) => connection.end(closeCodes.goingAway, "bridge-stopped", lastAnswersMs)));
+    await Promise.all([...connections.keys()].map((connection) => connection.end(closeCodes.goingAway, "bridge-stopped", drainMs)));
   }
 
   const routes: FastifyPluginAsyncZodOpenApi = async (app) => {
@@ -127,17 +128,17 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     });
     // Refused before the plugin knew that it is an upgrade: nothing else can come over that connection, and nobody else closes it.
     app.addHook("onResponse", async ({ raw }) => {
-      if (isBridgeUpgrade(raw)) raw.socket.destroySoon();
+      if (isWebSocketUpgrade(raw)) raw.socket.destroySoon();
     });
     const requestIds = new WeakMap<object, string>();
     app.websocketServer.on("headers", (headers, raw) => headers.push(`X-Request-Id: ${requestIds.get(raw) ?? ""}`));
     app.websocketServer.on("wsClientError", (error, socket, raw) =>
-      endWithProblem(socket, new BridgeError("invalid_request", `The WebSocket cannot be opened: ${error.message}.`), raw),
+      sendProblemOnSocket(socket, new BridgeError("invalid_request", `The WebSocket cannot be opened: ${error.message}.`), raw),
     );
 
     app.route({
       method: "GET",
-      url: BRIDGE_ENDPOINT,
+      url: WEBSOCKET_PATH,
       exposeHeadRoute: false,
       config: { scope: "any" },
       schema: {
@@ -166,7 +167,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
   };
 
   return {
-    endpoint: BRIDGE_ENDPOINT,
+    endpoint: WEBSOCKET_PATH,
     get running() {
       return running;
     },
@@ -175,9 +176,9 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     },
     stop,
     routes,
-    withdraw(principal) {
+    disconnect(principal) {
       for (const [connection, owner] of connections)
-        if (comesFrom(owner, principal)) connection.close(closeCodes.tokenOver, "token-withdrawn");
+        if (derivesFrom(owner, principal)) connection.close(closeCodes.tokenOver, "token-withdrawn");
     },
   };
 }

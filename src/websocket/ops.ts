@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Approvals } from "../approvals/approvals.ts";
-import { toIso } from "../http/wire/time.ts";
+import { toIso } from "../http/wire/timestamps.ts";
 import type { WorkspaceList } from "../workspaces/list-workspaces.ts";
 import { type AgentDependencies, createAgentOps } from "./agent-ops.ts";
-import { createApproveOp } from "./approve-tool.ts";
+import { createApproveOp } from "./approve-op.ts";
 import { defineOp, type Op } from "./op.ts";
 import { ok } from "./responses.ts";
 

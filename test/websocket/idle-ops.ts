@@ -8,7 +8,7 @@ export function createIdleOps(dependencies: Partial<OpDependencies> = {}): Op[] 
     acceptDispatch: never,
     dispatcher: { cancel: never, waitForEnd: never },
     tasks: { find: never, findProgress: never, resultBytes: never },
-    follower: { checkRoom() {}, follow() {}, readPlace: () => 0 },
+    follower: { checkRoom() {}, follow() {}, parsePosition: () => 0 },
     phases: { find: never },
     approvals: { findPending: never, decide: never },
     workspaces: { listWorkspaces: never },

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { resultSchema } from "../wire/describe-result.ts";
-import { time } from "../wire/time.ts";
+import { resultSchema } from "../wire/result-schema.ts";
+import { timestamp } from "../wire/timestamps.ts";
 
 /** The body of a callback. */
 export const callbackBodySchema = resultSchema
@@ -9,7 +9,7 @@ export const callbackBodySchema = resultSchema
     agentId: z.string(),
     provider: z.string(),
     metadata: z.record(z.string(), z.unknown()).nullable().describe("As in the dispatch."),
-    finishedAt: time,
+    finishedAt: timestamp,
   })
   .meta({
     id: "CallbackBody",

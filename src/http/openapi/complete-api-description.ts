@@ -32,7 +32,7 @@ interface Response {
 }
 
 /** At a route: the headers of answers without content, which the generator of the description would drop. */
-const HEADERS_MARK = "x-answer-headers";
+const HEADERS_MARK = "x-response-headers";
 
 /** Adds to the description of the routes what all of them share, and corrects what the generator of the description cannot know. */
 export function completeApiDescription<Document>(document: Document): Document {
@@ -107,6 +107,6 @@ function nameHeaders(response: Response, more: readonly ResponseHeaderName[]): v
 declare module "fastify" {
   interface FastifySchema {
     /** Names the headers of answers without content, by status; for all others, see `headersOf`. */
-    "x-answer-headers"?: Readonly<Record<number, readonly ResponseHeaderName[]>>;
+    "x-response-headers"?: Readonly<Record<number, readonly ResponseHeaderName[]>>;
   }
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Hold } from "../wire/held-bytes.ts";
+import type { Reservation } from "../wire/client-memory.ts";
 
 /** What may wait for one reader, beyond what its connection has taken. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -11,7 +11,7 @@ export interface StreamWriter {
   /** Writes at the reader's own pace. False: wait for `drained` before the next. */
   write(chunk: string | Buffer): boolean;
   /** Resolves when the reader can take more, or is gone. False when neither happens in this time. */
-  drained(patienceMs: number): Promise<boolean>;
+  drained(maxWaitMs: number): Promise<boolean>;
   /** Writes without waiting, all frames at once. False, and nothing written, when too much waits already. */
   writeLive(frames: readonly Buffer[]): boolean;
   /** Ends cleanly, once. */
@@ -24,19 +24,19 @@ export interface StreamWriter {
 export interface StreamWriterOptions {
   heartbeatMs: number;
   /** Counts the bytes that wait for this reader only. */
-  hold: Hold;
+  reservation: Reservation;
   /** Whether the reader's tenant has reached its memory limit. */
   isFull(): boolean;
 }
 
 /** Creates the writer of an answer whose headers have been sent. A comment goes out after `heartbeatMs` of silence. */
-export function createStreamWriter(raw: ServerResponse, { heartbeatMs, hold, isFull }: StreamWriterOptions): StreamWriter {
+export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservation, isFull }: StreamWriterOptions): StreamWriter {
   let waitingBytes = 0;
   let waitingEvents = 0;
   const heartbeat = setTimeout(beat, heartbeatMs).unref();
   raw.once("close", () => {
     clearTimeout(heartbeat);
-    hold.release();
+    reservation.release();
   });
 
   function beat(): void {
@@ -54,9 +54,9 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, hold, isF
   /** For data that no other reader shares. */
   function writeOwn(chunk: string | Buffer, onTaken?: () => void): boolean {
     const bytes = Buffer.byteLength(chunk);
-    hold.set(hold.bytes + bytes);
+    reservation.set(reservation.bytes + bytes);
     return write(chunk, () => {
-      hold.set(hold.bytes - bytes);
+      reservation.set(reservation.bytes - bytes);
       onTaken?.();
     });
   }
@@ -95,9 +95,9 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, hold, isF
   return {
     write: (chunk) => writeOwn(chunk),
     writeLive,
-    async drained(patienceMs) {
+    async drained(maxWaitMs) {
       if (!raw.writableNeedDrain) return true;
-      return happensWithin(patienceMs, firstOf(raw, ["drain", "close", "error"]));
+      return happensWithin(maxWaitMs, firstOf(raw, ["drain", "close", "error"]));
     },
     end(lastChunk) {
       if (!isOpen()) return;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callbackSchema } from "../../../src/http/routes/describe-callback.ts";
-import { listOf } from "../../../src/http/wire/cursor.ts";
+import { pageSchema } from "../../../src/http/wire/pagination.ts";
 import { startReceiver } from "../../callbacks/receiver.ts";
 import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
 
@@ -42,7 +42,7 @@ test("a dead callback is listed, and delivered by a redelivery; a delivered or p
     (count) => count === 3,
   );
 
-  const all = listOf(callbackSchema).parse((await list()).body);
+  const all = pageSchema(callbackSchema).parse((await list()).body);
   expect(all.data.map(({ taskId, state }) => [taskId, state])).toEqual([
     ["hanging", "pending"],
     ["flaky", "dead"],
