@@ -223,7 +223,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     phases: createPhaseReader({ store, eventLog, dispatcher }),
     approvals,
     workspaces: workspaceList,
-    checkOpen() {
+    checkCanStart() {
       if (!bridgeServer.running) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
       if (overload.isOverloaded) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
     },

@@ -5,7 +5,7 @@ import { ok } from "./responses.ts";
 
 const id = z.string().min(1).max(1024);
 
-/** `tool.approve`: answers a tool call that waits. Other tasks may use the same id of a call; then the run or the approval has to be named. */
+/** `tool.approve`: decides a pending tool call. If several pending calls have the same id, the client must also name the run or the approval. */
 export function createApproveOp(approvals: Pick<Approvals, "findPending" | "decide">): Op {
   return defineOp({
     name: "tool.approve",

@@ -1,6 +1,6 @@
 import fastifyWebsocket, { type WebSocket } from "@fastify/websocket";
 import type { FastifyRequest } from "fastify";
-import type { FastifyPluginAsyncZodOpenApi, FastifyZodOpenApiSchema } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { derivesFrom, type Principal } from "../access/principal.ts";
@@ -15,23 +15,23 @@ import { type BridgeConnection, openConnection } from "./bridge-connection.ts";
 import { type BridgeRequestHandler, type BridgeServer, closeCodes } from "./bridge-protocol.ts";
 import { createFrameHandler } from "./handle-frame.ts";
 
-/** How many sockets one tenant may hold open: enough for its clients, and an end to a client that leaks them. */
+/** Maximum open sockets of one tenant, so that a client that leaks sockets does not exhaust the server. */
 export const MAX_SOCKETS_PER_TENANT = 1000;
 
-/** The protocol over WebSockets, on a server that has its other routes already. */
+/** The WebSocket transport of the bridge protocol. */
 export interface WebSocketBridgeServer extends BridgeServer {
-  /** Its one route; the sockets are stopped before the server closes. */
+  /** The Fastify plugin with the route. It closes all sockets before the server closes. */
   routes: FastifyPluginAsyncZodOpenApi;
-  /** Closes the sockets of a principal whose token is taken back. */
+  /** Closes the sockets of a principal whose token was revoked. */
   disconnect(principal: Principal): void;
 }
 
-/** What it is made of; the times are for tests. */
+/** Options of the server; the times are for tests. */
 export interface WebSocketBridgeServerOptions {
   handler: BridgeRequestHandler;
-  /** Names of its ops, for metrics. */
+  /** Names of all ops, for metrics. */
   knownOps: Iterable<string>;
-  /** No socket is opened any more, although those that are open go on. */
+  /** Whether new sockets are rejected while open ones continue. */
   isDraining?: () => boolean;
   frameLimitBytes: number;
   clientMemory: ClientMemory;
@@ -43,7 +43,7 @@ export interface WebSocketBridgeServerOptions {
   closeGraceMs?: number;
 }
 
-/** Creates the server; nobody is let in before `start`. */
+/** Creates the server. It rejects all sockets before `start`. */
 export function createWebSocketBridgeServer(options: WebSocketBridgeServerOptions): WebSocketBridgeServer {
   const {
     handler,
@@ -58,7 +58,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     drainMs = 2000,
     closeGraceMs = 1000,
   } = options;
-  const answer = createFrameHandler({ handler, knownOps: new Set(knownOps), metrics, logger, clock });
+  const handleFrame = createFrameHandler({ handler, knownOps: new Set(knownOps), metrics, logger, clock });
   const connections = new Map<BridgeConnection, Principal>();
   let running = false;
 
@@ -72,18 +72,20 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     const connection = openConnection(socket, {
       stream: request.raw.socket,
       reservation: clientMemory.open(tenant),
-      answer: (frame, channel) => answer(frame, principal, channel),
+      handleFrame: (frame, channel) => handleFrame(frame, principal, channel),
       heartbeatMs,
-      onUnfinished: () => relieve(tenant),
-      onCutOff() {
+      onIncomplete: () => freeMemory(tenant),
+      onDisconnect() {
         metrics.websocketCutOffs.inc();
-        logger.warn({ tenant, principal: name }, "a WebSocket client did not keep up or was gone, and was disconnected");
+        logger.warn({ tenant, principal: name }, "WebSocket client disconnected because it did not keep up or respond");
       },
     });
     connections.set(connection, principal);
     metrics.websocketClients.inc();
     const expiry =
-      expiresAt === null ? undefined : startWallClockTimer(expiresAt, clock, () => connection.close(closeCodes.tokenOver, "token-expired"));
+      expiresAt === null
+        ? undefined
+        : startWallClockTimer(expiresAt, clock, () => connection.close(closeCodes.tokenInvalid, "token-expired"));
     socket.once("close", () => {
       connections.delete(connection);
       metrics.websocketClients.dec();
@@ -92,48 +94,51 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
   }
 
   /** Closes the connection with the oldest incomplete message if the tenant is over its memory limit. */
-  function relieve(tenant: string): void {
+  function freeMemory(tenant: string): void {
     if (!clientMemory.isFull(tenant)) return;
     let oldest: BridgeConnection | null = null;
     for (const [connection, principal] of connections) {
-      if (principal.tenant !== tenant || connection.unfinishedSince === null) continue;
-      if (oldest?.unfinishedSince == null || connection.unfinishedSince < oldest.unfinishedSince) oldest = connection;
+      if (principal.tenant !== tenant || connection.incompleteSince === null) continue;
+      if (oldest?.incompleteSince == null || connection.incompleteSince < oldest.incompleteSince) oldest = connection;
     }
     if (oldest === null) return;
     metrics.websocketCutOffs.inc();
-    logger.warn({ tenant }, "WebSocket client disconnected: the clients of its tenant occupy too much memory");
-    oldest.dismiss(closeCodes.tooMuchHeld, "too-much-held");
+    logger.warn({ tenant }, "WebSocket client disconnected because the clients of its tenant occupy too much memory");
+    oldest.closeUnread(closeCodes.tooMuchMemory, "too-much-held");
   }
 
-  function checkRoom({ tenant }: Principal): void {
+  function checkCanOpen({ tenant }: Principal): void {
     let count = 0;
     for (const principal of connections.values()) if (principal.tenant === tenant) count += 1;
     if (count >= MAX_SOCKETS_PER_TENANT)
-      throw new BridgeError("overloaded", `No more than ${MAX_SOCKETS_PER_TENANT} WebSockets can be open at once.`);
+      throw new BridgeError(
+        "overloaded",
+        `This tenant has ${MAX_SOCKETS_PER_TENANT} open WebSockets, the maximum. Close some of them first.`,
+      );
   }
 
   async function stop(): Promise<void> {
     running = false;
-    await Promise.all([...connections.keys()].map((connection) => connection.end(closeCodes.goingAway, "bridge-stopped", drainMs)));
+    await Promise.all([...connections.keys()].map((connection) => connection.drain(closeCodes.goingAway, "bridge-stopped", drainMs)));
   }
 
   const routes: FastifyPluginAsyncZodOpenApi = async (app) => {
-    // Its types do not know it yet.
+    // The types of the plugin do not include this option.
     const closing = { closeTimeout: closeGraceMs };
     await app.register(fastifyWebsocket, {
       options: { maxPayload: frameLimitBytes, perMessageDeflate: false, clientTracking: false, ...closing },
-      // The socket closes itself, and tells why: a frame that is too long, or no frame at all.
-      errorHandler: (error, _socket, request) => request.log.debug({ err: error }, "a WebSocket failed"),
+      // The socket closes itself with the reason, such as a frame that is too long.
+      errorHandler: (error, _socket, request) => request.log.debug({ err: error }, "WebSocket failed"),
       preClose: stop,
     });
-    // Refused before the plugin knew that it is an upgrade: nothing else can come over that connection, and nobody else closes it.
+    // A rejected upgrade cannot be followed by another request, and Fastify does not close its connection.
     app.addHook("onResponse", async ({ raw }) => {
       if (isWebSocketUpgrade(raw)) raw.socket.destroySoon();
     });
     const requestIds = new WeakMap<object, string>();
     app.websocketServer.on("headers", (headers, raw) => headers.push(`X-Request-Id: ${requestIds.get(raw) ?? ""}`));
     app.websocketServer.on("wsClientError", (error, socket, raw) =>
-      sendProblemOnSocket(socket, new BridgeError("invalid_request", `The WebSocket cannot be opened: ${error.message}.`), raw),
+      sendProblemOnSocket(socket, new BridgeError("invalid_request", `The WebSocket handshake is not valid: ${error.message}.`), raw),
     );
 
     app.route({
@@ -145,22 +150,22 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
         operationId: "openSocket",
         tags: ["websocket"],
         summary: "Open the WebSocket bridge protocol",
-        description: "Requests and answers over one socket, as docs/websocket.md describes them. Each op requires its own scope.",
+        description: "Requests and responses over one socket, as described in docs/websocket.md. Each op requires its own scope.",
         querystring: z.strictObject({
-          ticket: z.string().optional().describe("A single-use ticket in place of the token, for browsers."),
+          ticket: z.string().optional().describe("A single-use ticket instead of a token, for browsers."),
         }),
         response: {
           101: { description: "The socket is open." },
           ...problemResponses("invalid_request", "unauthenticated", "upgrade_required", "overloaded"),
         },
-      } satisfies FastifyZodOpenApiSchema,
+      },
       async preHandler(request) {
-        checkRoom(request.principal);
+        checkCanOpen(request.principal);
         requestIds.set(request.raw, request.id);
       },
       handler(_request, reply) {
         reply.headers({ upgrade: "websocket", connection: "upgrade, close" });
-        throw new BridgeError("upgrade_required", "This is a WebSocket: connect with a WebSocket client.");
+        throw new BridgeError("upgrade_required", "This route requires a WebSocket. Connect with a WebSocket client.");
       },
       wsHandler: accept,
     });
@@ -178,7 +183,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     routes,
     disconnect(principal) {
       for (const [connection, owner] of connections)
-        if (derivesFrom(owner, principal)) connection.close(closeCodes.tokenOver, "token-withdrawn");
+        if (derivesFrom(owner, principal)) connection.close(closeCodes.tokenInvalid, "token-withdrawn");
     },
   };
 }

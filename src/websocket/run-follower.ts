@@ -9,25 +9,14 @@ import { parseEventIdField } from "../http/wire/last-event-id.ts";
 import { isFinal, type TaskProgress } from "../task.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
 
-/** Maximum runs that the clients of one tenant can follow at the same time; equals the limit on event streams. */
+/** Maximum runs that the clients of one tenant can follow at the same time; equals the limit of event streams. */
 export const MAX_FOLLOWED_PER_TENANT = 2000;
-/** Events that are read at once; fewer where they are long. */
-const PAGE = 50;
+/** Maximum events per read of the store; long events make pages shorter. */
+const PAGE_SIZE = 50;
 
-/** Pushes the events of runs to the clients that follow them. */
-export interface RunFollower {
-  /** Throws BridgeError `overloaded` when the tenant already follows the maximum number of runs. */
-  checkRoom(tenant: string): void;
-  /**
-   * Pushes the events of a run after one of them, or from the first on, until its last event or until the channel closes. A client that follows a
-   * run again on the same channel gets the new series in place of the old one. Does not check the room: a run that was accepted is followed.
-   */
-  follow(run: TaskProgress, options: { channel: BridgeChannel; after: number }): void;
-  /** Parses the id of the last event that the client received into its number; throws BridgeError `invalid_request`. */
-  parsePosition(field: string, eventId: string | undefined): number;
-}
+export type RunFollower = ReturnType<typeof createRunFollower>;
 
-/** The dependencies of a run follower. */
+/** Options of the follower. */
 export interface RunFollowerOptions {
   store: Pick<EventStore, "epoch" | "lastEventNumber" | "readTaskEvents"> & {
     findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
@@ -38,24 +27,24 @@ export interface RunFollowerOptions {
 }
 
 /**
- * Creates the follower of runs. It reads every event from the store at the client's pace: a slow client costs one page of memory, loses no event and
- * does not delay other clients. The log only signals new events.
+ * Creates the follower, which pushes the events of runs to clients. It reads the events from the store at the client's pace, so that a slow client occupies one page of
+ * memory, misses no event and does not delay other clients. The event log only signals new events.
  */
-export function createRunFollower({ store, eventLog, logger }: RunFollowerOptions): RunFollower {
-  const wakers = new Map<number, Set<() => void>>();
+export function createRunFollower({ store, eventLog, logger }: RunFollowerOptions) {
+  const listeners = new Map<number, Set<() => void>>();
   const perTenant = new Map<string, number>();
-  const followed = new WeakMap<BridgeChannel, Map<number, AbortController>>();
+  const controllers = new WeakMap<BridgeChannel, Map<number, AbortController>>();
   eventLog.subscribe((events) => {
-    for (const { task } of events) for (const wake of wakers.get(task.seq) ?? []) wake();
+    for (const { task } of events) for (const wake of listeners.get(task.seq) ?? []) wake();
   });
 
   /** Calls `wake` at each event of the run; the returned function stops this. */
   function listen(seq: number, wake: () => void): () => void {
-    const listeners = wakers.get(seq) ?? new Set();
-    wakers.set(seq, listeners.add(wake));
+    const ofRun = listeners.get(seq) ?? new Set();
+    listeners.set(seq, ofRun.add(wake));
     return () => {
-      listeners.delete(wake);
-      if (listeners.size === 0 && wakers.get(seq) === listeners) wakers.delete(seq);
+      ofRun.delete(wake);
+      if (ofRun.size === 0 && listeners.get(seq) === ofRun) listeners.delete(seq);
     };
   }
 
@@ -71,7 +60,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
       for (let position = after; !signal.aborted; ) {
         // Created before the read, so that an event that arrives during the read is not missed.
         more = Promise.withResolvers<void>();
-        const events = await store.readTaskEvents(seq, position, PAGE, { callbacks: false });
+        const events = await store.readTaskEvents(seq, position, PAGE_SIZE, { callbacks: false });
         for (const event of events) {
           if (signal.aborted) return;
           await push(encode(event));
@@ -92,7 +81,8 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
 
   const encode = (event: StoredEvent): string => encodeEventJson(event, eventLog.formatId(event.number));
 
-  function checkRoom(tenant: string): void {
+  /** Throws BridgeError `overloaded` if the tenant already follows the maximum number of runs. */
+  function checkCanFollow(tenant: string): void {
     if ((perTenant.get(tenant) ?? 0) >= MAX_FOLLOWED_PER_TENANT)
       throw new BridgeError(
         "overloaded",
@@ -101,17 +91,21 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
   }
 
   return {
-    checkRoom,
-    follow(run, { channel, after }) {
+    checkCanFollow,
+    /**
+     * Pushes the events of a run, starting after event number `after`, until its last event or until the channel closes. If the channel already follows
+     * the run, the new position replaces the old one. Does not check the limit, so that an accepted run is always followed.
+     */
+    follow(run: TaskProgress, { channel, after }: { channel: BridgeChannel; after: number }): void {
       const { tenant, seq } = run;
-      const ofChannel = followed.get(channel) ?? new Map<number, AbortController>();
-      followed.set(channel, ofChannel);
+      const ofChannel = controllers.get(channel) ?? new Map<number, AbortController>();
+      controllers.set(channel, ofChannel);
       ofChannel.get(seq)?.abort();
       const controller = new AbortController();
       ofChannel.set(seq, controller);
       perTenant.set(tenant, (perTenant.get(tenant) ?? 0) + 1);
       const signal = AbortSignal.any([controller.signal, channel.signal]);
-      // Send the answer to the request first.
+      // The response to the request is sent first.
       void nextTurn()
         .then(() => pushEvents(run, after, { channel, signal }))
         .catch((error: unknown) => logger.error({ err: error, taskId: run.taskId, tenant }, "failed to push the events of a run"))
@@ -122,12 +116,13 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
           else perTenant.set(tenant, count);
         });
     },
-    parsePosition(field, eventId) {
+    /** Parses the id of the last event that the client received into its number. Throws BridgeError `invalid_request`. */
+    parsePosition(field: string, eventId: string | undefined): number {
       if (eventId === undefined) return 0;
-      const place = placeOf(store, parseEventIdField(field, eventId));
-      if (place !== null) return place;
-      throw new BridgeError("invalid_request", "The event id is not of this log.", {
-        errors: [{ path: field, message: "names no event that this Bridge has known" }],
+      const position = placeOf(store, parseEventIdField(field, eventId));
+      if (position !== null) return position;
+      throw new BridgeError("invalid_request", "The event id is unknown.", {
+        errors: [{ path: field, message: "must be the id of an event of this Bridge" }],
       });
     },
   };

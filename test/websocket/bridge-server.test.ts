@@ -83,7 +83,7 @@ describe("a frame", () => {
     const client = await server.connect();
     const answer = await client.ask(op ?? "");
     expect(answer).toEqual({ requestId: answer.requestId, status: 500, payload: { error: "handler-error" } });
-    expect(server.log.filter(({ level, msg }) => level === 50 && msg === "an op failed")).toHaveLength(1);
+    expect(server.log.filter(({ level, msg }) => level === 50 && msg === "op failed")).toHaveLength(1);
     expect((await client.frame("{}")).status).toBe(400);
   });
 

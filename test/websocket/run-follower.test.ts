@@ -206,14 +206,14 @@ describe("the follower", () => {
     const channels = Array.from({ length: MAX_FOLLOWED_PER_TENANT }, openChannel);
     for (const { channel } of channels) follower.follow(task, { channel, after: store.lastEventNumber() });
     const { tenant } = task;
-    expect(() => follower.checkRoom(tenant)).toThrow(expect.objectContaining({ code: "overloaded" }));
-    follower.checkRoom("another");
+    expect(() => follower.checkCanFollow(tenant)).toThrow(expect.objectContaining({ code: "overloaded" }));
+    follower.checkCanFollow("another");
     // The run of a dispatch that was accepted meanwhile: an error would tell its client that it had not started.
     const late = openChannel();
     channels.push(late);
     follower.follow(task, { channel: late.channel, after: store.lastEventNumber() });
     for (const { close } of channels) close();
-    await vi.waitFor(() => follower.checkRoom(tenant));
+    await vi.waitFor(() => follower.checkCanFollow(tenant));
     expect(logger.error).not.toHaveBeenCalled();
   });
 });

@@ -10,8 +10,8 @@ import { timestamp, toIsoOrNull } from "../wire/timestamps.ts";
 
 /** Options of the routes. */
 export interface AdapterRouteOptions {
-  registry: Pick<AdapterRegistry, "list">;
-  dispatcher: Pick<Dispatcher, "load">;
+  registry: AdapterRegistry;
+  dispatcher: Dispatcher;
 }
 
 const count = z.number().int().nonnegative();

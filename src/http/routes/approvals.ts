@@ -14,10 +14,7 @@ const decisionSchema = z
   .meta({ id: "ApprovalDecision", description: "The decision on a pending tool call.", examples: [{ decision: "approve" }] });
 
 /** `GET /api/v2/approvals` and `POST /api/v2/approvals/{approvalId}`. */
-export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Pick<Approvals, "list" | "decide"> }> = async (
-  app,
-  { approvals },
-) => {
+export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals }> = async (app, { approvals }) => {
   app.get(
     "/api/v2/approvals",
     {

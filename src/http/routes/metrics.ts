@@ -7,9 +7,9 @@ import { problemResponses } from "../wire/problem.ts";
 
 /** Options of the route. */
 export interface MetricsRouteOptions {
-  metrics: Pick<Metrics, "registry" | "queued">;
-  dispatcher: Pick<Dispatcher, "load">;
-  registry: Pick<AdapterRegistry, "list">;
+  metrics: Metrics;
+  dispatcher: Dispatcher;
+  registry: AdapterRegistry;
   /** Whether the route needs no token. */
   isPublic: boolean;
 }

@@ -13,7 +13,7 @@ import { waitIfPreferred } from "./wait-if-preferred.ts";
 
 /** Options of the routes. */
 export interface TaskRouteOptions {
-  dispatcher: Pick<Dispatcher, "cancel" | "deleteTask" | "waitForEnd">;
+  dispatcher: Dispatcher;
   tasks: TaskReader;
 }
 

@@ -54,7 +54,7 @@ const PATH_RULES =
 
 /** `GET /api/v2/workspaces`, and `PUT` and `DELETE /api/v2/workspaces/{agentId}/files/{path}`. */
 export const workspaceRoutes: FastifyPluginAsyncZodOpenApi<{
-  workspaces: Pick<WorkspaceList, "pageWorkspaces">;
+  workspaces: WorkspaceList;
   files: WorkspaceFiles;
 }> = async (app, { workspaces, files }) => {
   app.get(

@@ -3,7 +3,7 @@ import { adapterEventData, type EventType, eventEnvelopeSchema, eventTypes, norm
 import { errorCodeSchema } from "../wire/result-schema.ts";
 import { timestamp } from "../wire/timestamps.ts";
 
-const call = { toolCallId: z.string().describe("The runtime's own id of the call, unique within its task."), toolName: z.string() };
+const call = { toolCallId: z.string().describe("The runtime's id of the call, unique within its task."), toolName: z.string() };
 const input = z.unknown().optional();
 const spent = {
   usage: normalizedUsageSchema.optional(),
@@ -14,9 +14,9 @@ const count = z.number().int();
 const truncated = z
   .boolean()
   .optional()
-  .describe("The data had over 256 KiB. Long strings are cut; large fields are the start of their JSON.");
+  .describe("The data was larger than 256 KiB. Long strings are cut; large fields contain the beginning of their JSON text.");
 
-/** What each type of event means, and its data. */
+/** Description and data of each event type. */
 const kinds = {
   "execution.started": { description: "The first event of a task.", data: z.object({ agentId: z.string() }) },
   "assistant.text": { description: "The next part of the answer.", data: adapterEventData["assistant.text"] },
@@ -28,7 +28,7 @@ const kinds = {
   "tool.invoked": { description: "The runtime calls a tool.", data: z.object({ ...call, input }) },
   "tool.completed": { description: "A tool call ended.", data: z.object({ ...call, output: input, isError: z.boolean() }) },
   "execution.progress": {
-    description: "Whatever else the runtime reports; `restarted: true` if the task continued after an interruption.",
+    description: "Any other report of the runtime. `restarted` is true if the task continued after an interruption.",
     data: adapterEventData["execution.progress"],
   },
   "tool.approval_requested": {
@@ -41,7 +41,7 @@ const kinds = {
       approvalId: z.string(),
       toolCallId: call.toolCallId,
       decision: z.enum(["approve", "reject"]),
-      by: z.string().describe("Name of the token; `bridge` if nobody answered in time or the task ended."),
+      by: z.string().describe("Name of the token; `bridge` if the approval expired or the task ended."),
       reason: z.string().nullable(),
     }),
   },
@@ -52,7 +52,7 @@ const kinds = {
       outputs: z
         .union([z.record(z.string(), z.unknown()), z.string()])
         .optional()
-        .describe("A string only if it is truncated."),
+        .describe("A string only if the data is truncated."),
       model: z.string().optional(),
       ...spent,
     }),
@@ -81,7 +81,7 @@ const events = eventTypes.map((type) => {
 /** An event of a task as clients receive it. */
 export const eventSchema = z.discriminatedUnion("type", events as [(typeof events)[number], ...typeof events]).meta({
   id: "Event",
-  description: "An event of a task; `type` decides the form of `data`. Ignore types that you do not know: later versions add some.",
+  description: "An event of a task; `type` determines the form of `data`. Later versions can add types: ignore unknown ones.",
   examples: [
     {
       id: "9f2c41d07a-12",
@@ -97,14 +97,15 @@ export const eventSchema = z.discriminatedUnion("type", events as [(typeof event
 
 const gapSchema = z.object({ oldestId: z.string().nullable() }).meta({
   id: "StreamGap",
-  description: "Data of `event: stream.gap`: the requested events are deleted or unknown. The stream continues with the oldest event.",
+  description:
+    "Data of `event: stream.gap`: the requested events are deleted or unknown. The stream continues with the oldest stored event.",
 });
 const closingSchema = z.object({ reason: z.string().describe("`shutdown`, `token_expired` or `token_withdrawn`.") }).meta({
   id: "StreamClosing",
   description: "Data of `event: stream.closing`: Bridge ends the stream. Reconnect later, or with another token.",
 });
 
-/** The data of one message of an event stream: an event, or one of the two messages without an id, which are about the stream itself. */
+/** The data of one message of an event stream: an event, or one of the two messages about the stream itself, which have no id. */
 export const streamMessageSchema = z.union([eventSchema, gapSchema, closingSchema]).meta({
   id: "StreamMessage",
   description: "The `data` of one server-sent event, as JSON. `event` is the type of the event, `stream.gap` or `stream.closing`.",

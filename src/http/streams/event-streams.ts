@@ -12,31 +12,21 @@ import type { ClientMemory } from "../wire/client-memory.ts";
 import { createEventEncoder, encodeSseFrame } from "../wire/encode-event.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 
-/** How many streams one tenant may hold open: enough for its clients, and an end to a client that leaks them. */
+/** Maximum open streams of one tenant, so that a client that leaks streams does not exhaust the server. */
 export const MAX_STREAMS_PER_TENANT = 2000;
 
-/** Why Bridge ends a stream that has no end of its own. */
+/** Why Bridge ends a stream. */
 export type ClosingReason = "shutdown" | "token_expired" | "token_withdrawn";
 
-/** What one reader gets. */
+/** The events that a stream sends. */
 export interface StreamOptions {
   feed: EventFeed;
   from: Place;
-  /** The stream ends after this event; default: never. */
+  /** Whether the stream ends after this event. Default: never. */
   isLast?: (event: StoredEvent) => boolean;
 }
 
-/** All open event streams. */
-export interface EventStreams {
-  /** Answers the request with a stream. Throws, before anything is sent, when there is no room for it. */
-  open(request: FastifyRequest, reply: FastifyReply, options: StreamOptions): void;
-  /** Ends the streams of a principal whose token is taken back. */
-  disconnect(principal: Principal): void;
-  /** Ends all streams, for a `preClose` hook: a server does not close while one is open. */
-  closeAll(reason: ClosingReason): Promise<void>;
-}
-
-/** What the streams are made of; the times are for tests. */
+/** Options of the streams; the times are for tests. */
 export interface EventStreamsOptions {
   store: EventStore;
   eventLog: EventLog;
@@ -54,40 +44,42 @@ interface OpenStream {
   close(reason: ClosingReason): Promise<void>;
 }
 
-/** Creates the registry of event streams. */
-export function createEventStreams(options: EventStreamsOptions): EventStreams {
-  const {
-    store,
-    eventLog,
-    clientMemory,
-    metrics,
-    logger,
-    clock = Date.now,
-    heartbeatMs = 15_000,
-    closeGraceMs = 2000,
-    replayTimeoutMs = 120_000,
-  } = options;
+export type EventStreams = ReturnType<typeof createEventStreams>;
+
+/** Creates the registry of all open event streams. */
+export function createEventStreams({
+  store,
+  eventLog,
+  clientMemory,
+  metrics,
+  logger,
+  clock = Date.now,
+  heartbeatMs = 15_000,
+  closeGraceMs = 2000,
+  replayTimeoutMs = 120_000,
+}: EventStreamsOptions) {
   const encode = createEventEncoder(eventLog.formatId);
   const streams = new Set<OpenStream>();
-  let closing = false;
+  let isClosing = false;
 
+  /** Responds to the request with a stream. Throws BridgeError `draining` or `overloaded` before the response starts. */
   function open(request: FastifyRequest, reply: FastifyReply, { feed, from, isLast = () => false }: StreamOptions): void {
     const { principal } = request;
     const { tenant, name, expiresAt } = principal;
-    admit(tenant);
+    checkCanOpen(tenant);
     const { raw } = reply;
     if (raw.destroyed) return;
-    sendHead(reply);
+    sendHeaders(reply);
     const writer = createStreamWriter(raw, {
       heartbeatMs,
       reservation: clientMemory.open(tenant),
       isFull: () => clientMemory.isFull(tenant),
     });
-    // The first bytes carry the headers out: without them a quiet stream looks like a server that does not answer. They name the
-    // place too, so that a reader who is cut off before its first event comes back to where it was, and not to a later present.
-    const place = from === null ? "" : `id: ${eventLog.formatId(from)}\n`;
-    writer.write(`retry: 3000\n: connected\n${place}\n`);
-    const over = new AbortController();
+    // Node sends the headers with the first bytes, so a stream without events would look like a server that does not respond. The id lets a
+    // client that disconnects before its first event resume at this position.
+    const id = from === null ? "" : `id: ${eventLog.formatId(from)}\n`;
+    writer.write(`retry: 3000\n: connected\n${id}\n`);
+    const ended = new AbortController();
     const stream: OpenStream = { principal, close };
     streams.add(stream);
     metrics.sseClients.inc();
@@ -96,12 +88,12 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       streams.delete(stream);
       metrics.sseClients.dec();
       expiry?.cancel();
-      over.abort();
+      ended.abort();
     });
 
-    followEvents({ store, eventLog, feed }, { from, follower: { gap, replay, drained, live, over: end }, signal: over.signal }).catch(
+    followEvents({ store, eventLog, feed }, { from, follower: { gap, replay, drained, live, over: end }, signal: ended.signal }).catch(
       (error: unknown) => {
-        logger.error({ err: error, tenant, principal: name }, "an event stream failed");
+        logger.error({ err: error, tenant, principal: name }, "event stream failed");
         raw.destroy();
       },
     );
@@ -118,20 +110,20 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       return hasRoom;
     }
 
-    /** A replay goes at the reader's own pace, but one that takes nothing at all holds its page for nobody. */
+    /** A replay waits for its client, but disconnects a client that reads nothing within the time limit. */
     async function drained(): Promise<void> {
-      if (!(await writer.drained(replayTimeoutMs))) cutOff();
+      if (!(await writer.waitForDrain(replayTimeoutMs))) disconnectSlowClient();
     }
 
     function live(events: readonly StoredEvent[]): void {
       if (writer.writeLive(events.map(encode))) endAfter(events);
-      else cutOff();
+      else disconnectSlowClient();
     }
 
-    function cutOff(): void {
+    function disconnectSlowClient(): void {
       metrics.sseSlowDisconnects.inc();
-      logger.warn({ tenant, principal: name }, "a reader of events did not keep up and was disconnected");
-      over.abort();
+      logger.warn({ tenant, principal: name }, "event stream client disconnected because it did not keep up");
+      ended.abort();
       raw.destroy();
     }
 
@@ -140,38 +132,43 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
     }
 
     function end(): void {
-      over.abort();
+      ended.abort();
       writer.end();
     }
 
     async function close(reason: ClosingReason): Promise<void> {
-      over.abort();
+      ended.abort();
       writer.end(encodeSseFrame({ event: "stream.closing", data: JSON.stringify({ reason }) }));
-      await writer.finished(closeGraceMs);
+      await writer.waitForFinish(closeGraceMs);
     }
   }
 
-  function admit(tenant: string): void {
-    if (closing) throw new BridgeError("draining", "Bridge is stopping.");
+  function checkCanOpen(tenant: string): void {
+    if (isClosing) throw new BridgeError("draining", "Bridge is stopping.");
     let count = 0;
     for (const stream of streams) if (stream.principal.tenant === tenant) count += 1;
     if (count >= MAX_STREAMS_PER_TENANT)
-      throw new BridgeError("overloaded", `No more than ${MAX_STREAMS_PER_TENANT} event streams can be open at once.`);
+      throw new BridgeError(
+        "overloaded",
+        `This tenant has ${MAX_STREAMS_PER_TENANT} open event streams, the maximum. Close some of them first.`,
+      );
   }
 
   return {
     open,
-    disconnect(principal) {
+    /** Ends the streams of a principal whose token was revoked. */
+    disconnect(principal: Principal): void {
       for (const stream of streams) if (derivesFrom(stream.principal, principal)) void stream.close("token_withdrawn");
     },
-    async closeAll(reason) {
-      closing = true;
+    /** Ends all streams. Call it in a `preClose` hook, because a server does not close while a stream is open. */
+    async closeAll(reason: ClosingReason): Promise<void> {
+      isClosing = true;
       await Promise.all([...streams].map((stream) => stream.close(reason)));
     },
   };
 }
 
-function sendHead(reply: FastifyReply): void {
+function sendHeaders(reply: FastifyReply): void {
   reply.header("Cache-Control", "no-cache, no-transform").header("X-Accel-Buffering", "no");
   reply.sse.keepAlive();
   reply.sse.sendHeaders();

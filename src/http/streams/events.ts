@@ -31,8 +31,11 @@ const eventsQuery = z.strictObject({
     })
     .optional()
     .describe("Only events of these types, separated by commas."),
-  lastEventId: z.string().optional().describe("Id of the last event seen, where the Last-Event-ID header cannot be sent; the header wins."),
-  ticket: z.string().optional().describe("A single-use ticket in place of the token, for browsers."),
+  lastEventId: z
+    .string()
+    .optional()
+    .describe("Id of the last received event, if the client cannot send the Last-Event-ID header. The header takes precedence."),
+  ticket: z.string().optional().describe("A single-use ticket instead of a token, for browsers."),
 });
 
 const ticketSchema = z.object({ ticket: z.string(), expiresAt: timestamp }).meta({ id: "Ticket" });
@@ -49,7 +52,7 @@ const ticketBody = z
   .meta({ id: "TicketRequest", examples: [{ scopes: ["read"] }] })
   .optional();
 
-/** The stream of all events of a tenant, and the tickets that open it to browsers. */
+/** `GET /api/events` and `POST /api/v2/events/ticket`. */
 export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; eventStreams: EventStreams; tickets: Tickets }> = async (
   app,
   { store, eventStreams, tickets },
@@ -65,17 +68,17 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
         tags: ["events"],
         summary: "Stream the events of all tasks",
         description:
-          "Server-sent events of your tenant, live from now, or after the event that Last-Event-ID names. `data` of each is a `StreamMessage`.",
+          "Server-sent events of your tenant, starting with the next event or after the event in Last-Event-ID. `data` of each is a `StreamMessage`.",
         querystring: eventsQuery,
         headers: lastEventIdHeaders,
         response: {
-          200: { description: "Never ends by itself.", content: { "text/event-stream": { schema: streamMessageSchema } } },
+          200: { description: "The stream. It has no end.", content: { "text/event-stream": { schema: streamMessageSchema } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_acceptable", "draining", "overloaded"),
         },
       },
       async preHandler(request) {
         if (!acceptsEventStream(request.headers.accept))
-          throw new BridgeError("not_acceptable", "This is an event stream: accept text/event-stream.");
+          throw new BridgeError("not_acceptable", "This route returns text/event-stream only, which the Accept header does not allow.");
       },
     },
     async (request, reply) => {
@@ -96,7 +99,8 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
         operationId: "createTicket",
         tags: ["events"],
         summary: "Create a ticket for a browser",
-        description: "Valid once, within 60 seconds, as `?ticket=` of `/api/events` and `/ws/bridge`. It permits what its scopes permit.",
+        description:
+          "The ticket is valid once, within 60 seconds, as the parameter `ticket` of `/api/events` and `/ws/bridge`. It has the requested scopes.",
         querystring: noQuery,
         body: ticketBody,
         response: {

@@ -16,18 +16,20 @@ import type { EventStreams } from "./event-streams.ts";
 
 const eventId = z.string();
 const taskEventsQuery = z.strictObject({
-  after: eventId.optional().describe("Id of an event: only later ones."),
-  cursor: eventId.optional().describe("nextCursor of the page before; wins over after."),
+  after: eventId.optional().describe("Id of an event. Only later events."),
+  cursor: eventId.optional().describe("`meta.nextCursor` of the previous page. Takes precedence over `after`."),
   limit: pageQuery.limit,
   lastEventId: eventId
     .optional()
-    .describe("Of a stream: id of the last event seen, where the Last-Event-ID header cannot be sent; the header wins."),
+    .describe(
+      "Streams only: id of the last received event, if the client cannot send the Last-Event-ID header. The header takes precedence.",
+    ),
 });
 type TaskEventsQuery = z.infer<typeof taskEventsQuery>;
 
 type TaskEventStore = EventStore & { findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null> };
 
-/** One task's story: as a list, oldest first, or as a stream that ends with the task. */
+/** `GET /api/v2/tasks/{taskId}/events`: the events of a task as a list, or as a stream that ends with the task. */
 export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventStore; eventStreams: EventStreams }> = async (
   app,
   { store, eventStreams },
@@ -37,29 +39,29 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
     const last = parseLastEventId(request, { name: "lastEventId", value: start });
     const from = last === null ? 0 : placeOf(store, last);
     const isOver = isFinal(task.state) && (await store.readTaskEvents(task.seq, from ?? 0, 1, { callbacks: false })).length === 0;
-    // The one answer that keeps an EventSource from coming back.
+    // 204 prevents an EventSource from reconnecting.
     if (isOver) await reply.code(204).send();
     else eventStreams.open(request, reply, { feed: createTaskFeed(store, task), from, isLast: isTerminal });
   }
 
   async function listEvents(task: TaskProgress, query: TaskEventsQuery): Promise<string> {
-    const after = readPosition(query);
+    const after = parseStartPosition(query);
     const events = await store.readTaskEvents(task.seq, after, query.limit, { callbacks: false });
     const last = events.at(-1)?.number;
     const hasMore = last !== undefined && (await store.readTaskEvents(task.seq, last, 1, { callbacks: false })).length > 0;
     const idOf = (number: number): string => formatEventId(store.epoch, number);
-    // The stored JSON goes out as it is.
+    // The stored JSON text is inserted without parsing it.
     const data = events.map((event) => encodeEventJson(event, idOf(event.number))).join(",");
     return `{"data":[${data}],"meta":${JSON.stringify({ nextCursor: hasMore ? idOf(last) : null })}}`;
   }
 
-  function readPosition({ cursor, after }: TaskEventsQuery): number {
+  function parseStartPosition({ cursor, after }: TaskEventsQuery): number {
     const [field, text] = cursor === undefined ? ["after", after] : ["cursor", cursor];
     if (text === undefined) return 0;
     const place = placeOf(store, parseEventIdField(field, text));
     if (place !== null) return place;
-    throw new BridgeError("invalid_request", "The event id is not of this log.", {
-      errors: [{ path: field, message: "names no event that this Bridge has known" }],
+    throw new BridgeError("invalid_request", "The event id is unknown.", {
+      errors: [{ path: field, message: "must be the id of an event of this Bridge" }],
     });
   }
 
@@ -74,7 +76,7 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
         tags: ["events"],
         summary: "List or stream the events of a task",
         description:
-          "A page, oldest first. With `Accept: text/event-stream` a stream: all events of the task so far, then live, until the task ends. `data` of each server-sent event is a `StreamMessage`.",
+          "Returns a page, oldest first. With `Accept: text/event-stream`, returns a stream: all previous events of the task, then new ones, until the task ends. `data` of each server-sent event is a `StreamMessage`.",
         params: taskParams,
         querystring: taskEventsQuery,
         headers: lastEventIdHeaders,
@@ -87,14 +89,14 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
             },
           },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found", "draining", "overloaded"),
-          204: { description: "The stream has ended before: there is nothing after this event." },
+          204: { description: "The stream has ended: the task has no event after this one." },
         },
       },
     },
     async (request, reply) => {
       const task = await store.findTaskProgress(request.principal.tenant, request.params.taskId);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
-      // Set for a reader that asks for an event stream by name.
+      // @fastify/sse sets `reply.sse` only if the Accept header lists text/event-stream.
       const wantsStream = (reply.sse as FastifyReply["sse"] | undefined) !== undefined;
       if (wantsStream) return streamEvents(task, request.query, request, reply);
       return reply.type("application/json").send(await listEvents(task, request.query));

@@ -159,7 +159,7 @@ test("a runtime that does not answer in time: 503, and the line of a write that 
   expect(read.body.detail).toBe("The runtime behind daemon did not answer within 0.05 s.");
   const write = await call("PUT", "skills/a", { content: "x" });
   expectProblem(write, "adapter_offline");
-  expect(write.body.detail).toContain("not known: read before you try again");
+  expect(write.body.detail).toContain("The outcome of the write is unknown. Read the current state");
   const told = () => log.map(({ msg, outcome, resource }) => [msg, resource, outcome]);
   expect(told()).toEqual([["gateway write", "skills/a", "adapter_offline"]]);
   goOn.resolve();

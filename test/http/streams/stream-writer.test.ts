@@ -84,15 +84,15 @@ test("one commit of any size is taken when nothing waits, and what has been take
 test("waiting for room ends when there is room, and when the reader is gone", async () => {
   const first = await connect();
   stall(first);
-  expect(await first.writer.drained(10)).toBe(false);
-  const room = first.writer.drained(20_000);
+  expect(await first.writer.waitForDrain(10)).toBe(false);
+  const room = first.writer.waitForDrain(20_000);
   first.client.resume();
   expect(await room).toBe(true);
   expect(first.raw.writableNeedDrain).toBe(false);
 
   const second = await connect();
   stall(second);
-  const gone = second.writer.drained(20_000);
+  const gone = second.writer.waitForDrain(20_000);
   second.client.destroy();
   expect(await gone).toBe(true);
   expect(second.writer.write("more")).toBe(false);
@@ -125,9 +125,9 @@ test("an end that is not taken is cut off after the grace", async () => {
   stall(connection);
   connection.writer.end("end");
   connection.writer.end("end again");
-  expect(await outlasts(() => connection.writer.finished(100), 50)).toBe(true);
+  expect(await outlasts(() => connection.writer.waitForFinish(100), 50)).toBe(true);
   expect(connection.raw.destroyed).toBe(true);
-  await connection.writer.finished(100);
+  await connection.writer.waitForFinish(100);
 });
 
 test("while the tenant is over its limit, only a reader that is behind is disconnected", async () => {
