@@ -17,7 +17,7 @@ export default mergeConfig(
         "test/events/{encode-event-data,encode-text,event-feed,event-id,event-log}.test.ts",
         "test/house/{docs,layers,readme,states,wall-time}.test.ts",
         "test/http/routes/{byte-range,dispatch,tasks,traceparent}.test.ts",
-        "test/http/wire/{cursor,etag,event-frame,prefer,problem,request-id}.test.ts",
+        "test/http/wire/{encode-event,etag,pagination,prefer-header,problem,request-id}.test.ts",
         "test/scenarios/whole-way.test.ts",
         "test/packages/{async-kit,council}/*.test.ts",
         "test/websocket/ops.test.ts",

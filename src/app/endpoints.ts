@@ -9,27 +9,27 @@ import { createPhaseReader } from "../dispatch/phase-reader.ts";
 import { createTaskReader } from "../dispatch/task-reader.ts";
 import { BridgeError } from "../errors.ts";
 import { gatewayRoutes } from "../http/gateway/gateway.ts";
-import { registerAdapterRoutes } from "../http/routes/adapters.ts";
-import { registerApprovalRoutes } from "../http/routes/approvals.ts";
-import { registerCallbackRoutes } from "../http/routes/callbacks.ts";
-import { registerDispatchRoute } from "../http/routes/dispatch.ts";
-import { registerHealthRoutes } from "../http/routes/health.ts";
-import { registerMetricsRoute } from "../http/routes/metrics.ts";
-import { registerServiceInfoRoute } from "../http/routes/service-info.ts";
-import { registerTaskFileRoutes } from "../http/routes/task-files.ts";
-import { registerTaskRoutes } from "../http/routes/tasks.ts";
+import { adapterRoutes } from "../http/routes/adapters.ts";
+import { approvalRoutes } from "../http/routes/approvals.ts";
+import { callbackRoutes } from "../http/routes/callbacks.ts";
+import { dispatchRoutes } from "../http/routes/dispatch.ts";
+import { healthRoutes } from "../http/routes/health.ts";
+import { metricsRoutes } from "../http/routes/metrics.ts";
+import { serviceInfoRoutes } from "../http/routes/service-info.ts";
+import { taskFileRoutes } from "../http/routes/task-files.ts";
+import { taskRoutes } from "../http/routes/tasks.ts";
 import { workspaceRoutes } from "../http/routes/workspaces.ts";
 import { createServer } from "../http/server/create-server.ts";
-import { createOverload } from "../http/server/overload.ts";
-import { createEventStreams } from "../http/streams/event-stream.ts";
+import { createOverloadMonitor } from "../http/server/overload-monitor.ts";
+import { createEventStreams } from "../http/streams/event-streams.ts";
 import { eventRoutes } from "../http/streams/events.ts";
 import { taskEventRoutes } from "../http/streams/task-events.ts";
-import { createHeldBytes } from "../http/wire/held-bytes.ts";
+import { createClientMemory } from "../http/wire/client-memory.ts";
 import type { Metrics } from "../metrics.ts";
 import { createBridgeHandler } from "../websocket/bridge-handler.ts";
 import { createWebSocketBridgeServer } from "../websocket/bridge-server.ts";
-import { createRunFollower } from "../websocket/follow-run.ts";
 import { createOps } from "../websocket/ops.ts";
+import { createRunFollower } from "../websocket/run-follower.ts";
 import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
 import { createTaskFiles } from "../workspaces/task-files.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
@@ -53,15 +53,15 @@ export type Endpoints = Awaited<ReturnType<typeof createEndpoints>>;
 export async function createEndpoints(config: Config, { engine, tokens, metrics, logger, version, maxEventLoopDelayMs }: EndpointOptions) {
   const { store, eventLog, approvals, workspaces, registry, dispatcher } = engine;
   const tickets = createTickets();
-  const heldBytes = createHeldBytes();
-  const overload = createOverload({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
+  const clientMemory = createClientMemory();
+  const overload = createOverloadMonitor({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
   // Fastify would log the address itself, before Bridge does.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
-  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets, overload, heldBytes });
+  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets, overload, clientMemory });
   const opened = Promise.withResolvers<void>();
   // The port is bound early, so that its address can be logged early. Requests wait until the tasks of the last run are recovered.
   server.addHook("onRequest", () => opened.promise);
-  const eventStreams = createEventStreams({ store, eventLog, heldBytes, metrics, logger });
+  const eventStreams = createEventStreams({ store, eventLog, clientMemory, metrics, logger });
   let isClosing = false;
   server.addHook("preClose", async () => {
     isClosing = true;
@@ -72,19 +72,19 @@ export async function createEndpoints(config: Config, { engine, tokens, metrics,
   const tasks = createTaskReader(store, dispatcher);
   const acceptDispatch = createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
-  registerDispatchRoute(server, { acceptDispatch, dispatcher, tasks });
-  registerTaskRoutes(server, { dispatcher, tasks });
-  await server.register(workspaceRoutes({ workspaces: workspaceList, files: createWorkspaceFiles({ workspaces }) }));
-  registerTaskFileRoutes(server, { taskFiles: createTaskFiles({ store, workspaces }) });
-  await server.register(taskEventRoutes({ store, eventStreams }));
-  await server.register(eventRoutes({ store, eventStreams, tickets }));
-  registerCallbackRoutes(server, { callbacks: createCallbacks(store, engine.callbackWorker) });
-  registerApprovalRoutes(server, { approvals });
-  registerAdapterRoutes(server, { registry, dispatcher });
-  await server.register(gatewayRoutes({ registry, dispatcher, logger }));
-  registerServiceInfoRoute(server, version);
-  registerHealthRoutes(server, { dispatcher, registry, checkWritable: store.checkWritable });
-  registerMetricsRoute(server, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
+  await server.register(dispatchRoutes, { acceptDispatch, dispatcher, tasks });
+  await server.register(taskRoutes, { dispatcher, tasks });
+  await server.register(workspaceRoutes, { workspaces: workspaceList, files: createWorkspaceFiles({ workspaces }) });
+  await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }) });
+  await server.register(taskEventRoutes, { store, eventStreams });
+  await server.register(eventRoutes, { store, eventStreams, tickets });
+  await server.register(callbackRoutes, { callbacks: createCallbacks(store, engine.callbackWorker) });
+  await server.register(approvalRoutes, { approvals });
+  await server.register(adapterRoutes, { registry, dispatcher });
+  await server.register(gatewayRoutes, { registry, dispatcher, logger });
+  await server.register(serviceInfoRoutes, { version });
+  await server.register(healthRoutes, { dispatcher, registry, checkWritable: store.checkWritable });
+  await server.register(metricsRoutes, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
 
   const ops = createOps({
     acceptDispatch,
@@ -94,7 +94,7 @@ export async function createEndpoints(config: Config, { engine, tokens, metrics,
     phases: createPhaseReader({ store, eventLog, dispatcher }),
     approvals,
     workspaces: workspaceList,
-    checkOpen() {
+    checkCanStart() {
       if (isClosing) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
       if (overload.isOverloaded) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
     },
@@ -104,16 +104,16 @@ export async function createEndpoints(config: Config, { engine, tokens, metrics,
     knownOps: ops.map(({ name }) => name),
     isDraining: () => dispatcher.draining,
     frameLimitBytes: config.bodyLimitBytes,
-    heldBytes,
+    clientMemory,
     metrics,
     logger,
   });
   await server.register(sockets.routes);
 
-  tokens.onWithdrawn((principal) => {
-    tickets.withdraw(principal);
-    eventStreams.withdraw(principal);
-    sockets.withdraw(principal);
+  tokens.onRevoked((principal) => {
+    tickets.revoke(principal);
+    eventStreams.disconnect(principal);
+    sockets.disconnect(principal);
   });
   await server.ready();
 

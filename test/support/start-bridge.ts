@@ -12,7 +12,7 @@ import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { PROBLEM_TYPE, problemSchema } from "../../src/http/wire/problem.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
-import { createAnswerCheck } from "../http/answer-check.ts";
+import { createResponseCheck } from "../http/response-check.ts";
 
 /** Tokens of the tests: two tenants with every scope, and one token for each single scope. */
 export const tokens = {
@@ -125,7 +125,7 @@ export async function startBridge(
     maxEventLoopDelayMs: 0,
   });
   const url = await app.start();
-  const checkAnswer = createAnswerCheck(JSON.parse(JSON.stringify(app.server.swagger())));
+  const checkResponse = createResponseCheck(JSON.parse(JSON.stringify(app.server.swagger())));
 
   const call: Bridge["call"] = async (method, target, { token = "alpha", headers = {}, body } = {}) => {
     const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
@@ -143,7 +143,7 @@ export async function startBridge(
     const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
     const answer = { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
     if (answer.status >= 400 && method !== "HEAD") expectProblem(answer);
-    checkAnswer(method, target, answer);
+    checkResponse(method, target, answer);
     return answer;
   };
 

@@ -88,7 +88,7 @@ describe("agent.result", () => {
     });
     const channel = { push: async () => {}, signal: new AbortController().signal };
     const ask = () =>
-      op.answer({ op: op.name, payload: { runId: "a", waitSeconds: 1 }, meta: { tenant: "t", channel } as unknown as BridgeMeta });
+      op.execute({ op: op.name, payload: { runId: "a", waitSeconds: 1 }, meta: { tenant: "t", channel } as unknown as BridgeMeta });
     for (let count = 0; count < 20; count += 1) await expect(ask()).rejects.toThrow("The disk is full.");
     expect(waitForEnd).toHaveBeenCalledTimes(20);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { approvalSchema } from "../../../src/http/routes/describe-approval.ts";
-import { listOf } from "../../../src/http/wire/cursor.ts";
+import { pageSchema } from "../../../src/http/wire/pagination.ts";
 import { type Bridge, expectProblem, startBridge, type TokenName } from "../../support/start-bridge.ts";
 import { askUntil } from "../../support/until.ts";
 
@@ -75,7 +75,7 @@ test("a cancelled task waits no longer", async () => {
 });
 
 test("approvals are listed newest first, by state, page by page", async () => {
-  const all = listOf(approvalSchema).parse((await list()).body).data;
+  const all = pageSchema(approvalSchema).parse((await list()).body).data;
   expect(all.length).toBeGreaterThanOrEqual(3);
   const first = (await list("?limit=1")).body;
   const rest = (await list(`?cursor=${first.meta.nextCursor}`)).body;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callbackSchema } from "../../../src/http/routes/describe-callback.ts";
-import { listOf } from "../../../src/http/wire/cursor.ts";
+import { pageSchema } from "../../../src/http/wire/pagination.ts";
 import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
 import { askUntil } from "../../support/until.ts";
@@ -43,7 +43,7 @@ test("a dead callback is listed, and delivered by a redelivery; a delivered or p
     (count) => count === 3,
   );
 
-  const all = listOf(callbackSchema).parse((await list()).body);
+  const all = pageSchema(callbackSchema).parse((await list()).body);
   expect(all.data.map(({ taskId, state }) => [taskId, state])).toEqual([
     ["hanging", "pending"],
     ["flaky", "dead"],

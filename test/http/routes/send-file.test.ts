@@ -4,8 +4,8 @@ import path from "node:path";
 import Fastify from "fastify";
 import { expect, onTestFinished, test } from "vitest";
 import { sendFile } from "../../../src/http/routes/send-file.ts";
-import { holdRequests } from "../../../src/http/server/hold-requests.ts";
-import { createHeldBytes } from "../../../src/http/wire/held-bytes.ts";
+import { limitMemory } from "../../../src/http/server/limit-memory.ts";
+import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { askUntil } from "../../support/until.ts";
 
@@ -17,7 +17,7 @@ test("a reader that takes nothing is cut off, and the file is let go", async () 
   await truncate(file, SIZE);
   const handle = await open(file);
   const app = Fastify();
-  holdRequests(app, { heldBytes: createHeldBytes(), bodyLimitBytes: 1024, stalledReaderMs: 50 });
+  limitMemory(app, { clientMemory: createClientMemory(), bodyLimitBytes: 1024, stalledReaderMs: 50 });
   onTestFinished(() => app.close());
   app.get("/", async (request, reply) => {
     const stats = await handle.stat({ bigint: true });

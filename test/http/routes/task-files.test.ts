@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCommandAdapter } from "../../../adapters/command/index.ts";
-import { MAX_FILE_ANSWER_BYTES } from "../../../src/http/routes/send-file.ts";
+import { MAX_FILE_RESPONSE_BYTES } from "../../../src/http/routes/send-file.ts";
 import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
 import { askUntil } from "../../support/until.ts";
 
@@ -283,7 +283,7 @@ test("another tenant's task, and a token without the scope, see nothing", async 
 
 describe("a large file", () => {
   const target = "/api/v2/tasks/large/files";
-  beforeAll(() => run("large", `truncate -s ${400 * 1024 ** 2} 400M; truncate -s ${MAX_FILE_ANSWER_BYTES + 10} larger`));
+  beforeAll(() => run("large", `truncate -s ${400 * 1024 ** 2} 400M; truncate -s ${MAX_FILE_RESPONSE_BYTES + 10} larger`));
 
   test("is sent as it is read, and never held", async () => {
     globalThis.gc?.();
@@ -300,7 +300,7 @@ describe("a large file", () => {
   test("of more than an answer carries is sent in ranges only", async () => {
     expectProblem(await get(`${target}/larger`), "too_large");
     expectProblem(await get(`${target}/larger`, { range: "bytes=0-" }), "too_large");
-    const end = await get(`${target}/larger`, { range: `bytes=${MAX_FILE_ANSWER_BYTES}-` });
+    const end = await get(`${target}/larger`, { range: `bytes=${MAX_FILE_RESPONSE_BYTES}-` });
     expect([end.status, end.text]).toEqual([206, "\0".repeat(10)]);
   });
 

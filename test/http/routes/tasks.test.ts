@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listedTaskSchema, taskSchema } from "../../../src/http/routes/describe-task.ts";
-import { listOf } from "../../../src/http/wire/cursor.ts";
+import { pageSchema } from "../../../src/http/wire/pagination.ts";
 import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
 import { askUntil } from "../../support/until.ts";
@@ -13,7 +13,7 @@ afterAll(() => bridge.close());
 
 const get = (target: string) => bridge.call("GET", target);
 const waited = { headers: { prefer: "wait=20" } };
-const listSchema = listOf(listedTaskSchema);
+const listSchema = pageSchema(listedTaskSchema);
 
 describe("one task", () => {
   test("is shown with its result, its metadata as it came", async () => {
