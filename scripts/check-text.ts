@@ -33,7 +33,6 @@ const NOT_YET_CLEAN: readonly string[] = [
   "adapters/shared/process/",
   "adapters/vercel-ai/",
   "docs/metrics.md",
-  "docs/settings.md",
   "packages/bridge-client/",
   "packages/council/",
   "packages/nofollow-fs/",
