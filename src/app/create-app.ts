@@ -20,18 +20,11 @@ import { loadTokens } from "../access/tokens.ts";
 import { createAdapterRegistry, type LoadedAdapter } from "../adapters/adapter-registry.ts";
 import { loadAdapters } from "../adapters/load-adapters.ts";
 import { createApprovals } from "../approvals/approvals.ts";
-import { createCallbackGuard } from "../callbacks/callback-guard.ts";
 import { createCallbackWorker } from "../callbacks/callback-worker.ts";
 import { createCallbacks } from "../callbacks/callbacks.ts";
-import { createGuardedFetch } from "../callbacks/guarded-fetch.ts";
-import { limitAnswers } from "../callbacks/limit-answers.ts";
-import { createNames } from "../callbacks/names.ts";
-import { createResolver, type Lookup } from "../callbacks/resolve-name.ts";
 import type { Config } from "../config/config.ts";
-import { createAcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import { createDispatcher, type Dispatcher } from "../dispatch/dispatcher.ts";
-import { createPhaseReader } from "../dispatch/phase-reader.ts";
-import { createTaskReader } from "../dispatch/task-reader.ts";
+import { createReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError, StartError } from "../errors.ts";
 import { createEventLog } from "../events/event-log.ts";
 import { gatewayRoutes } from "../http/gateway/gateway.ts";
@@ -52,6 +45,13 @@ import { eventRoutes } from "../http/streams/events.ts";
 import { taskEventRoutes } from "../http/streams/task-events.ts";
 import { createHeldBytes } from "../http/wire/held-bytes.ts";
 import { createMetrics } from "../metrics.ts";
+import { createDestinationGuard } from "../network/destination-guard.ts";
+import { createDnsCache } from "../network/dns-cache.ts";
+import { createDnsResolver, type Lookup } from "../network/dns-resolver.ts";
+import { createGuardedFetch } from "../network/guarded-fetch.ts";
+import { limitResponseOverhead } from "../network/limit-response-overhead.ts";
+import { createPhaseReader } from "../queries/phase-reader.ts";
+import { createTaskReader } from "../queries/task-reader.ts";
 import { createSchemaChecker } from "../requests/schema-checker.ts";
 import { lockFile } from "../store/lock-file.ts";
 import { makeOwnDirectory } from "../store/own-directory.ts";
@@ -64,7 +64,7 @@ import { createRunFollower } from "../websocket/follow-run.ts";
 import { createOps } from "../websocket/ops.ts";
 import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
 import { createTaskFiles } from "../workspaces/task-files.ts";
-import { createWorkspaces } from "../workspaces/workspace.ts";
+import { createWorkspaces } from "../workspaces/workspace-directories.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
 
 /** A Bridge, put together. */
@@ -131,12 +131,12 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   // Hosts from dispatches share one cache and one limit per tenant. Hosts from settings have no limit.
   const { allow } = config.callbacks;
   const allowedHosts = new Set(allow.map((entry) => entry.toLowerCase()));
-  const names = createNames({ resolve: resolve ?? createResolver({ isOperators: (host) => allowedHosts.has(host) }) });
-  const operatorNames = createNames({ resolve: resolve ?? createResolver({ isOperators: () => true }) });
-  const callbackWorker = createCallbackWorker({ store, metrics, logger, names, config: config.callbacks });
+  const dnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isOperators: (host) => allowedHosts.has(host) }) });
+  const operatorDnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isOperators: () => true }) });
+  const callbackWorker = createCallbackWorker({ store, metrics, logger, dnsCache, config: config.callbacks });
 
-  const stopLimiting = limitAnswers();
-  const guard = createCallbackGuard({ allow, names });
+  const stopLimiting = limitResponseOverhead();
+  const guard = createDestinationGuard({ allow, dnsCache });
   const guarded = createGuardedFetch(guard);
   const schemas = createSchemaChecker();
 
@@ -152,7 +152,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
       logger: logger.child({ provider }),
       sandbox,
       fetch: guarded.fetch,
-      lookup: operatorNames.lookup,
+      lookup: operatorDnsCache.lookup,
       runChild: (request) => dispatcher.runChild(request),
       describeProvider: (other) => registry.describe(other),
       listModels: (other) => registry.listModels(other),
@@ -197,8 +197,8 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   server.addHook("preClose", () => eventStreams.closeAll("shutdown"));
   await server.register(fastifySSE);
   const tasks = createTaskReader(store, dispatcher);
-  const acceptDispatch = createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
-  registerDispatchRoute(server, { acceptDispatch, dispatcher, tasks });
+  const receiveDispatch = createReceiveDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
+  registerDispatchRoute(server, { receiveDispatch, dispatcher, tasks });
   registerTaskRoutes(server, { dispatcher, tasks });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
   await server.register(workspaceRoutes({ workspaces: workspaceList, files: createWorkspaceFiles({ workspaces }) }));
@@ -216,7 +216,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   // Its ops ask the server whether it stops.
   let bridgeServer: WebSocketBridgeServer;
   const ops = createOps({
-    acceptDispatch,
+    receiveDispatch,
     dispatcher,
     tasks,
     follower: createRunFollower({ store, eventLog, logger }),

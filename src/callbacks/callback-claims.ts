@@ -1,5 +1,5 @@
 import type { CallbackQueue, DueCallback, Store } from "../store/store.ts";
-import { createSilentOrigins } from "./silent-origins.ts";
+import { createUnresponsiveOrigins } from "./unresponsive-origins.ts";
 
 /** Posts a callback and settles it. */
 export type Deliver = (callback: DueCallback) => Delivery;
@@ -65,7 +65,7 @@ export function createCallbackClaims({
   onFault: (error: unknown) => void;
 }): CallbackClaims {
   const loads = new Map<string, OriginLoad>();
-  const silent = createSilentOrigins();
+  const silent = createUnresponsiveOrigins();
   /** Origins to ask the store for, by tenant; tenants and origins in the order of their turn. */
   const turns = new Map<string, Set<string>>();
   /** Callbacks in progress by tenant. */

@@ -1,8 +1,8 @@
-import { DESTINATION_NOT_ALLOWED } from "./callback-guard.ts";
-import { ANSWER_TOO_LONG } from "./limit-answers.ts";
+import { DESTINATION_NOT_ALLOWED } from "../network/destination-guard.ts";
+import { RESPONSE_OVERHEAD_EXCEEDED } from "../network/limit-response-overhead.ts";
 
 /** The short name of what went wrong with a POST that got no answer. Names only: the texts of such errors tell resolved addresses. */
-export function nameFailure(error: unknown): string {
+export function classifyFailure(error: unknown): string {
   const code = codeOf(error);
   return failures.find(({ codes }) => codes.test(code))?.name ?? "network_error";
 }
@@ -22,7 +22,7 @@ const failures = [
     name: "tls_error",
     codes: /^(EPROTO$|ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA$|HOSTNAME_MISMATCH$|PATH_LENGTH_)/,
   },
-  { name: "invalid_response", codes: new RegExp(`^(HTTPParserError$|HPE_|UND_ERR_HEADERS_OVERFLOW$|${ANSWER_TOO_LONG}$)`) },
+  { name: "invalid_response", codes: new RegExp(`^(HTTPParserError$|HPE_|UND_ERR_HEADERS_OVERFLOW$|${RESPONSE_OVERHEAD_EXCEEDED}$)`) },
 ];
 
 /** The error's code; undici names faults in the answer's syntax by the error's name alone. */

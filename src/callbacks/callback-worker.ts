@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BaseLogger } from "pino";
 import { Agent } from "undici";
 import type { Metrics } from "../metrics.ts";
+import { createDestinationGuard } from "../network/destination-guard.ts";
+import type { DnsCache } from "../network/dns-cache.ts";
 import type { CallbackQueue, CallbackSettlement, DueCallback, NewEvent, Store } from "../store/store.ts";
 import { createCallbackClaims, type Delivery } from "./callback-claims.ts";
-import { createCallbackGuard } from "./callback-guard.ts";
 import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
-import type { Names } from "./names.ts";
 import { pause } from "./pause.ts";
 import { type PostResult, postCallback } from "./post-callback.ts";
 import { readSigningKeys } from "./sign-callback.ts";
@@ -25,7 +25,7 @@ export interface CallbackWorkerOptions {
   metrics: Metrics;
   logger: Pick<BaseLogger, "info" | "warn" | "error">;
   config: CallbackSettings;
-  names: Names;
+  dnsCache: DnsCache;
   clock?: () => number;
   random?: () => number;
   attemptTimeoutMs?: number;
@@ -47,15 +47,15 @@ const FAULT_PAUSE_MS = 1000;
 
 /** Makes the one worker that posts callbacks: each at least once, by the stored schedule, until it is delivered or dead. */
 export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWorker {
-  const { store, metrics, logger, config, names, clock = Date.now, random = Math.random } = options;
+  const { store, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
   const { attemptTimeoutMs = 15_000, closeGraceMs = 2000 } = options;
-  const guard = createCallbackGuard({ allow: config.allow, names, connectTimeoutMs: attemptTimeoutMs });
+  const guard = createDestinationGuard({ allow: config.allow, dnsCache, connectTimeoutMs: attemptTimeoutMs });
   // An attempt has its one deadline; undici's own only measure silence.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   const shutdown = new AbortController();
   const posting = {
     dispatcher,
-    names,
+    dnsCache,
     signingKeys: readSigningKeys(config.secrets),
     timeoutMs: attemptTimeoutMs,
     shutdown: shutdown.signal,

@@ -2,18 +2,18 @@ import type { KeyObject } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import packageJson from "../../package.json" with { type: "json" };
+import type { DnsCache } from "../network/dns-cache.ts";
 import type { DueCallback } from "../store/store.ts";
-import { isOwnFault, nameFailure } from "./callback-failure.ts";
+import { classifyFailure, isOwnFault } from "./callback-failure.ts";
 import { callbackId } from "./callback-id.ts";
 import { startDeadline } from "./deadline.ts";
-import type { Names } from "./names.ts";
 import { startSignature } from "./sign-callback.ts";
 
 /** What one POST needs besides the callback. */
 export interface PostOptions {
   dispatcher: Dispatcher;
   /** The lookup that the connections of the dispatcher use. */
-  names: Pick<Names, "prepare">;
+  dnsCache: Pick<DnsCache, "prepare">;
   /** One signature each; none leaves the callback unsigned. */
   signingKeys: readonly KeyObject[];
   /** One deadline over name lookup, connect, TLS, headers and body. */
@@ -46,12 +46,12 @@ const stoppedByShutdown: PostResult = {
 
 /** Makes one attempt: one POST, no redirect followed. Never rejects; resolves as soon as the answer's status is known. */
 export async function postCallback(callback: DueCallback, options: PostOptions): Promise<PostResult> {
-  const { dispatcher, names, shutdown, timeoutMs, clock } = options;
+  const { dispatcher, dnsCache, shutdown, timeoutMs, clock } = options;
   const url = new URL(callback.url);
   let prepared: { found: Promise<void> };
   try {
     // The deadline of the receiver starts after the wait for the host lookup, because Bridge causes this wait.
-    prepared = await names.prepare(callback.task.tenant, url.hostname, shutdown);
+    prepared = await dnsCache.prepare(callback.task.tenant, url.hostname, shutdown);
   } catch {
     return stoppedByShutdown;
   }
@@ -80,7 +80,7 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
     return {
       outcome: source.isUnreadable() || isOwnFault(error) ? "own_fault" : "failed",
       status: null,
-      error: source.isUnreadable() ? "body_unreadable" : timedOut ? "timeout" : nameFailure(error),
+      error: source.isUnreadable() ? "body_unreadable" : timedOut ? "timeout" : classifyFailure(error),
       retryAfterMs: null,
       drained: Promise.resolve(),
     };

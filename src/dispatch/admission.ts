@@ -1,13 +1,13 @@
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
-import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError } from "../errors.ts";
+import type { DestinationGuard } from "../network/destination-guard.ts";
 import type { ParsedDispatch } from "../requests/parse-dispatch.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskRequest } from "../task.ts";
 import { readAgentFile } from "../workspaces/prompt-files.ts";
-import type { Workspaces } from "../workspaces/workspace.ts";
-import { checkDispatch } from "./check-dispatch.ts";
+import type { Workspaces } from "../workspaces/workspace-directories.ts";
+import { validateDispatch } from "./validate-dispatch.ts";
 
 /** Whose work it is, and on which adapter. */
 interface Bearer {
@@ -28,7 +28,7 @@ export interface AdmissionOptions {
   store: Pick<Store, "isResumeTokenKnown">;
   registry: AdapterRegistry;
   workspaces: Workspaces;
-  guard: CallbackGuard;
+  guard: DestinationGuard;
   schemas: Pick<SchemaChecker, "findSchemaFault">;
   mcpCommands: readonly string[];
   /** Adapters that come with Bridge, loaded or not; only for messages. */
@@ -65,7 +65,7 @@ export function createAdmission({ store, registry, workspaces, guard, schemas, m
         });
       }
       const workspace = workspaces.workspaceOf(tenant, agentId);
-      await checkDispatch(request, {
+      await validateDispatch(request, {
         adapter: entry.adapter,
         provider,
         capabilities: entry.adapter.capabilities(),

@@ -1,13 +1,13 @@
 import { v7 as uuidv7 } from "uuid";
 import type { ChildRequest, ExecutionResult } from "#contract";
 import { BridgeError } from "../errors.ts";
+import { failedResult } from "../results/failed-result.ts";
 import type { NewTask, Store } from "../store/store.ts";
 import { type Task, taskHandle } from "../task.ts";
 import type { Admission } from "./admission.ts";
 import { toTaskRequest } from "./child-request.ts";
-import { failedResult } from "./failed-result.ts";
 import type { Run } from "./run-task.ts";
-import type { TaskEnds } from "./task-ends.ts";
+import type { TaskEnds } from "./task-waiters.ts";
 
 /** Tasks that tasks run. */
 export interface ChildTasks {

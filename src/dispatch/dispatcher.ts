@@ -4,24 +4,24 @@ import { v7 as uuidv7 } from "uuid";
 import type { ChildRequest, ExecutionResult } from "#contract";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import type { Approvals } from "../approvals/approvals.ts";
-import type { CallbackGuard } from "../callbacks/callback-guard.ts";
 import { BridgeError, type QueueOwner } from "../errors.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
+import type { DestinationGuard } from "../network/destination-guard.ts";
 import type { ParsedDispatch } from "../requests/parse-dispatch.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
+import { failedResult } from "../results/failed-result.ts";
 import type { CallbackQueue, NewTask, Store } from "../store/store.ts";
 import { isFinal, type Task, type TaskProgress, type TenantQuota, taskHandle } from "../task.ts";
-import type { Workspaces } from "../workspaces/workspace.ts";
-import { type AdapterCalls, createAdapterCalls } from "./adapter-calls.ts";
+import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { createAdmission, offlineText } from "./admission.ts";
 import { createChildTasks } from "./child-tasks.ts";
 import { createTaskDeletion } from "./delete-task.ts";
-import { failedResult } from "./failed-result.ts";
 import { type Claim, createLanes, type LaneTask } from "./lanes.ts";
 import { describeEnd, type Run, runTask, type StopCode } from "./run-task.ts";
-import { logTaskEnd } from "./task-end.ts";
-import { createTaskEnds } from "./task-ends.ts";
+import { type AdapterCalls, createAdapterCalls } from "./running-tasks.ts";
+import { logTaskEnd } from "./settle-task.ts";
+import { createTaskEnds } from "./task-waiters.ts";
 
 /** What the dispatcher works with. */
 export interface DispatcherOptions {
@@ -30,7 +30,7 @@ export interface DispatcherOptions {
   approvals: Pick<Approvals, "ask">;
   registry: AdapterRegistry;
   workspaces: Workspaces;
-  guard: CallbackGuard;
+  guard: DestinationGuard;
   schemas: Pick<SchemaChecker, "findSchemaFault" | "findObject">;
   metrics: Metrics;
   logger: Logger;

@@ -8,14 +8,14 @@ import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import { decodeFile } from "../requests/dispatch-files.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
+import { applyOutputStrategy, awaitsTools } from "../results/output-strategy.ts";
+import { type KeptResult, keepLongTexts } from "../results/store-long-texts.ts";
 import type { Finish, NewCallback, Store } from "../store/store.ts";
 import type { DispatchedFile, FinalState, Task } from "../task.ts";
 import { readAgentFile, readPromptFiles } from "../workspaces/prompt-files.ts";
-import type { Workspaces } from "../workspaces/workspace.ts";
+import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { writeWorkspaceFile } from "../workspaces/write-workspace-file.ts";
-import { assembleRequest } from "./assemble-request.ts";
-import { type KeptResult, keepLongTexts } from "./keep-long-texts.ts";
-import { applyOutputStrategy, awaitsTools } from "./output-strategy.ts";
+import { buildExecutionRequest } from "./build-execution-request.ts";
 import { createTaskClocks } from "./task-clocks.ts";
 
 /** Why a task is stopped before its runtime has answered. */
@@ -115,7 +115,7 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
       if (task.request.files !== undefined) await writeFiles(task.request.files);
       const directories = workspaces.prepare(task, task.request.metadata?.["cwd"] as string | undefined);
       const { workspace } = directories;
-      request = assembleRequest(task, { promptFiles: readPromptFiles(workspace), agent: readAgentFile(workspace), directories });
+      request = buildExecutionRequest(task, { promptFiles: readPromptFiles(workspace), agent: readAgentFile(workspace), directories });
     } catch (error) {
       gone.resolve();
       return failure("adapter_error", describeFault(error));

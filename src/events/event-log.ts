@@ -3,7 +3,7 @@ import type { Metrics } from "../metrics.ts";
 import type { NewEvent, Store, StoredEvent } from "../store/store.ts";
 import type { TaskIdentity } from "../task.ts";
 import { encodeEventData } from "./encode-event-data.ts";
-import { encodeText, MAX_TEXT_BYTES } from "./encode-text.ts";
+import { encodeTextDelta, MAX_TEXT_BYTES } from "./encode-text-delta.ts";
 import { formatEventId } from "./event-id.ts";
 
 /** Data of one write, in UTF-16 units. */
@@ -100,7 +100,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   function takeText(story: Story): void {
     clearTimeout(story.timer);
     story.timer = undefined;
-    for (const data of encodeText(story.text)) story.waiting.push({ type: "assistant.text", data });
+    for (const data of encodeTextDelta(story.text)) story.waiting.push({ type: "assistant.text", data });
     story.text = "";
   }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { DispatchedFile } from "../task.ts";
-import { listOf } from "./json-fields.ts";
+import { listOf } from "./field-schemas.ts";
 import { readWritablePath } from "./workspace-path.ts";
 
 /** Enough for the sources of a small project; more is put into the workspace before the dispatch. */

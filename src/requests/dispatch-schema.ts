@@ -2,7 +2,7 @@ import { isAbsolute } from "node:path";
 import { z } from "zod";
 import { NUL, noControlCharacters } from "./control-characters.ts";
 import { describedDispatchFiles, dispatchFiles } from "./dispatch-files.ts";
-import { jsonObject, listOf, textList, textRecord } from "./json-fields.ts";
+import { jsonObject, listOf, textList, textRecord } from "./field-schemas.ts";
 import { MAX_TOOLS, toolSchema } from "./normalize-tools.ts";
 
 /** Each server is a connection or a process of the runtime; no runtime holds 100 of them for one task. */
@@ -82,7 +82,7 @@ const fields = {
   stdin: longText(0).optional().describe("Input of the work, appended in a labelled block."),
   systemPrompt: z.string().optional(),
   model: token(256).optional(),
-  // Checked by normaliseTools, which knows the form that the caller meant.
+  // Checked by normalizeTools, which knows the form that the caller meant.
   tools: listOf(MAX_TOOLS, z.unknown()).optional(),
   mcpServers: uniqueNames(listOf(MAX_MCP_SERVERS, mcpServer, mcpServersForm)).optional(),
   files: dispatchFiles.optional(),

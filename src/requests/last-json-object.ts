@@ -5,7 +5,7 @@ export interface FoundObject {
 }
 
 /** Finds the last JSON object of a text: in a fenced block, else the whole text, else the last one inside prose. */
-export function lastJsonObject(text: string): FoundObject | undefined {
+export function findLastJsonObject(text: string): FoundObject | undefined {
   const fenced = [...text.matchAll(fence)].map((match) => match[1] ?? "").reverse();
   for (const block of [...fenced, text]) {
     const found = parseObject(block);

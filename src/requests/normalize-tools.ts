@@ -3,13 +3,13 @@ import type { NormalizedTool } from "#contract";
 import { BridgeError, type FieldError, MAX_FIELD_ERRORS } from "../errors.ts";
 import { noControlCharacters } from "./control-characters.ts";
 import { toFieldErrors } from "./field-errors.ts";
-import { jsonObject } from "./json-fields.ts";
+import { jsonObject } from "./field-schemas.ts";
 
 /** Maximum tools of one task. Model APIs take 128; MCP servers of large products list a few hundred. */
 export const MAX_TOOLS = 1000;
 
 /** Brings tools of any of the known forms into the one form that adapters see; refuses what fits none, at its path. */
-export function normaliseTools(tools: unknown): NormalizedTool[] {
+export function normalizeTools(tools: unknown): NormalizedTool[] {
   if (!Array.isArray(tools)) throw refuse([{ path: "tools", message: "must be an array" }]);
   if (tools.length > MAX_TOOLS) throw refuse([{ path: "tools", message: `must have at most ${MAX_TOOLS} entries; got ${tools.length}` }]);
   const errors: FieldError[] = [];

@@ -4,8 +4,8 @@ import type { TaskRequest } from "../task.ts";
 import { canonicalJson, findJsonFault } from "./canonical-json.ts";
 import { type DispatchBody, dispatchBodySchema, taskIdSchema } from "./dispatch-schema.ts";
 import { toDotted, toFieldErrors } from "./field-errors.ts";
-import { hashText } from "./hash-text.ts";
-import { normaliseTools } from "./normalize-tools.ts";
+import { normalizeTools } from "./normalize-tools.ts";
+import { sha256Hex } from "./sha256-hex.ts";
 
 /** A dispatch that is well-formed; whether it can be carried out is the dispatcher's to say. */
 export interface ParsedDispatch {
@@ -64,7 +64,7 @@ export function parseDispatch(body: unknown, { defaultProfile, idempotencyKey }:
     provider: fields.provider ?? null,
     agentId: fields.agentId,
     request: toRequest(fields, defaultProfile),
-    fingerprint: hashText(canonical),
+    fingerprint: sha256Hex(canonical),
     canonicalLength: canonical.length,
   };
 }
@@ -111,7 +111,7 @@ function toRequest(fields: Fields, defaultProfile: Profile): TaskRequest {
     profile,
     approvals,
     onInterrupt,
-    ...(tools === undefined ? {} : { tools: normaliseTools(tools) }),
+    ...(tools === undefined ? {} : { tools: normalizeTools(tools) }),
   };
   // The schema's optional fields are absent or set, never present and undefined: they come from JSON.
   return request as TaskRequest;

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { checkAgainstSchema, checkSchema } from "./json-schema.ts";
-import { lastJsonObject } from "./last-json-object.ts";
+import { findLastJsonObject } from "./last-json-object.ts";
 
 /** A schema as JSON, and optionally the result to check against it: the runtime's own object as JSON, or its text. */
 export interface SchemaQuestion {
@@ -22,7 +22,7 @@ function answer({ schema: text, result }: SchemaQuestion): SchemaVerdict {
   const schema = JSON.parse(text) as Record<string, unknown>;
   if (result === undefined) return { fault: checkSchema(schema) };
   if ("outputs" in result) return { fault: checkAgainstSchema(schema, JSON.parse(result.outputs)) };
-  const found = lastJsonObject(result.output);
+  const found = findLastJsonObject(result.output);
   return found === undefined
     ? { fault: null }
     : { fault: checkAgainstSchema(schema, found.object), outputs: found.object, json: found.json };

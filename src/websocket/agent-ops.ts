@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { AcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { ReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { BridgeChannel, BridgeMeta } from "./bridge-protocol.ts";
 import type { RunFollower } from "./follow-run.ts";
@@ -11,7 +11,7 @@ import { runIdSchema } from "./run-id.ts";
 
 /** What the ops on runs need. A run is a task: `runId` is its `taskId`. */
 export interface AgentDependencies extends ResultDependencies {
-  acceptDispatch: AcceptDispatch;
+  receiveDispatch: ReceiveDispatch;
   dispatcher: Pick<Dispatcher, "cancel" | "waitForEnd">;
   follower: RunFollower;
   /** Throws a BridgeError while no run is started. */
@@ -24,7 +24,7 @@ const names = { agent: "agentId", input: "message" } as const;
 const runPayload = z.strictObject({ runId: runIdSchema });
 
 /** `agent.run`, `agent.cancel`, `agent.status`, `agent.result` and `agent.events`. */
-export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, follower, checkOpen }: AgentDependencies): Op[] {
+export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, follower, checkOpen }: AgentDependencies): Op[] {
   return [
     defineOp({
       name: "agent.run",
@@ -39,7 +39,7 @@ export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, foll
         const channel = events ? openChannel(meta, "events") : null;
         if (channel !== null) follower.checkRoom(tenant);
         try {
-          const { task } = await acceptDispatch(dispatch, { tenant, traceparent: null });
+          const { task } = await receiveDispatch(dispatch, { tenant, traceparent: null });
           if (channel !== null) follower.follow(task, { channel, after: 0 });
           return ok({ runId: task.taskId, status: "started" });
         } catch (error) {

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
 import { z } from "zod";
-import { normaliseTools } from "../requests/normalize-tools.ts";
+import { normalizeTools } from "../requests/normalize-tools.ts";
 
 /** The files of a workspace that speak for the agent, in the order in which they are put together. */
 const promptFileNames = ["SOUL.md", "AGENTS.md", "TOOLS.md"] as const;
@@ -21,7 +21,7 @@ const agentFileSchema = z.object({
 });
 
 /** Defaults of one agent. */
-export type AgentFile = Omit<z.infer<typeof agentFileSchema>, "tools"> & { tools?: ReturnType<typeof normaliseTools> };
+export type AgentFile = Omit<z.infer<typeof agentFileSchema>, "tools"> & { tools?: ReturnType<typeof normalizeTools> };
 
 /** Reads the prompt files that exist, in order. */
 export function readPromptFiles(workspace: string): string[] {
@@ -44,7 +44,7 @@ export function readAgentFile(workspace: string): AgentFile {
     throw new Error(`agent.json of the workspace is not valid: ${fault?.path.join(".")}: ${fault?.message}`);
   }
   const { tools, ...agent } = parsed.data;
-  return tools === undefined ? agent : { ...agent, tools: normaliseTools(tools) };
+  return tools === undefined ? agent : { ...agent, tools: normalizeTools(tools) };
 }
 
 function readInside(workspace: string, name: string): string | null {

@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts";
 import type { TaskProgress } from "../task.ts";
 import { createTurns } from "./take-turns.ts";
 import { type WalkedFiles, walkFiles } from "./walk-files.ts";
-import type { Workspaces } from "./workspace.ts";
+import type { Workspaces } from "./workspace-directories.ts";
 
 export type { FoundFile } from "./walk-files.ts";
 

@@ -5,7 +5,7 @@ import { BridgeError } from "../errors.ts";
 import { readWritablePath } from "../requests/workspace-path.ts";
 import { fileTag } from "./file-tag.ts";
 import { createTurns } from "./take-turns.ts";
-import type { Workspaces } from "./workspace.ts";
+import type { Workspaces } from "./workspace-directories.ts";
 import { explainWrite, writeWorkspaceFile } from "./write-workspace-file.ts";
 
 /** A condition for writing or deleting a file. */

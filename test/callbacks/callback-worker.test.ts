@@ -2,9 +2,9 @@ import Database from "better-sqlite3";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { redeliverCallback } from "../../src/callbacks/redeliver-callback.ts";
-import { createResolver, type FoundAddress } from "../../src/callbacks/resolve-name.ts";
+import { createDnsResolver, type FoundAddress } from "../../src/network/dns-resolver.ts";
+import { startNameServer } from "../network/name-server.ts";
 import { createCallbackBench } from "./callback-bench.ts";
-import { startNameServer } from "./name-server.ts";
 import { type Answer, findClosedPort, startReceiver } from "./receiver.ts";
 
 async function receive(answer?: Answer) {
@@ -244,9 +244,9 @@ describe("tenants", () => {
     const receiver = await receive();
     const nameServer = await startNameServer((name, kind) => (name.startsWith("silent") ? "silent" : kind === "A" ? ["127.0.0.1"] : []));
     onTestFinished(nameServer.close);
-    const systemNames = { hostAddresses: () => [], candidates: (name: string) => [name] };
+    const systemDnsConfig = { hostAddresses: () => [], candidates: (name: string) => [name] };
     const bench = await createCallbackBench({
-      resolve: createResolver({ isOperators: () => false, servers: [nameServer.server], systemNames, limitMs: 60_000 }),
+      resolve: createDnsResolver({ isOperators: () => false, servers: [nameServer.server], systemDnsConfig, limitMs: 60_000 }),
       attemptTimeoutMs: 60_000,
     });
     bench.worker.start();

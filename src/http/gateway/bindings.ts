@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
 import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
-import { jsonObject, listOf } from "../../requests/json-fields.ts";
+import { jsonObject, listOf } from "../../requests/field-schemas.ts";
 import { noQuery } from "../wire/empty.ts";
 import { sendTagged, sendWritten } from "../wire/etag.ts";
 import type { CallManager } from "./call-manager.ts";

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { validatorCompiler } from "fastify-zod-openapi";
 import { z } from "zod";
-import type { AcceptDispatch } from "../../dispatch/accept-dispatch.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
-import type { TaskReader } from "../../dispatch/task-reader.ts";
+import type { ReceiveDispatch } from "../../dispatch/receive-dispatch.ts";
+import type { TaskReader } from "../../queries/task-reader.ts";
 import { describedDispatchSchema } from "../../requests/dispatch-schema.ts";
 import { isFinal } from "../../task.ts";
 import { noQuery } from "../wire/empty.ts";
@@ -18,7 +18,7 @@ import { waitIfPreferred } from "./wait-if-preferred.ts";
 
 /** What the route needs. */
 export interface DispatchDependencies {
-  acceptDispatch: AcceptDispatch;
+  receiveDispatch: ReceiveDispatch;
   dispatcher: Pick<Dispatcher, "waitForEnd">;
   tasks: Pick<TaskReader, "find" | "resultBytes">;
 }
@@ -40,7 +40,7 @@ const headers = z.object({
 });
 
 /** `POST /api/v2/dispatch`. */
-export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, dispatcher, tasks }: DispatchDependencies): void {
+export function registerDispatchRoute(app: FastifyInstance, { receiveDispatch, dispatcher, tasks }: DispatchDependencies): void {
   app.post(
     "/api/v2/dispatch",
     {
@@ -89,7 +89,7 @@ export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, di
       },
     },
     async (request, reply) => {
-      const { task: accepted, replayed } = await acceptDispatch(request.body, {
+      const { task: accepted, replayed } = await receiveDispatch(request.body, {
         tenant: request.principal.tenant,
         traceparent: parseTraceparent(headerOf(request, "traceparent")),
         idempotencyKey: headerOf(request, "idempotency-key"),

@@ -6,7 +6,7 @@ import type { Tickets } from "../../access/tickets.ts";
 import { BridgeError } from "../../errors.ts";
 import { createLogFeed, type EventStore } from "../../events/event-feed.ts";
 import { placeOf } from "../../events/follow-events.ts";
-import { listOf } from "../../requests/json-fields.ts";
+import { listOf } from "../../requests/field-schemas.ts";
 import { noQuery } from "../wire/empty.ts";
 import { lastEventIdHeaders, readLastEventId } from "../wire/last-event-id.ts";
 import { bodyRefusals, problemResponses } from "../wire/problem.ts";

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { createAcceptDispatch } from "../../../src/dispatch/accept-dispatch.ts";
+import { createReceiveDispatch } from "../../../src/dispatch/receive-dispatch.ts";
 import { registerDispatchRoute } from "../../../src/http/routes/dispatch.ts";
 import { type ServerOptions, serverTimeouts } from "../../../src/http/server/create-server.ts";
 import { createOverload } from "../../../src/http/server/overload.ts";
@@ -444,7 +444,7 @@ test("under overload dispatches are refused, and nothing else", async () => {
   onTestFinished(() => overload.close());
   const { url } = await startServer({ overload }, (app) =>
     registerDispatchRoute(app, {
-      acceptDispatch: createAcceptDispatch({
+      receiveDispatch: createReceiveDispatch({
         dispatcher: { accept: nobody },
         registry: { get: () => undefined },
         metrics: createMetrics("test"),
