@@ -3,18 +3,18 @@ import { outputInstructions } from "../results/output-strategy.ts";
 import { type Task, taskHandle } from "../task.ts";
 import type { AgentFile } from "../workspaces/prompt-files.ts";
 
-/** Wall time of a task when neither the dispatch nor the agent says one, in seconds. */
+/** Timeout of a task if neither the dispatch nor agent.json sets one. */
 const DEFAULT_TIMEOUT_SECONDS = 600;
 
-/** Everything outside the task that shapes its request. */
-export interface Surroundings {
+/** The workspace of a task: its directories, and what its prompt files and agent.json contain. */
+export interface TaskWorkspace {
   promptFiles: readonly string[];
   agent: AgentFile;
   directories: ExecutionRequest["directories"];
 }
 
-/** Puts together what the adapter gets. Pure. */
-export function buildExecutionRequest(task: Task, { promptFiles, agent, directories }: Surroundings): ExecutionRequest {
+/** Builds the request that the adapter executes. The settings of the dispatch take precedence over those of agent.json. */
+export function buildExecutionRequest(task: Task, { promptFiles, agent, directories }: TaskWorkspace): ExecutionRequest {
   const { request } = task;
   const tools = request.tools ?? agent.tools;
   return {
@@ -39,13 +39,13 @@ export function buildExecutionRequest(task: Task, { promptFiles, agent, director
   };
 }
 
-/** The parts of a system prompt, from the general to the particular. */
+/** Joins the non-empty parts of a system prompt, from the most general to the most specific; undefined if there are none. */
 export function joinSystemPrompt(parts: readonly (string | undefined)[]): string | undefined {
   const present = parts.map((part) => part?.trim()).filter((part) => part !== undefined && part !== "");
   return present.length === 0 ? undefined : present.join("\n\n");
 }
 
-/** The work as one text: message, input in a labelled block, output instructions. */
+/** Joins the message, the input in a labeled block, and the output instructions. */
 export function buildMessage({ message, stdin, outputStrategy }: Pick<Task["request"], "message" | "stdin" | "outputStrategy">): string {
   const input = stdin === undefined ? undefined : `Input:\n<stdin>\n${stdin}\n</stdin>`;
   return [message, input, outputInstructions(outputStrategy)].filter((part) => part !== undefined).join("\n\n");

@@ -7,49 +7,48 @@ import { type ParsedDispatch, parseDispatch } from "../requests/parse-dispatch.t
 import type { Task } from "../task.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
-/** Who dispatches, and what came with the body. */
+/** The sender of a dispatch, and the headers that belong to it. */
 export interface DispatchSender {
   tenant: string;
   traceparent: string | null;
-  /** The `Idempotency-Key` header, as it came. */
+  /** The `Idempotency-Key` header, unchanged. */
   idempotencyKey?: string | undefined;
 }
 
-/** Reads a dispatch as it came over the wire and accepts it; every door's way in. Throws BridgeError. */
+/** Parses the body of a dispatch and admits it as a task. HTTP and WebSocket both call it. Throws BridgeError. */
 export type ReceiveDispatch = (body: unknown, sender: DispatchSender) => Promise<{ task: Task; replayed: boolean }>;
 
-/** What it works with. */
-export interface ReceiveDispatchOptions {
-  dispatcher: Pick<Dispatcher, "accept">;
+interface ReceiveDispatchOptions {
+  dispatcher: Pick<Dispatcher, "admitTask">;
   registry: Pick<AdapterRegistry, "get">;
   metrics: Pick<Metrics, "dispatches">;
   defaultProfile: Profile;
 }
 
-/** A dispatch of this length can take tens of milliseconds to read, and as long to store. */
+/** In UTF-16 units. Parsing a dispatch of this length can take tens of milliseconds, and storing it as long again. */
 const LARGE_LENGTH = 1024 * 1024;
 
-/** Counts each dispatch by what became of it. */
+/** Creates the function; it counts each dispatch by provider and outcome. */
 export function createReceiveDispatch({ dispatcher, registry, metrics, defaultProfile }: ReceiveDispatchOptions): ReceiveDispatch {
   return async (body, { tenant, traceparent, idempotencyKey }) => {
     let parsed: ParsedDispatch | undefined;
     try {
       parsed = parseDispatch(body, { defaultProfile, idempotencyKey });
       if (parsed.canonicalLength > LARGE_LENGTH) await nextTurn();
-      const accepted = await dispatcher.accept(parsed, { tenant, traceparent });
-      metrics.dispatches.inc({ provider: accepted.task.provider, outcome: accepted.replayed ? "replayed" : "accepted" });
-      return accepted;
+      const admitted = await dispatcher.admitTask(parsed, { tenant, traceparent });
+      metrics.dispatches.inc({ provider: admitted.task.provider, outcome: admitted.replayed ? "replayed" : "accepted" });
+      return admitted;
     } catch (error) {
-      // A name that no adapter has is only what somebody has written: as a label it could grow without end.
+      // Only names of loaded adapters become labels, because callers could send any number of other names.
       const provider = registry.get(parsed?.provider ?? "")?.provider ?? "unknown";
       metrics.dispatches.inc({ provider, outcome: error instanceof BridgeError ? error.code : "internal_error" });
-      throw error instanceof BridgeError ? nameSentField(error, body) : error;
+      throw error instanceof BridgeError ? withSentFieldName(error, body) : error;
     }
   };
 }
 
-/** Reports a fault of `outputSchema` under this name, if the caller sent that alias. */
-function nameSentField(error: BridgeError, body: unknown): BridgeError {
+/** Reports a fault of `outputStrategy.schema` as one of `outputSchema` if the caller sent that alias. */
+function withSentFieldName(error: BridgeError, body: unknown): BridgeError {
   const { outputSchema, outputStrategy } = (body ?? {}) as { outputSchema?: unknown; outputStrategy?: unknown };
   if (outputSchema === undefined || outputStrategy !== undefined) return error;
   if (!error.errors.some(({ path }) => path === "outputStrategy.schema")) return error;

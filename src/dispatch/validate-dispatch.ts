@@ -6,12 +6,12 @@ import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { TaskRequest } from "../task.ts";
 import { resolveDirectoryInside, resolveFileInside } from "../workspaces/workspace-directories.ts";
 
-/** What a dispatch is checked against. */
-export interface Checks {
+/** What a dispatch is validated against. */
+export interface ValidationContext {
   adapter: ExecutionAdapter;
   provider: string;
   capabilities: GatewayCapabilities;
-  /** The capabilities of loaded adapters, for error messages. */
+  /** The capabilities of the loaded adapters. Error messages name the ones that could run the dispatch. */
   listCapabilities?(): readonly { provider: string; capabilities: GatewayCapabilities }[];
   guard: DestinationGuard;
   schemas: Pick<SchemaChecker, "findSchemaFault">;
@@ -20,32 +20,32 @@ export interface Checks {
   workspace: string;
 }
 
-/** How long the hosts of a dispatch's MCP servers may take to be looked up, all together. */
+/** Maximum time to look up the hosts of all MCP servers of a dispatch. */
 const MCP_LOOKUP_TIMEOUT_MS = 5000;
 
-/** Refuses a dispatch that cannot be carried out as it says; nothing of it is dropped silently. */
-export async function validateDispatch(request: TaskRequest, checks: Checks): Promise<void> {
+/** Rejects a dispatch if the adapter cannot carry out every field of it. No field is ignored. Throws BridgeError. */
+export async function validateDispatch(request: TaskRequest, checks: ValidationContext): Promise<void> {
   checkCapabilities(request, checks);
   checkInputs(request, checks);
   checkCallbackUrl(request, checks.guard);
   await checkOutput(request, checks);
   const cwd = request.metadata?.["cwd"];
-  // The workspace, and a directory that the dispatch's files create, do not exist yet.
-  if (typeof cwd === "string" && !isMadeForTask(cwd, request)) resolveDirectoryInside(checks.workspace, cwd);
+  // The workspace, and a directory that only the dispatch's files create, need not exist yet.
+  if (typeof cwd === "string" && !isCreatedForTask(cwd, request)) resolveDirectoryInside(checks.workspace, cwd);
   await checkMcpServers(request, checks);
 }
 
-/** The workspace itself is made before the task starts, and a directory of its files is, too. */
-const isMadeForTask = (directory: string, { files = [] }: TaskRequest): boolean => {
+/** Whether the directory is created before the task starts: the workspace itself, or a directory of the dispatch's files. */
+const isCreatedForTask = (directory: string, { files = [] }: TaskRequest): boolean => {
   const normalized = path.posix.normalize(directory).replace(/\/$/, "");
   return normalized === "." || files.some((file) => file.path.startsWith(`${normalized}/`));
 };
 
-/** Reasons for fields for which "does not support this" is not specific enough. */
-const lacks: Readonly<Record<string, string>> = { files: "has no workspace on this machine" };
+/** Reasons for fields that need more than "does not support this". */
+const missingText: Readonly<Record<string, string>> = { files: "has no workspace on this machine" };
 
-function checkCapabilities(request: TaskRequest, { provider, capabilities, listCapabilities = () => [] }: Checks): void {
-  const wanted: [path: string, wanted: boolean, isAble: (able: GatewayCapabilities) => boolean][] = [
+function checkCapabilities(request: TaskRequest, { provider, capabilities, listCapabilities = () => [] }: ValidationContext): void {
+  const requirements: [path: string, isRequired: boolean, isSupported: (capabilities: GatewayCapabilities) => boolean][] = [
     ["resumeToken", request.resumeToken !== undefined, ({ sessionResume }) => sessionResume],
     ["mcpServers", (request.mcpServers?.length ?? 0) > 0, ({ mcpServers }) => mcpServers],
     ["tools", (request.tools?.length ?? 0) > 0, ({ tools }) => tools],
@@ -55,32 +55,36 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities, listC
     ["responderInput", request.responderInput !== undefined, ({ inputs }) => inputs?.includes("responderInput") === true],
     ["outputStrategy", true, ({ outputStrategies }) => outputStrategies.includes(request.outputStrategy.type)],
   ];
-  const missing = wanted.filter(([, isWanted, isAble]) => isWanted && !isAble(capabilities));
+  const missing = requirements.filter(([, isRequired, isSupported]) => isRequired && !isSupported(capabilities));
   if (missing.length === 0) return;
   const loaded = listCapabilities();
-  const errors: FieldError[] = missing.map(([path, , isAble]) => {
-    const able = loaded.filter((one) => isAble(one.capabilities)).map((one) => one.provider);
-    const others = able.length === 0 ? "" : `, such as ${able.join(", ")}`;
+  const errors: FieldError[] = missing.map(([path, , isSupported]) => {
+    const others = loaded.filter((one) => isSupported(one.capabilities)).map((one) => one.provider);
+    const examples = others.length === 0 ? "" : `, such as ${others.join(", ")}`;
     return {
       path,
-      message: `the adapter ${provider} ${lacks[path] ?? "does not support this"}; omit it or choose another provider${others}`,
+      message: `the adapter ${provider} ${missingText[path] ?? "does not support this"}; omit it or choose another provider${examples}`,
     };
   });
   throw new BridgeError(
     "capability_missing",
-    `The adapter ${provider} lacks a capability that the dispatch needs. errors lists the fields.`,
+    `The adapter ${provider} lacks a capability that the dispatch needs. \`errors\` lists the fields.`,
     { errors },
   );
 }
 
-/** Inputs that only their adapter understands. */
-function checkInputs(request: TaskRequest, { adapter, provider }: Checks): void {
+/** Lets the adapter check inputs that only it understands. */
+function checkInputs(request: TaskRequest, { adapter, provider }: ValidationContext): void {
   const faults = isInputChecker(adapter) ? adapter.checkInput(request) : [];
   const errors = faults.map(({ path, message }) => ({ path, message }));
   if (faults.some(({ isRefused }) => isRefused !== true))
     throw new BridgeError("invalid_request", "The dispatch is not valid.", { errors });
   if (errors.length > 0)
-    throw new BridgeError("capability_missing", `The adapter ${provider} may not do what the dispatch asks for.`, { errors });
+    throw new BridgeError(
+      "capability_missing",
+      `The adapter ${provider} is not permitted to do what the dispatch asks for. \`errors\` lists the fields.`,
+      { errors },
+    );
 }
 
 function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: DestinationGuard): void {
@@ -89,30 +93,31 @@ function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: DestinationGuard)
   throw new BridgeError("callback_url_refused", `callbackUrl ${reason}.`, { errors: [{ path: "callbackUrl", message: reason }] });
 }
 
-/** The runtime connects to these by itself: what can be known of where their URLs lead is found out now. */
-async function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, tenant, mcpCommands }: Checks): Promise<void> {
+/** The runtime connects to the MCP servers itself, so Bridge checks their destinations before the task starts. */
+async function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, tenant, mcpCommands }: ValidationContext): Promise<void> {
   const errors: FieldError[] = [];
   const deadline = performance.now() + MCP_LOOKUP_TIMEOUT_MS;
-  // One after the other: a dispatch that names a thousand hosts asks no more of the resolver than any other.
+  // Sequentially, so that a dispatch with many hosts does not load the name servers more than others do.
   for (const [index, server] of mcpServers.entries()) {
     if (server.transport === "stdio") {
       if (!mcpCommands.includes(server.command)) {
-        errors.push({ path: `mcpServers.${index}.command`, message: "is not one of BRIDGE_MCP_COMMANDS; the operator can add it there" });
+        errors.push({ path: `mcpServers.${index}.command`, message: "is not in BRIDGE_MCP_COMMANDS; ask the operator to add it" });
       }
       continue;
     }
     const reason = await guard.checkDestination(server.url, tenant, deadline - performance.now());
     if (reason !== null) errors.push({ path: `mcpServers.${index}.url`, message: reason });
   }
-  if (errors.length > 0) throw new BridgeError("mcp_refused", "An MCP server of the dispatch is refused.", { errors });
+  if (errors.length > 0)
+    throw new BridgeError("mcp_refused", "An MCP server of the dispatch is not permitted. `errors` lists the reasons.", { errors });
 }
 
-async function checkOutput({ outputStrategy }: TaskRequest, { tenant, workspace, schemas }: Checks): Promise<void> {
+async function checkOutput({ outputStrategy }: TaskRequest, { tenant, workspace, schemas }: ValidationContext): Promise<void> {
   if (outputStrategy.type === "file") resolveFileInside(workspace, outputStrategy.path);
   if (outputStrategy.type !== "structured") return;
   const fault = await schemas.findSchemaFault(tenant, outputStrategy.schema);
   if (fault === null) return;
-  throw new BridgeError("invalid_request", "The output schema is not a JSON Schema.", {
+  throw new BridgeError("invalid_request", "The output schema is not a valid JSON Schema.", {
     errors: [{ path: "outputStrategy.schema", message: fault }],
   });
 }

@@ -3,25 +3,20 @@ import type { EventLog } from "../events/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskProgress, TaskState } from "../task.ts";
 
-/** What a task is doing: its state, and more closely while it runs. */
+/** The state of a task, with more detail while it runs. */
 export type Phase = TaskState | "tool-call" | "waiting-approval";
 
-/** Tells what tasks are doing, to those who ask often: neither requests nor results are read. */
-export interface PhaseReader {
-  /** Null when the tenant has no such task. `isHeldByQuota`: it is queued, and a limit on the running tasks of its tenant or agent is reached. */
-  find(tenant: string, taskId: string): Promise<{ phase: Phase; isHeldByQuota: boolean } | null>;
+export type PhaseReader = ReturnType<typeof createPhaseReader>;
+
+interface PhaseReaderOptions {
+  store: Store;
+  eventLog: EventLog;
+  dispatcher: Pick<Dispatcher, "isHeldByQuota">;
 }
 
-/** Follows the log for who is in the middle of a tool call. A restart ends what ran, so memory is enough. */
-export function createPhaseReader({
-  store,
-  eventLog,
-  dispatcher,
-}: {
-  store: Pick<Store, "findTaskProgress" | "hasPendingApproval">;
-  eventLog: Pick<EventLog, "subscribe">;
-  dispatcher: Pick<Dispatcher, "isHeldByQuota">;
-}): PhaseReader {
+/** Creates a reader of phases for frequent polling: it reads neither requests nor results. */
+export function createPhaseReader({ store, eventLog, dispatcher }: PhaseReaderOptions) {
+  /** Numbers of the tasks in a tool call. They need not survive a restart, because a restart ends running tasks. */
   const inToolCall = new Set<number>();
   eventLog.subscribe((events) => {
     for (const { type, task } of events) {
@@ -29,6 +24,7 @@ export function createPhaseReader({
       else if (type === "tool.completed" || type === "execution.completed" || type === "execution.failed") inToolCall.delete(task.seq);
     }
   });
+
   async function phaseOf({ state, seq }: TaskProgress): Promise<Phase> {
     if (state !== "running") return state;
     if (await store.hasPendingApproval(seq)) return "waiting-approval";
@@ -36,7 +32,8 @@ export function createPhaseReader({
   }
 
   return {
-    async find(tenant, taskId) {
+    /** Null if the tenant has no such task. `isHeldByQuota`: it is queued, and a limit on the running tasks of its tenant or agent is reached. */
+    async find(tenant: string, taskId: string): Promise<{ phase: Phase; isHeldByQuota: boolean } | null> {
       const task = await store.findTaskProgress(tenant, taskId);
       if (task === null) return null;
       return { phase: await phaseOf(task), isHeldByQuota: task.state === "queued" && dispatcher.isHeldByQuota(task) };

@@ -4,10 +4,10 @@ import { readFileInside } from "@hak2i/nofollow-fs";
 import type { ExecutionResult, NormalizedTool, OutputStrategy } from "#contract";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 
-/** The most that a file output may hold, in bytes: it travels in the result and in the callback. */
+/** Maximum size of a file output. The result and the callback contain it. */
 const FILE_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
 
-/** What the runtime is told about the form of its result; undefined when its text is the result. */
+/** The instructions for the runtime about the form of its result; undefined if its text is the result. */
 export function outputInstructions(strategy: OutputStrategy): string | undefined {
   switch (strategy.type) {
     case "stream":
@@ -19,14 +19,14 @@ export function outputInstructions(strategy: OutputStrategy): string | undefined
   }
 }
 
-/** Where a result comes from, and who checks it. */
+/** The origin of a result, and the checker of its schema. */
 export interface OutputSource {
   tenant: string;
   workspace: string;
-  schemas: Pick<SchemaChecker, "findObject">;
+  schemas: SchemaChecker;
 }
 
-/** Gives an ok result the form that the dispatch asked for, or says why that cannot be done. */
+/** Converts a successful result to the form that the dispatch asks for. If that fails, returns an error result with the reason. */
 export async function applyOutputStrategy(
   strategy: OutputStrategy,
   result: ExecutionResult,
@@ -36,23 +36,23 @@ export async function applyOutputStrategy(
     case "stream":
       return result;
     case "file":
-      return takeFile(strategy.path, result, workspace);
+      return readFileOutput(strategy.path, result, workspace);
     case "structured":
-      return takeObject(await schemas.findObject(tenant, strategy.schema, result), result);
+      return readObjectOutput(await schemas.findObject(tenant, strategy.schema, result), result);
   }
 }
 
-/** Does the task end with calls of tools that its dispatch has declared? Its answer, and so the form of that, comes only after their results. */
+/** Whether the task ends with calls of tools that its dispatch declared. Its final output then comes in a later task, with the results of the calls. */
 export function awaitsTools({ outputs = {} }: ExecutionResult, tools: readonly NormalizedTool[] = []): boolean {
   const { toolCalls, ...others } = outputs;
   if (!Array.isArray(toolCalls) || toolCalls.length === 0 || Object.keys(others).length > 0) return false;
   return toolCalls.every((call: { toolName?: unknown } | null) => tools.some(({ name }) => name === call?.toolName));
 }
 
-function takeFile(relative: string, result: ExecutionResult, workspace: string): ExecutionResult {
+function readFileOutput(relative: string, result: ExecutionResult, workspace: string): ExecutionResult {
   const reading = readFileInside(workspace, path.resolve(workspace, relative), FILE_OUTPUT_LIMIT_BYTES);
   if ("fault" in reading) {
-    if (reading.fault === "outside") return invalid(result, `The file ${relative} leads out of the workspace by a link.`);
+    if (reading.fault === "outside") return invalid(result, `The file ${relative} is outside the workspace, through a link.`);
     if (reading.fault === "too_large")
       return { ...invalid(result, `The file ${relative} is larger than 16 MiB.`), errorCode: "output_limit" };
     return invalid(result, `The runtime did not write the file ${relative}.`);
@@ -62,10 +62,13 @@ function takeFile(relative: string, result: ExecutionResult, workspace: string):
   return { ...result, output: content.toString("utf8"), outputs: { path: relative, bytes: content.length, sha256 } };
 }
 
-/** `output` becomes the JSON text of the object alone: the text around it stays in the conversation. */
-function takeObject({ outputs, json, fault }: Awaited<ReturnType<SchemaChecker["findObject"]>>, result: ExecutionResult): ExecutionResult {
-  if (fault !== null) return invalid(result, `The answer does not fit the schema: ${fault}.`);
-  if (outputs === undefined || json === undefined) return invalid(result, "The answer holds no JSON object.");
+/** `output` becomes the JSON text of the object only. The conversation keeps the text around it. */
+function readObjectOutput(
+  { outputs, json, fault }: Awaited<ReturnType<SchemaChecker["findObject"]>>,
+  result: ExecutionResult,
+): ExecutionResult {
+  if (fault !== null) return invalid(result, `The output does not match the schema: ${fault}.`);
+  if (outputs === undefined || json === undefined) return invalid(result, "The output contains no JSON object.");
   return { ...result, output: json, outputs };
 }
 

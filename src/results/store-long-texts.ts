@@ -5,36 +5,36 @@ import { cutGaps, type GappedJson } from "../store/gapped-json.ts";
 import type { Store } from "../store/store.ts";
 import type { Task } from "../task.ts";
 
-/** A text of more UTF-16 units is stored once, apart from the documents that contain it; shorter ones cost less inside. */
+/** Texts with more UTF-16 units than this are stored once, outside of the documents that contain them. Storing shorter texts inline costs less. */
 const LONG_TEXT_LENGTH = 128 * 1024;
 
-/** A result whose long texts are in the store already. */
-export interface KeptResult {
-  /** The result with a short marker for each long text. */
-  marked: ExecutionResult;
-  /** Turns JSON that contains markers into the stored form. */
-  cut(json: string): GappedJson;
+/** A result whose long texts are stored. */
+export interface MarkedResult {
+  /** The result with a short marker in place of each long text. */
+  result: ExecutionResult;
+  /** Replaces the markers in a JSON text by references to the stored texts. */
+  cutMarkers(json: string): GappedJson;
 }
 
-/** Stores the long texts of a result, each once, before the task ends. Null, at once, when it has none. */
-export function keepLongTexts(
-  { store, eventLog }: { store: Pick<Store, "keepLongTexts">; eventLog: Pick<EventLog, "settle"> },
+/** Stores each long text of a result once, before the task ends. Returns null synchronously if the result has no long text. */
+export function storeLongTexts(
+  { store, eventLog }: { store: Store; eventLog: EventLog },
   task: Task,
   result: ExecutionResult,
-): Promise<KeptResult> | null {
+): Promise<MarkedResult> | null {
   const { output, conversationMessages } = result;
   const hasLong = isLong(output) || conversationMessages?.some(({ content }) => isLong(content)) === true;
-  return hasLong ? keep() : null;
+  return hasLong ? mark() : null;
 
-  async function keep(): Promise<KeptResult> {
+  async function mark(): Promise<MarkedResult> {
     const texts = [...new Set(textsOf(result).filter(isLong))];
-    // The text events of the task may hold what its result repeats.
+    // The store reuses texts of the task's events, so those are written first.
     await eventLog.settle(task);
-    const kept = await store.keepLongTexts(task, texts);
+    const references = await store.keepLongTexts(task, texts);
     const id = randomUUID();
     const markers = new Map(texts.map((text, index) => [text, `${id}-${index}.`]));
-    const places = new Map(kept.map((place, index) => [`${id}-${index}.`, place]));
-    return { marked: withTexts(result, (text) => markers.get(text) ?? text), cut: (json) => cutGaps(json, places) };
+    const referenceOf = new Map(references.map((reference, index) => [`${id}-${index}.`, reference]));
+    return { result: withTexts(result, (text) => markers.get(text) ?? text), cutMarkers: (json) => cutGaps(json, referenceOf) };
   }
 }
 

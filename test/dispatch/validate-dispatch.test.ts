@@ -110,7 +110,7 @@ describe("a dispatch whose MCP server's name leads inside", () => {
   test("is refused although the networks of callbacks are open, and nothing is stored", async () => {
     const guard = createDestinationGuard({ allow: ["10.0.0.0/8"] });
     const engine = await startEngine([createInMemoryAdapter()], { guard });
-    await expect(engine.dispatcher.accept(dispatch, caller)).rejects.toMatchObject({
+    await expect(engine.dispatcher.admitTask(dispatch, caller)).rejects.toMatchObject({
       code: "mcp_refused",
       errors: [{ path: "mcpServers.0.url", message: expect.stringContaining("not permitted") }],
     });
@@ -121,8 +121,8 @@ describe("a dispatch whose MCP server's name leads inside", () => {
     const { lookup, numbers } = createDnsResolver(async () => [{ address: "127.0.0.1", family: 4 }]);
     const guard = createDestinationGuard({ allow: ["localhost"], dnsCache: createDnsCache({ resolve: lookup }) });
     const engine = await startEngine([createInMemoryAdapter()], { guard });
-    expect(await engine.dispatcher.accept(dispatch, caller)).toMatchObject({ replayed: false });
-    expect(await engine.dispatcher.accept(dispatch, caller)).toMatchObject({ replayed: true });
+    expect(await engine.dispatcher.admitTask(dispatch, caller)).toMatchObject({ replayed: false });
+    expect(await engine.dispatcher.admitTask(dispatch, caller)).toMatchObject({ replayed: true });
     expect(numbers.asked).toBe(1);
   });
 });

@@ -35,7 +35,7 @@ describe("structured", () => {
     [
       "no object",
       ok({ output: "sorry" }),
-      { status: "error", errorCode: "output_invalid", output: "sorry", error: "The answer holds no JSON object." },
+      { status: "error", errorCode: "output_invalid", output: "sorry", error: "The output contains no JSON object." },
     ],
     [
       "an object that does not fit",
@@ -44,7 +44,7 @@ describe("structured", () => {
         status: "error",
         errorCode: "output_invalid",
         output: '{"n": "x"}',
-        error: "The answer does not fit the schema: n must be integer.",
+        error: "The output does not match the schema: n must be integer.",
       },
     ],
   ])("takes %s", async (_, result, expected) => {

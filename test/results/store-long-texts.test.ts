@@ -19,7 +19,7 @@ async function end(run: Run) {
   const databaseBytes = (): number =>
     ["bridge.db", "bridge.db-wal"].reduce((sum, name) => sum + statSync(path.join(dataDir, name)).size, 0);
   const before = databaseBytes();
-  const { task: accepted } = await dispatcher.accept(newDispatch({ request: { callbackUrl } }), caller);
+  const { task: accepted } = await dispatcher.admitTask(newDispatch({ request: { callbackUrl } }), caller);
   await dispatcher.waitForEnd(accepted, 60_000);
   const task = (await store.findTask("default", accepted.taskId)) as Task;
   return { ...engine, task, growth: databaseBytes() - before };

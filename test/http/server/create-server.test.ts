@@ -445,7 +445,7 @@ test("under overload dispatches are refused, and nothing else", async () => {
   const { url } = await startServer({ overload }, (app) =>
     registerDispatchRoute(app, {
       receiveDispatch: createReceiveDispatch({
-        dispatcher: { accept: nobody },
+        dispatcher: { admitTask: nobody },
         registry: { get: () => undefined },
         metrics: createMetrics("test"),
         defaultProfile: "inspect",
