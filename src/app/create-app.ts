@@ -131,8 +131,8 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   // Hosts from dispatches share one cache and one limit per tenant. Hosts from settings have no limit.
   const { allow } = config.callbacks;
   const allowedHosts = new Set(allow.map((entry) => entry.toLowerCase()));
-  const dnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isOperators: (host) => allowedHosts.has(host) }) });
-  const operatorDnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isOperators: () => true }) });
+  const dnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isConfigured: (host) => allowedHosts.has(host) }) });
+  const operatorDnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isConfigured: () => true }) });
   const callbackWorker = createCallbackWorker({ store, metrics, logger, dnsCache, config: config.callbacks });
 
   const stopLimiting = limitResponseOverhead();

@@ -1,9 +1,9 @@
 import { findCut } from "./json-literal.ts";
 
-/** A stored text delta takes at most this, in bytes of JSON. */
+/** Maximum size of a stored text delta as JSON. */
 export const MAX_TEXT_BYTES = 64 * 1024;
 
-/** Makes the stored JSON of a text delta, in as many pieces as it needs: their contents add up to the text, always. */
+/** Encodes a text delta as the JSON of one or more events. Their contents joined are the text. */
 export function encodeTextDelta(content: string): string[] {
   const json = JSON.stringify(content);
   const end = json.length - 1;

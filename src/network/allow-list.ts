@@ -1,16 +1,16 @@
 import { isIP } from "node:net";
 import { isInside, type readAddress, readNetwork } from "./network-address.ts";
 
-/** Destinations that may be called although they are not public. */
+/** Non-public destinations that the operator permits. */
 export interface AllowList {
-  /** Is the host named, by itself or by a suffix? Expects lower case. */
+  /** Whether the list contains the host, itself or by a suffix. Expects lower case. */
   hasHost(host: string): boolean;
   hasAddress(address: ReturnType<typeof readAddress>): boolean;
-  /** Is there any address in the list, so that a name may turn out to be allowed? */
+  /** Whether the list contains addresses, so that a host name may resolve to a permitted one. */
   readonly hasNetworks: boolean;
 }
 
-/** Reads hosts, `*.suffix`es, addresses and CIDRs. */
+/** Parses a list of hosts, `*.suffix`es, addresses and CIDRs. */
 export function readAllowList(entries: readonly string[]): AllowList {
   const isNetwork = (entry: string) => isIP(entry.split("/")[0] as string) !== 0;
   const networks = entries.filter(isNetwork).map(readNetwork);

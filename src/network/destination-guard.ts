@@ -5,24 +5,24 @@ import { type AllowList, readAllowList } from "./allow-list.ts";
 import { createDnsCache, type DnsCache, toNodeLookup } from "./dns-cache.ts";
 import { isForbidden, isPublic, readAddress } from "./network-address.ts";
 
-/** Decides which hosts Bridge may call on behalf of a dispatch. */
+/** Decides which hosts Bridge and runtimes may connect to on behalf of a dispatch: callback receivers, MCP servers, fetched URLs. */
 export interface DestinationGuard {
-  /** What is wrong with a URL as far as scheme, userinfo and a literal address tell, worded to follow its name ("must begin with …"); null when nothing is. */
+  /** Checks scheme, user info and literal address of a URL. Returns a fault to append to the name of its field ("must begin with …"), or null. */
   checkUrl(url: string): string | null;
   /**
-   * The same for a URL that somebody else will connect to, so that nothing checks again later: the host must be spelled plainly,
-   * and where it leads now, by every address, must be permitted. Resolves within the time limit, which includes the wait for the tenant's turn
-   * to be looked up; the message never contains an address that was found.
+   * Also checks a URL that another program will connect to, because Bridge cannot check that connection: the host must be in its normalized
+   * spelling, and all addresses that it resolves to now must be permitted. Resolves within the time limit, which includes the wait for a lookup slot
+   * of the tenant. The fault never contains a resolved address.
    */
   checkDestination(url: string, tenant: string, withinMs: number): Promise<string | null>;
-  /** Connects only where the guard allows: literals and every resolved address are checked at the moment of connecting. */
+  /** Connects only to permitted destinations. It checks literal and resolved addresses at the moment of the connection. */
   connector: buildConnector.connector;
 }
 
-/** Code of the error with which a refused connection fails; its text never tells the address. */
+/** Code of the error of a rejected connection. Its message contains no address. */
 export const DESTINATION_NOT_ALLOWED = "destination_not_allowed";
 
-/** Makes the guard of outbound requests. `allow` holds hosts, `*.suffix`es and CIDRs that may be reached although they are not public. */
+/** Creates the guard. `allow`: hosts, `*.suffix`es and CIDRs that are permitted although they are not public. */
 export function createDestinationGuard(options: {
   allow: readonly string[];
   dnsCache?: DnsCache;
@@ -46,16 +46,16 @@ export function createDestinationGuard(options: {
       }),
     });
     return (target, done) => {
-      const host = readHost(target.hostname);
-      // A literal address is never looked up.
+      const host = normalizeHost(target.hostname);
+      // Literal addresses are not looked up, so `lookup` does not check them.
       if (isIP(host) !== 0 && !mayReach(host, host, secure, allowed)) done(destinationNotAllowed(), null);
       else connect(target, done);
     };
   }
 
   async function checkAddresses({ hostname, protocol }: URL, tenant: string, withinMs: number): Promise<string | null> {
-    const host = readHost(hostname);
-    // A literal tells by itself where it leads; there is nothing to ask.
+    const host = normalizeHost(hostname);
+    // checkUrl has checked a literal address.
     if (isIP(host) !== 0) return null;
     const found = await findAddresses(dnsCache, hostname, tenant, withinMs);
     if (typeof found === "string") return found;
@@ -71,12 +71,12 @@ export function createDestinationGuard(options: {
   };
 }
 
-/** One bad address refuses all: which of them is used in the end is not ours to foresee. */
+/** All addresses must be permitted, because any of them may be used. */
 const mayReachAll = (hostname: string, found: readonly LookupAddress[], secure: boolean, allowed: AllowList): boolean =>
   found.every(({ address }) => mayReach(hostname, address, secure, allowed));
 
 function mayReach(hostname: string, literal: string, secure: boolean, allowed: AllowList): boolean {
-  const host = readHost(hostname);
+  const host = normalizeHost(hostname);
   const address = readAddress(literal);
   if (metadataHosts.has(host) || isForbidden(address)) return false;
   return allowed.hasHost(host) || allowed.hasAddress(address) || (secure && isPublic(address));
@@ -86,61 +86,61 @@ function checkUrl(text: string, allowed: AllowList): string | null {
   const url = URL.parse(text);
   if (url === null) return "is not an absolute URL";
   if (url.protocol !== "https:" && url.protocol !== "http:") return "must begin with https:// or http://";
-  if (url.username !== "" || url.password !== "") return "must not carry a user name or a password";
-  const host = readHost(url.hostname);
-  if (host === "") return "names no host";
-  if (url.port === "0") return "names port 0, which nobody can listen on";
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or a password";
+  const host = normalizeHost(url.hostname);
+  if (host === "") return "must contain a host";
+  if (url.port === "0") return "must not use port 0";
   return checkHost(host, url.protocol, allowed);
 }
 
 function checkHost(host: string, protocol: string, allowed: AllowList): string | null {
   const address = isIP(host) === 0 ? null : readAddress(host);
   if (metadataHosts.has(host) || (address !== null && isForbidden(address))) {
-    return "names a link-local or cloud metadata address; these are never called";
+    return "names a link-local or cloud metadata address, which is never permitted";
   }
   if (allowed.hasHost(host) || (address !== null && allowed.hasAddress(address))) return null;
-  if (address === null && allowed.hasNetworks) return null; // Where the name leads is known only when it is connected to.
+  if (address === null && allowed.hasNetworks) return null; // The addresses of the name are checked when Bridge connects.
   const internal = address === null ? /(^|\.)localhost$/.test(host) : !isPublic(address);
   if (internal) return `names a host that is not public; to permit it, add ${host} to BRIDGE_CALLBACK_ALLOW`;
   return protocol === "http:" ? `must begin with https://; to permit http://, add ${host} to BRIDGE_CALLBACK_ALLOW` : null;
 }
 
-/** Programs read hosts differently: `010.0.0.1` is 8.0.0.1 to one and 10.0.0.1 to another, `a\@b` the host a to one and b to another. */
+/** Programs parse unusual hosts differently: `010.0.0.1` is 8.0.0.1 or 10.0.0.1, and the host of `a\@b` is a or b. */
 function checkSpelling(text: string): string | null {
   const { protocol, hostname } = new URL(text);
   const plain = `${protocol}//${hostname}`;
   const isPlain = text.toLowerCase().startsWith(plain) && /^([:/?#]|$)/.test(text.slice(plain.length));
-  return isPlain ? null : `must begin with ${plain}, the plain spelling of its host`;
+  return isPlain ? null : `must begin with ${plain}, the normalized spelling of its host`;
 }
 
-/** All addresses of a host, or what to say when there are none to be had. */
+/** Resolves all addresses of a host, or the fault if there are none. */
 async function findAddresses(dnsCache: DnsCache, hostname: string, tenant: string, withinMs: number): Promise<LookupAddress[] | string> {
   const unknown = "names a host that does not resolve";
-  const unclear = "names a host that cannot be looked up at the moment; try again later";
+  const unclear = "names a host that cannot be looked up now; try again later";
   if (withinMs <= 0) return unclear;
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), withinMs);
   const isLate = new Promise<string>((resolve) => late.signal.addEventListener("abort", () => resolve(unclear)));
-  const answer = dnsCache
+  const lookup = dnsCache
     .prepare(tenant, hostname, late.signal)
     .then(() => dnsCache.find(hostname))
     .then(
       (found) => (found.length > 0 ? found : unknown),
       (error: NodeJS.ErrnoException) => (error.code === "ENOTFOUND" ? unknown : unclear),
     );
-  const first = await Promise.race([answer, isLate]);
+  const first = await Promise.race([lookup, isLate]);
   clearTimeout(timer);
   return first;
 }
 
-/** A host name as it is compared: without brackets, without the dot of the root, in lower case. */
-const readHost = (hostname: string): string =>
+/** Normalizes a host for comparison: no brackets, no trailing dot, lower case. */
+const normalizeHost = (hostname: string): string =>
   hostname
     .replace(/^\[|\]$/g, "")
     .replace(/\.$/, "")
     .toLowerCase();
 
-/** Names under which clouds hand out credentials. */
+/** Host names of cloud metadata services, which return credentials. */
 const metadataHosts = new Set(["metadata.google.internal", "metadata.goog", "instance-data.ec2.internal", "metadata.tencentyun.com"]);
 
 const destinationNotAllowed = (): Error => Object.assign(new Error("The destination is not allowed."), { code: DESTINATION_NOT_ALLOWED });

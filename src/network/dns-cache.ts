@@ -2,15 +2,15 @@ import { isIP } from "node:net";
 import type { HostLookup } from "#contract";
 import { createDnsResolver, type FoundAddress, type Lookup } from "./dns-resolver.ts";
 
-/** Names of hosts, as connections look them up. */
+/** A cache of resolved host names, with a limit on the concurrent lookups of each tenant. */
 export interface DnsCache {
-  /** Returns the cached answer if there is one. Concurrent lookups of one name share one query. */
+  /** Resolves the addresses of a host from the cache or the resolver. Concurrent lookups of one name share one query. */
   find: Lookup;
-  /** The same for Node's sockets. */
+  /** The same with the signature of Node's sockets. */
   lookup: HostLookup;
   /**
-   * Resolves when it is the tenant's turn to look the name up, at once when the answer is known; rejects when the signal aborts first.
-   * `found` resolves when the answer or the failure is known. A connection within a second uses the cached answer.
+   * Looks a name up in advance, under the tenant's limit of concurrent lookups. Resolves when the lookup has started; rejects if the signal aborts
+   * while it waits. `found` resolves when the result is in the cache, also after a failure. Connections within a second use this result.
    */
   prepare(tenant: string, hostname: string, signal: AbortSignal): Promise<{ found: Promise<void> }>;
 }
@@ -20,69 +20,69 @@ export interface DnsCache {
  * other tenants.
  */
 const MAX_LOOKUPS_PER_TENANT = 64;
-/** Answers are cached for their time to live, but at least this long, so that the connection after a lookup uses the cached answer … */
-const MIN_REMEMBERED_MS = 1000;
-/** … and at most this long, so that a host that has moved is found. */
-const MAX_REMEMBERED_MS = 30_000;
-/** Maximum number of cached names. Beyond it the oldest is removed. */
-const MAX_REMEMBERED = 2000;
+/** Minimum cache time. The connection after a lookup must find the result in the cache, whatever its time to live. */
+const MIN_CACHED_MS = 1000;
+/** Maximum cache time, so that a host that has moved is found. */
+const MAX_CACHED_MS = 30_000;
+/** Maximum number of cached names. The oldest is removed first. */
+const MAX_CACHED_NAMES = 2000;
 
-interface Answer {
+interface CacheEntry {
   addresses: Promise<FoundAddress[]>;
   until: number;
 }
 
-interface Turns {
+interface LookupSlots {
   taken: number;
   waiting: Set<() => void>;
 }
 
-/** Creates a cache of names over a resolver; `clock` is for tests. */
+/** Creates an empty cache. `clock` is for tests. */
 export function createDnsCache({
-  resolve = createDnsResolver({ isOperators: () => false }),
+  resolve = createDnsResolver({ isConfigured: () => false }),
   clock = () => performance.now(),
 }: {
   resolve?: Lookup | undefined;
   clock?: () => number;
 } = {}): DnsCache {
-  const answers = new Map<string, Answer>();
-  const turns = new Map<string, Turns>();
+  const entries = new Map<string, CacheEntry>();
+  const slots = new Map<string, LookupSlots>();
 
-  const isKnown = (hostname: string): boolean => (answers.get(hostname)?.until ?? 0) > clock();
+  const isKnown = (hostname: string): boolean => (entries.get(hostname)?.until ?? 0) > clock();
 
   function find(hostname: string): Promise<FoundAddress[]> {
-    const known = answers.get(hostname);
+    const known = entries.get(hostname);
     if (known !== undefined && known.until > clock()) return known.addresses;
-    const answer: Answer = { addresses: resolve(hostname), until: Number.POSITIVE_INFINITY };
+    const entry: CacheEntry = { addresses: resolve(hostname), until: Number.POSITIVE_INFINITY };
     const remember = (ms: number): void => {
-      answer.until = clock() + ms;
+      entry.until = clock() + ms;
     };
-    answer.addresses.then(
-      (found) => remember(Math.min(Math.max(lifetimeMs(found), MIN_REMEMBERED_MS), MAX_REMEMBERED_MS)),
-      () => remember(MIN_REMEMBERED_MS),
+    entry.addresses.then(
+      (found) => remember(Math.min(Math.max(lifetimeMs(found), MIN_CACHED_MS), MAX_CACHED_MS)),
+      () => remember(MIN_CACHED_MS),
     );
-    answers.delete(hostname);
-    answers.set(hostname, answer);
-    const [oldest] = answers.keys();
-    if (answers.size > MAX_REMEMBERED && oldest !== undefined) answers.delete(oldest);
-    return answer.addresses;
+    entries.delete(hostname);
+    entries.set(hostname, entry);
+    const [oldest] = entries.keys();
+    if (entries.size > MAX_CACHED_NAMES && oldest !== undefined) entries.delete(oldest);
+    return entry.addresses;
   }
 
-  /** Resolves when it is the tenant's turn; null when it is now. */
-  function takeTurn(tenant: string, signal: AbortSignal): Promise<void> | null {
-    const own = turns.get(tenant) ?? { taken: 0, waiting: new Set() };
-    turns.set(tenant, own);
-    if (own.taken >= MAX_LOOKUPS_PER_TENANT) return waitInLine(own.waiting, signal);
+  /** Acquires a lookup slot of the tenant: resolves when there is one; null if there is one now. */
+  function acquireSlot(tenant: string, signal: AbortSignal): Promise<void> | null {
+    const own = slots.get(tenant) ?? { taken: 0, waiting: new Set() };
+    slots.set(tenant, own);
+    if (own.taken >= MAX_LOOKUPS_PER_TENANT) return waitForSlot(own.waiting, signal);
     own.taken += 1;
     return null;
   }
 
-  function endTurn(tenant: string): void {
-    const own = turns.get(tenant) as Turns;
+  function releaseSlot(tenant: string): void {
+    const own = slots.get(tenant) as LookupSlots;
     const [next] = own.waiting;
     if (next !== undefined) next();
     else own.taken -= 1;
-    if (own.taken === 0) turns.delete(tenant);
+    if (own.taken === 0) slots.delete(tenant);
   }
 
   return {
@@ -92,35 +92,35 @@ export function createDnsCache({
       const name = hostname.replace(/^\[|\]$/g, "");
       if (isIP(name) !== 0) return { found: Promise.resolve() };
       if (isKnown(name)) return { found: settled(find(name)) };
-      // Without a wait, the query starts in the same turn of the event loop, so that concurrent lookups of the name share it.
-      const turn = takeTurn(tenant, signal);
-      if (turn !== null) await turn;
-      return { found: settled(find(name)).then(() => endTurn(tenant)) };
+      // If a slot is free, the query starts in this event-loop turn, so that concurrent lookups of the name share it.
+      const acquiring = acquireSlot(tenant, signal);
+      if (acquiring !== null) await acquiring;
+      return { found: settled(find(name)).then(() => releaseSlot(tenant)) };
     },
   };
 }
 
-/** Resolves when a lookup that ends passes its turn on; rejects and leaves the queue when the signal aborts. */
-function waitInLine(line: Set<() => void>, signal: AbortSignal): Promise<void> {
+/** Resolves when a finished lookup passes its slot on; rejects and leaves the queue when the signal aborts. */
+function waitForSlot(waiters: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    line.add(proceed);
+    waiters.add(proceed);
     signal.addEventListener("abort", giveUp);
 
     function proceed(): void {
-      line.delete(proceed);
+      waiters.delete(proceed);
       signal.removeEventListener("abort", giveUp);
       resolve();
     }
     function giveUp(): void {
-      line.delete(proceed);
+      waiters.delete(proceed);
       signal.removeEventListener("abort", giveUp);
       reject(signal.reason);
     }
   });
 }
 
-/** A lookup with the signature that Node's sockets, undici and ws take as their option. */
+/** Converts a lookup to the signature of the `lookup` option of Node's sockets, undici and ws. */
 export function toNodeLookup(lookup: Lookup): HostLookup {
   return (hostname, { all, family }, done) => {
     lookup(hostname).then(
@@ -136,7 +136,7 @@ export function toNodeLookup(lookup: Lookup): HostLookup {
   };
 }
 
-/** The shortest time to live in milliseconds; 0 when none is known. */
+/** The shortest time to live in milliseconds; 0 if none is known. */
 const lifetimeMs = (found: readonly FoundAddress[]): number =>
   1000 * Math.min(...found.map(({ ttl }) => ttl ?? 0), Number.MAX_SAFE_INTEGER);
 

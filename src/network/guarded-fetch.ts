@@ -1,19 +1,19 @@
 import { Agent, fetch as fetchOf } from "undici";
 import type { DestinationGuard } from "./destination-guard.ts";
 
-/** A fetch for addresses that a dispatch has named. */
+/** A fetch for URLs from dispatches. */
 export interface GuardedFetch {
-  /** Connects only where the guard allows, and takes a redirect for a failure: nobody has checked where it leads. */
+  /** Connects only to destinations that the guard permits. A redirect is an error, because its target has not been checked. */
   fetch: typeof globalThis.fetch;
   close(): Promise<void>;
 }
 
-/** Makes a fetch behind the guard. How long an answer may take is for whoever asks. */
+/** Creates a fetch behind the guard. It has no timeout; callers set their own. */
 export function createGuardedFetch(guard: Pick<DestinationGuard, "connector">): GuardedFetch {
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   const guarded: typeof fetchOf = (input, init) => fetchOf(input, { ...init, dispatcher, redirect: "error" });
   return {
-    // The same function by another name: Node's own types of it come from its own copy of undici.
+    // Node's types of fetch come from its own copy of undici.
     fetch: guarded as unknown as typeof globalThis.fetch,
     close: () => dispatcher.destroy(),
   };

@@ -6,13 +6,13 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** A range of addresses: its first address and the length of its prefix in bits. */
 export type Network = readonly [Address, number];
 
-/** Reads an address; the IPv4-mapped form of IPv6 is the IPv4 address that it reaches. */
+/** Parses an address. An IPv4-mapped IPv6 address becomes its IPv4 address. */
 export function readAddress(text: string): Address {
   const address = parseAddress(text.replace(/%.*$/, ""));
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
-/** Reads a CIDR, or a single address as the range of itself alone. */
+/** Parses a CIDR. A single address is a range of one. */
 export function readNetwork(text: string): Network {
   const [first, prefix] = text.split("/");
   const network = parseAddress(first as string);
@@ -21,20 +21,20 @@ export function readNetwork(text: string): Network {
   return network.isIPv4MappedAddress() && bits >= 96 ? [network.toIPv4Address(), bits - 96] : [network, bits];
 }
 
-/** To ipaddr.js `::8.8.8.8` is mapped, but it is not: only the form without dots, which the URL parser makes, is unmistakable. */
+/** Writes IPv6 addresses without dots first, as the URL parser does, because ipaddr.js takes `::8.8.8.8` for an IPv4-mapped address. */
 const parseAddress = (text: string): Address =>
   isIP(text) === 6 ? ipaddr.IPv6.parse(new URL(`http://[${text}]`).hostname.slice(1, -1)) : ipaddr.IPv4.parse(text);
 
-/** Does the address lie in one of the networks? */
+/** Whether one of the networks contains the address. */
 export const isInside = (address: Address, networks: readonly Network[]): boolean =>
   networks.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits));
 
-/** Is it a host of the public internet? Everything special, translated or tunnelled is not. */
+/** Whether the address is a host on the public internet. Special, translated and tunneled addresses are not. */
 export const isPublic = (address: Address): boolean =>
-  // What no registry has given out (`::7f00:1`, for one, the old way to write an IPv4 address) is "unicast" to ipaddr.js, too.
+  // ipaddr.js also reports "unicast" for unassigned IPv6 addresses, such as `::7f00:1`, an obsolete form of an IPv4 address.
   address.range() === "unicast" && (address.kind() === "ipv4" || isInside(address, globalUnicast));
 
-/** Is it an address that no setting may open: link-local or cloud metadata, in whatever form? */
+/** Whether the address is link-local or a cloud metadata service, in any form. No setting can permit these. */
 export const isForbidden = (address: Address): boolean =>
   [address, ...embeddedAddresses(address)].some((candidate) => isInside(candidate, forbidden));
 
@@ -51,7 +51,7 @@ const forbidden = [
   "192.0.0.192",
 ].map(readNetwork);
 
-/** Where an IPv6 address of a range carries the four bytes of an IPv4 address; some translators leave several places possible. */
+/** The positions of the four bytes of an embedded IPv4 address in IPv6 ranges. Some translation prefixes have several possible positions. */
 const embeddings: readonly { network: Network; places: readonly (readonly [number, number, number, number])[] }[] = [
   { network: readNetwork("::/96"), places: [[12, 13, 14, 15]] },
   { network: readNetwork("::ffff:0:0:0/96"), places: [[12, 13, 14, 15]] },
@@ -75,7 +75,7 @@ function embeddedAddresses(address: Address): Address[] {
   const found = embeddings
     .filter(({ network }) => isInside(address, [network]))
     .flatMap(({ places }) => places.map((place) => place.map((index) => bytes[index] as number)));
-  // Teredo hides its client's address by inverting it; ISATAP marks an IPv4 address in any prefix.
+  // Teredo inverts the bits of its client's address. ISATAP embeds an IPv4 address in any prefix.
   if (isInside(address, teredo)) found.push(bytes.slice(12).map((byte) => 255 - byte));
   if (address.parts[5] === 0x5efe && ((address.parts[4] as number) & 0xfdff) === 0) found.push(bytes.slice(12));
   return found.map((octets) => new ipaddr.IPv4(octets));

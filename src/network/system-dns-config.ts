@@ -1,15 +1,15 @@
 import { readFileSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 
-/** The name configuration of this host: its hosts file and search domains. */
+/** The DNS configuration of this host: its hosts file and search domains. */
 export interface SystemDnsConfig {
-  /** Addresses that the hosts file gives the name. */
+  /** The addresses of the name in the hosts file. */
   hostAddresses(name: string): readonly string[];
-  /** The names to ask for, in order: as it is, and completed by the search domains. */
+  /** The names to query, in order: the name itself, and the name with each search domain. */
   candidates(name: string): string[];
 }
 
-/** Reads both files again when they have changed, as programs on the system's resolver do. A file that cannot be read counts as empty. */
+/** Reads both files, and reads them again when they change, as the system's resolver does. An unreadable file counts as empty. */
 export function readSystemDnsConfig({ hostsFile = "/etc/hosts", resolverFile = "/etc/resolv.conf" } = {}): SystemDnsConfig {
   const hosts = createFileReader(hostsFile, parseHosts);
   const resolver = createFileReader(resolverFile, parseResolver);
@@ -44,7 +44,7 @@ function createFileReader<T>(file: string, parse: (text: string) => T): () => T 
 function parseHosts(text: string): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
   for (const [address = "", ...names] of linesOf(text)) {
-    // An address with a zone is link-local, and Bridge never connects to those.
+    // Addresses with a zone are link-local, and Bridge never connects to those.
     if (isIP(address) === 0 || address.includes("%")) continue;
     for (const name of names) {
       const addresses = hosts.get(name.toLowerCase()) ?? [];
@@ -58,7 +58,7 @@ function parseResolver(text: string): { search: string[]; minDots: number } {
   let search: string[] = [];
   let minDots = 1;
   for (const [keyword, ...values] of linesOf(text)) {
-    // The last of these lines counts.
+    // The last of these lines applies.
     if (keyword === "search") search = values;
     if (keyword === "domain") search = values.slice(0, 1);
     if (keyword === "options") minDots = Number(values.findLast((value) => /^ndots:\d+$/.test(value))?.slice("ndots:".length) ?? minDots);

@@ -3,7 +3,7 @@ import type { AdapterLogger } from "#contract";
 import { BridgeError } from "../errors.ts";
 import { type EventStore, isTerminal, type StoredEvent } from "../events/event-feed.ts";
 import type { EventLog } from "../events/event-log.ts";
-import { placeOf } from "../events/follow-events.ts";
+import { positionOf } from "../events/follow-events.ts";
 import { encodeEnvelope } from "../http/wire/event-frame.ts";
 import { readEventId } from "../http/wire/last-event-id.ts";
 import { isFinal, type TaskProgress } from "../task.ts";
@@ -124,7 +124,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     },
     readPlace(field, eventId) {
       if (eventId === undefined) return 0;
-      const place = placeOf(store, readEventId(field, eventId));
+      const place = positionOf(store, readEventId(field, eventId));
       if (place !== null) return place;
       throw new BridgeError("invalid_request", "The event id is not of this log.", {
         errors: [{ path: field, message: "names no event that this Bridge has known" }],

@@ -231,7 +231,7 @@ describe("checkUrl", () => {
     ["https://user:secret@receiver.example/", "user name or a password"],
     ["https://user@receiver.example/", "user name or a password"],
     ["https://:secret@receiver.example/", "user name or a password"],
-    ["https://./", "no host"],
+    ["https://./", "contain a host"],
     ["https://receiver.example:0/", "port 0"],
     ["http://receiver.example/", "add receiver.example to BRIDGE_CALLBACK_ALLOW"],
     ["http://10.0.0.1/", "add 10.0.0.1 to BRIDGE_CALLBACK_ALLOW"],
@@ -338,7 +338,7 @@ describe("checkDestination", () => {
     ["https://[2606:4700:4700:0::1111]/", "https://[2606:4700:4700::1111]"],
   ])("%s could mean another host to another program", async (url, plain) => {
     expect(createDestinationGuard({ allow: [] }).checkUrl(url)).toBeNull();
-    expect(await check(url, [])).toBe(`must begin with ${plain}, the plain spelling of its host`);
+    expect(await check(url, [])).toBe(`must begin with ${plain}, the normalized spelling of its host`);
   });
 
   test.each<[what: string, lookup: Lookup, reason: string]>([

@@ -6,7 +6,7 @@ async function open(zone: Zone, options: Partial<ResolverOptions> = {}, ttlSecon
   const nameServer = await startNameServer(zone, { ttlSeconds });
   onTestFinished(nameServer.close);
   const resolve = createDnsResolver({
-    isOperators: () => false,
+    isConfigured: () => false,
     servers: [nameServer.server],
     systemDnsConfig: { hostAddresses: () => [], candidates: (name) => [name] },
     ...options,

@@ -26,7 +26,7 @@ beforeAll(async () => {
     { BRIDGE_CALLBACK_ALLOW: "127.0.0.1,*.example", BRIDGE_MAX_CONCURRENT: "300" },
     {
       adapters: [{ provider: "watched", adapter }],
-      resolve: createDnsResolver({ isOperators: () => false, servers: [nameServer.server], systemDnsConfig, limitMs: 60_000 }),
+      resolve: createDnsResolver({ isConfigured: () => false, servers: [nameServer.server], systemDnsConfig, limitMs: 60_000 }),
     },
   );
 });

@@ -6,7 +6,7 @@ import { comesFrom, type Principal } from "../../access/principal.ts";
 import { BridgeError } from "../../errors.ts";
 import type { EventFeed, EventStore, StoredEvent } from "../../events/event-feed.ts";
 import type { EventLog } from "../../events/event-log.ts";
-import { followEvents, type Place } from "../../events/follow-events.ts";
+import { type EventPosition, followEvents } from "../../events/follow-events.ts";
 import type { Metrics } from "../../metrics.ts";
 import { createEventEncoder, encodeFrame } from "../wire/event-frame.ts";
 import type { HeldBytes } from "../wire/held-bytes.ts";
@@ -21,7 +21,7 @@ export type ClosingReason = "shutdown" | "token_expired" | "token_withdrawn";
 /** What one reader gets. */
 export interface StreamOptions {
   feed: EventFeed;
-  from: Place;
+  from: EventPosition;
   /** The stream ends after this event; default: never. */
   isLast?: (event: StoredEvent) => boolean;
 }

@@ -5,7 +5,7 @@ import { scopes } from "../../access/principal.ts";
 import type { Tickets } from "../../access/tickets.ts";
 import { BridgeError } from "../../errors.ts";
 import { createLogFeed, type EventStore } from "../../events/event-feed.ts";
-import { placeOf } from "../../events/follow-events.ts";
+import { positionOf } from "../../events/follow-events.ts";
 import { listOf } from "../../requests/field-schemas.ts";
 import { noQuery } from "../wire/empty.ts";
 import { lastEventIdHeaders, readLastEventId } from "../wire/last-event-id.ts";
@@ -89,7 +89,7 @@ export function eventRoutes({
         const last = readLastEventId(request, { name: "lastEventId", value: lastEventId });
         eventStreams.open(request, reply, {
           feed: createLogFeed(store, { tenant: request.principal.tenant, taskId, agentId, provider, types }),
-          from: last === null ? store.lastEventNumber() : placeOf(store, last),
+          from: last === null ? store.lastEventNumber() : positionOf(store, last),
         });
       },
     );

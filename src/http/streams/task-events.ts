@@ -4,7 +4,7 @@ import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
 import { createTaskFeed, type EventStore, isTerminal } from "../../events/event-feed.ts";
 import { formatEventId } from "../../events/event-id.ts";
-import { placeOf } from "../../events/follow-events.ts";
+import { positionOf } from "../../events/follow-events.ts";
 import { isFinal, type TaskProgress } from "../../task.ts";
 import { listOf, pageQuery } from "../wire/cursor.ts";
 import { encodeEnvelope } from "../wire/event-frame.ts";
@@ -38,7 +38,7 @@ export function taskEventRoutes({
   async function streamEvents(task: TaskProgress, query: TaskEventsQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const start = query.lastEventId ?? query.cursor ?? query.after;
     const last = readLastEventId(request, { name: "lastEventId", value: start });
-    const from = last === null ? 0 : placeOf(store, last);
+    const from = last === null ? 0 : positionOf(store, last);
     const isOver = isFinal(task.state) && (await store.readTaskEvents(task.seq, from ?? 0, 1, { callbacks: false })).length === 0;
     // The one answer that keeps an EventSource from coming back.
     if (isOver) await reply.code(204).send();
@@ -59,7 +59,7 @@ export function taskEventRoutes({
   function readPosition({ cursor, after }: TaskEventsQuery): number {
     const [field, text] = cursor === undefined ? ["after", after] : ["cursor", cursor];
     if (text === undefined) return 0;
-    const place = placeOf(store, readEventId(field, text));
+    const place = positionOf(store, readEventId(field, text));
     if (place !== null) return place;
     throw new BridgeError("invalid_request", "The event id is not of this log.", {
       errors: [{ path: field, message: "names no event that this Bridge has known" }],
