@@ -131,7 +131,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
         return decided;
       }
       const known = await store.findApproval(tenant, approvalId);
-      if (known === null) throw new BridgeError("not_found", `Approval ${approvalId} does not exist.`);
+      if (known === null) throw new BridgeError("not_found", "There is no such approval.");
       throw new BridgeError("already_decided", describeDecision(known));
     },
   };

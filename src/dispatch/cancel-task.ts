@@ -24,7 +24,7 @@ export function createTaskCancellation(options: CancellationOptions) {
   /** Cancels a task and its children. `changed` is false if the task had ended before. Throws BridgeError: not_found. */
   async function cancel(tenant: string, taskId: string): Promise<{ task: TaskProgress; changed: boolean }> {
     const task = await store.findTaskProgress(tenant, taskId);
-    if (task === null) throw new BridgeError("not_found", `Task ${taskId} does not exist.`);
+    if (task === null) throw new BridgeError("not_found", "There is no such task.");
     if (isFinal(task.state)) return { task, changed: false };
     if (task.state === "queued") {
       // A request may be long, so concurrent cancellations of one task share one read of it.

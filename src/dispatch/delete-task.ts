@@ -50,7 +50,7 @@ export function createTaskDeletion({ store, unreleased, logger, releaseWaitMs = 
     const family = await store.findFamily(tenant, taskId);
     if (task !== null && isFinal(task.state)) await awaitRelease(family);
     const outcome = await store.deleteTaskIfEnded(tenant, taskId);
-    if (outcome === "absent") throw new BridgeError("not_found", `Task ${taskId} does not exist.`);
+    if (outcome === "absent") throw new BridgeError("not_found", "There is no such task.");
     if (outcome !== "deleted") throw new BridgeError("invalid_state", rejections[outcome]);
     logger.info({ taskId, tenant, childTasks: family.length - 1 }, "task deleted");
     // The task is deleted. Retention removes the rest of its rows if this fails.

@@ -4,17 +4,17 @@ import { MAX_FIELD_ERRORS } from "../errors.ts";
 /** A pattern, and the error message for text that does not match it. */
 type Rule = readonly [pattern: RegExp, message: string];
 
-/** A JSON object with any members. It is passed on by reference: a record of zod's takes 2 µs for each member and copies it. */
+/** A JSON object with any members. It is passed through by reference, because a zod record copies it and takes 2 µs per member. */
 export const jsonObject = z
   .custom<Record<string, unknown>>(isObject, { error: ({ input }) => (input === undefined ? "is required (object)" : "must be an object") })
   .meta({ override: { type: "object", additionalProperties: {} } });
 
-/** An array whose length is checked before its entries are. `form` describes it in the error for a value that is no array. */
+/** An array whose length is checked before its entries. `form` describes the array in the error for another type. */
 export function listOf<Entry>(maximum: number, entry: z.ZodType<Entry>, form = "an array") {
   return checked<unknown[]>((value, refuse) => void refuseLongArray(value, maximum, refuse, form)).pipe(z.array(entry));
 }
 
-/** An array of texts that match a rule. */
+/** An array of strings that match a rule. */
 export function textList(maximum: number, rule: Rule) {
   const list = checked<string[]>((value, refuse) => {
     if (refuseLongArray(value, maximum, refuse)) return;
@@ -23,7 +23,7 @@ export function textList(maximum: number, rule: Rule) {
   return list.meta({ override: { type: "array", items: describe(rule), maxItems: maximum } });
 }
 
-/** An object of texts; names and texts match a rule each. */
+/** An object whose names and string values each match a rule. */
 export function textRecord(maximum: number, { name: nameRule, text: textRule }: { name: Rule; text: Rule }) {
   const record = checked<Record<string, string>>((value, refuse) => {
     if (!isObject(value)) return refuse("must be an object");
@@ -43,7 +43,7 @@ const describe = ([pattern]: Rule) => ({ type: "string", pattern: pattern.source
 
 type Refuse = (message: string, path?: PropertyKey[]) => void;
 
-/** A value that one function checks. Faults beyond the reported number are dropped. */
+/** A value that a function checks. Faults beyond the maximum number are dropped. */
 function checked<Value>(check: (value: Value, refuse: Refuse) => void): z.ZodType<Value> {
   const schema = z.unknown().check(({ value, issues }) =>
     check(value as Value, (message, path = []) => {

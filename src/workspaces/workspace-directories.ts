@@ -7,30 +7,20 @@ import type { ExecutionRequest } from "#contract";
 import { BridgeError } from "../errors.ts";
 import { type TaskIdentity, taskHandle } from "../task.ts";
 
-/** Where tasks live on disk. Names of tenants and agents are single path segments by their schemas. */
-export interface Workspaces {
-  workspaceOf(tenant: string, agentId: string): string;
-  /** Makes the workspace of one task; returns its path. */
-  makeWorkspace(task: Pick<TaskIdentity, "tenant" | "agentId">): string;
-  /** Makes workspace and home of one task. Synchronous, because a few small calls cost less than turns through the thread pool. */
-  prepare(task: TaskIdentity, cwd: string | undefined): ExecutionRequest["directories"];
-  /** Removes the task's own temporary directory. */
-  release(task: TaskIdentity): Promise<void>;
-  /**
-   * Renames the temporary directories that a crash left behind, so that no new task gets one of them. The result removes them, which can take
-   * minutes, and returns the errors of those that cannot be removed.
-   */
-  setAside(): Promise<() => Promise<unknown[]>>;
-}
+export type Workspaces = ReturnType<typeof createWorkspaces>;
 
-/** Lays out workspaces, homes and temporary directories under the two roots of the configuration. */
-export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; workspacesDir: string }): Workspaces {
+/**
+ * Creates the manager of workspaces, homes and temporary directories below the two configured directories. Names of tenants and agents are single path
+ * segments.
+ */
+export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; workspacesDir: string }) {
   const tmpRoot = path.join(dataDir, "tmp");
   const workspaceOf = (tenant: string, agentId: string) => path.join(workspacesDir, tenant, agentId);
   const homeOf = (task: TaskIdentity) => path.join(dataDir, "homes", task.tenant, task.agentId);
-  // Short and free of characters that programs stumble over, whatever the task is called.
+  // A hash is short and has no special characters, which some programs do not support in paths.
   const tmpOf = (task: TaskIdentity) => path.join(tmpRoot, hash("sha256", taskHandle(task)).slice(0, 24));
 
+  /** Creates the workspace of a task; returns its path. */
   function makeWorkspace({ tenant, agentId }: Pick<TaskIdentity, "tenant" | "agentId">): string {
     const workspace = workspaceOf(tenant, agentId);
     makePrivateDirectory(workspace);
@@ -40,17 +30,23 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
   return {
     workspaceOf,
     makeWorkspace,
-    prepare(task, cwd) {
+    /** Creates the workspace and home of a task. Synchronous, because a few small system calls take less time than asynchronous ones. */
+    prepare(task: TaskIdentity, cwd: string | undefined): ExecutionRequest["directories"] {
       const workspace = makeWorkspace(task);
       const directories = { workspace, home: homeOf(task), tmp: tmpOf(task) };
       makePrivateDirectory(directories.home);
       return { ...directories, cwd: cwd === undefined ? workspace : resolveDirectoryInside(workspace, cwd) };
     },
-    async release(task) {
+    /** Removes the temporary directory of a task. */
+    async release(task: TaskIdentity): Promise<void> {
       const directory = tmpOf(task);
       if (existsSync(directory)) await removeInside(tmpRoot, path.basename(directory));
     },
-    async setAside() {
+    /**
+     * Renames temporary directories that a crash left behind, so that no new task uses them. Returns a function that removes them, which can take minutes,
+     * and resolves with the errors of those that it could not remove.
+     */
+    async setAside(): Promise<() => Promise<unknown[]>> {
       const left = existsSync(tmpRoot) ? await readdir(tmpRoot) : [];
       const renamed = await Promise.all(left.map((name) => renameEntry(tmpRoot, name)));
       return async () => {
@@ -62,44 +58,44 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
   };
 }
 
-/** Gives an entry of a directory a name of its own; returns the name that it has then. */
+/** Renames an entry of a directory to a unique name; returns its name afterwards. */
 async function renameEntry(directory: string, name: string): Promise<string> {
   const aside = `earlier-${randomUUID()}`;
   try {
     await rename(path.join(directory, name), path.join(directory, aside));
     return aside;
   } catch {
-    // What cannot be renamed cannot be removed either: the removal reports why.
+    // An entry that cannot be renamed cannot be removed either, and the removal reports the reason.
     return name;
   }
 }
 
-/** `metadata.cwd`: an existing directory inside the workspace, links followed. */
+/** Resolves `metadata.cwd` to the real path of an existing directory in the workspace. Throws BridgeError: invalid_request. */
 export function resolveDirectoryInside(workspace: string, relative: string): string {
-  const refuse = (message: string): never => {
+  const reject = (message: string): never => {
     throw new BridgeError("invalid_request", `metadata.cwd ${message}.`, { errors: [{ path: "metadata.cwd", message }] });
   };
-  if (path.isAbsolute(relative) || relative.includes("\0")) refuse("must be a path relative to the workspace");
+  if (path.isAbsolute(relative) || relative.includes("\0")) reject("must be a path relative to the workspace");
   const wanted = path.resolve(workspace, relative);
-  if (!isInside(workspace, wanted)) refuse("must lie inside the workspace");
-  if (statSync(wanted, { throwIfNoEntry: false })?.isDirectory() !== true) refuse("must be an existing directory of the workspace");
+  if (!isInside(workspace, wanted)) reject("must be inside the workspace");
+  if (statSync(wanted, { throwIfNoEntry: false })?.isDirectory() !== true) reject("must be an existing directory of the workspace");
   const real = realpathSync(wanted);
-  if (!isInside(realpathSync(workspace), real)) refuse("leads out of the workspace by a link");
+  if (!isInside(realpathSync(workspace), real)) reject("is outside the workspace, through a link");
   return real;
 }
 
-/** The `path` of a file output: inside the workspace, by name and, as far as it exists, by link. */
+/** Resolves the `path` of a file output. Neither the path nor its existing links may leave the workspace. Throws BridgeError: invalid_request. */
 export function resolveFileInside(workspace: string, relative: string): string {
-  const refuse = (message: string): never => {
+  const reject = (message: string): never => {
     throw new BridgeError("invalid_request", `outputStrategy.path ${message}.`, { errors: [{ path: "outputStrategy.path", message }] });
   };
-  if (path.isAbsolute(relative) || relative.includes("\0")) refuse("must be a path relative to the workspace");
+  if (path.isAbsolute(relative) || relative.includes("\0")) reject("must be a path relative to the workspace");
   const wanted = path.resolve(workspace, relative);
-  if (wanted === workspace || !isInside(workspace, wanted)) refuse("must name a file inside the workspace");
+  if (wanted === workspace || !isInside(workspace, wanted)) reject("must name a file inside the workspace");
   if (existsSync(workspace)) {
     let existing = wanted;
     while (!existsSync(existing)) existing = path.dirname(existing);
-    if (!isInside(realpathSync(workspace), realpathSync(existing))) refuse("leads out of the workspace by a link");
+    if (!isInside(realpathSync(workspace), realpathSync(existing))) reject("is outside the workspace, through a link");
   }
   return wanted;
 }

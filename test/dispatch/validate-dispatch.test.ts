@@ -75,7 +75,7 @@ describe("MCP servers", () => {
       errors: [
         { path: "mcpServers.0.url", message: expect.stringContaining("inner.example") },
         { path: "mcpServers.2.command", message: expect.stringContaining("BRIDGE_MCP_COMMANDS") },
-        { path: "mcpServers.3.url", message: expect.stringContaining("never called") },
+        { path: "mcpServers.3.url", message: expect.stringContaining("never permitted") },
         { path: "mcpServers.4.url", message: expect.stringContaining("a.example") },
       ],
     });

@@ -124,7 +124,7 @@ test("prompt files are read in their order, and never through a link out of the 
   expect(readPromptFiles(workspace)).toEqual(["soul", "tools"]);
   await writeFile(path.join(root, "secret"), "secret");
   await symlink(path.join(root, "secret"), path.join(workspace, "AGENTS.md"));
-  expect(() => readPromptFiles(workspace)).toThrow("AGENTS.md leads out of the workspace");
+  expect(() => readPromptFiles(workspace)).toThrow("AGENTS.md is outside the workspace, through a link");
 });
 
 test("agent.json gives defaults, and cannot widen what a task may do", async () => {
@@ -151,7 +151,7 @@ test("agent.json gives defaults, and cannot widen what a task may do", async () 
 });
 
 test.each([
-  ["not JSON", "{", "is not JSON"],
+  ["not JSON", "{", "is not valid JSON"],
   ["a wrong type", '{"timeoutSeconds": "5"}', "timeoutSeconds"],
 ])("an agent.json that is %s is told", async (_, text, words) => {
   const { workspace } = await workspaceWithLinks();

@@ -171,7 +171,7 @@ test("the detail of a malformed dispatch contains its first fault", async () => 
     'The output schema is not a valid JSON Schema: outputSchema type must be one of "array", "boolean", "integer", "null", "number", "object", "string".',
   );
   const several = await bridge.dispatch({ agent: "a", prompt: "b" });
-  expect(several.body.detail).toBe("The dispatch is not valid: agent is called agentId here (and 1 more in errors).");
+  expect(several.body.detail).toBe("The dispatch is not valid: agent is not a known field; use agentId instead (and 1 more in errors).");
 });
 
 test("a capability that is missing is refused with the adapters that have it", async () => {
