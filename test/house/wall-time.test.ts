@@ -60,7 +60,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "approvals/approvals.test.ts": "outlasts two timers of Bridge, which were set before",
       "dispatch/dispatcher.test.ts": "an agent that takes a while",
       "dispatch/run-task.test.ts": "an agent that takes a while",
-      "dispatch/check-dispatch.test.ts": "a fake clock",
+      "dispatch/validate-dispatch.test.ts": "a fake clock",
       "adapters/claude-agent-sdk/foreign-faults.test.ts": "an SDK that takes a while",
     },
   },
