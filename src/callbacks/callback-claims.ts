@@ -13,8 +13,6 @@ export interface Delivery {
   ended: Promise<boolean | null>;
 }
 
-type CallbackClaims = ReturnType<typeof createCallbackClaims>;
-
 const MAX_POSTS_PER_ORIGIN = 8;
 /** An origin that sent no response may hang again until the deadline, so it occupies at most one slot until it responds. */
 const MAX_POSTS_PER_UNRESPONSIVE_ORIGIN = 1;
