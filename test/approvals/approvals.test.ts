@@ -43,12 +43,12 @@ async function open(options: Parameters<typeof startEngine>[1] = {}, run = askin
 const yes = { decision: "approve", by: "somebody", reason: "Looks fine." } as const;
 const no = { decision: "reject", by: "somebody", reason: "Not today." } as const;
 
-describe("a tool call that waits", () => {
+describe("a pending approval", () => {
   test.each([
     [yes, "approved"],
     [no, "rejected"],
   ] as const)("goes on, or not, as somebody decides (%o)", async (decision, state) => {
-    const { accept, pending, approvals, answers, dispatcher, storyOf } = await open();
+    const { accept, pending, approvals, answers, dispatcher, eventsOf } = await open();
     const task = await accept("t1");
     const [approval] = await pending();
     expect(approval?.inputTruncated).toBe(false);
@@ -63,18 +63,18 @@ describe("a tool call that waits", () => {
     await dispatcher.waitForEnd(task, 60_000);
     expect(answers).toEqual([{ decision: decision.decision, reason: decision.reason }]);
     const { approvalId: _, ...told } = { approvalId, toolCallId: "call-1" };
-    expect(storyOf("t1").map(({ type }) => type)).toEqual([
+    expect(eventsOf("t1").map(({ type }) => type)).toEqual([
       ...["execution.started", "assistant.text", "tool.invoked", "tool.approval_requested", "tool.approval_resolved"],
       ...["tool.completed", "execution.completed"],
     ]);
-    expect(storyOf("t1")[3]?.data).toEqual({
+    expect(eventsOf("t1")[3]?.data).toEqual({
       ...{ approvalId, ...told, toolName: "look", input: { at: "it" } },
       expiresAt: new Date(approval?.expiresAt ?? 0).toISOString(),
     });
-    expect(storyOf("t1")[4]?.data).toEqual({ approvalId, ...told, ...decision });
+    expect(eventsOf("t1")[4]?.data).toEqual({ approvalId, ...told, ...decision });
   });
 
-  test("is decided once: of several at the same moment one wins, and all others are told", async () => {
+  test("is decided once: of concurrent decisions, one wins and the others are rejected", async () => {
     const { accept, pending, approvals, answers, dispatcher } = await open();
     const task = await accept("t1");
     const [approval] = await pending();
@@ -89,8 +89,8 @@ describe("a tool call that waits", () => {
     expect(answers).toEqual([{ decision: won[0]?.state === "approved" ? "approve" : "reject", reason: won[0]?.reason }]);
   });
 
-  test("counts as rejected when nobody answers, and a late answer is refused", async () => {
-    const { accept, approvals, answers, dispatcher, storyOf, metrics } = await open({ approvalSeconds: 0.05 });
+  test("is rejected when it expires, and a late decision is rejected", async () => {
+    const { accept, approvals, answers, dispatcher, eventsOf, metrics } = await open({ approvalSeconds: 0.05 });
     await dispatcher.waitForEnd(await accept("t1"), 60_000);
     expect(answers).toEqual([{ decision: "reject", reason: "No decision was made within 0.05 s." }]);
     const [approval] = await approvals.list("default", "rejected", { before: null, limit: 1 });
@@ -99,7 +99,7 @@ describe("a tool call that waits", () => {
       code: "already_decided",
       message: "The approval was already rejected because no decision was made in time.",
     });
-    expect(storyOf("t1").find(({ type }) => type === "tool.approval_resolved")?.data).toMatchObject({ decision: "reject", by: "bridge" });
+    expect(eventsOf("t1").find(({ type }) => type === "tool.approval_resolved")?.data).toMatchObject({ decision: "reject", by: "bridge" });
     expect(await metrics.registry.metrics()).toContain('bridge_approvals_total{provider="memory",decision="unanswered"} 1');
   });
 
@@ -115,21 +115,21 @@ describe("a tool call that waits", () => {
     expect(answers).toEqual([{ decision: "approve", reason: yes.reason }]);
   });
 
-  test("is rejected when its task is cancelled, before the task's end is told", async () => {
-    const { accept, pending, approvals, answers, dispatcher, storyOf } = await open();
+  test("is rejected before the end event of its canceled task", async () => {
+    const { accept, pending, approvals, answers, dispatcher, eventsOf } = await open();
     const task = await accept("t1");
     const [approval] = await pending();
     await dispatcher.cancel("default", "t1");
     await dispatcher.waitForEnd(task, 60_000);
     expect(answers).toEqual([{ decision: "reject", reason: "The task was cancelled." }]);
-    expect(storyOf("t1").slice(-2)).toMatchObject([
+    expect(eventsOf("t1").slice(-2)).toMatchObject([
       { type: "tool.approval_resolved", data: { decision: "reject", by: "bridge", reason: "The task was cancelled." } },
       { type: "execution.failed", data: { errorCode: "cancelled" } },
     ]);
     await expect(approvals.decide("default", approval?.approvalId ?? "", yes)).rejects.toMatchObject({ code: "already_decided" });
   });
 
-  test("is rejected with the task that a crash of Bridge has cut off", async () => {
+  test("is rejected when a crash of Bridge has interrupted its task", async () => {
     const dataDir = await temporaryDirectory();
     const before = await open({ dataDir });
     await before.accept("t1");
@@ -149,7 +149,7 @@ describe("a tool call that waits", () => {
     await after.pending(1);
   });
 
-  test("of a task that has ended by itself is rejected, and holds up nothing", async () => {
+  test("is rejected when its task ends by itself, and does not delay the end", async () => {
     const asked = Promise.withResolvers<void>();
     const run: Run = async ({ taskId }, _emit, _signal, requestApproval) => {
       void requestApproval({ taskId, toolCallId: "call-1", toolName: "look", input: {} });
@@ -168,7 +168,7 @@ describe("a tool call that waits", () => {
   test.each([
     ["an unknown task", "nobody", "call-1"],
     ["a name that is no name", "t1", "x".repeat(5_000)],
-  ])("for %s is answered with no", async (_, taskId, toolCallId) => {
+  ])("cannot be requested for %s", async (_, taskId, toolCallId) => {
     const answers: ApprovalAnswer[] = [];
     const run: Run = async (_request, _emit, _signal, requestApproval) => {
       answers.push(await requestApproval({ taskId, toolCallId, toolName: "look", input: {} }));
@@ -179,7 +179,7 @@ describe("a tool call that waits", () => {
     expect(answers).toEqual([{ decision: "reject", reason: expect.stringMatching(/ended/) }]);
   });
 
-  test("whose input is too long to show says so: nobody can agree to what they do not see", async () => {
+  test("marks an input that is too long as truncated", async () => {
     const run: Run = async ({ taskId }, _emit, _signal, requestApproval) => {
       const input = { command: `${"echo ".repeat(100_000)}; rm -rf /` };
       return { output: (await requestApproval({ taskId, toolCallId: "call-1", toolName: "shell", input })).decision };
@@ -191,7 +191,7 @@ describe("a tool call that waits", () => {
     expect(approval).toMatchObject({ inputTruncated: true, input: { command: expect.stringMatching(/^echo /) } });
   });
 
-  test("is one of so many, and no more: what a task asks beyond is answered with no", async () => {
+  test("counts toward a limit per task; requests beyond it are rejected", async () => {
     const answers: ApprovalAnswer[] = [];
     const run: Run = async ({ taskId }, _emit, _signal, requestApproval) => {
       const questions = Array.from({ length: MAX_PENDING_APPROVALS + 5 }, (_, index) => ({ taskId, toolCallId: `call-${index}` }));
@@ -207,7 +207,7 @@ describe("a tool call that waits", () => {
     expect(answers.at(-1)).toEqual({ decision: "reject", reason: "The task has ended." });
   });
 
-  test("is found by its tool call, within its tenant alone, also where several tasks use one id", async () => {
+  test("is found by its tool call id within its tenant, also if several tasks use the same id", async () => {
     const { accept, pending, approvals } = await open();
     await accept("t1");
     await accept("t2");
@@ -221,7 +221,7 @@ describe("a tool call that waits", () => {
   });
 });
 
-describe("on a disk that takes no writes", () => {
+describe("while the disk takes no writes", () => {
   /** A writer that holds the lock is, to the store, such a disk. Returns what mends it. */
   function breakDisk(dataDir: string): () => void {
     const blocker = new SqliteDatabase(path.join(dataDir, "bridge.db"), { timeout: 0 });
@@ -229,14 +229,14 @@ describe("on a disk that takes no writes", () => {
     return () => void blocker.close();
   }
 
-  test("a question is answered with no, at once, and the task goes on", async () => {
+  test("a requested approval is rejected immediately, and the task continues", async () => {
     const begin = Promise.withResolvers<void>();
     const runtime = askingRuntime();
     const run: Run = async (...story) => {
       await begin.promise;
       return runtime.run(...story);
     };
-    const { accept, answers, dispatcher, dataDir, storyOf, store } = await open({}, { ...runtime, run });
+    const { accept, answers, dispatcher, dataDir, eventsOf, store } = await open({}, { ...runtime, run });
     const task = await accept("t1");
     expect(await until(async () => (await store.findTask("default", "t1"))?.state === "running", 5_000)).toBe(true);
     const mend = breakDisk(dataDir);
@@ -245,10 +245,10 @@ describe("on a disk that takes no writes", () => {
     expect(answers).toEqual([{ decision: "reject", reason: expect.stringContaining("cannot be stored") }]);
     mend();
     expect(await dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "completed" });
-    expect(storyOf("t1").map(({ type }) => type)).not.toContain("tool.approval_requested");
+    expect(eventsOf("t1").map(({ type }) => type)).not.toContain("tool.approval_requested");
   });
 
-  test("what nobody answers in time is no for the runtime at once, and for everybody else when the disk is back", async () => {
+  test("an expired approval is rejected for the runtime immediately, and stored when the disk takes writes again", async () => {
     const end = Promise.withResolvers<void>();
     const runtime = askingRuntime();
     const run: Run = async (...story) => {
@@ -272,7 +272,7 @@ describe("on a disk that takes no writes", () => {
   });
 });
 
-test("the clocks of a task stand still while it waits for an answer", async () => {
+test("the clocks of a task are paused while it waits for a decision", async () => {
   const { accept, pending, approvals, dispatcher } = await open({ idleSeconds: 0.15 });
   const task = await accept("t1", "call-1", { timeoutSeconds: 0.3 });
   const [approval] = await pending();
@@ -282,7 +282,7 @@ test("the clocks of a task stand still while it waits for an answer", async () =
   expect(await dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "completed" });
 });
 
-test("a retained task takes its approvals with it", async () => {
+test("approvals are pruned with their task", async () => {
   const { accept, pending, approvals, dispatcher, store } = await open();
   const task = await accept("t1");
   const [approval] = await pending();

@@ -31,7 +31,7 @@ const result: Required<ExecutionResult> = {
 };
 
 describe("buildCallback", () => {
-  test("tells everything of the result, in one order whatever the order of the result", () => {
+  test("contains all fields of the result in a fixed order", () => {
     const { body } = buildCallback(task, result, 0);
     expect(Object.keys(JSON.parse(body) as object)).toEqual([
       "taskId",
@@ -53,7 +53,7 @@ describe("buildCallback", () => {
     });
   });
 
-  test("the conversation is left out for a dispatch that does not want it", () => {
+  test("omits the conversation if the dispatch disables it", () => {
     const { conversationMessages: _, ...others } = JSON.parse(buildCallback(task, result, 0).body) as Record<string, unknown>;
     const without = { ...task, request: { ...request, callbackConversation: false } };
     expect(JSON.parse(buildCallback(without, result, 0).body)).toEqual(others);
@@ -61,7 +61,7 @@ describe("buildCallback", () => {
     expect(buildCallback(wanted, result, 0).body).toBe(buildCallback(task, result, 0).body);
   });
 
-  test("what is unknown is absent", () => {
+  test("omits unknown fields", () => {
     const { metadata: _, ...bare } = request;
     const { body } = buildCallback({ ...task, request: bare }, { status: "ok", durationMs: 1, connection: "cli" }, 1);
     expect(body).toBe(
@@ -69,11 +69,11 @@ describe("buildCallback", () => {
     );
   });
 
-  test("keeps the URL as it came and its origin in normal form", () => {
+  test("keeps the URL unchanged and normalizes its origin", () => {
     expect(buildCallback(task, result, 0)).toMatchObject({ url: request.callbackUrl, origin: "https://receiver.example" });
   });
 
-  test("a task without a callback URL owes nothing", () => {
+  test("throws for a task without a callback URL", () => {
     const { callbackUrl: _, ...bare } = request;
     expect(() => buildCallback({ ...task, request: bare }, result, 0)).toThrow("no callbackUrl");
   });

@@ -29,9 +29,9 @@ describe("classifyFailure", () => {
     [undefined, "network_error"],
   ])("%s is %s", (code, name) => expect(classifyFailure(errorWith(code))).toBe(name));
 
-  test("what is no error has no name of its own", () => expect(classifyFailure("text")).toBe("network_error"));
+  test("a value that is not an error is a network_error", () => expect(classifyFailure("text")).toBe("network_error"));
 
-  test("several addresses that failed are named by their first failure", () => {
+  test("failures of several addresses are classified by the first one", () => {
     expect(classifyFailure(Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }))).toBe("connection_refused");
   });
 });
@@ -42,4 +42,4 @@ test.each([
   ["ENOMEM", true],
   ["ECONNREFUSED", false],
   [undefined, false],
-])("%s is a fault of our own: %s", (code, expected) => expect(isOwnFault(errorWith(code))).toBe(expected));
+])("%s is a fault of Bridge's host: %s", (code, expected) => expect(isOwnFault(errorWith(code))).toBe(expected));

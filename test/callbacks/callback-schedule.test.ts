@@ -12,7 +12,7 @@ describe("nextCallbackDelayMs", () => {
     [3, 25_000],
     [4, null],
     [5, null],
-  ])("after %i failed POSTs: %s ms", (roundAttempts, expected) => {
+  ])("returns, after %i failed POSTs, %s ms", (roundAttempts, expected) => {
     expect(nextCallbackDelayMs(settings, { roundAttempts, retryAfterMs: null, random: middle })).toBe(expected);
   });
 
@@ -21,7 +21,7 @@ describe("nextCallbackDelayMs", () => {
     [0.25, 900],
     [0.5, 1000],
     [1, 1200],
-  ])("a random number of %d makes the first delay %i ms", (random, expected) => {
+  ])("with a random number of %d, the first delay is %i ms", (random, expected) => {
     expect(nextCallbackDelayMs(settings, { roundAttempts: 1, retryAfterMs: null, random: () => random })).toBe(expected);
   });
 
@@ -30,15 +30,15 @@ describe("nextCallbackDelayMs", () => {
     ["in between", 1700, 1700],
     ["longer than twice the delay", 3_600_000, 2000],
     ["nothing", 0, 1000],
-  ])("a Retry-After that is %s", (_, retryAfterMs, expected) => {
+  ])("with a Retry-After that is %s", (_, retryAfterMs, expected) => {
     expect(nextCallbackDelayMs(settings, { roundAttempts: 1, retryAfterMs, random: middle })).toBe(expected);
   });
 
-  test("without retries the first failure is the last", () => {
+  test("returns null after the first failure without retries", () => {
     expect(nextCallbackDelayMs({ retries: 0, backoffMs: 1000 }, { roundAttempts: 1, retryAfterMs: 5000, random: middle })).toBeNull();
   });
 
-  test("every delay is a whole number within the limits, whatever the settings", () => {
+  test("returns a whole number within the limits for any settings", () => {
     const inputs = fc.record({
       retries: fc.integer({ min: 0, max: 20 }),
       backoffMs: fc.integer({ min: 1, max: 3_600_000 }),

@@ -71,10 +71,10 @@ async function serve(onSocket: Parameters<typeof startTcpServer>[0]) {
   return server;
 }
 
-describe("what is sent", () => {
+describe("a POST", () => {
   const secrets = [24, 32].map((size) => `whsec_${Buffer.alloc(size, size).toString("base64")}`);
 
-  test("the exact bytes, with the headers of the contract and a signature for every secret", async () => {
+  test("contains the exact bytes, the documented headers, and a signature for each secret", async () => {
     const receiver = await receive();
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const result = await post(`${receiver.origin}/hook/a%20b?token=x&y#part`, {
@@ -97,14 +97,14 @@ describe("what is sent", () => {
     }
   });
 
-  test("without secrets no signature, without a trace no traceparent", async () => {
+  test("has no signature without secrets, and no traceparent without a trace", async () => {
     const receiver = await receive();
     await post(receiver.origin);
     expect(receiver.posts[0]?.headers).not.toHaveProperty("webhook-signature");
     expect(receiver.posts[0]?.headers).not.toHaveProperty("traceparent");
   });
 
-  test("the id tells tenant and task, has no dot and never changes", () => {
+  test("has an id that depends on tenant and task, has no dot, and never changes", () => {
     expect(callbackId({ tenant: "default", taskId: "t1" })).toBe("msg_958122029fd33ca79f943896e15748eb");
     expect(callbackId({ tenant: "default", taskId: "t1", seq: 7 })).toBe(callbackId({ tenant: "default", taskId: "t1", seq: 7 }));
     expect(callbackId({ tenant: "default", taskId: "t1", seq: 7 })).not.toBe(callbackId({ tenant: "default", taskId: "t1", seq: 8 }));
@@ -119,7 +119,7 @@ describe("what is sent", () => {
   });
 });
 
-describe("what an answer means", () => {
+describe("a response", () => {
   test.each([
     [200, "delivered", null],
     [201, "delivered", null],
@@ -134,12 +134,12 @@ describe("what an answer means", () => {
     [500, "failed", "http_500"],
     [503, "failed", "http_503"],
     [599, "failed", "http_599"],
-  ])("%i is %s (%s)", async (status, outcome, error) => {
+  ])("with status %i is %s (%s)", async (status, outcome, error) => {
     const receiver = await receive((response) => response.writeHead(status).end());
     expect(await post(receiver.origin)).toMatchObject({ outcome, status, error, retryAfterMs: null });
   });
 
-  test.each([301, 302, 303, 307, 308])("a %i is never followed", async (status) => {
+  test.each([301, 302, 303, 307, 308])("with status %i is not followed", async (status) => {
     const inner = await receive();
     const receiver = await receive((response) => response.writeHead(status, { location: `${inner.origin}/inner` }).end());
     const result = await post(receiver.origin);
@@ -157,12 +157,12 @@ describe("what an answer means", () => {
     [new Date(now - 90_000).toUTCString(), 0],
     ["soon", null],
     ["-5", 0],
-  ])("Retry-After: %s", async (header, retryAfterMs) => {
+  ])("is read with Retry-After: %s", async (header, retryAfterMs) => {
     const receiver = await receive((response) => response.writeHead(503, { "retry-after": header }).end());
     expect(await post(receiver.origin, { clock: () => now })).toMatchObject({ outcome: "failed", retryAfterMs });
   });
 
-  test.each([200, 500])("a body that drips for ever changes nothing about a %i, and is cut by the deadline", async (status) => {
+  test.each([200, 500])("whose body drips does not change the outcome of a %i, and is aborted at the deadline", async (status) => {
     const receiver = await receive((response) => {
       response.writeHead(status);
       const drip = setInterval(() => response.write("."), 5);
@@ -178,7 +178,7 @@ describe("what an answer means", () => {
     await expect.poll(receiver.underWay).toBe(0);
   });
 
-  test("an answer that came in time counts, although Bridge itself was paused until after the deadline", async () => {
+  test("that arrived in time counts although Bridge was suspended until after the deadline", async () => {
     const server = await serve((socket) =>
       socket.once("data", () => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
@@ -188,7 +188,7 @@ describe("what an answer means", () => {
     expect(await post(`http://127.0.0.1:${server.port}`, { timeoutMs: 500 })).toMatchObject({ outcome: "delivered", status: 200 });
   });
 
-  test("an endless body is cut after 64 KiB, long before the deadline", async () => {
+  test("with an endless body is aborted after 64 KiB, before the deadline", async () => {
     let flushed = 0;
     const server = await serve((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n\r\n");
@@ -205,7 +205,7 @@ describe("what an answer means", () => {
     expect(flushed).toBeLessThan(16 * 1024 * 1024);
   });
 
-  test("a reset after the headers of a 200 changes nothing", async () => {
+  test("that is reset after the headers of a 200 is delivered", async () => {
     const server = await serve((socket) => {
       socket.once("data", () => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf", () => socket.resetAndDestroy());
@@ -216,7 +216,7 @@ describe("what an answer means", () => {
     expect(result).toMatchObject({ outcome: "delivered", status: 200 });
   });
 
-  test("a connection serves again once its answer has been read", async () => {
+  test("that has been read lets its connection be reused", async () => {
     const receiver = await receive((response) => response.end("thanks"));
     const dispatcher = new Agent({ connect: createDestinationGuard({ allow: ["127.0.0.1"] }).connector });
     for (let count = 0; count < 3; count += 1) {
@@ -230,24 +230,24 @@ describe("what an answer means", () => {
   });
 });
 
-describe("no answer", () => {
+describe("a POST without a response is classified:", () => {
   const failed = (error: string) => ({ outcome: "failed", status: null, error, retryAfterMs: null });
 
   test("connection refused", async () => {
     expect(await post(`http://127.0.0.1:${await findClosedPort()}`)).toMatchObject(failed("connection_refused"));
   });
 
-  test("reset before the headers", async () => {
+  test("connection reset before the headers", async () => {
     const server = await serve((socket) => socket.once("data", () => socket.resetAndDestroy()));
     expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("connection_reset"));
   });
 
-  test("closed before the headers", async () => {
+  test("connection closed before the headers", async () => {
     const server = await serve((socket) => socket.once("data", () => socket.end()));
     expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("connection_reset"));
   });
 
-  test("no HTTP at all", async () => {
+  test("a response that is not HTTP", async () => {
     const server = await serve((socket) => socket.once("data", () => socket.end("220 mail.example ESMTP\r\n")));
     expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("invalid_response"));
   });
@@ -257,19 +257,19 @@ describe("no answer", () => {
     expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("invalid_response"));
   });
 
-  test("the resolver knows no such name", async () => {
+  test("a name that does not exist", async () => {
     const lookup: Lookup = () => Promise.reject(Object.assign(new Error("no"), { code: "ENOTFOUND" }));
     expect(await post("http://receiver.example", { lookup })).toMatchObject(failed("dns_error"));
   });
 
-  test("a refused destination", async () => {
+  test("a rejected destination", async () => {
     expect(await post("http://10.0.0.1")).toMatchObject(failed("destination_not_allowed"));
     expect(await post("https://receiver.example", { lookup: async () => [{ address: "169.254.169.254", family: 4 }] })).toMatchObject(
       failed("destination_not_allowed"),
     );
   });
 
-  test("a certificate that nobody vouches for", async () => {
+  test("an untrusted certificate", async () => {
     const pem = readFileSync(new URL("self-signed.pem", import.meta.url));
     const server = createTlsServer({ key: pem, cert: pem }, (_, response) => response.end());
     server.listen(0, "127.0.0.1");
@@ -278,12 +278,12 @@ describe("no answer", () => {
     expect(await post(`https://127.0.0.1:${(server.address() as AddressInfo).port}`)).toMatchObject(failed("tls_error"));
   });
 
-  test("no TLS at all", async () => {
+  test("a server without TLS", async () => {
     const receiver = await receive();
     expect(await post(`https://127.0.0.1:${receiver.port}`)).toMatchObject(failed("tls_error"));
   });
 
-  test("our own lack of file descriptors is no attempt", async () => {
+  test("a lack of file descriptors does not count as an attempt", async () => {
     const lookup: Lookup = () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" }));
     expect(await post("http://receiver.example", { lookup })).toMatchObject({ outcome: "own_fault", status: null });
   });
@@ -300,7 +300,7 @@ describe("the deadline covers", () => {
     expect(await outlasts(run, 145)).toBe(true);
   }
 
-  test("a receiver that accepts and says nothing", async () => {
+  test("a receiver that accepts the connection and sends nothing", async () => {
     const server = await serve(() => {});
     await expectTimeout(`http://127.0.0.1:${server.port}`);
   });
@@ -319,7 +319,7 @@ describe("the deadline covers", () => {
     await expectTimeout(`http://127.0.0.1:${server.port}`);
   });
 
-  test("hints without end before the answer", async () => {
+  test("an endless series of informational responses", async () => {
     const server = await serve((socket) => {
       const drip = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n"), 5);
       socket.once("close", () => clearInterval(drip));
@@ -327,7 +327,7 @@ describe("the deadline covers", () => {
     await expectTimeout(`http://127.0.0.1:${server.port}`);
   });
 
-  test("a resolver that does not answer; what it says later is not used", async () => {
+  test("a resolver that does not respond, whose late result is not used", async () => {
     const receiver = await receive();
     const late = Promise.withResolvers<Awaited<ReturnType<Lookup>>>();
     await expectTimeout(`http://receiver.example:${receiver.port}`, () => late.promise);
@@ -338,8 +338,8 @@ describe("the deadline covers", () => {
   });
 });
 
-describe("shutdown", () => {
-  test("aborts the POST, and that is a fault of our own", async () => {
+describe("a shutdown during a POST", () => {
+  test("aborts it, and that is not an attempt", async () => {
     const receiver = await receive(() => controller.abort());
     const controller = new AbortController();
     const result = await post(receiver.origin, { shutdown: controller.signal });
@@ -347,13 +347,13 @@ describe("shutdown", () => {
     await expect.poll(receiver.underWay).toBe(0);
   });
 
-  test("that has begun already sends nothing", async () => {
+  test("that started before sends nothing", async () => {
     const receiver = await receive();
     expect(await post(receiver.origin, { shutdown: AbortSignal.abort() })).toMatchObject({ outcome: "own_fault" });
     expect(receiver.posts).toHaveLength(0);
   });
 
-  test("does not undo a delivery whose body still drips", async () => {
+  test("does not undo a delivery whose response body still drips", async () => {
     const controller = new AbortController();
     const receiver = await receive((response) => response.writeHead(200).write("."));
     const result = await post(receiver.origin, { shutdown: controller.signal });
@@ -391,7 +391,7 @@ describe("a long body", () => {
   test.each([
     ["before it is sent", 1],
     ["while it is sent", 2],
-  ])("that the store cannot read %s is no attempt", async (_name, failingRead) => {
+  ])("that the store cannot read %s does not count as an attempt", async (_name, failingRead) => {
     const receiver = await receive();
     let reads = 0;
     async function* fail() {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createUnresponsiveOrigins } from "../../src/callbacks/unresponsive-origins.ts";
 
-test("an origin is silent from a POST without an answer to the next with one", () => {
+test("an origin is unresponsive from a POST without a response until the next response", () => {
   const silent = createUnresponsiveOrigins();
   expect(silent.has("https://a.example")).toBe(false);
   silent.record("https://a.example", true);
@@ -13,7 +13,7 @@ test("an origin is silent from a POST without an answer to the next with one", (
   expect(silent.has("https://a.example")).toBe(false);
 });
 
-test("what has not been called for ten minutes is forgotten", () => {
+test("an origin that has not been called for ten minutes is forgotten", () => {
   let now = 0;
   const silent = createUnresponsiveOrigins(() => now);
   silent.record("https://a.example", false);
@@ -28,7 +28,7 @@ test("what has not been called for ten minutes is forgotten", () => {
   expect(silent.has("https://a.example")).toBe(false);
 });
 
-test("of more than ten thousand the longest silent is forgotten", () => {
+test("the oldest of more than ten thousand origins is forgotten", () => {
   const silent = createUnresponsiveOrigins();
   for (let index = 0; index < 10_000; index += 1) silent.record(`https://h${index}.example`, false);
   silent.record("https://h0.example", false);

@@ -11,7 +11,7 @@ test.each([
   ["nothing", [], undefined],
   ["blank parts", ["", "  ", undefined], undefined],
   ["parts in their order", ["soul", undefined, " agents \n", "dispatch"], "soul\n\nagents\n\ndispatch"],
-])("system prompt from %s", (_, parts, expected) => {
+])("the system prompt is built from %s", (_, parts, expected) => {
   expect(joinSystemPrompt(parts)).toBe(expected);
 });
 
@@ -23,11 +23,11 @@ test.each([
     { message: "m", outputStrategy: { type: "file", path: "r.md" } as const },
     'm\n\nWrite the result to the file "r.md", relative to the root of the workspace.',
   ],
-])("message: %s", (_, request, expected) => {
+])("the message is built: %s", (_, request, expected) => {
   expect(buildMessage({ outputStrategy: { type: "stream" }, ...request })).toBe(expected);
 });
 
-test("the dispatch goes before the agent's defaults, which go before Bridge's", () => {
+test("settings of the dispatch override those of agent.json, which override Bridge's defaults", () => {
   const agent = {
     model: "agent-model",
     timeoutSeconds: 7,
@@ -60,7 +60,7 @@ test("the dispatch goes before the agent's defaults, which go before Bridge's", 
   expect(buildExecutionRequest(task({ tools: [] }), { promptFiles: [], agent, directories })).not.toHaveProperty("tools");
 });
 
-test("adapters know a task by a name that no other tenant can take", () => {
+test("adapters get a task id that is unique over all tenants", () => {
   const foreign = buildExecutionRequest(task({}, { tenant: "acme", parentTaskId: "p" }), { promptFiles: [], agent: {}, directories });
   expect(foreign).toMatchObject({ taskId: "acme/t1", parentTaskId: "acme/p" });
 });

@@ -7,7 +7,7 @@ import type { TaskState } from "../../src/task.ts";
 type DeletionStore = TaskDeletionOptions["store"];
 
 /** A deletion over a store that is written down: `calls` has every write in order. */
-function createBench({
+function createFixture({
   state = "completed",
   outcome = "deleted",
   releaseWaitMs = 60_000,
@@ -40,12 +40,12 @@ function createBench({
   return { calls, unreleased, log, remove: createTaskDeletion({ store, unreleased, logger, releaseWaitMs }) };
 }
 
-describe("the deletion of a task", () => {
-  test("purges in slices until nothing is left", async () => {
+describe("deleting a task", () => {
+  test("purges its rows in slices until none is left", async () => {
     const left = [2, 1, 0];
-    const bench = createBench({ purge: async () => left.shift() ?? 0 });
-    await bench.remove("alpha", "t");
-    expect(bench.calls).toEqual(["delete alpha/t", "purge", "purge", "purge"]);
+    const fixture = createFixture({ purge: async () => left.shift() ?? 0 });
+    await fixture.remove("alpha", "t");
+    expect(fixture.calls).toEqual(["delete alpha/t", "purge", "purge", "purge"]);
   });
 
   test.each([
@@ -54,46 +54,49 @@ describe("the deletion of a task", () => {
     ["child_unfinished", "invalid_state"],
     ["parent_unfinished", "invalid_state"],
     ["callback_pending", "invalid_state"],
-  ] as const)("that the store answers with %s is refused as %s, and nothing is purged", async (outcome, code) => {
-    const bench = createBench({ outcome });
-    await expect(bench.remove("alpha", "t")).rejects.toMatchObject({ code });
-    expect(bench.calls).toEqual(["delete alpha/t"]);
+  ] as const)("is rejected when the store returns %s, with the code %s, and purges nothing", async (outcome, code) => {
+    const fixture = createFixture({ outcome });
+    await expect(fixture.remove("alpha", "t")).rejects.toMatchObject({ code });
+    expect(fixture.calls).toEqual(["delete alpha/t"]);
   });
 
-  test("waits until the runtime of the task and those of its children are gone", async () => {
-    const bench = createBench();
+  test("waits until the runtimes of the task and its children have ended", async () => {
+    const fixture = createFixture();
     const { promise, resolve } = Promise.withResolvers<void>();
-    bench.unreleased.set(
+    fixture.unreleased.set(
       2,
-      promise.then(() => void bench.unreleased.delete(2)),
+      promise.then(() => void fixture.unreleased.delete(2)),
     );
-    const removing = bench.remove("alpha", "t");
+    const removing = fixture.remove("alpha", "t");
     await new Promise(setImmediate);
-    expect(bench.calls).toEqual([]);
+    expect(fixture.calls).toEqual([]);
     resolve();
     await removing;
-    expect(bench.calls[0]).toBe("delete alpha/t");
+    expect(fixture.calls[0]).toBe("delete alpha/t");
   });
 
-  test("is refused when a runtime does not end in time", async () => {
-    const bench = createBench({ releaseWaitMs: 10 });
-    bench.unreleased.set(1, new Promise(() => {}));
-    await expect(bench.remove("alpha", "t")).rejects.toMatchObject({ code: "invalid_state", message: expect.stringContaining("runtime") });
-    expect(bench.calls).toEqual([]);
+  test("is rejected when a runtime does not end in time", async () => {
+    const fixture = createFixture({ releaseWaitMs: 10 });
+    fixture.unreleased.set(1, new Promise(() => {}));
+    await expect(fixture.remove("alpha", "t")).rejects.toMatchObject({
+      code: "invalid_state",
+      message: expect.stringContaining("runtime"),
+    });
+    expect(fixture.calls).toEqual([]);
   });
 
-  test("does not wait for a task that runs", async () => {
-    const bench = createBench({ state: "running", outcome: "unfinished" });
-    bench.unreleased.set(1, new Promise(() => {}));
-    await expect(bench.remove("alpha", "t")).rejects.toMatchObject({
+  test("does not wait for a running task", async () => {
+    const fixture = createFixture({ state: "running", outcome: "unfinished" });
+    fixture.unreleased.set(1, new Promise(() => {}));
+    await expect(fixture.remove("alpha", "t")).rejects.toMatchObject({
       code: "invalid_state",
       message: expect.stringContaining("Cancel it first"),
     });
   });
 
-  test("has happened, although the rest of its rows cannot be removed yet", async () => {
-    const bench = createBench({ purge: () => Promise.reject(new Error("disk")) });
-    await bench.remove("alpha", "t");
-    expect(bench.log).toEqual(["task deleted", "failed to remove rows of a deleted task"]);
+  test("succeeds although the rest of its rows cannot be removed yet", async () => {
+    const fixture = createFixture({ purge: () => Promise.reject(new Error("disk")) });
+    await fixture.remove("alpha", "t");
+    expect(fixture.log).toEqual(["task deleted", "failed to remove rows of a deleted task"]);
   });
 });

@@ -25,7 +25,7 @@ const count = async (metric: { get(): Promise<{ values: { value: number }[] }> }
   (await metric.get()).values.reduce((sum, { value }) => sum + value, 0);
 
 describe("a task", () => {
-  test("is accepted, run and ended, with its whole story in order", async () => {
+  test("is admitted, run and settled, with its events in order", async () => {
     const engine = await startEngine([createInMemoryAdapter()]);
     const { task, replayed } = await engine.dispatcher.admitTask(
       newDispatch({ taskId: "t1", request: { callbackUrl: "http://127.0.0.1:9/hook" } }),
@@ -38,7 +38,7 @@ describe("a task", () => {
       { role: "user", content: "hello" },
       { role: "assistant", content: "hello" },
     ]);
-    expect(engine.storyOf("t1")).toEqual([
+    expect(engine.eventsOf("t1")).toEqual([
       { type: "execution.started", data: { agentId: "agent" } },
       { type: "assistant.text", data: { content: "hello" } },
       { type: "execution.completed", data: expect.objectContaining({ output: "hello" }) },
@@ -46,7 +46,7 @@ describe("a task", () => {
     expect(engine.callbacksDue).toEqual([{ tenant: "default", origin: "http://127.0.0.1:9" }]);
   });
 
-  test("sent twice runs once: the same request is a replay, another one a conflict", async () => {
+  test("runs once when its dispatch is repeated; a different request with its id is a conflict", async () => {
     const run = vi.fn<Run>(async () => ({ output: "once" }));
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const both = await Promise.all([0, 1].map(() => engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller)));
@@ -61,7 +61,7 @@ describe("a task", () => {
     expect(engine.dispatcher.load("memory")).toEqual({ running: 0, queued: 0, maxConcurrent: 2 });
   });
 
-  test("waits while its adapter's slots are taken, and no adapter runs more than its limit", async () => {
+  test("waits while its adapter has no free slot, and no adapter exceeds its limit", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const tasks = await Promise.all(
@@ -79,7 +79,7 @@ describe("a task", () => {
     expect(held.map(({ taskId }) => taskId)).toEqual(["t0", "t1", "t2", "t3", "t4"]);
   });
 
-  test("that fails unexpectedly, or answers nonsense, ends as adapter_error and harms nobody", async () => {
+  test("ends as adapter_error when its adapter throws or returns an invalid result, and others are not affected", async () => {
     const run: Run = async ({ message }) => {
       if (message === "throw") throw new TypeError("secret detail");
       return message === "nonsense" ? { status: "maybe" as "ok" } : { status: "error", error: "no code" };
@@ -93,7 +93,7 @@ describe("a task", () => {
     }
   });
 
-  test("whose agent.json is broken says so", async () => {
+  test("reports an invalid agent.json", async () => {
     const engine = await startEngine([createInMemoryAdapter()]);
     const workspace = path.join(engine.dataDir, "workspaces/default/agent");
     await mkdir(workspace, { recursive: true });
@@ -103,11 +103,11 @@ describe("a task", () => {
       state: "failed",
       result: { error: expect.stringContaining("timeoutSeconds") },
     });
-    expect(engine.storyOf(task.taskId).map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
+    expect(engine.eventsOf(task.taskId).map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
   });
 });
 
-describe("a dispatch is refused", () => {
+describe("a dispatch is rejected", () => {
   test.each([
     ["an unknown provider", newDispatch({ provider: "nobody" }), "unknown_provider"],
     ["a missing ability", newDispatch({ request: { approvals: "ask" } }), "capability_missing"],
@@ -137,7 +137,7 @@ describe("a dispatch is refused", () => {
     expect(engine.dispatcher.load("memory").queued).toBe(0);
   });
 
-  test("when the queue is full, but a repeat is answered all the same", async () => {
+  test("when the queue is full, except for a repeated dispatch", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { queueLimit: 1, maxConcurrent: () => 1 });
     for (const taskId of ["running", "queued"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
@@ -149,7 +149,7 @@ describe("a dispatch is refused", () => {
     expect(await engine.dispatcher.admitTask(newDispatch({ taskId: "queued" }), caller)).toMatchObject({ replayed: true });
   });
 
-  test("when several adapters are loaded and none is named, unless agent.json names one", async () => {
+  test("when several adapters are loaded and neither the dispatch nor agent.json names one", async () => {
     const engine = await startEngine([createInMemoryAdapter({ provider: "one" }), createInMemoryAdapter({ provider: "two" })]);
     await expect(engine.dispatcher.admitTask(newDispatch(), caller)).rejects.toMatchObject({ code: "unknown_provider" });
     const workspace = path.join(engine.dataDir, "workspaces/default/agent");
@@ -160,18 +160,18 @@ describe("a dispatch is refused", () => {
 });
 
 describe("cancel", () => {
-  test("ends a queued task at once, with start and end in its story", async () => {
+  test("ends a queued task immediately, with a start and an end event", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     for (const taskId of ["first", "second"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
     expect(await engine.dispatcher.cancel("default", "second")).toMatchObject({ changed: true, task: { state: "cancelled" } });
     expect(await engine.store.findTask("default", "second")).toMatchObject({ result: { errorCode: "cancelled" } });
-    expect(engine.storyOf("second").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
+    expect(engine.eventsOf("second").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
     expect(engine.dispatcher.load("memory").queued).toBe(0);
     await expect(engine.dispatcher.cancel("other", "first")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("of many clients at once reads the request of a queued task once, and one of them changes it", async () => {
+  test("by many clients reads the request of a queued task once, and only one of them changes the task", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     for (const taskId of ["first", "second"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
@@ -184,18 +184,18 @@ describe("cancel", () => {
     expect(engine.dispatcher.load("memory").queued).toBe(0);
   });
 
-  test("ends a running task when its runtime is gone, and changes nothing afterwards", async () => {
+  test("ends a running task when its runtime has ended, and changes nothing afterwards", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     expect(await engine.dispatcher.cancel("default", "t1")).toMatchObject({ changed: true });
     expect(await endOf(engine, task)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
-    expect(engine.storyOf("t1").at(-1)).toMatchObject({ type: "execution.failed", data: { errorCode: "cancelled" } });
+    expect(engine.eventsOf("t1").at(-1)).toMatchObject({ type: "execution.failed", data: { errorCode: "cancelled" } });
     expect(await engine.dispatcher.cancel("default", "t1")).toMatchObject({ changed: false, task: { state: "cancelled" } });
   });
 
-  test("in the very turn of the dispatch still ends it", async () => {
+  test("ends a task in the same event-loop turn as its dispatch", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     for (let index = 0; index < 20; index += 1) {
@@ -207,7 +207,7 @@ describe("cancel", () => {
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0, queued: 0 }));
   });
 
-  test("of a runtime that will not go ends the task after the grace, keeps the slot, and counts the late result", async () => {
+  test("ends a task after the grace time if its runtime does not end, keeps the slot, and counts the late result", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stubborn = createInMemoryAdapter({
       run: async (_, emit) => {
@@ -228,21 +228,21 @@ describe("cancel", () => {
     resolve();
     await vi.waitFor(() => expect(engine.dispatcher.load("memory").running).toBe(0));
     expect(await count(engine.metrics.lateResults)).toBe(1);
-    expect(engine.storyOf("t1").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
+    expect(engine.eventsOf("t1").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
     expect((await engine.store.findTask("default", "t1"))?.result).not.toHaveProperty("output");
     expect(engine.callbacksDue).toHaveLength(1);
   });
 });
 
-describe("time", () => {
-  test("a task that takes too long ends as timeout", async () => {
+describe("time limits", () => {
+  test("a task that exceeds its timeout ends as timeout", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ request: { timeoutSeconds: 1 } }), caller);
     expect(await endOf(engine, task)).toMatchObject({ state: "failed", result: { errorCode: "timeout" } });
   });
 
-  test("a runtime without a sign of life ends as idle_timeout, one that gives signs does not", async () => {
+  test("a runtime that emits no events ends as idle_timeout, and one that emits events does not", async () => {
     const run: Run = async ({ message }, emit, signal) => {
       const signs = message === "lively" ? setInterval(() => emit("execution.progress", {}), 40) : undefined;
       await new Promise((resolve) => {
@@ -276,7 +276,7 @@ describe("time", () => {
     expect(reads).not.toHaveBeenCalled();
   });
 
-  test("waiting for the end stops with the time, or with the client", async () => {
+  test("waiting for the end stops at the time limit, or when the client disconnects", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch(), caller);
@@ -285,8 +285,8 @@ describe("time", () => {
   });
 });
 
-describe("events", () => {
-  test("of a kind, form or task that an adapter may not tell are dropped and counted", async () => {
+describe("events of an adapter", () => {
+  test("are dropped and counted if their type, data or task is not allowed", async () => {
     const run: Run = async (request, emit) => {
       const raw = emit as (type: string, data: unknown) => void;
       raw("execution.completed", { output: "forged" });
@@ -307,13 +307,13 @@ describe("events", () => {
     const engine = await startEngine([{ ...adapter, onEvent }]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller);
     await engine.dispatcher.waitForEnd(task, 60_000);
-    expect(engine.storyOf("t1").map(({ type }) => type)).toEqual(["execution.started", "tool.invoked", "execution.completed"]);
+    expect(engine.eventsOf("t1").map(({ type }) => type)).toEqual(["execution.started", "tool.invoked", "execution.completed"]);
     expect(await count(engine.metrics.eventsDropped)).toBe(6);
   });
 });
 
 describe("an adapter that is offline", () => {
-  test("is looked at again when a dispatch is refused because of it", async () => {
+  test("is checked again after it caused the rejection of a dispatch", async () => {
     let plugged = false;
     const adapter = createInMemoryAdapter();
     const checkHealth = async () =>
@@ -332,7 +332,7 @@ describe("an adapter that is offline", () => {
     await vi.waitFor(async () => expect(await engine.dispatcher.admitTask(newDispatch(), caller)).toMatchObject({ replayed: false }));
   });
 
-  test("refuses a dispatch before anything is stored, and ends what waits for it when it goes offline", async () => {
+  test("causes the rejection of dispatches before anything is stored, and the end of its queued tasks", async () => {
     const { run, held } = heldRuntime();
     const adapter = createInMemoryAdapter({ run });
     let offline = false;
@@ -352,7 +352,7 @@ describe("an adapter that is offline", () => {
     );
   });
 
-  test("is listed with its reason when it cannot initialise, and the others serve", async () => {
+  test("is listed with the reason when it cannot initialize, and the other adapters work", async () => {
     const broken = { ...createInMemoryAdapter({ provider: "broken" }), initialize: () => Promise.reject(new Error("no key")) };
     const engine = await startEngine([broken, createInMemoryAdapter()]);
     expect(engine.registry.get("broken")?.health).toMatchObject({ status: "offline", detail: "no key" });
@@ -362,7 +362,7 @@ describe("an adapter that is offline", () => {
 });
 
 describe("a restart", () => {
-  test("runs what was queued, fails what was running, and runs again what asked for it, once", async () => {
+  test("runs queued tasks, fails running tasks, and repeats those with onInterrupt retry once", async () => {
     const { run, held } = heldRuntime();
     const first = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 2 });
     await first.dispatcher.admitTask(newDispatch({ taskId: "fails", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
@@ -385,7 +385,7 @@ describe("a restart", () => {
     expect(story).toEqual(["execution.started", '{"step":"held"}', '{"restarted":true}', "assistant.text", "execution.completed"]);
   });
 
-  test("ends what waits for an adapter that is no longer loaded", async () => {
+  test("ends the queued tasks of an adapter that is no longer loaded", async () => {
     const { run } = heldRuntime();
     const first = await startEngine([createInMemoryAdapter({ run, provider: "gone" })], { maxConcurrent: () => 1 });
     for (const taskId of ["a", "b"]) await first.dispatcher.admitTask(newDispatch({ taskId }), caller);
@@ -399,7 +399,7 @@ describe("a restart", () => {
 });
 
 describe("drain", () => {
-  test("accepts nothing new, lets running tasks end, and leaves the queue for the next start", async () => {
+  test("rejects new tasks, lets running tasks end, and leaves queued tasks for the next start", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, drainSeconds: 5 });
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "running" }), caller);
@@ -414,7 +414,7 @@ describe("drain", () => {
     expect(await engine.store.findTask("default", "queued")).toMatchObject({ state: "queued" });
   });
 
-  test("stops what does not end in time: bridge_shutdown, or back to the queue", async () => {
+  test("stops tasks that do not end in time: they end as bridge_shutdown, or are queued again", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { drainSeconds: 0 });
     await engine.dispatcher.admitTask(newDispatch({ taskId: "fails" }), caller);
@@ -426,7 +426,7 @@ describe("drain", () => {
   });
 });
 
-describe("on a disk that takes no writes", () => {
+describe("while the disk takes no writes", () => {
   test("the temporary directory of a task is removed before its end is stored, because its files may fill the disk", async () => {
     const tmp = Promise.withResolvers<string>();
     const ended = Promise.withResolvers<Awaited<ReturnType<Run>>>();
@@ -447,7 +447,7 @@ describe("on a disk that takes no writes", () => {
     await vi.waitFor(async () => expect(await engine.store.findTask("default", "full")).toMatchObject({ state: "completed" }));
   });
 
-  test("a dispatch and a cancel are refused at once, a stop ends in time, and what was accepted is still there", async () => {
+  test("dispatches and cancellations are rejected immediately, a shutdown ends in time, and accepted tasks are kept", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, lastWritesMs: 100 });
     for (const taskId of ["running", "queued"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
@@ -491,7 +491,7 @@ describe("child tasks", () => {
     return { ...adapter, initialize };
   }
 
-  test("are tasks of their own, in a lane of their own", async () => {
+  test("are ordinary tasks, in the lane of their own adapter", async () => {
     const engine = await startEngine([composite(), createInMemoryAdapter()], { maxConcurrent: () => 1 });
     const tasks = await Promise.all(
       ["a", "b", "c"].map((taskId) => engine.dispatcher.admitTask(newDispatch({ taskId, provider: "composite" }), caller)),
@@ -506,7 +506,7 @@ describe("child tasks", () => {
     });
   });
 
-  test("go when their parent is cancelled", async () => {
+  test("are canceled with their parent", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([composite(), createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
@@ -517,7 +517,7 @@ describe("child tasks", () => {
     expect(child).toMatchObject({ state: "cancelled" });
   });
 
-  test("end with their parent when a restart finds both running", async () => {
+  test("end with their parent after a restart", async () => {
     const { run, held } = heldRuntime();
     const first = await startEngine([composite(), createInMemoryAdapter({ run })]);
     await first.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
@@ -529,7 +529,7 @@ describe("child tasks", () => {
       expect(await store.findTask("default", taskId)).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
   });
 
-  test("cannot do more than their parent, nor wait for the slot it holds", async () => {
+  test("have no more permissions than their parent, and cannot wait for the slot that it holds", async () => {
     const engine = await startEngine([composite({ profile: "modify" }), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await engine.dispatcher.waitForEnd(task, 60_000);
@@ -547,7 +547,7 @@ describe("child tasks", () => {
   test.each([
     [{ provider: "nobody" }, "adapter_offline", /nobody is not loaded.*BRIDGE_ADAPTERS/],
     [{ outputStrategy: { type: "structured", schema: { type: "nothing" } } }, "adapter_error", /JSON Schema.*outputStrategy\.schema/],
-  ])("that are refused say why: %j", async (change, errorCode, error) => {
+  ])("return the reason when they are rejected: %j", async (change, errorCode, error) => {
     const engine = await startEngine([composite(change), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     expect(await endOf(engine, task)).toMatchObject({ result: { errorCode, error: expect.stringMatching(error) } });

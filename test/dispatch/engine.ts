@@ -81,11 +81,11 @@ export async function startEngine(
   };
   onTestFinished(stop);
 
-  const storyOf = (taskId: string) =>
+  const eventsOf = (taskId: string) =>
     events
       .filter((event) => event.task.taskId === taskId)
       .map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
-  return { dispatcher, approvals, registry, store, metrics, dataDir, events, storyOf, callbacksDue, stop };
+  return { dispatcher, approvals, registry, store, metrics, dataDir, events, eventsOf, callbacksDue, stop };
 }
 
 /** The quota of a tenant without limits. */

@@ -106,7 +106,7 @@ describe("slots", () => {
 });
 
 describe("quotas", () => {
-  test("the limit of running tasks holds over all adapters, and a task that it holds back starts at the end of another one", async () => {
+  test("the limit of running tasks applies over all adapters, and a task that waits for it starts when another one ends", async () => {
     const { run, started, letGo } = heldRuntime();
     const quotaOf = (tenant: string) => ({ ...unlimitedQuota, maxRunning: tenant === "A" ? 2 : null });
     const engine = await start([createInMemoryAdapter({ run, provider: "p" }), createInMemoryAdapter({ run, provider: "q" })], {
@@ -145,7 +145,7 @@ describe("quotas", () => {
     await vi.waitFor(() => expect(started.at(-1)).toBe("A2"));
   });
 
-  test("a quota that is raised while Bridge runs starts what it held back", async () => {
+  test("a quota that is raised while Bridge runs starts the tasks that waited for it", async () => {
     const { run, started } = heldRuntime();
     const quota: TenantQuota = { ...unlimitedQuota, maxRunning: 1 };
     const engine = await start([createInMemoryAdapter({ run })], { quotaOf: () => ({ ...quota }) });
@@ -171,7 +171,7 @@ describe("quotas", () => {
   test.each([
     ["tenant", { queueLimit: 1 }],
     ["agent", { agentQueueLimit: 1 }],
-  ])("the limit of queued tasks of the %s is named by the refusal", async (queue, quota) => {
+  ])("the rejection names the full queue: %s", async (queue, quota) => {
     const { run } = heldRuntime();
     const engine = await start([createInMemoryAdapter({ run })], {
       quotaOf: () => ({ ...unlimitedQuota, ...quota }),

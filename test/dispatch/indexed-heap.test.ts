@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createIndexedHeap, type HeapItem } from "../../src/dispatch/indexed-heap.ts";
 
-test("the first item of a heap is the smallest, whatever was put, moved and removed", () => {
+test("the first item of a heap is always the smallest one", () => {
   const action = fc.record({ item: fc.nat(20), key: fc.option(fc.nat(50), { nil: null }) });
   fc.assert(
     fc.property(fc.array(action, { maxLength: 200 }), (actions) => {

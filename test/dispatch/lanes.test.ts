@@ -214,15 +214,15 @@ function runCase({ slots, quotas, actions }: Case, { inTurn }: { inTurn: boolean
   expect(new Set(started).size).toBe(started.length);
 }
 
-describe("which task starts next", () => {
-  test("the tenant with the fewest running tasks for its weight, its children and then its oldest task, within all limits and sessions", () => {
+describe("the next task", () => {
+  test("is of the tenant with the fewest running tasks by weight, children first and then the oldest, within all limits and sessions", () => {
     fc.assert(
       fc.property(anyCase, (given) => runCase(given, { inTurn: true })),
       { numRuns: 300 },
     );
   });
 
-  test("every task starts once and no slot stays free, also when claims, arrivals, ends and cancels overlap", () => {
+  test("starts exactly once, and no slot stays free, when claims, arrivals, ends and cancellations overlap", () => {
     fc.assert(
       fc.property(anyCase, (given) => runCase(given, { inTurn: false })),
       { numRuns: 300 },
@@ -322,7 +322,7 @@ describe("which task starts next", () => {
   });
 });
 
-describe("whose queue is full", () => {
+describe("the full queue", () => {
   const full = (simulation: ReturnType<typeof simulate>, tenant: string, agentId = "agent") =>
     simulation.lanes.findFullQueue({ tenant, agentId });
   const fillQueue = (simulation: ReturnType<typeof simulate>, tenant: string, agentId = "agent") => {
@@ -331,7 +331,7 @@ describe("whose queue is full", () => {
     return count;
   };
 
-  test("one tenant may fill the whole queue, and others still get their fair share of it", () => {
+  test("can be filled by one tenant, and others still get their fair share of it", () => {
     const simulation = simulate({ queueLimit: 120, maxConcurrent: () => 0 });
     expect(fillQueue(simulation, "A")).toBe(120);
     expect(full(simulation, "A")).toBe("bridge");
@@ -341,12 +341,12 @@ describe("whose queue is full", () => {
     expect(full(simulation, "D")).toBeNull();
   });
 
-  test("a fair share is by weight, and at least one task", () => {
+  test("is shared by weight, and each tenant may queue at least one task", () => {
     const simulation = simulate({ queueLimit: 4, maxConcurrent: () => 0, quotas: { B: { weight: 3 }, C: { weight: 0.1 } } });
     expect([fillQueue(simulation, "A"), fillQueue(simulation, "B"), fillQueue(simulation, "C")]).toEqual([4, 3, 1]);
   });
 
-  test("the limits of a tenant and of an agent come first, and count neither running tasks nor children", () => {
+  test("is the one of the agent or tenant first, and running tasks and children do not count", () => {
     const simulation = simulate({ maxConcurrent: () => 1, quotas: { A: { queueLimit: 5, agentQueueLimit: 3 } } });
     simulation.enqueue();
     simulation.enqueue({ parentTaskId: "parent" });
@@ -356,7 +356,7 @@ describe("whose queue is full", () => {
     expect([full(simulation, "A", "y"), full(simulation, "B", "x")]).toEqual(["tenant", null]);
   });
 
-  test("many tenants together exceed the limit by a bounded part of it", () => {
+  test("is exceeded by many tenants together only by a bounded part", () => {
     const simulation = simulate({ queueLimit: 100, maxConcurrent: () => 0 });
     for (let tenant = 0; tenant < 1_000; tenant += 1) fillQueue(simulation, String(tenant));
     // The limit times 1 + 1/2 + 1/3 and so on, and one task for each tenant beyond that.

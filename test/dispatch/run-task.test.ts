@@ -13,14 +13,14 @@ const untilCancelled: Run = async (_request, emit, signal) => {
   return {};
 };
 
-describe("an adapter that breaks its contract ends its task all the same, and gives the slot back", () => {
+describe("a task ends and releases its slot although its adapter violates the contract:", () => {
   const circular: Record<string, unknown> = {};
   circular["self"] = circular;
 
   test.each<[string, Run]>([
     ["a result with a bigint", async () => ({ outputs: { count: 10n } })],
     ["a circular result", async () => ({ outputs: circular })],
-    ["messages that are no JSON", async () => ({ conversationMessages: [{ role: "assistant", content: "", toolCalls: [call] }] })],
+    ["messages that are not JSON", async () => ({ conversationMessages: [{ role: "assistant", content: "", toolCalls: [call] }] })],
   ])("%s", async (_, run) => {
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(
@@ -32,12 +32,12 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
       result: { errorCode: "adapter_error", error: "The adapter's result cannot be stored." },
     });
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0, queued: 0 }));
-    expect(engine.storyOf("t").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
+    expect(engine.eventsOf("t").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
     expect(engine.callbacksDue).toHaveLength(1);
   });
   const call = { toolCallId: "1", toolName: "count", input: 10n };
 
-  test("an event that is no JSON", async () => {
+  test("an event that is not JSON", async () => {
     const run: Run = async (_request, emit) => {
       emit("tool.invoked", { toolCallId: "1", toolName: "count", input: 10n });
       emit("tool.completed", { toolCallId: "1", toolName: "count", output: circular, isError: false });
@@ -50,10 +50,10 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
 
   test.each<[string, () => Promise<boolean>]>([
     ["throws instead of rejecting", () => fail("cancel")],
-    ["answers nothing", () => undefined as never],
+    ["returns no promise", () => undefined as never],
     ["rejects", () => Promise.reject(new Error("cancel"))],
-    ["never answers", () => new Promise(() => {})],
-  ])("a cancel that %s", async (_, cancel) => {
+    ["never settles", () => new Promise(() => {})],
+  ])("a cancel function that %s", async (_, cancel) => {
     const inner = createInMemoryAdapter({ run: untilCancelled });
     const stop = (handle: string) => {
       void inner.cancel(handle);
@@ -61,7 +61,7 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
     };
     const engine = await startEngine([{ ...inner, cancel: stop }]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t" }), caller);
-    await vi.waitFor(() => expect(engine.storyOf("t")).toHaveLength(2));
+    await vi.waitFor(() => expect(engine.eventsOf("t")).toHaveLength(2));
     await engine.dispatcher.cancel("default", "t");
     expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0 }));
@@ -105,7 +105,7 @@ describe("a task with an output schema whose runtime calls a tool of the dispatc
   });
 });
 
-describe("the conversation of a task ends with the assistant's words", () => {
+describe("the conversation of a task ends with the assistant's message", () => {
   const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
   const structured = { type: "structured", schema } as const;
   const fenced = 'Here:\n```json\n{"n": 1}\n```';
@@ -120,15 +120,15 @@ describe("the conversation of a task ends with the assistant's words", () => {
   }
   const said = (content: string) => ({ role: "assistant", content });
 
-  test("also where no event contained them", async () => {
+  test("if no event contained it", async () => {
     expect(await endWith(async () => ({ output: "Done." }))).toMatchObject({ output: "Done.", messages: [said("Done.")] });
   });
 
-  test("as they are, where `output` is the object in them", async () => {
+  test("unchanged, if `output` is the object in it", async () => {
     expect(await endWith(async () => ({ output: fenced }), structured)).toMatchObject({ output: '{"n": 1}', messages: [said(fenced)] });
   });
 
-  test("and with the object, where that came apart from them", async () => {
+  test("and the object, if the runtime reports it separately", async () => {
     const run: Run = async (_request, emit) => {
       emit("assistant.text", { content: "I answer." });
       return { output: "I answer.", outputs: { n: 1 } };
@@ -136,7 +136,7 @@ describe("the conversation of a task ends with the assistant's words", () => {
     expect(await endWith(run, structured)).toMatchObject({ output: '{"n":1}', messages: [said("I answer."), said('{"n":1}')] });
   });
 
-  test("as they are, where `output` is a file", async () => {
+  test("unchanged, if `output` is a file", async () => {
     const run: Run = async ({ directories }) => {
       await writeFile(path.join(directories.workspace, "r.md"), "the file");
       return { output: "Written." };
@@ -144,7 +144,7 @@ describe("the conversation of a task ends with the assistant's words", () => {
     expect(await endWith(run, { type: "file", path: "r.md" })).toMatchObject({ output: "the file", messages: [said("Written.")] });
   });
 
-  test("as they are, where they do not fit the schema", async () => {
+  test("unchanged, if it does not match the schema", async () => {
     expect(await endWith(async () => ({ output: "No." }), structured)).toMatchObject({
       output: "No.",
       errorCode: "output_invalid",
@@ -152,7 +152,7 @@ describe("the conversation of a task ends with the assistant's words", () => {
     });
   });
 
-  test("as the adapter reports them", async () => {
+  test("as the adapter reports it", async () => {
     const conversationMessages = [
       { role: "user" as const, content: "hello" },
       { role: "assistant" as const, content: "Own." },
@@ -161,14 +161,14 @@ describe("the conversation of a task ends with the assistant's words", () => {
   });
 });
 
-test("a cost has no digits that come from adding up fractions", async () => {
+test("a cost has no digits that binary fractions add", async () => {
   const engine = await startEngine([createInMemoryAdapter({ run: async () => ({ costUsd: 0.1 + 0.2 }) })]);
   const { task } = await engine.dispatcher.admitTask(newDispatch(), caller);
   expect((await endOf(engine, task)).result?.costUsd).toBe(0.3);
 });
 
-describe("a parent", () => {
-  test("that was cancelled begins no more children, however long it lives on", async () => {
+describe("a parent task", () => {
+  test("that was canceled starts no more children while its runtime still runs", async () => {
     const answers: ExecutionResult[] = [];
     const parent = composite("parent", async (ask) => {
       for (let round = 0; round < 3; round += 1) answers.push(await ask("memory"));
@@ -184,7 +184,7 @@ describe("a parent", () => {
     expect(await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 10 })).toHaveLength(1);
   });
 
-  test("lives as long as its children's children give signs of life", async () => {
+  test("is not idle while its children's children emit events", async () => {
     const chatter: Run = async (_request, emit) => {
       for (let step = 0; step < 8; step += 1) {
         emit("execution.progress", { step });
@@ -201,7 +201,7 @@ describe("a parent", () => {
   });
 });
 
-test("a drain waits for a task whose claim is still under way", async () => {
+test("a drain waits for a task whose claim is in progress", async () => {
   const engine = await startEngine([createInMemoryAdapter()], { drainSeconds: 5 });
   const claim = engine.store.startNextTaskIfQueued;
   const gate = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ function fail(what: string): never {
 describe("a task with files", () => {
   const files = Array.from({ length: 20 }, (_, index) => ({ path: `in/${index}.txt`, content: `${index}` }));
 
-  test("that is cancelled while they are written never starts its runtime", async () => {
+  test("that is canceled while they are written does not start its runtime", async () => {
     let starts = 0;
     const run: Run = async () => {
       starts += 1;

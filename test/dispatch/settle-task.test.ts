@@ -4,7 +4,7 @@ import { logTaskEnd } from "../../src/dispatch/settle-task.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { storedTask } from "../support/stored-task.ts";
 
-test("a system clock that was set back while a task ran makes no duration negative", async () => {
+test("durations are not negative when the system clock is set back while a task runs", async () => {
   const metrics = createMetrics("test");
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });

@@ -26,7 +26,7 @@ const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1000);
 /** What is due in this turn of the event loop has its reads behind it. */
 const read = () => pass(0.001);
 
-test("tell the end of the whole time, and silence", () => {
+test("the clocks report the timeout and the idle timeout", () => {
   const { clocks, reported } = start();
   pass(2);
   clocks.touch();
@@ -39,7 +39,7 @@ test("tell the end of the whole time, and silence", () => {
   expect(reported).toEqual(["idle 3", "timeout 10"]);
 });
 
-test("stand still while somebody holds them, until the last one lets go", () => {
+test("the clocks are paused until the last pause ends", () => {
   const { clocks, reported } = start();
   pass(2);
   const [first, second] = [clocks.pause(), clocks.pause()];
@@ -61,7 +61,7 @@ test("stand still while somebody holds them, until the last one lets go", () => 
   expect(reported).toEqual(["idle 3", "timeout 10"]);
 });
 
-test("closed, they tell nothing, whoever lets them go", () => {
+test("closed clocks report nothing when a pause ends", () => {
   const { clocks, reported } = start();
   const release = clocks.pause();
   clocks.close();
@@ -70,7 +70,7 @@ test("closed, they tell nothing, whoever lets them go", () => {
   expect(reported).toEqual([]);
 });
 
-test("without a limit of silence only the whole time counts", () => {
+test("without an idle limit, only the timeout applies", () => {
   const { reported } = start(10, 0);
   pass(9.9);
   expect(reported).toEqual([]);
@@ -78,7 +78,7 @@ test("without a limit of silence only the whole time counts", () => {
   expect(reported).toEqual(["timeout 10"]);
 });
 
-test("a pause of Bridge is not silence of the task, and output that arrived meanwhile is read first", () => {
+test("a suspension of Bridge does not count as idle time, and output that arrived meanwhile is read first", () => {
   const { clocks, reported } = start(100, 4);
   pass(1);
   pausedMs += 6_000;
@@ -91,7 +91,7 @@ test("a pause of Bridge is not silence of the task, and output that arrived mean
   expect(reported).toEqual(["idle 4"]);
 });
 
-test("after a pause longer than the idle limit, output is read before the task is stopped", () => {
+test("after a suspension longer than the idle limit, output is read before the task is stopped", () => {
   const { reported, clocks } = start(100, 4);
   pass(3.9);
   pausedMs += 6_000;
@@ -107,7 +107,7 @@ test("after a pause longer than the idle limit, output is read before the task i
   expect(reported).toEqual(["idle 4"]);
 });
 
-test("a pause of a second more or less than an eighth of the limit counts only in part", () => {
+test("a suspension of about an eighth of the idle limit counts only in part", () => {
   const { reported } = start(1_000, 80);
   pass(5);
   // The next look is due in five seconds: so much of the pause counts.
@@ -120,7 +120,7 @@ test("a pause of a second more or less than an eighth of the limit counts only i
   expect(reported).toEqual(["idle 80"]);
 });
 
-test("output that waits in a pipe at the idle limit counts", () => {
+test("output that waits in a pipe at the idle limit counts as activity", () => {
   const { clocks, reported } = start(100, 4);
   // Timers run before the reads of their turn, immediates after them.
   setTimeout(() => setImmediate(clocks.touch), 3_999);
@@ -131,7 +131,7 @@ test("output that waits in a pipe at the idle limit counts", () => {
   expect(reported).toEqual(["idle 4"]);
 });
 
-test("a task that may have ended during a pause of Bridge gets one second more than its timeout", () => {
+test("a task that may have ended while Bridge was suspended gets one second more than its timeout", () => {
   const { reported } = start(10, 0);
   pass(9);
   pausedMs += 5_000;

@@ -41,7 +41,7 @@ function follow({ store, eventLog }: Log, feed: EventFeed, from: EventPosition) 
 
 const tenants = ["alpha", "beta"];
 
-test("whatever is written, deleted and pruned: a reader that resumes gets every event that is kept, once and in order, and no number is used twice", async () => {
+test("a reader that resumes gets each stored event once and in order, and no number is used twice, after any writes, deletions and prunes", async () => {
   const action = fc.oneof(
     { arbitrary: fc.record({ kind: fc.constant("start" as const), tenant: fc.constantFrom(...tenants) }), weight: 3 },
     { arbitrary: fc.record({ kind: fc.constant("write" as const), task: fc.nat(20), count: fc.integer({ min: 1, max: 60 }) }), weight: 4 },
@@ -121,7 +121,7 @@ test("whatever is written, deleted and pruned: a reader that resumes gets every 
   );
 }, 60_000);
 
-test("the stream of a task that is deleted while it is replayed ends", async () => {
+test("the stream of a task ends when the task is deleted during a replay", async () => {
   const log = await openLog();
   const { store } = log;
   const task = await startTask(store);

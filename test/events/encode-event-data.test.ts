@@ -6,14 +6,14 @@ import { anyCharacter } from "../support/any-character.ts";
 const KIB = 1024;
 const bytes = (json: string): number => Buffer.byteLength(json);
 
-test("data that fits is stored as it is", () => {
+test("event data within the limit is stored unchanged", () => {
   const data = { content: 'a "quoted" line\r\nand \u0000 \u007f \u0085 \ud800 😀', list: [1, null, { deep: true }] };
   expect(encodeEventData(data)).toBe(JSON.stringify(data));
   const exact = { text: "x".repeat(MAX_EVENT_DATA_BYTES - '{"text":""}'.length) };
   expect(encodeEventData(exact)).toBe(JSON.stringify(exact));
 });
 
-describe("data over 256 KiB", () => {
+describe("event data over 256 KiB", () => {
   test.each([
     ["ASCII", "x"],
     ["two bytes", "é"],
@@ -36,7 +36,7 @@ describe("data over 256 KiB", () => {
     expect(bytes(json)).toBeGreaterThan(MAX_EVENT_DATA_BYTES - 16);
   });
 
-  test("cuts the longest strings wherever they are, and leaves the shorter ones alone", () => {
+  test("cuts the longest strings at any depth, and keeps the shorter ones", () => {
     const medium = "m".repeat(40 * KIB);
     const stored = JSON.parse(
       encodeEventData({ output: { stdout: "o".repeat(500 * KIB), stderr: "e".repeat(300 * KIB), log: medium, code: 0 } }),
@@ -48,7 +48,7 @@ describe("data over 256 KiB", () => {
     expect(stored.truncated).toBe(true);
   });
 
-  test("a huge array becomes the beginning of its JSON text, small fields stay", () => {
+  test("replaces a huge array by the start of its JSON text, and keeps small fields", () => {
     const input = Array.from({ length: 200_000 }, (_, index) => index);
     const json = encodeEventData({ toolName: "sum", input, usage: { inputTokens: 1 } });
     const stored = JSON.parse(json);
@@ -57,27 +57,27 @@ describe("data over 256 KiB", () => {
     expect(bytes(json)).toBeLessThanOrEqual(MAX_EVENT_DATA_BYTES);
   });
 
-  test("countless fields become the beginning of the whole JSON text", () => {
+  test("replaces data with too many fields by the start of its JSON text", () => {
     const data = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`field${index}`, index]));
     const stored = JSON.parse(encodeEventData(data));
     expect(Object.keys(stored)).toEqual(["json", "truncated"]);
     expect(JSON.stringify(data).startsWith(stored.json)).toBe(true);
   });
 
-  test("a huge key does too", () => {
+  test("replaces data with a huge key by the start of its JSON text", () => {
     const json = encodeEventData({ ["k".repeat(600 * KIB)]: "v" });
     expect(JSON.parse(json)).toMatchObject({ truncated: true });
     expect(bytes(json)).toBeLessThanOrEqual(MAX_EVENT_DATA_BYTES);
   });
 
-  test("a field named truncated is not there twice", () => {
+  test("contains the field truncated only once", () => {
     const json = encodeEventData({ truncated: false, output: "x".repeat(300 * KIB) });
     expect(json.match(/"truncated"/g)).toHaveLength(1);
     expect(JSON.parse(json).truncated).toBe(true);
   });
 });
 
-test("data that JSON cannot express is told as far as it can be", () => {
+test("event data that JSON cannot express is encoded in part", () => {
   const cycle: Record<string, unknown> = {};
   cycle["self"] = cycle;
   let deep: unknown = [];
@@ -91,7 +91,7 @@ test("data that JSON cannot express is told as far as it can be", () => {
   });
 });
 
-test("any data: valid JSON, bounded, and unchanged when it fits", () => {
+test("any event data is encoded as valid JSON within the limit, and unchanged if it fits", () => {
   const text = fc.oneof(
     fc.string({ unit: anyCharacter, maxLength: 50 }),
     fc

@@ -18,7 +18,7 @@ test.each([
   expect(contents(pieces).join("")).toBe(text);
 });
 
-test("the pieces of any text add up to it, each within 64 KiB and whole in its characters", () => {
+test("the pieces of any text join to the text, each within 64 KiB and without split characters", () => {
   const text = fc
     .tuple(fc.string({ unit: anyCharacter, minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 20_000 }))
     .map(([unit, count]) => unit.repeat(count));

@@ -3,7 +3,7 @@ import { createLogFeed, createTaskFeed, type EventFilter, isTerminal, type Store
 import { newFinish } from "../conformance/store.ts";
 import { openLog, readAll, startTask } from "./log-fixture.ts";
 
-test("what a feed reads from the past and what it takes of the present are the same", async () => {
+test("a feed reads the same events from the store as it matches live", async () => {
   const { store, eventLog } = await openLog();
   const tenants = ["default", "other"];
   for (const tenant of tenants) {
@@ -40,7 +40,7 @@ test("what a feed reads from the past and what it takes of the present are the s
   }
 });
 
-test("a task's feed is its own story without its callback, in pages, and knows its end", async () => {
+test("the feed of a task has its execution events in pages, without callback events, and knows its end", async () => {
   const { store, eventLog } = await openLog();
   const task = await startTask(store);
   const other = await startTask(store);

@@ -5,7 +5,7 @@ test.each([
   ["0a1b2c3d4e-1", { epoch: "0a1b2c3d4e", number: 1 }],
   ["e-0", { epoch: "e", number: 0 }],
   [`e-${Number.MAX_SAFE_INTEGER}`, { epoch: "e", number: Number.MAX_SAFE_INTEGER }],
-])("%s is read and written back", (text, id) => {
+])("the event id %s is parsed and formatted", (text, id) => {
   expect(parseEventId(text)).toEqual(id);
   expect(formatEventId(id.epoch, id.number)).toBe(text);
 });
@@ -29,6 +29,6 @@ test.each([
   "é-1",
   `e-${2 ** 53}`,
   `e-${"9".repeat(400)}`,
-])("%j is malformed", (text) => {
+])("the event id %j is malformed", (text) => {
   expect(parseEventId(text)).toBeNull();
 });

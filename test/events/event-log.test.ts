@@ -7,7 +7,7 @@ const text = (content: string) => ({ type: "assistant.text", data: { content } }
 const progress = (data: Record<string, unknown>) => ({ type: "execution.progress", data }) as const;
 const told = (events: readonly StoredEvent[]) => events.map(({ type, data }) => [type, JSON.parse(data)]);
 
-test("text deltas that follow each other become one event, in their place among the others", async () => {
+test("consecutive text deltas become one event, in order with other events", async () => {
   const { store, eventLog } = await openLog();
   const task = await startTask(store);
   for (const content of ["Hel", "lo", "", " \ud83d", "\ude00"]) eventLog.append(task, text(content));
@@ -21,7 +21,7 @@ test("text deltas that follow each other become one event, in their place among 
   ]);
 });
 
-test("gathered text is published by itself, and one task's text is never another's", async () => {
+test("buffered text is published after a delay, and texts of different tasks are not mixed", async () => {
   const { store, eventLog } = await openLog();
   const [one, other] = [await startTask(store), await startTask(store)];
   const published: StoredEvent[] = [];
@@ -40,7 +40,7 @@ test("gathered text is published by itself, and one task's text is never another
   ]);
 });
 
-test("a text of any length is stored in full, in pieces", async () => {
+test("a text of any length is stored completely, in pieces", async () => {
   const { store, eventLog } = await openLog();
   const task = await startTask(store);
   const content = "é\u0000😀".repeat(100_000);
@@ -52,7 +52,7 @@ test("a text of any length is stored in full, in pieces", async () => {
   expect(pieces.map((piece) => piece.content).join("") === `${content}end`).toBe(true);
 });
 
-test("what is settled comes before the end that is written next, without waiting", async () => {
+test("settled events are written before the end of the task that is written next", async () => {
   const { store, eventLog } = await openLog();
   const task = await startTask(store);
   eventLog.append(task, text("last words"));
@@ -61,7 +61,7 @@ test("what is settled comes before the end that is written next, without waiting
   expect((await readAll(store)).map(({ type }) => type)).toEqual(["execution.started", "assistant.text", "execution.completed"]);
 });
 
-test("events of a task that has ended are counted, not stored; settling it is no error", async () => {
+test("events of an ended task are counted and dropped, and settling it does not reject", async () => {
   const { store, eventLog, metrics } = await openLog();
   const task = await startTask(store);
   await store.finishTaskIfRunning(task, newFinish());
@@ -72,7 +72,7 @@ test("events of a task that has ended are counted, not stored; settling it is no
   expect((await metrics.eventsDropped.get()).values).toMatchObject([{ labels: { provider: "command", reason: "late" }, value: 2 }]);
 });
 
-test("data that throws while it is read is counted and harms nothing else", async () => {
+test("event data whose getters throw is counted, and other events are not affected", async () => {
   const { store, eventLog, metrics } = await openLog();
   const task = await startTask(store);
   const hostile = Object.defineProperty({}, "trap", {
@@ -88,7 +88,7 @@ test("data that throws while it is read is counted and harms nothing else", asyn
   expect((await metrics.eventsDropped.get()).values).toMatchObject([{ labels: { reason: "invalid" }, value: 1 }]);
 });
 
-test("a listener that throws harms neither the commit nor the other listeners", async () => {
+test("a listener that throws affects neither the commit nor other listeners", async () => {
   const { store, eventLog } = await openLog();
   const task = await startTask(store);
   const heard: number[] = [];
@@ -105,7 +105,7 @@ test("a listener that throws harms neither the commit nor the other listeners", 
   expect(await readAll(store)).toHaveLength(3);
 });
 
-test("closing stores what was gathered and takes nothing more", async () => {
+test("closing the log stores buffered events, and drops later ones", async () => {
   const { store, eventLog, metrics } = await openLog();
   const task = await startTask(store);
   eventLog.append(task, text("gathered"));
@@ -116,7 +116,7 @@ test("closing stores what was gathered and takes nothing more", async () => {
   expect((await metrics.eventsDropped.get()).values).toMatchObject([{ value: 1 }]);
 });
 
-test("ids name the log and the place in it", async () => {
+test("event ids contain the epoch of the log and the number of the event", async () => {
   const { store, eventLog } = await openLog();
   expect(eventLog.formatId(7)).toBe(`${store.epoch}-7`);
 });

@@ -32,7 +32,7 @@ function follow({ store, eventLog }: Log, feed: EventFeed, from: EventPosition, 
 
 const range = (first: number, last: number): number[] => Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
 
-test("whatever is written meanwhile, and however a follower takes its pages: every number once, in order", async () => {
+test("a follower gets every number once and in order, with concurrent writes and any page sizes", async () => {
   const log = await openLog();
   const { store, eventLog } = log;
   const tasks = [await startTask(store), await startTask(store), await startTask(store)];
@@ -78,7 +78,7 @@ test("whatever is written meanwhile, and however a follower takes its pages: eve
   );
 });
 
-test("an unknown place is told as a gap, then everything kept follows", async () => {
+test("a follower at an unknown position gets a gap and then all stored events", async () => {
   const log = await openLog();
   await startTask(log.store);
   const { numbers, gaps, caughtUp, stop } = follow(log, createLogFeed(log.store, { tenant: "default" }), null);
@@ -87,7 +87,7 @@ test("an unknown place is told as a gap, then everything kept follows", async ()
   expect([gaps, numbers]).toEqual([[1], [1]]);
 });
 
-test("a place is unknown when it is of another epoch or not reached yet", async () => {
+test("a position is unknown if it has another epoch or a future number", async () => {
   const { store } = await openLog();
   await startTask(store);
   const { epoch } = store;
@@ -95,7 +95,7 @@ test("a place is unknown when it is of another epoch or not reached yet", async 
   expect(positionOf(store, { epoch: `${epoch}x`, number: 1 })).toBeNull();
 });
 
-test("after a prune, only a place before the oldest event has a gap behind it", async () => {
+test("after a prune, only positions before the oldest event have a gap", async () => {
   let now = 1_000_000;
   const log = await openLog(() => now);
   const { store } = log;
@@ -127,7 +127,7 @@ test("after a prune, only a place before the oldest event has a gap behind it", 
   expect([story.gaps, story.numbers]).toEqual([[], [7]]);
 });
 
-test("a follower that is far behind while events are pruned gets each event or a gap, never a silent hole", async () => {
+test("a follower that is far behind during a prune gets each event or a gap", async () => {
   let gapsSeen = 0;
   for (let round = 0; round < 8; round += 1) {
     let now = 1_000_000;
@@ -177,7 +177,7 @@ test("a follower that is far behind while events are pruned gets each event or a
   expect(gapsSeen).toBeGreaterThan(0);
 });
 
-test("a story whose beginning was pruned is told with a gap", async () => {
+test("the feed of a task whose first events were pruned starts with a gap", async () => {
   let now = 1_000_000;
   const log = await openLog(() => now);
   const { store, eventLog } = log;
@@ -200,7 +200,7 @@ test("a story whose beginning was pruned is told with a gap", async () => {
   }
 });
 
-test("a log that is empty after a prune has no oldest event", async () => {
+test("a gap in a log that is empty after a prune has no oldest event", async () => {
   let now = 1_000_000;
   const log = await openLog(() => now);
   const { store } = log;

@@ -142,7 +142,7 @@ async function connect(url: string, options: { allow?: string[]; lookup?: Lookup
 const noLookup: Lookup = (hostname) => Promise.reject(new Error(`${hostname} must not be looked up`));
 const refused = "destination_not_allowed";
 
-describe("addresses", () => {
+describe("the guard of addresses", () => {
   test.each([...specialAddresses, ...forbiddenAddresses])(
     "%s is never connected to, neither as literal nor as answer of the resolver",
     async (address) => {
@@ -160,7 +160,7 @@ describe("addresses", () => {
     },
   );
 
-  test.each(forbiddenAddresses)("%s stays closed whatever is allowed", async (address) => {
+  test.each(forbiddenAddresses)("rejects %s whatever is allowed", async (address) => {
     const allow = ["0.0.0.0/0", "::/0", address, "receiver.example", "*.example"];
     const guard = createDestinationGuard({ allow, dnsCache: createDnsCache({ resolve: noLookup }) });
     expect(guard.checkUrl(`https://${inUrl(address)}/`)).toMatch(/link-local or cloud metadata/);
@@ -169,7 +169,7 @@ describe("addresses", () => {
   });
 
   test.each(["metadata.google.internal", "metadata.google.internal.", "METADATA.google.internal", "metadata.goog"])(
-    "%s stays closed whatever is allowed",
+    "rejects %s whatever is allowed",
     async (host) => {
       const allow = ["0.0.0.0/0", "*.internal", "metadata.google.internal", "metadata.goog"];
       expect(createDestinationGuard({ allow }).checkUrl(`http://${host}/`)).toMatch(/link-local or cloud metadata/);
@@ -177,19 +177,19 @@ describe("addresses", () => {
     },
   );
 
-  test.each(publicAddresses)("%s passes over https", (address) => {
+  test.each(publicAddresses)("permits %s over https", (address) => {
     expect(createDestinationGuard({ allow: [] }).checkUrl(`https://${inUrl(address)}/`)).toBeNull();
   });
 
-  test.each(publicAddresses)("%s is refused over http unless it is allowed", async (address) => {
+  test.each(publicAddresses)("rejects %s over http unless it is allowed", async (address) => {
     expect(createDestinationGuard({ allow: [] }).checkUrl(`http://${inUrl(address)}/`)).toMatch(/https:\/\/.*BRIDGE_CALLBACK_ALLOW/);
     expect(await connect(`http://${inUrl(address)}/`)).toBe(refused);
     expect(createDestinationGuard({ allow: [address] }).checkUrl(`http://${inUrl(address)}/`)).toBeNull();
   });
 });
 
-describe("forms of a host", () => {
-  test.each(loopbackForms)("%s is refused at dispatch and at connect", async (host) => {
+describe("the guard of host spellings", () => {
+  test.each(loopbackForms)("rejects %s at dispatch and at connect", async (host) => {
     const before = receiver.connections();
     const guard = createDestinationGuard({ allow: [] });
     for (const scheme of ["http", "https"]) {
@@ -207,7 +207,7 @@ describe("forms of a host", () => {
     },
   );
 
-  test("the system's own resolver is asked by default", async () => {
+  test("the system's resolver is used by default", async () => {
     const agent = new Agent({ connect: createDestinationGuard({ allow: [] }).connector });
     onTestFinished(() => agent.destroy());
     await expect(agent.request({ origin: `https://localhost:${receiver.port}`, path: "/", method: "GET" })).rejects.toMatchObject({
@@ -262,7 +262,7 @@ describe("checkUrl", () => {
     ["http://receiver.example.evil.example/", ["receiver.example"]],
     ["http://11.0.0.1/", ["10.0.0.0/8"]],
     ["https://[64:ff9b::10.0.0.1]/", ["10.0.0.0/8"]],
-  ])("%s is refused with %j allowed", (url, allow) => expect(createDestinationGuard({ allow }).checkUrl(url)).not.toBeNull());
+  ])("%s is rejected with %j allowed", (url, allow) => expect(createDestinationGuard({ allow }).checkUrl(url)).not.toBeNull());
 });
 
 describe("checkDestination", () => {
@@ -301,13 +301,13 @@ describe("checkDestination", () => {
     ["https://mcp.example/", [], answer("8.8.8.8", "192.168.1.1")],
     ["https://mcp.example/", ["mcp.example", "0.0.0.0/0"], answer("169.254.169.254")],
     ["https://mcp.example/", ["mcp.example", "::/0"], answer("8.8.8.8", "fe80::1%eth0")],
-  ])("%s is refused with %j allowed, and the words tell no address", async (url, allow, lookup) => {
+  ])("%s is rejected with %j allowed, and the message contains no address", async (url, allow, lookup) => {
     const reason = await check(url, allow, lookup);
     expect(reason).toMatch(/^names a host with an address that is not permitted; .*BRIDGE_CALLBACK_ALLOW$/);
     expect(reason).not.toMatch(/\d+\.\d+\.\d+|::/);
   });
 
-  test.each([...specialAddresses, ...forbiddenAddresses])("a name that leads to %s is refused", async (address) => {
+  test.each([...specialAddresses, ...forbiddenAddresses])("a name that resolves to %s is rejected", async (address) => {
     for (const addresses of [[address], ["8.8.8.8", address]]) {
       expect(await check("https://mcp.example/", [], answer(...addresses))).toContain("not permitted");
       expect(await check("http://mcp.example/", ["10.255.255.254"], answer(...addresses))).toContain("not permitted");
@@ -321,7 +321,7 @@ describe("checkDestination", () => {
     ["https://localhost/", "add localhost to BRIDGE_CALLBACK_ALLOW"],
     ["http://169.254.169.254/", "link-local or cloud metadata"],
     ["https://metadata.google.internal/", "link-local or cloud metadata"],
-  ])("what checkUrl tells is told without a question to the resolver: %s", async (url, reason) => {
+  ])("faults that checkUrl finds need no lookup: %s", async (url, reason) => {
     expect(await check(url, [])).toContain(reason);
   });
 
@@ -336,7 +336,7 @@ describe("checkDestination", () => {
     ["https:///mcp.example/", "https://mcp.example"],
     ["https://mcp。example/", "https://mcp.example"],
     ["https://[2606:4700:4700:0::1111]/", "https://[2606:4700:4700::1111]"],
-  ])("%s could mean another host to another program", async (url, plain) => {
+  ])("%s is rejected because programs parse it differently", async (url, plain) => {
     expect(createDestinationGuard({ allow: [] }).checkUrl(url)).toBeNull();
     expect(await check(url, [])).toBe(`must begin with ${plain}, the normalized spelling of its host`);
   });
@@ -345,11 +345,11 @@ describe("checkDestination", () => {
     ["without an address", answer(), "does not resolve"],
     ["that nobody knows", failWith("ENOTFOUND"), "does not resolve"],
     ["whose name server fails", failWith("EAI_AGAIN"), "try again later"],
-  ])("a host %s is refused in words", async (_, lookup, reason) => {
+  ])("a host %s is rejected with a message", async (_, lookup, reason) => {
     expect(await check("https://mcp.example/", ["mcp.example"], lookup)).toContain(reason);
   });
 
-  test("a resolver that hangs is waited for no longer than told, and not asked when there is no time", async () => {
+  test("a resolver that hangs is awaited until the time limit, and is not called without time left", async () => {
     let asked = 0;
     const lookup: Lookup = () => {
       asked += 1;
@@ -362,14 +362,14 @@ describe("checkDestination", () => {
     expect(asked).toBe(1);
   });
 
-  test("the system's own resolver is asked by default", async () => {
+  test("the system's resolver is used by default", async () => {
     const guard = createDestinationGuard({ allow: ["10.0.0.0/8"] });
     expect(guard.checkUrl("http://localhost:6379/")).toBeNull();
     expect(await guard.checkDestination("http://localhost:6379/", "default", 5000)).toContain("not permitted");
   });
 });
 
-describe("at connect", () => {
+describe("the connector", () => {
   const loopback: Lookup = async () => asAnswer("127.0.0.1");
 
   test.each([
@@ -377,7 +377,7 @@ describe("at connect", () => {
     ["by suffix", ["*.example"]],
     ["by CIDR", ["127.0.0.0/8"]],
     ["by address", ["127.0.0.1"]],
-  ])("a host allowed %s is reached over http", async (_, allow) => {
+  ])("connects over http to a host that is allowed %s", async (_, allow) => {
     expect(await connect(`http://receiver.example:${receiver.port}/`, { allow, lookup: loopback })).toBe(200);
   });
 
@@ -389,7 +389,7 @@ describe("at connect", () => {
     },
   );
 
-  test("a name that resolves outside the allowed CIDR is refused, one address is enough", async () => {
+  test("rejects a name of which one address is outside the allowed CIDR", async () => {
     const before = receiver.connections();
     const url = `http://receiver.example:${receiver.port}/`;
     expect(await connect(url, { allow: ["10.0.0.0/8"], lookup: loopback })).toBe(refused);
@@ -399,7 +399,7 @@ describe("at connect", () => {
     expect(receiver.connections()).toBe(before);
   });
 
-  test("a resolver that changes its mind after the check is refused", async () => {
+  test("rejects a name that resolves differently after the check", async () => {
     const before = receiver.connections();
     const answers = [asAnswer("8.8.8.8"), asAnswer("127.0.0.1")];
     const lookup: Lookup = async () => answers.shift() ?? asAnswer("127.0.0.1");
@@ -410,18 +410,18 @@ describe("at connect", () => {
     expect(receiver.connections()).toBe(before);
   });
 
-  test("a resolver's zone id changes nothing", async () => {
+  test("ignores zone ids of the resolver", async () => {
     const answer = [{ address: "fe80::1%eth0", family: 6 }];
     expect(await connect("https://receiver.example/", { allow: ["receiver.example"], lookup: async () => answer })).toBe(refused);
   });
 
-  test("no address and a failing resolver are errors of the name", async () => {
+  test("reports a name without addresses and a failing resolver as DNS errors", async () => {
     expect(await connect("https://receiver.example/", { lookup: async () => [] })).toBe("ENOTFOUND");
     const failing: Lookup = () => Promise.reject(Object.assign(new Error("try again"), { code: "EAI_AGAIN" }));
     expect(await connect("https://receiver.example/", { lookup: failing })).toBe("EAI_AGAIN");
   });
 
-  test("connections opened together share one question to the resolver", async () => {
+  test("shares one lookup between concurrent connections", async () => {
     let asked = 0;
     const lookup: Lookup = async () => {
       asked += 1;

@@ -28,13 +28,13 @@ function open(clock = () => 0) {
 const never = new AbortController().signal;
 const nextTurn = () => new Promise(setImmediate);
 
-describe("the memory", () => {
+describe("the DNS cache", () => {
   test.each([
     [undefined, 1000],
     [0, 1000],
     [5, 5000],
     [3600, 30_000],
-  ])("keeps an answer with a time to live of %s s for %i ms", async (ttl, ms) => {
+  ])("keeps a result with a time to live of %s s for %i ms", async (ttl, ms) => {
     let now = 0;
     const { dnsCache, asked, answer } = open(() => now);
     const first = dnsCache.find("a.example");
@@ -69,7 +69,7 @@ describe("the memory", () => {
     expect(asked).toEqual(["a.example", "b.example"]);
   });
 
-  test("has a limit: the oldest name is forgotten", async () => {
+  test("removes the oldest name beyond its limit", async () => {
     const { dnsCache, asked, answer } = open();
     for (let index = 0; index < 2001; index += 1) {
       void dnsCache.find(`${index}.example`);
@@ -81,8 +81,8 @@ describe("the memory", () => {
   });
 });
 
-describe("turns", () => {
-  test("a tenant has 64 lookups at once, and a tenant that waits holds up no other", async () => {
+describe("lookup slots", () => {
+  test("a tenant has 64 concurrent lookups, and a tenant that waits does not delay others", async () => {
     const { dnsCache, asked, answer } = open();
     for (let index = 0; index < 200; index += 1) void dnsCache.prepare("a", `a${index}.example`, never);
     await dnsCache.prepare("b", "b.example", never);
@@ -92,7 +92,7 @@ describe("turns", () => {
     expect(asked.slice(65)).toEqual(["a64.example"]);
   });
 
-  test("literals, cached names and names with a query in progress need no turn", async () => {
+  test("literals, cached names and names with a query in progress need no slot", async () => {
     const { dnsCache, asked, answer } = open();
     const prepared = dnsCache.prepare("a", "known.example", never);
     await answer("known.example", 10);
@@ -118,7 +118,7 @@ describe("turns", () => {
     expect(asked.slice(64)).toEqual(["next.example"]);
   });
 
-  test("a failure ends a turn, too, and a prepared name is found in the cache", async () => {
+  test("a failed lookup releases its slot too, and a prepared name is found in the cache", async () => {
     const { dnsCache, asked, fail } = open();
     const first = dnsCache.prepare("a", "a0.example", never);
     for (let index = 1; index < 65; index += 1) void dnsCache.prepare("a", `a${index}.example`, never);

@@ -25,7 +25,7 @@ async function open(allow: readonly string[]) {
   return { ...guarded, server, paths, port: (server.address() as AddressInfo).port };
 }
 
-test("reaches what is permitted", async () => {
+test("a guarded fetch reaches permitted hosts", async () => {
   const { fetch, port } = await open(["127.0.0.1"]);
   expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("hello");
 });
@@ -39,13 +39,13 @@ test.each(["127.0.0.1", "mcp.example", "[::ffff:127.0.0.1]", "2130706433"])(
   },
 );
 
-test("follows no redirect, whatever its caller asks for", async () => {
+test("a guarded fetch follows no redirect, whatever its caller requests", async () => {
   const { fetch, port, paths } = await open(["127.0.0.1"]);
   await expect(fetch(`http://127.0.0.1:${port}/away`, { redirect: "follow" })).rejects.toThrow();
   expect(paths).toEqual(["/away"]);
 });
 
-test("holds no connection once it is closed", async () => {
+test("a closed guarded fetch holds no connection", async () => {
   const { fetch, port, server, close } = await open(["127.0.0.1"]);
   const connected = once(server, "connection");
   await (await fetch(`http://127.0.0.1:${port}/`)).text();

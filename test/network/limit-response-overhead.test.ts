@@ -45,7 +45,7 @@ const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 /** What the buffers of both sockets hold comes on top of what is read. */
 const SOCKET_BUFFERS_BYTES = 24 * 1024 * 1024;
 
-describe("an answer without end is cut off", () => {
+describe("a response without end is aborted:", () => {
   test.each<[what: string, beginning: string, more: string]>([
     ["informational answers", "", hint.repeat(500)],
     ["blank lines before the answer", "", "\r\n".repeat(8000)],
@@ -66,7 +66,7 @@ describe("an answer without end is cut off", () => {
     expect(sent()).toBeLessThan(SOCKET_BUFFERS_BYTES);
   });
 
-  test("for fetch, too, with the reason", async () => {
+  test("for fetch of undici, with the reason", async () => {
     const { url } = await flood("", hint.repeat(500));
     await expect(fetch(url, { dispatcher: createAgent() })).rejects.toMatchObject({ cause: { code: "BRIDGE_ANSWER_TOO_LONG" } });
   });
@@ -85,7 +85,7 @@ describe("an answer without end is cut off", () => {
     await expect(opened).rejects.toThrow("too many bytes outside of its content");
   });
 
-  test("after 32 informational answers, and not before", async () => {
+  test("after 32 informational responses, and not before", async () => {
     for (const [count, status] of [
       [32, 204],
       [33, null],
@@ -104,7 +104,7 @@ describe("an answer without end is cut off", () => {
     }
   });
 
-  test("also between two requests of a connection", async () => {
+  test("between two requests of a connection", async () => {
     let flooded: Socket | undefined;
     const server = await startTcpServer((socket) => {
       flooded = socket;
@@ -125,15 +125,15 @@ describe("an answer without end is cut off", () => {
   });
 });
 
-describe("an answer passes", () => {
-  test("whatever the length of its content", async () => {
+describe("a response is not aborted", () => {
+  test("for any length of its content", async () => {
     const content = "x".repeat(8 * 1024 * 1024);
     const receiver = await startReceiver((response) => response.end(content));
     onTestFinished(receiver.close);
     expect((await (await fetch(receiver.origin, { dispatcher: createAgent() })).text()).length).toBe(content.length);
   });
 
-  test("whose content comes in chunks of one byte", async () => {
+  test("if its content arrives in chunks of one byte", async () => {
     const server = await startTcpServer((socket) =>
       socket.once("data", () => socket.end(`${chunked}${"1\r\nx\r\n".repeat(500_000)}0\r\n\r\n`)),
     );
@@ -141,7 +141,7 @@ describe("an answer passes", () => {
     expect((await (await fetch(`http://127.0.0.1:${server.port}`, { dispatcher: createAgent() })).text()).length).toBe(500_000);
   });
 
-  test("that its reader leaves unread for a while", async () => {
+  test("if its reader reads late", async () => {
     const content = "x".repeat(8 * 1024 * 1024);
     const receiver = await startReceiver((response) => response.end(content));
     onTestFinished(receiver.close);
@@ -154,7 +154,7 @@ describe("an answer passes", () => {
     expect(read).toBe(content.length);
   });
 
-  test("on a connection that has carried many", async () => {
+  test("on a connection that has carried many responses", async () => {
     const receiver = await startReceiver((response) => response.end("x".repeat(60_000)));
     onTestFinished(receiver.close);
     const agent = new Agent({ connections: 1 });
@@ -166,7 +166,7 @@ describe("an answer passes", () => {
 });
 
 describe("a connection that becomes a WebSocket", () => {
-  test("is not an answer: its messages arrive, also on a connection that has answered a request before", async () => {
+  test("gets its messages, also after a response on the same connection", async () => {
     const server = createServer((_, response) => response.end("ok"));
     const sockets = new WebSocketServer({ server });
     sockets.on("connection", (socket) => socket.on("message", (text) => socket.send(String(text))));

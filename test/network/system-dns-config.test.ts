@@ -13,7 +13,7 @@ async function namesOf({ hosts = "", resolver = "" }) {
   return { hostsFile, resolverFile, names: readSystemDnsConfig({ hostsFile, resolverFile }) };
 }
 
-test("the hosts file gives a name all its addresses, in the order of the file", async () => {
+test("all addresses of a name in the hosts file are returned, in the order of the file", async () => {
   const hosts = `# a comment
 127.0.0.1\tlocalhost
 ::1 localhost ip6-localhost
@@ -64,7 +64,7 @@ test.each([
   expect((await namesOf({ resolver })).names.candidates(name)).toEqual(candidates);
 });
 
-test("files that change or are replaced are read again, and files that are missing are empty", async () => {
+test("changed and replaced files are read again, and missing files count as empty", async () => {
   const { hostsFile, resolverFile, names } = await namesOf({ hosts: "10.0.0.1 a", resolver: "search one.example" });
   expect(names.hostAddresses("a")).toEqual(["10.0.0.1"]);
   writeFileSync(`${hostsFile}.new`, "10.0.0.22 a");

@@ -9,7 +9,7 @@ import { openStore } from "../../src/store/sqlite/open-store.ts";
 import { newFinish, newTask } from "../conformance/store.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-test("a running task is in a tool call from the last call that was heard of to the end of one", async () => {
+test("a running task is in the phase tool-call from a tool.invoked event to the next tool.completed event", async () => {
   const store = openStore({ file: path.join(await temporaryDirectory(), "bridge.db") });
   const eventLog = createEventLog({ store, metrics: createMetrics("test"), logger: pino({ level: "silent" }) });
   onTestFinished(async () => {

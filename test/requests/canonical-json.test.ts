@@ -14,12 +14,12 @@ test.each([
   expect(canonicalJson(JSON.parse(text))).toBe(expected);
 });
 
-test("an undefined member is left out", () => {
+test("an undefined member is omitted", () => {
   expect(canonicalJson({ b: undefined, a: 1 })).toBe('{"a":1}');
 });
 
 // Stored fingerprints were made by this; another text for the same value would turn a repeated dispatch into a conflict.
-test("any value has the text of its sorted members, joined one by one", () => {
+test("the canonical text of any value has its members sorted", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
       expect(canonicalJson(value)).toBe(joinSorted(value));
@@ -27,7 +27,7 @@ test("any value has the text of its sorted members, joined one by one", () => {
   );
 });
 
-test("an object of many members in disorder is put in order", () => {
+test("an object with many unsorted members is sorted", () => {
   const object = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${(index * 7) % 300}`, index]));
   expect(canonicalJson({ list: [object, object] })).toBe(joinSorted({ list: [object, object] }));
 });

@@ -16,7 +16,7 @@ function faultsOf(files: unknown): string[] {
 }
 
 describe("the files of a dispatch", () => {
-  test("are kept as they came, under the profile inspect too", () => {
+  test("are kept unchanged, also with the profile inspect", () => {
     const files = [
       { path: "in/a.md", content: "für" },
       { path: "b.bin", content: "AAEC", encoding: "base64" },
@@ -26,7 +26,7 @@ describe("the files of a dispatch", () => {
     expect(parse([]).request.files).toEqual([]);
   });
 
-  test("belong to the request: other content is another request", () => {
+  test("are part of the fingerprint", () => {
     const [one, other] = ["1", "2"].map((content) => parse([{ path: "a", content }]).fingerprint);
     expect(one).not.toBe(other);
   });
@@ -85,7 +85,7 @@ describe("the files of a dispatch", () => {
       [{ path: "a", content: "ü".repeat(MAX_DISPATCH_FILES_BYTES / 2 + 1) }],
       [/^files must have at most 1048576 bytes in all; got 1048578/],
     ],
-  ])("with %s are refused", (_, files, expected) => {
+  ])("with %s are rejected", (_, files, expected) => {
     const faults = faultsOf(files);
     expect(faults).toHaveLength(expected.length);
     for (const [index, pattern] of expected.entries()) expect(faults[index]).toMatch(pattern);

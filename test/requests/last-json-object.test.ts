@@ -28,11 +28,11 @@ test.each([
   expect(findLastJsonObject(text)?.json).toBe(json);
 });
 
-test("a text full of braces costs a bounded number of tries", () => {
+test("a text full of braces is parsed with a bounded number of tries", () => {
   expect(findLastJsonObject(`${"{".repeat(100_000)}x}`)).toBeUndefined();
 });
 
-test("a long text whose every opening is good to its end costs a bounded time", () => {
+test("a long text whose every opening brace is valid is parsed in bounded time", () => {
   const text = `${'{"":'.repeat(300)}"${"x".repeat(10_000_000)}"}`;
   expect(cpuCost(() => expect(findLastJsonObject(text)).toMatchObject({ object: { "": expect.any(String) } }))).toBeLessThan(75);
 });

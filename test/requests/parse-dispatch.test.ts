@@ -6,7 +6,7 @@ import { type DispatchContext, parseDispatch } from "../../src/requests/parse-di
 const minimal = { agentId: "writer", message: "Say hello." };
 const parse = (body: unknown, context: Partial<DispatchContext> = {}) => parseDispatch(body, { defaultProfile: "inspect", ...context });
 
-test("the least dispatch gets the defaults", () => {
+test("a minimal dispatch gets the defaults", () => {
   expect(parse(minimal)).toEqual({
     taskId: null,
     provider: null,
@@ -17,7 +17,7 @@ test("the least dispatch gets the defaults", () => {
   });
 });
 
-test("everything that is given is kept", () => {
+test("all fields of a dispatch are kept", () => {
   const request = {
     message: "m",
     stdin: "s",
@@ -60,7 +60,7 @@ describe("profile and approvals", () => {
     expect(parse({ ...minimal, ...fields }, { defaultProfile }).request).toMatchObject({ profile, approvals });
   });
 
-  test("a file cannot be left by a task that may only inspect", () => {
+  test("a file output is rejected with the profile inspect", () => {
     const error = refusal({ ...minimal, outputStrategy: file, profile: "inspect" });
     expect([error.code, error.httpStatus, error.errors[0]?.path]).toEqual(["profile_conflict", 422, "profile"]);
   });
@@ -84,7 +84,7 @@ describe("aliases", () => {
     [{ bridge_input: { a: 1 }, bridgeInput: { a: 2 } }, "bridge_input"],
     [{ outputSchema: schema, outputStrategy: { type: "structured", schema: {} } }, "outputSchema"],
     [{ outputSchema: schema, outputStrategy: { type: "stream" } }, "outputSchema"],
-  ])("%j is refused", (fields, path) => {
+  ])("%j is rejected", (fields, path) => {
     expect(refusal({ ...minimal, ...fields }).errors.map((fault) => fault.path)).toEqual([path]);
   });
 });
@@ -106,7 +106,7 @@ describe("Idempotency-Key", () => {
     ["", undefined],
     ["x".repeat(129), undefined],
     ["a, b", undefined],
-  ])("%s with taskId %s is refused", (idempotencyKey, taskId) => {
+  ])("%s with taskId %s is rejected", (idempotencyKey, taskId) => {
     const error = refusal({ ...minimal, ...(taskId === undefined ? {} : { taskId }) }, { idempotencyKey });
     expect([error.code, error.errors[0]?.path]).toEqual(["invalid_request", "Idempotency-Key"]);
   });
@@ -138,11 +138,11 @@ describe("the fingerprint", () => {
     { ...minimal, message: "\ud800" },
     { ...minimal, message: "\ufffd" },
   ];
-  test.each(different)("tells %j from every other", (body) => {
+  test.each(different)("distinguishes %j from every other", (body) => {
     expect(different.filter((other) => fingerprint(other) === fingerprint(body))).toEqual([body]);
   });
 
-  test("any JSON in metadata survives its way through a store, fingerprint included", () => {
+  test("is unchanged after any JSON in metadata is stored and read", () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -181,7 +181,7 @@ describe("limits", () => {
     { metadata: { cwd: "a/../b" } },
     { callbackUrl: "http://localhost:1/x" },
     { responderInput: {} },
-  ])("accepts %# at the edge", (fields) => {
+  ])("accept case %# at the limit", (fields) => {
     expect(parse({ ...minimal, ...fields }).request).toMatchObject(
       Object.fromEntries(Object.entries(fields).filter(([key]) => !["agentId", "taskId"].includes(key))),
     );
@@ -266,25 +266,25 @@ describe("limits", () => {
     ["bridgeInput", { bridgeInput: "x" }, ["bridgeInput"]],
     ["an unknown field", { timeoutseconds: 5 }, ["timeoutseconds"]],
     ["two unknown fields and a wrong one", { a: 1, "b.c": 2, stdin: 3 }, ["stdin", "a", "b.c"]],
-  ])("refuses %s: %#", (_, fields, paths) => {
+  ])("reject %s: case %#", (_, fields, paths) => {
     const error = refusal({ ...minimal, ...fields });
     expect(error.code).toBe("invalid_request");
     expect(error.errors.map(({ path }) => path)).toEqual(paths);
     for (const { message } of error.errors) expect(message).toMatch(/^(must|is|differs) /);
   });
 
-  test.each([null, undefined, "text", 5, [], [minimal], true])("refuses %j as a body", (body) => {
+  test.each([null, undefined, "text", 5, [], [minimal], true])("reject %j as a body", (body) => {
     expect(refusal(body).code).toBe("invalid_request");
   });
 
-  test("a dispatch needs its agent and some work, and says so at once", () => {
+  test("report a missing agent and a missing message together", () => {
     expect(refusal({}).errors.map(({ path }) => path)).toEqual(["agentId", "message"]);
     expect(parse({ agentId: "writer", bridgeInput: {} }).request.message).toBe("");
     expect(parse({ agentId: "writer", bridge_input: {} }).request.message).toBe("");
     expect(parse({ agentId: "writer", responderInput: {} }).request.message).toBe("");
   });
 
-  test("a body nested too deep to recurse into is refused, not a crash", () => {
+  test("reject a body with too many nesting levels", () => {
     expect(refusal({ ...minimal, metadata: { a: nested(1_000_000) } }).code).toBe("invalid_request");
   });
 });
@@ -308,7 +308,7 @@ function refusal(body: unknown, context: Partial<DispatchContext> = {}): BridgeE
 test.each([
   ["in the dispatch", (fields: object) => ({ ...minimal, ...fields })],
   ["in a tool", (fields: object) => ({ ...minimal, tools: [{ name: "look", ...fields }] })],
-])("countless unknown fields %s are refused with the first of them", (_, body) => {
+])("a dispatch with too many unknown fields %s is rejected with the first of them", (_, body) => {
   const fields = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`field${index}`, 0]));
   const { code, errors } = refusal(body(fields));
   expect(code).toBe("invalid_request");

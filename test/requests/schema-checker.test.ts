@@ -12,7 +12,7 @@ function startChecker(options?: Parameters<typeof createSchemaChecker>[0]) {
   return checker;
 }
 
-test("a schema and a result are checked as by the functions of the thread", async () => {
+test("the checker returns the same results as the functions of its thread", async () => {
   const checker = startChecker();
   expect(await checker.findSchemaFault("a", small)).toBeNull();
   expect(await checker.findSchemaFault("a", { type: "nothing" })).toBe(
@@ -27,7 +27,7 @@ test("a schema and a result are checked as by the functions of the thread", asyn
   expect(await checker.findObject("a", small, { output: "none" })).toEqual({ fault: null });
 });
 
-test("a schema of more than 64 KiB is refused before it is checked", async () => {
+test("a schema of more than 64 KiB is rejected before it is checked", async () => {
   const properties = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`p${index}`, { type: "string" }]));
   expect(await startChecker().findSchemaFault("a", { properties })).toBe("must take at most 64 KiB as JSON");
 });
@@ -42,7 +42,7 @@ test("a pattern that backtracks without end takes no CPU time of the event loop"
   expect(ownMs).toBeLessThan(process.cpuUsage(processBefore).user / 1000 / 4);
 });
 
-test("references that multiply take no CPU time of the event loop", async () => {
+test("references that expand exponentially take no CPU time of the event loop", async () => {
   const checker = startChecker();
   await checker.findSchemaFault("a", small);
   const $defs: Record<string, object> = { d0: { type: "string" } };
@@ -55,7 +55,7 @@ test("references that multiply take no CPU time of the event loop", async () => 
   expect(process.threadCpuUsage(before).user).toBeLessThan(process.cpuUsage(processBefore).user / 2);
 });
 
-test("tenants take turns, so that one tenant's slow checks delay another's by one of them", async () => {
+test("tenants take turns, so that slow checks of one tenant delay another by at most one check", async () => {
   const checker = startChecker();
   const order: string[] = [];
   const ask = async (name: string, tenant: string, schema: Record<string, unknown>, outputs: Record<string, unknown>) => {
@@ -69,14 +69,14 @@ test("tenants take turns, so that one tenant's slow checks delay another's by on
   expect(order).toEqual(["slow 1", "quick 1", "slow 2", "quick 2", "slow 3"]);
 });
 
-test("a thread that does not answer is replaced", async () => {
+test("a thread that does not respond is replaced", async () => {
   const checker = startChecker({ responseLimitMs: 50 });
   expect((await checker.findObject("a", endless, endlessResult)).fault).toBe("takes longer than 0.05 s to check");
   const patient = startChecker();
   expect((await patient.findObject("a", small, { outputs: { n: 1 } })).fault).toBeNull();
 });
 
-test("an object that cannot leave its thread is a fault of the result, and the next check works", async () => {
+test("an object that exceeds the memory of the thread is a fault of the result, and the next check works", async () => {
   const checker = startChecker();
   const deep = `{"n":${"[".repeat(400_000)}${"]".repeat(400_000)}}`;
   expect((await checker.findObject("a", {}, { output: deep })).fault).toMatch(/^cannot be checked: /);
@@ -92,7 +92,7 @@ test("more than 1,000 waiting schemas of a tenant are rejected, and not those of
   await Promise.all(waiting);
 });
 
-test("a closed checker refuses schemas, decides nothing about results, and starts no thread again", async () => {
+test("a closed checker rejects schemas, settles no results, and starts no thread", async () => {
   const checker = startChecker();
   const decided: unknown[] = [];
   const ask = () => void checker.findObject("a", endless, endlessResult).then((verdict) => decided.push(verdict));

@@ -59,11 +59,11 @@ test.each([
   ["agent.json", "agent.json"],
   ["Agent.JSON", "agent.json"],
   ["agent.json/x", "agent.json"],
-])("%j may not, and the message names the reason", (path, reason) => {
+])("%j may not be written, and the message contains the reason", (path, reason) => {
   expect(readWritablePath(path)).toEqual({ fault: expect.stringContaining(reason) });
 });
 
-test("whatever may be written may be listed and served", () => {
+test("every writable path can be listed and served", () => {
   for (const path of ["a", "in/data.csv", ".hidden", "sub/SOUL.md"]) expect(readListedPath(path)).toEqual(path.split("/"));
   for (const path of ["", "../a", "a//b", "a\0b", ".git/config", "node_modules/x"]) expect(readListedPath(path)).toBeNull();
 });

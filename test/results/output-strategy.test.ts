@@ -12,13 +12,13 @@ afterAll(() => schemas.close());
 const source = (workspace: string): OutputSource => ({ tenant: "default", workspace, schemas });
 const ok = (fields: Partial<ExecutionResult> = {}): ExecutionResult => ({ status: "ok", durationMs: 1, connection: "cli", ...fields });
 
-test("only a file and an object need words to the runtime", () => {
+test("only file and structured outputs add instructions for the runtime", () => {
   expect(outputInstructions({ type: "stream" })).toBeUndefined();
   expect(outputInstructions({ type: "file", path: 'a"b.md' })).toContain('"a\\"b.md"');
   expect(outputInstructions({ type: "structured", schema: { type: "object" } })).toContain('{"type":"object"}');
 });
 
-describe("structured", () => {
+describe("a structured output", () => {
   const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
   const strategy = { type: "structured", schema } as const;
 
@@ -47,15 +47,15 @@ describe("structured", () => {
         error: "The output does not match the schema: n must be integer.",
       },
     ],
-  ])("takes %s", async (_, result, expected) => {
+  ])("is read from %s", async (_, result, expected) => {
     expect(await applyOutputStrategy(strategy, result, source("/nowhere"))).toMatchObject(expected);
   });
 
-  test("keeps no outputs that are not valid", async () => {
+  test("drops outputs that do not match the schema", async () => {
     expect(await applyOutputStrategy(strategy, ok({ outputs: { n: "x" } }), source("/nowhere"))).not.toHaveProperty("outputs");
   });
 
-  test("a pattern that backtracks without end is cut off", async () => {
+  test("a pattern that backtracks without end is stopped", async () => {
     const slow = { type: "object", properties: { s: { type: "string", pattern: "^(a+)+$" } } };
     const outputs = { s: `${"a".repeat(50)}!` };
     const result = await applyOutputStrategy({ type: "structured", schema: slow }, ok({ outputs }), source("/nowhere"));
@@ -63,8 +63,8 @@ describe("structured", () => {
   });
 });
 
-describe("file", () => {
-  test("tells the content, size and digest of what was written", async () => {
+describe("a file output", () => {
+  test("returns the content, size and digest of the file", async () => {
     const workspace = await temporaryDirectory();
     await writeFile(path.join(workspace, "r.md"), "grüß");
     const sha256 = createHash("sha256").update("grüß").digest("hex");
@@ -75,7 +75,7 @@ describe("file", () => {
     });
   });
 
-  test("a file that is missing, or a link out of the workspace, is output_invalid", async () => {
+  test("is output_invalid if the file is missing or a link out of the workspace", async () => {
     const workspace = await temporaryDirectory();
     const elsewhere = path.join(await temporaryDirectory(), "secret");
     await writeFile(elsewhere, "secret");

@@ -53,7 +53,7 @@ describe("a long text", () => {
     expect(growth).toBeLessThan(1.5 * encodedSize(texts.join("")));
   });
 
-  test("that is in no event is stored once for result, conversation and callback", async () => {
+  test("is stored once for result, conversation and callback if no event contains it", async () => {
     const output = "0123456789".repeat(MEBIBYTE / 4);
     const conversation: ConversationMessage[] = [
       { role: "user", content: "hello" },
@@ -71,7 +71,7 @@ describe("a long text", () => {
     ["half a pair at the end of a chunk", [], `${"x".repeat(65_535)}😀${"y".repeat(200_000)}\ud800`],
     ["an output and a conversation of several long texts", ["a".repeat(200_000)], "b".repeat(200_000)],
     ["a text that looks like a gap", ["gap-0-0", "x".repeat(200_000)], undefined],
-  ] as [string, string[], string | undefined][])("is read as it was: %s", async (_name, texts, output) => {
+  ] as [string, string[], string | undefined][])("is read unchanged: %s", async (_name, texts, output) => {
     const { task, store } = await end(say(texts, output));
     const whole = (output ?? texts.join("")).toWellFormed();
     expect(task.result?.output?.toWellFormed()).toBe(whole);
@@ -83,7 +83,7 @@ describe("a long text", () => {
     expect(await bodyOf(store)).toBe(body);
   });
 
-  test("gives other work its turns while it is stored and read", async () => {
+  test("does not block the event loop while it is stored and read", async () => {
     const texts = Array.from({ length: 256 }, () => "x".repeat(64 * 1024));
     let turns = 0;
     let isOver = false;
@@ -103,7 +103,7 @@ describe("a long text", () => {
   });
 });
 
-test("a short text stays where it is", async () => {
+test("a short text is stored inline", async () => {
   const { task, store } = await end(say(["hello"]));
   expect(task.result).toMatchObject({ output: "hello" });
   expect((await store.findStoredTask("default", task.taskId))?.readResult).toBeNull();

@@ -41,7 +41,7 @@ async function startWithTasks(tasks: Iterable<Row>) {
   return { store, file, workspacesDir, list: createWorkspaceList({ store, workspacesDir }).listWorkspaces };
 }
 
-test("agents with tasks are listed, the latest first, with the last that their newest task did", async () => {
+test("agents with tasks are listed, the latest first, with the time of their newest task", async () => {
   const { list } = await startWithTasks([
     { agentId: "ended", at: 1000 },
     { agentId: "ended", at: 2000 },
@@ -58,7 +58,7 @@ test("agents with tasks are listed, the latest first, with the last that their n
   expect(await list("nobody")).toEqual([]);
 });
 
-test("so are agents that have nothing but a directory, and nothing else that lies there", async () => {
+test("agents with only a directory are listed, and other entries are not", async () => {
   const { list, workspacesDir } = await startWithTasks([{ agentId: "busy", at: 2000 }]);
   for (const name of ["acme/busy", "acme/idle", "acme/.cache", "acme/not an agent", "other/secret"])
     await mkdir(path.join(workspacesDir, name), { recursive: true });
@@ -74,7 +74,7 @@ test("so are agents that have nothing but a directory, and nothing else that lie
   ]);
 });
 
-test("of very many the latest are listed, and none with a wrong count", async () => {
+test("the latest of very many agents are listed, with correct counts", async () => {
   const { list, workspacesDir } = await startWithTasks(
     Array.from({ length: MAX_WORKSPACES + 10 }, (_, index) => ({ agentId: `agent-${index}`, at: index })),
   );
@@ -86,7 +86,7 @@ test("of very many the latest are listed, and none with a wrong count", async ()
   expect(new Set(workspaces.map(({ tasks }) => tasks))).toEqual(new Set([1]));
 });
 
-test.each([1, 2, 3, 200])("all of them come in pages of %i, by name, each once", async (limit) => {
+test.each([1, 2, 3, 200])("pages of %i contain each workspace once, ordered by name", async (limit) => {
   const {
     store,
     list: _,
@@ -133,7 +133,7 @@ test("100,000 tasks of 50 agents are counted along an index", async () => {
   expect(costsUs.list).toBeLessThan(costsUs.reading / 2);
 });
 
-test("lists that are asked for at once are made one after the other, and leave others a turn in between", async () => {
+test("concurrent lists of a tenant are read sequentially, and other work runs in between", async () => {
   let asked = 0;
   const store = {
     async listAgents() {

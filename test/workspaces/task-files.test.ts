@@ -33,7 +33,7 @@ async function plant(...names: string[]) {
   return { workspace, changedAt, filesOf, list, read };
 }
 
-describe("a task left a file that changed", () => {
+describe("a file belongs to a task depending on its last change,", () => {
   test.each([
     ["long before it started", { startedAt: 11, finishedAt: 20 }, "The task has no file at this path."],
     ["just before it started, by the clock of files", { startedAt: 10, finishedAt: 20 }, null],
@@ -56,7 +56,7 @@ describe("a task left a file that changed", () => {
 
 const always = { startedAt: 1, finishedAt: null };
 
-test("what belongs to git and to node_modules is not told and not read", async () => {
+test("files in .git and node_modules are neither listed nor served", async () => {
   const { list, read } = await plant(".git/config", "sub/node_modules/x/index.js", ".gitignore", ".env", "sub/.hidden", "node_modules.md");
   expect(await list(always)).toEqual([".env", ".gitignore", "node_modules.md", "sub/.hidden"]);
   for (const name of [".git/config", "sub/node_modules/x/index.js"])
@@ -88,7 +88,7 @@ test.each([
   "x".repeat(300),
   "x".repeat(5000),
   "\ud800",
-])("path %# leads to nothing", async (name) => {
+])("the invalid path %# is not found", async (name) => {
   const { workspace, read } = await plant("report.md", "sub/file");
   await symlink("sub", path.join(workspace, "link"));
   await link(path.join(workspace, "sub/file"), path.join(workspace, "hard"));
@@ -96,7 +96,7 @@ test.each([
   await expect(read(always, name)).rejects.toMatchObject({ code: "not_found", message: "The task has no file at this path." });
 });
 
-test("another's task, and an unknown one, do not exist; one without a workspace left nothing", async () => {
+test("tasks of other tenants and unknown tasks are not found, and a task without a workspace has no files", async () => {
   const { filesOf, workspace } = await plant("report.md");
   const taskFiles = filesOf(always);
   const page = { after: null, limit: 50 };
@@ -121,7 +121,7 @@ test("another's task, and an unknown one, do not exist; one without a workspace 
   await expect(elsewhere.open("acme", "t1", "report.md")).rejects.toMatchObject({ code: "not_found" });
 });
 
-test.runIf(existsSync("/proc/self/fd"))("lists that a tenant asks for at once are made one after the other", async () => {
+test.runIf(existsSync("/proc/self/fd"))("concurrent lists of a tenant are read sequentially", async () => {
   const { workspace, changedAt, filesOf } = await plant(...Array.from({ length: 50 }, (_, index) => `file-${index}`));
   const taskFiles = filesOf({ startedAt: changedAt - 60_000, finishedAt: changedAt + 60_000 });
   let isOver = false;

@@ -36,11 +36,11 @@ async function walkAll(root: string, options: Partial<WalkOptions> = {}) {
   return { paths: files.map((file) => file.path), truncated, stretches };
 }
 
-test("shows every file once, in one order, without what is left out", async () => {
+test("a walk lists every file once, in order, without skipped directories", async () => {
   expect(await walkAll(await plant(names))).toEqual({ paths: inOrder, truncated: false, stretches: 1 });
 });
 
-test.each([1, 2, 3, 9])("goes on where a page of %i ended", async (limit) => {
+test.each([1, 2, 3, 9])("a walk continues after a page of %i files", async (limit) => {
   const { paths, stretches } = await walkAll(await plant(names), { limit });
   expect(paths).toEqual(inOrder);
   expect(stretches).toBe(Math.ceil(inOrder.length / limit));
@@ -49,7 +49,7 @@ test.each([1, 2, 3, 9])("goes on where a page of %i ended", async (limit) => {
 test.each([
   ["entries", { entries: 1 }],
   ["time", { ms: 0 }],
-])("comes to its end in stretches of hardly any %s", async (_, limits) => {
+])("a walk reaches its end in pages with a low limit of %s", async (_, limits) => {
   const root = await plant(names);
   for (const empty of ["e/m/p/t/y", "z"]) await mkdir(path.join(root, empty), { recursive: true });
   const { paths, stretches, truncated } = await walkAll(root, { limits });
@@ -57,7 +57,7 @@ test.each([
   expect(stretches).toBeGreaterThan(inOrder.length);
 });
 
-test("a place that is gone or has become something else by the next stretch costs nothing else", async () => {
+test("a walk continues when the entry at its position is deleted or replaced", async () => {
   const root = await plant(names);
   const held = holdDirectory(root) as HeldDirectory;
   const from = async (after: string) =>
@@ -70,7 +70,7 @@ test("a place that is gone or has become something else by the next stretch cost
   held.close();
 });
 
-test("links are not followed and not shown, nor a file of two names", async () => {
+test("links and files with several hard links are neither followed nor listed", async () => {
   const outside = await plant(["secret"]);
   const root = await plant(["kept", "dir/kept"]);
   await symlink(outside, path.join(root, "link-out"));
@@ -85,7 +85,7 @@ test.each([
   ["a directory too deep", { depth: 2 }, (root: string) => mkdir(path.join(root, "x/y/z"), { recursive: true })],
   ["a path too long", { pathBytes: 3 }, (root: string) => writeFile(path.join(root, "long"), "")],
   ["a name that is no UTF-8", {}, (root: string) => writeFile(Buffer.concat([Buffer.from(`${root}/`), Buffer.of(0xff)]), "")],
-])("%s is told", async (_, limits, add) => {
+])("a walk reports %s", async (_, limits, add) => {
   const root = await plant(["a", "b"]);
   expect((await walkAll(root, { limits })).truncated).toBe(false);
   await add(root);
@@ -93,7 +93,7 @@ test.each([
   expect([paths.length, truncated]).toEqual([2, true]);
 });
 
-test("an unreadable directory is told", async () => {
+test("a walk reports an unreadable directory", async () => {
   const root = await plant(["a", "closed/b"]);
   await chmod(root, 0o755);
   await chmod(path.join(root, "closed"), 0);

@@ -57,7 +57,7 @@ test.each([
     );
 });
 
-test("a task gets private directories, TMPDIR beside its home, and TMPDIR goes with the task", async () => {
+test("a task gets private directories, and its TMPDIR is removed with its end", async () => {
   const dataDir = await temporaryDirectory();
   const workspaces = createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") });
   const task = { seq: 1, tenant: "acme", taskId: "t:1", parentTaskId: null, agentId: "writer", provider: "command" };
@@ -93,7 +93,7 @@ test.each([0o000, 0o077, 0o277, 0o777])(
   },
 );
 
-test("the root of the workspaces and a workspace may be links; an operator's modes stay as they are", async () => {
+test("the workspaces directory and a workspace may be links, and modes set by an operator are kept", async () => {
   const dataDir = await temporaryDirectory();
   await mkdir(path.join(dataDir, "elsewhere"));
   await mkdir(path.join(dataDir, "shared/inner"), { recursive: true, mode: 0o750 });
@@ -108,7 +108,7 @@ test("the root of the workspaces and a workspace may be links; an operator's mod
   expect((await stat(path.join(dataDir, "shared"))).mode & 0o777).toBe(0o750);
 });
 
-test("two tenants never share a directory", async () => {
+test("directories of two tenants are never the same", async () => {
   const dataDir = await temporaryDirectory();
   const workspaces = createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") });
   const of = (tenant: string) =>
@@ -117,7 +117,7 @@ test("two tenants never share a directory", async () => {
   expect(a.filter((directory) => b.includes(directory))).toEqual([]);
 });
 
-test("prompt files are read in their order, and never through a link out of the workspace", async () => {
+test("prompt files are read in order, and not through a link out of the workspace", async () => {
   const { root, workspace } = await workspaceWithLinks();
   await writeFile(path.join(workspace, "TOOLS.md"), "tools");
   await writeFile(path.join(workspace, "SOUL.md"), "soul");
@@ -127,7 +127,7 @@ test("prompt files are read in their order, and never through a link out of the 
   expect(() => readPromptFiles(workspace)).toThrow("AGENTS.md is outside the workspace, through a link");
 });
 
-test("agent.json gives defaults, and cannot widen what a task may do", async () => {
+test("agent.json sets defaults, and cannot extend the permissions of a task", async () => {
   const { workspace } = await workspaceWithLinks();
   expect(readAgentFile(workspace)).toEqual({});
   const file = {
@@ -153,13 +153,13 @@ test("agent.json gives defaults, and cannot widen what a task may do", async () 
 test.each([
   ["not JSON", "{", "is not valid JSON"],
   ["a wrong type", '{"timeoutSeconds": "5"}', "timeoutSeconds"],
-])("an agent.json that is %s is told", async (_, text, words) => {
+])("an agent.json that is %s is reported", async (_, text, words) => {
   const { workspace } = await workspaceWithLinks();
   await writeFile(path.join(workspace, "agent.json"), text);
   expect(() => readAgentFile(workspace)).toThrow(words);
 });
 
-test("a temporary directory that a crash left behind is out of the way before it is removed, and after another crash", async () => {
+test("a temporary directory that a crash left behind is renamed before it is removed, also after another crash", async () => {
   const dataDir = await temporaryDirectory();
   const workspaces = createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") });
   const { tmp } = workspaces.prepare(

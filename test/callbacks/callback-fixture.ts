@@ -24,7 +24,7 @@ type WorkerSettings = Partial<Omit<CallbackWorkerOptions, "config" | "store" | "
 };
 
 /** A store in a directory of its own and the callback worker on it; both can be stopped and started again like a process. */
-export async function createCallbackBench(settings: WorkerSettings = {}) {
+export async function createCallbackFixture(settings: WorkerSettings = {}) {
   const directory = await mkdtemp(path.join(tmpdir(), "bridge-callbacks-"));
   const file = path.join(directory, "bridge.db");
   const clock = settings.clock ?? Date.now;
@@ -33,7 +33,7 @@ export async function createCallbackBench(settings: WorkerSettings = {}) {
   const metrics = createMetrics("0.0.0-test");
   let store = open();
   let worker = createWorker(settings);
-  const bench = {
+  const fixture = {
     file,
     log,
     events,
@@ -61,8 +61,8 @@ export async function createCallbackBench(settings: WorkerSettings = {}) {
     },
     /** Resolves with the callback once it is in the state, after so many attempts. */
     async settled(task: Task, state: Callback["state"], attempts?: number): Promise<Callback> {
-      await expect.poll(() => bench.find(task), { interval: 5 }).toMatchObject({ state, ...(attempts !== undefined && { attempts }) });
-      return await bench.find(task);
+      await expect.poll(() => fixture.find(task), { interval: 5 }).toMatchObject({ state, ...(attempts !== undefined && { attempts }) });
+      return await fixture.find(task);
     },
     attempts: () => log.filter((line) => line.message === "callback attempt"),
     /** Ends like a process that is killed: nothing more is settled. */
@@ -109,7 +109,7 @@ export async function createCallbackBench(settings: WorkerSettings = {}) {
     await store.close();
     await rm(directory, { recursive: true });
   });
-  return bench;
+  return fixture;
 }
 
 async function endTask(
