@@ -7,7 +7,7 @@ import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, processLimits } from "../shared/process/run-process.ts";
-import { createAnswering } from "./answer-question.ts";
+import { createAnswering } from "./answer-permission.ts";
 import { createChildProcess, stdoutBytes } from "./child-process.ts";
 import { homeSetting } from "./home-setting.ts";
 import { optionsFor } from "./options.ts";

@@ -9,9 +9,9 @@ import { sdkOptions } from "../shared/claude-code/sdk-options.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { resultSchema, unauthorised } from "../shared/claude-code/verdict.ts";
 import { findProgram } from "../shared/process/find-program.ts";
-import { readTurnUsage } from "./acp-usage.ts";
 import { capabilities } from "./capabilities.ts";
 import { homeSetting } from "./home-setting.ts";
+import { readTurnUsage } from "./usage.ts";
 
 /** Where its tools have their names. */
 const nameSchema = z.object({ claudeCode: z.object({ toolName: z.string() }) });

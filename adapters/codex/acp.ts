@@ -10,13 +10,13 @@ import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } fr
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { refuseOldAgent } from "./agent-version.ts";
 import { capabilities } from "./capabilities.ts";
+import { makeHomeWithSettings, modes } from "./codex-home.ts";
 import { codexEnvironment, providerId, taskConfiguration } from "./configuration.ts";
 import { findCodexAcp } from "./find-codex.ts";
-import { makeHomeWithSettings, modes } from "./home.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
-import { obstacleTo } from "./obstacles.ts";
 import { probeSandbox } from "./probe-codex.ts";
 import { combine, keepTotal, readTurnUsage, subAgentTools, toldUsage, usageBefore } from "./usage.ts";
+import { obstacleTo } from "./validate-task.ts";
 
 const agent = createAcpConnection({
   capabilities,

@@ -6,15 +6,15 @@ import { runProgram, type Verdict } from "../shared/agent-program/run-program.ts
 import type { ProcessEnd } from "../shared/process/run-process.ts";
 import { codexArguments } from "./arguments.ts";
 import { cliCapabilities } from "./capabilities.ts";
+import { makeHome } from "./codex-home.ts";
 import { codexEnvironment } from "./configuration.ts";
 import { createCodexReader } from "./events.ts";
 import { findCodex } from "./find-codex.ts";
-import { makeHome } from "./home.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
-import { isStrictSchema } from "./native-schema.ts";
-import { obstacleTo } from "./obstacles.ts";
 import { probeCodex } from "./probe-codex.ts";
+import { isStrictSchema } from "./strict-schema.ts";
 import { combine, keepTotal, readSessionUsage, toldUsage, usageBefore } from "./usage.ts";
+import { obstacleTo } from "./validate-task.ts";
 
 /** One start of `codex exec` a task, told in JSON lines. */
 export const cliConnection: ProgramConnection = {

@@ -3,7 +3,7 @@ import type { Connection } from "#contract";
 import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { probeProgram } from "../shared/agent-program/probe-program.ts";
 import { apiKeyName, codexEnvironment } from "./configuration.ts";
-import { credentialsAdvice } from "./verdict.ts";
+import { credentialsAdvice } from "./failures.ts";
 
 /** Looks for credentials in the environment, then for the operator's login; whether they are valid only the model's vendor knows. */
 export async function findCredentials(_connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials> {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { LineReader, Step } from "../shared/agent-program/run-program.ts";
+import { explainFailure } from "./failures.ts";
 import { subAgentTools } from "./usage.ts";
-import { explainFailure } from "./verdict.ts";
 
 /** What lines tell that the end of a task needs beside its steps. */
 export interface CodexReader {

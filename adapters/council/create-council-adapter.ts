@@ -12,7 +12,7 @@ import { notStarted } from "../shared/agent-program/not-started.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import type { CouncilKind } from "./council-kind.ts";
 import { councilSettingsSchema } from "./council-settings.ts";
-import { runCouncilTask } from "./council-task.ts";
+import { runCouncilTask } from "./run-council-task.ts";
 
 /** Bridge stops a task when its time is up: the report has to be written before. */
 const MARGIN_SECONDS = 5;

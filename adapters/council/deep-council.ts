@@ -14,9 +14,9 @@ import {
   shareEvenly,
 } from "bridge-council";
 import type { TaskErrorCode } from "#contract";
-import { chooseModels, memberOptions, obstacleTo, settingsNotes } from "./bridge-council.ts";
 import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
 import { tooManyRuns } from "./ending.ts";
+import { chooseModels, memberOptions, obstacleTo, settingsNotes } from "./panel-council.ts";
 
 /** The runtimes of a council that names none, in this order. */
 const usualRuntimes = ["claude", "gemini", "codex", "opencode"];

@@ -1,7 +1,7 @@
 import type { ExecutionAdapter } from "#contract";
-import { bridgeCouncil } from "./bridge-council.ts";
 import { createCouncilAdapter } from "./create-council-adapter.ts";
 import { deepCouncil } from "./deep-council.ts";
+import { bridgeCouncil } from "./panel-council.ts";
 
 /** A council of the roles of one runtime. */
 export const createBridgeAdapter = (runtime: string): ExecutionAdapter => createCouncilAdapter(bridgeCouncil(runtime));

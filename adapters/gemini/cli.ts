@@ -7,9 +7,9 @@ import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { cliArguments } from "./arguments.ts";
+import { escapeMentions } from "./escape-mentions.ts";
 import { createGeminiReader } from "./events.ts";
 import { judgeAnswer } from "./judge-answer.ts";
-import { escapeMentions } from "./mentions.ts";
 import { geminiEnvironment, prepareStart } from "./start.ts";
 import { findObeyedFile, needsTrust } from "./workspace-trust.ts";
 

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
 import type { LineReader, Step, Verdict } from "../shared/agent-program/run-program.ts";
 import type { ProcessEnd } from "../shared/process/run-process.ts";
+import { createSpokenText, type SpokenText } from "./answer-text.ts";
 import { explainFailure, type ToldError } from "./failures.ts";
-import { createSpokenText, type SpokenText } from "./spoken-text.ts";
 
 const count = z.number().nonnegative();
 const statsSchema = z.object({

@@ -2,7 +2,7 @@ import type { ExecutionAdapter } from "#contract";
 import type { AgentProgram } from "../shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
 import { withApi } from "../shared/model-api/with-api.ts";
-import { acpConnection } from "./acp-profile.ts";
+import { acpConnection } from "./acp.ts";
 import { apiConnection } from "./api.ts";
 import { cliConnection } from "./cli.ts";
 import { findCredentials } from "./credentials.ts";

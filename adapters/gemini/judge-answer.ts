@@ -1,6 +1,6 @@
 import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
-import { readCallLog } from "./call-log.ts";
-import type { SpokenText } from "./spoken-text.ts";
+import type { SpokenText } from "./answer-text.ts";
+import { readCallLog } from "./telemetry-log.ts";
 
 /** Corrects a success that the program reports, based on its own log of model calls. */
 export async function judgeAnswer({ request }: Pick<ProgramTask, "request">, ending: Ending, spoken: SpokenText): Promise<Ending> {

@@ -3,10 +3,10 @@ import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, removeInside, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
-import { callLogFile } from "./call-log.ts";
+import { geminiSettings } from "./configuration.ts";
 import { policyOf } from "./policy.ts";
-import { preloadedCode } from "./preloaded-code.ts";
-import { geminiSettings } from "./settings.ts";
+import { preloadedCode } from "./preload-script.ts";
+import { callLogFile } from "./telemetry-log.ts";
 
 /** Variables that the vendor documents: credentials, and where the models are. */
 const documented = [

@@ -3,7 +3,7 @@ import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 import type { Step } from "../shared/agent-program/run-program.ts";
 import type { FindEndpoint, ModelFetch } from "../shared/model-api/model-endpoint.ts";
-import { createAuthorisedFetch } from "./authorised-fetch.ts";
+import { createAuthorisedFetch } from "./authorized-fetch.ts";
 import { explainGlooError } from "./failures.ts";
 import { obstacleToModel, routingOf } from "./routing.ts";
 import { metadataKey, type Routed, routingExtractor } from "./routing-metadata.ts";

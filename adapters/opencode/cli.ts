@@ -4,9 +4,9 @@ import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { createRunReader } from "./events.ts";
 import { failure } from "./failures.ts";
-import { startUntilAlone } from "./first-starts.ts";
 import { agentName } from "./permissions.ts";
 import { find, probe } from "./program.ts";
+import { startUntilAlone } from "./retry-start.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
 
 /** One start of `opencode run` a task, told in JSON lines. */

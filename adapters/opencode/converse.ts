@@ -3,7 +3,7 @@ import type { ExecutionRequest } from "#contract";
 import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { tellStep, type Verdict } from "../shared/agent-program/run-program.ts";
-import { createAnswering } from "./answer-questions.ts";
+import { createAnswering } from "./answer-permission.ts";
 import { failure } from "./failures.ts";
 import { agentName } from "./permissions.ts";
 import { createServerClient, type OpenCodeServer } from "./server.ts";

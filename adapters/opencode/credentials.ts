@@ -1,7 +1,7 @@
 import type { Connection } from "#contract";
 import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { probeProgram } from "../shared/agent-program/probe-program.ts";
-import { configText } from "./config.ts";
+import { configText } from "./configuration.ts";
 import { credentialsAdvice, findProviders } from "./providers.ts";
 import { openCodeEnvironment } from "./start.ts";
 

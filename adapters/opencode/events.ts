@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { LineReader, Step, Verdict } from "../shared/agent-program/run-program.ts";
-import { brokeOff, createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, failure } from "./failures.ts";
-import { readTool, toolPartSchema } from "./tools.ts";
+import { brokeOff, createBrokenCalls } from "./incomplete-answers.ts";
+import { readTool, toolPartSchema } from "./tool-calls.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
 
 const lineSchema = z.discriminatedUnion("type", [

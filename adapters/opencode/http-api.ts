@@ -5,8 +5,8 @@ import { reportOrphans, type Verdict } from "../shared/agent-program/run-program
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
 import { converse, type Outcome } from "./converse.ts";
-import { startUntilAlone } from "./first-starts.ts";
 import { find, probe } from "./program.ts";
+import { startUntilAlone } from "./retry-start.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
 
 /** One `opencode serve` a task, spoken to over HTTP. */

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { ApprovalQuestion } from "#contract";
 import type { Step, Verdict } from "../shared/agent-program/run-program.ts";
-import { createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
+import { createBrokenCalls } from "./incomplete-answers.ts";
 import { formTool } from "./permissions.ts";
-import { readTool, toolPartSchema } from "./tools.ts";
+import { readTool, toolPartSchema } from "./tool-calls.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
 
 /** After so many failed calls in a row the task is given up. */

@@ -1,6 +1,6 @@
 import { Agent } from "undici";
 import { z } from "zod";
-import type { Reply } from "./answer-questions.ts";
+import type { Reply } from "./answer-permission.ts";
 import { readEventStream } from "./event-stream.ts";
 import { agentName, areAsAsked, type Permissions, type Rule } from "./permissions.ts";
 

@@ -2,7 +2,7 @@ import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { Ending, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
-import { configText } from "./config.ts";
+import { configText } from "./configuration.ts";
 import { failure } from "./failures.ts";
 import { type OpenCodeConnection, type Permissions, permissionsOf } from "./permissions.ts";
 import { chooseModel, credentialsAdvice, findProviders, isPriced, keyNames, type Model } from "./providers.ts";

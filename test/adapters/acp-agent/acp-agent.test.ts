@@ -7,7 +7,7 @@ import { acpAgents, catalogue } from "../../../adapters/index.ts";
 import { type AdapterBench, openBench } from "../../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 import { answers, received } from "../shared/acp/scripted-acp.ts";
-import { commandWith, createScriptedAgent, doing, playing, scriptedCommand } from "./prompted-agent.ts";
+import { commandWith, createScriptedAgent, doing, playing, scriptedCommand } from "./scripted-agent.ts";
 
 const benches: AdapterBench[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startBridgeProgram } from "../../bridge-program.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
-import { scriptedCommand } from "./prompted-agent.ts";
+import { scriptedCommand } from "./scripted-agent.ts";
 
 const agents = (names: Record<string, unknown>) => ({ BRIDGE_ACP_AGENTS: JSON.stringify(names) });
 const refusalOf = async (environment: Record<string, string>): Promise<string> =>

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { startBridgeProgram } from "../../bridge-program.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
-import { scriptedCommand } from "./prompted-agent.ts";
+import { scriptedCommand } from "./scripted-agent.ts";
 
 const settings = { BRIDGE_ADAPTERS: "command,acp:my-agent", BRIDGE_ACP_AGENTS: JSON.stringify({ "my-agent": scriptedCommand }) };
 const tools = [{ type: "function", function: { name: "ask_user", parameters: { type: "object" } } }];

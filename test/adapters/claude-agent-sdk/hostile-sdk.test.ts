@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ApprovalQuestion } from "#contract";
 import { processesOf } from "../../conformance/adapter-bench.ts";
-import { openBench } from "./sdk-bench.ts";
+import { openBench } from "./sdk-fixture.ts";
 
 /** An SDK whose `query` has this body, and starts its program by `start()`. */
 const sdkOf = (body: string): string => `export function query({ prompt, options }) {

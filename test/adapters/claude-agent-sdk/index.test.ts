@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { processesOf } from "../../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
-import { init, openBench, result, say } from "./sdk-bench.ts";
+import { init, openBench, result, say } from "./sdk-fixture.ts";
 
 const flags = "--restricted --setting-sources --settings --strict-mcp-config --system-prompt-snapshot --tools";
 const asks = `case "$1" in --version) echo "2.1.328 (Claude Code)"; exit;; --help) echo "${flags}"; exit;;`;

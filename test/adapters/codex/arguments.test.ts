@@ -5,7 +5,7 @@ import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { codexArguments } from "../../../adapters/codex/arguments.ts";
 import { codexEnvironment } from "../../../adapters/codex/configuration.ts";
 import { mcpObstacle, mcpServersOf } from "../../../adapters/codex/mcp-servers.ts";
-import { isStrictSchema } from "../../../adapters/codex/native-schema.ts";
+import { isStrictSchema } from "../../../adapters/codex/strict-schema.ts";
 import { toToml } from "../../../adapters/codex/toml.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";

@@ -3,8 +3,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { readNotice, toolName } from "../../../adapters/codex/acp.ts";
 import { createCodexReader } from "../../../adapters/codex/events.ts";
+import { explainFailure } from "../../../adapters/codex/failures.ts";
 import { combine, readSessionUsage, readTurnUsage, toldUsage } from "../../../adapters/codex/usage.ts";
-import { explainFailure } from "../../../adapters/codex/verdict.ts";
 import type { Step } from "../../../adapters/shared/agent-program/run-program.ts";
 
 /** What a recorded stream of Codex 0.169.0 means. */

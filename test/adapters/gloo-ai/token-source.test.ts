@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { createAuthorisedFetch } from "../../../adapters/gloo-ai/authorised-fetch.ts";
+import { createAuthorisedFetch } from "../../../adapters/gloo-ai/authorized-fetch.ts";
 import { createTokenSource, type TokenClient } from "../../../adapters/gloo-ai/token-source.ts";
 import type { ModelFetch } from "../../../adapters/shared/model-api/model-endpoint.ts";
 import { createModelHttp } from "../../../adapters/shared/model-api/model-http.ts";

@@ -7,7 +7,7 @@ import { httpApiConnection } from "../../../adapters/opencode/http-api.ts";
 import { permissionsOf } from "../../../adapters/opencode/permissions.ts";
 import type { ProgramConnection, ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
-import { contextOf, requestIn, rulesOf } from "./given.ts";
+import { contextOf, requestIn, rulesOf } from "./fixtures.ts";
 import { createScriptedServer, type ScriptedBehaviour } from "./scripted-server.ts";
 
 interface Given {

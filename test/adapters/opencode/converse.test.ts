@@ -4,7 +4,7 @@ import { converse } from "../../../adapters/opencode/converse.ts";
 import type { OpenCodeStart } from "../../../adapters/opencode/start.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { contextOf, requestIn } from "./given.ts";
+import { contextOf, requestIn } from "./fixtures.ts";
 import { createScriptedServer, type ScriptedBehaviour } from "./scripted-server.ts";
 
 const rules = [{ permission: "*", pattern: "*", action: "deny" }];

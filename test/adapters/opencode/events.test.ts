@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRunReader } from "../../../adapters/opencode/events.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
-import { meaningOf } from "./meaning-of.ts";
+import { meaningOf } from "./group-steps.ts";
 
 /** What a recorded stream of `opencode run --format json` 1.18.33 means. */
 function replay(name: string) {

@@ -5,7 +5,7 @@ import { findCredentials } from "../../../adapters/opencode/credentials.ts";
 import { find } from "../../../adapters/opencode/program.ts";
 import { chooseModel, findProviders, isPriced, providerConfig } from "../../../adapters/opencode/providers.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
-import { contextOf } from "./given.ts";
+import { contextOf } from "./fixtures.ts";
 
 describe("providers", () => {
   test.each<[env: Record<string, string>, config: Record<string, unknown>, providers: string[]]>([

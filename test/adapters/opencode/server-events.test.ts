@@ -6,7 +6,7 @@ import { readEventStream } from "../../../adapters/opencode/event-stream.ts";
 import { createServerReader } from "../../../adapters/opencode/server-events.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
 import { cpuCost } from "../../cpu-time.ts";
-import { meaningOf } from "./meaning-of.ts";
+import { meaningOf } from "./group-steps.ts";
 
 /** What `GET /event` of `opencode serve` 1.18.33 brought; the news of its plugins is cut out. */
 const recorded = (name: string): Buffer => readFileSync(path.join(import.meta.dirname, "recorded", `serve-${name}.sse`));

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, sym
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { configText } from "../../../adapters/opencode/config.ts";
+import { configText } from "../../../adapters/opencode/configuration.ts";
 import type { OpenCodeConnection } from "../../../adapters/opencode/permissions.ts";
 import { openCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
 import { findRepository, findWorkspaceCode } from "../../../adapters/opencode/workspace-code.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
-import { contextOf, requestIn } from "./given.ts";
+import { contextOf, requestIn } from "./fixtures.ts";
 
 const withKey = contextOf({}, { ANTHROPIC_API_KEY: "sk-secret", PATH: "/bin", AWS_SECRET_ACCESS_KEY: "other", HOME: "/operator" });
 

@@ -1,8 +1,8 @@
 import { readSettings } from "bridge-council";
 import { expect, test } from "vitest";
-import { chooseModels, settingsNotes } from "../../adapters/council/bridge-council.ts";
-import type { CouncilTask } from "../../adapters/council/council-kind.ts";
-import { createAdapterConfig } from "../conformance/adapter-config.ts";
+import type { CouncilTask } from "../../../adapters/council/council-kind.ts";
+import { chooseModels, settingsNotes } from "../../../adapters/council/panel-council.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 
 const gone = { model: "a/gone", reason: "not found in provider model list" };
 

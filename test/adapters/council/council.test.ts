@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { BridgeReport, CouncilReport } from "bridge-council";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 import { expert, finding, openCouncil, shareBridge, startBridge } from "./open-council.ts";
 
 shareBridge();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readTurnUsage } from "../../../adapters/claude/acp-usage.ts";
+import { readTurnUsage } from "../../../adapters/claude/usage.ts";
 
 describe("one call is counted", () => {
   test("without thinking, where thinking is not told", () => {

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../bridge-program.ts";
+import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../../bridge-program.ts";
 
-const player = path.resolve(import.meta.dirname, "../fixtures/programs/role-player.js");
+const player = path.resolve(import.meta.dirname, "../../fixtures/programs/role-player.js");
 export const expert = "Application Security Engineer";
 export const finding = (severity: string, title: string, more: object = {}) => ({
   type: "finding",

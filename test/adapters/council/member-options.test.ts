@@ -1,10 +1,10 @@
 import { createSpending, readSettings } from "bridge-council";
 import { expect, test } from "vitest";
 import type { ProviderDescription } from "#contract";
-import { memberOptions } from "../../adapters/council/bridge-council.ts";
-import type { CouncilTask } from "../../adapters/council/council-kind.ts";
-import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
-import { createAdapterConfig } from "../conformance/adapter-config.ts";
+import type { CouncilTask } from "../../../adapters/council/council-kind.ts";
+import { memberOptions } from "../../../adapters/council/panel-council.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { createInMemoryAdapter } from "../in-memory-adapter.ts";
 
 const described: ProviderDescription = {
   health: "healthy",

@@ -1,8 +1,8 @@
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 import type { Verdict } from "../shared/agent-program/run-program.ts";
 import { apiKeyName } from "./configuration.ts";
+import { credentialsAdvice } from "./failures.ts";
 import { mcpObstacle } from "./mcp-servers.ts";
-import { credentialsAdvice } from "./verdict.ts";
 
 const sessionId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 

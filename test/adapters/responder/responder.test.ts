@@ -3,12 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { dispatchTask, startBridgeProgram, taskInState } from "../bridge-program.ts";
-import { isAlive } from "../is-alive.ts";
-import { json, startScriptedServer } from "../packages/bridge-client/scripted-server.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { dispatchTask, startBridgeProgram, taskInState } from "../../bridge-program.ts";
+import { isAlive } from "../../is-alive.ts";
+import { json, startScriptedServer } from "../../packages/bridge-client/scripted-server.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 
-const programs = path.resolve(import.meta.dirname, "../fixtures/programs");
+const programs = path.resolve(import.meta.dirname, "../../fixtures/programs");
 interface Result {
   output?: string;
   outputs: { ok?: boolean; iterations?: number; artifacts: string[]; validationLog?: string };

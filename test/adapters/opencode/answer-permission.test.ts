@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { ApprovalAnswer } from "#contract";
-import { createAnswering, type Question } from "../../../adapters/opencode/answer-questions.ts";
+import { createAnswering, type Question } from "../../../adapters/opencode/answer-permission.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { contextOf, requestIn } from "./given.ts";
+import { contextOf, requestIn } from "./fixtures.ts";
 
 /** Sessions that ask, and somebody who answers when the test says so; `log` holds what OpenCode is told, in its order. */
 function open() {

@@ -2,10 +2,10 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ExecutionResult } from "#contract";
-import { createBridgeAdapter } from "../../adapters/council/index.ts";
-import { programCapabilities } from "../../adapters/shared/agent-program/capabilities.ts";
-import { createAdapterConfig } from "../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { createBridgeAdapter } from "../../../adapters/council/index.ts";
+import { programCapabilities } from "../../../adapters/shared/agent-program/capabilities.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 
 const known = { usage: { inputTokens: 100, outputTokens: 10 }, costUsd: 0.1 };
 

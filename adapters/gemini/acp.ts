@@ -8,10 +8,10 @@ import type { ProgramConnection } from "../shared/agent-program/agent-program.ts
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import type { Verdict } from "../shared/agent-program/run-program.ts";
 import type { TaskStory } from "../shared/agent-program/task-story.ts";
+import { createSpokenText, type SpokenText } from "./answer-text.ts";
 import { commonArguments } from "./arguments.ts";
 import { capabilities, findGemini } from "./cli.ts";
 import { judgeAnswer } from "./judge-answer.ts";
-import { createSpokenText, type SpokenText } from "./spoken-text.ts";
 import { geminiEnvironment, prepareStart } from "./start.ts";
 
 const quotaSchema = z.object({

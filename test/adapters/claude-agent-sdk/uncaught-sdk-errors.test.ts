@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { dispatchTask, startBridgeProgram, taskInState } from "../../bridge-program.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
-import { installSdk } from "./sdk-bench.ts";
+import { installSdk } from "./sdk-fixture.ts";
 
 /** Fails in every way in which nobody can catch it, when it is loaded, when it is asked, on its way, and when it is called back; and answers. */
 const failing = `import { EventEmitter } from "node:events";

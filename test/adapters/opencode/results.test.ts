@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { errorSchema, explainError, explainFinish, explainRetries } from "../../../adapters/opencode/failures.ts";
-import { startUntilAlone } from "../../../adapters/opencode/first-starts.ts";
-import { readTool, type ToolPart } from "../../../adapters/opencode/tools.ts";
+import { startUntilAlone } from "../../../adapters/opencode/retry-start.ts";
+import { readTool, type ToolPart } from "../../../adapters/opencode/tool-calls.ts";
 import { createTally, type StepFinish } from "../../../adapters/opencode/usage.ts";
 import type { Ending } from "../../../adapters/shared/agent-program/agent-program.ts";
 

@@ -1,10 +1,10 @@
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { createCallReader, readCallLog } from "../../../adapters/gemini/call-log.ts";
+import { createSpokenText, type SpokenText } from "../../../adapters/gemini/answer-text.ts";
 import { createGeminiReader } from "../../../adapters/gemini/events.ts";
 import { judgeAnswer } from "../../../adapters/gemini/judge-answer.ts";
-import { createSpokenText, type SpokenText } from "../../../adapters/gemini/spoken-text.ts";
+import { createCallReader, readCallLog } from "../../../adapters/gemini/telemetry-log.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 

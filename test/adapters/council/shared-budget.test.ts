@@ -3,10 +3,10 @@ import path from "node:path";
 import { type CouncilReport, createSpending, shareEvenly } from "bridge-council";
 import { expect, onTestFinished, test } from "vitest";
 import type { AdapterConfig, ExecutionAdapter } from "#contract";
-import { createDeepCouncilAdapter } from "../../adapters/council/index.ts";
-import { createAdapterConfig } from "../conformance/adapter-config.ts";
-import { startTask } from "../runtimes/start-task.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { createDeepCouncilAdapter } from "../../../adapters/council/index.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { startTask } from "../../runtimes/start-task.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 
 const outputs = [{ type: "finding", severity: "HIGH", title: "Tokens never expire", description: "They do not." }];
 const cross_domain_signals = Array.from({ length: 20 }, (_, index) => ({ domain: `field ${index}`, reason: "It may matter." }));

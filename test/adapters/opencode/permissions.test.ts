@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import { areAsAsked, type OpenCodeConnection, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
-import { requestIn, rulesOf } from "./given.ts";
+import { requestIn, rulesOf } from "./fixtures.ts";
 
 const rightsOf = (changes: Partial<ExecutionRequest>, repository: string | null = null, connection: OpenCodeConnection = "http-api") =>
   permissionsOf(

@@ -3,12 +3,12 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSy
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { acpUsage, explainAcpEnd, geminiAcpProfile, toolInput } from "../../../adapters/gemini/acp-profile.ts";
+import { acpUsage, explainAcpEnd, geminiAcpProfile, toolInput } from "../../../adapters/gemini/acp.ts";
 import { cliArguments } from "../../../adapters/gemini/arguments.ts";
+import { geminiSettings } from "../../../adapters/gemini/configuration.ts";
 import { findCredentials } from "../../../adapters/gemini/credentials.ts";
-import { escapeMentions } from "../../../adapters/gemini/mentions.ts";
+import { escapeMentions } from "../../../adapters/gemini/escape-mentions.ts";
 import { policyOf } from "../../../adapters/gemini/policy.ts";
-import { geminiSettings } from "../../../adapters/gemini/settings.ts";
 import { prepareStart } from "../../../adapters/gemini/start.ts";
 import { findObeyedFile, needsTrust } from "../../../adapters/gemini/workspace-trust.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";

@@ -2,10 +2,10 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { AdapterConfig, ExecutionAdapter } from "#contract";
-import { createDeepCouncilAdapter } from "../../adapters/council/index.ts";
-import { createAdapterConfig } from "../conformance/adapter-config.ts";
-import { startTask } from "../runtimes/start-task.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { createDeepCouncilAdapter } from "../../../adapters/council/index.ts";
+import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { startTask } from "../../runtimes/start-task.ts";
+import { temporaryDirectory } from "../../temporary-directory.ts";
 
 test.each([
   ["implementation", 1],

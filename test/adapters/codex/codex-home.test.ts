@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { makeHome, makeHomeWithSettings } from "../../../adapters/codex/home.ts";
+import { makeHome, makeHomeWithSettings } from "../../../adapters/codex/codex-home.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 
