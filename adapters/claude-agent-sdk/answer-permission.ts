@@ -4,17 +4,17 @@ import { decideCall } from "../shared/agent-program/decide-call.ts";
 import { unlessAborted } from "../shared/agent-program/unless-aborted.ts";
 import type { CanUseTool } from "./sdk.ts";
 
-/** Makes who answers the questions of a task's program, until it is gone. However the wait for an answer ends, without a yes it is a no. */
-export function createAnswering(task: ProgramTask, gone: AbortSignal): CanUseTool {
+/** Creates the `canUseTool` callback of a task. It denies a call when the task stops or the program exits (`exited`) before a decision. */
+export function createPermissionHandler(task: ProgramTask, exited: AbortSignal): CanUseTool {
   return AsyncResource.bind(async (toolName, input, { signal, toolUseID: toolCallId }) => {
-    // The SDK hands a question on at once, and what the program has told before it in its turn.
+    // The SDK calls this before it delivers messages that the program sent earlier; those come first.
     await new Promise(setImmediate);
     task.story.invokeTool(toolCallId, toolName, input);
-    const stopped = AbortSignal.any([signal, task.signal, gone]);
+    const stopped = AbortSignal.any([signal, task.signal, exited]);
     const decision = stopped.aborted ? null : await unlessAborted(decideCall(task, { toolCallId, toolName, input }), stopped, 0);
     if (decision === null || stopped.aborted) return { behavior: "deny", message: "The task is being stopped." };
     if (decision.allow) return { behavior: "allow", updatedInput: input };
-    // All that the model hears of it, so it says what has happened, too.
+    // The model receives only this message, so it also states that the call did not run.
     return { behavior: "deny", message: `The call was refused permission and has not run: ${decision.reason}` };
   });
 }

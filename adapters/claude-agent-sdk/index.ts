@@ -1,19 +1,18 @@
 import type { ExecutionAdapter } from "#contract";
 import type { AgentProgram } from "../shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
-import { askLogin } from "../shared/claude-code/login.ts";
-import { homeSetting } from "./home-setting.ts";
+import { findCredentials } from "./credentials.ts";
 import { inProcessConnection } from "./in-process.ts";
 
 const claudeAgentSdk: AgentProgram = {
   provider: "claude-agent-sdk",
   connections: [inProcessConnection],
-  findCredentials: (_, argv, context) => askLogin(argv.slice(0, 1), context, homeSetting),
-  multiAgent: "sub-agents of its own, by its tool Agent; they work in the task's process and rights",
+  findCredentials,
+  multiAgent: "sub-agents through its Agent tool; they run in the task's process with the task's permissions",
   timeoutMultiplier: 1,
 };
 
-/** Runs tasks on the Claude Agent SDK. */
+/** Creates the adapter for the Claude Agent SDK. */
 export function createClaudeAgentSdkAdapter(): Required<ExecutionAdapter> {
   return createProgramAdapter(claudeAgentSdk);
 }

@@ -1,9 +1,11 @@
 import type { Connection } from "#contract";
 import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { askLogin } from "../shared/claude-code/login.ts";
-import { homeSetting } from "./home-setting.ts";
 
-/** Looks for the credentials of Claude Code. */
+/** The setting that error messages about missing credentials refer to. */
+export const HOME_SETTING = "BRIDGE_CLAUDE_HOME";
+
+/** Checks whether Claude Code has credentials. */
 export const findCredentials = (connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials> =>
-  // The agent of the acp connection hands the question on to the program that it brings along.
-  askLogin(connection === "acp" ? [...argv, "--cli"] : argv, context, homeSetting);
+  // With `--cli`, `claude-agent-acp` runs its bundled Claude Code.
+  askLogin(connection === "acp" ? [...argv, "--cli"] : argv, context, HOME_SETTING);

@@ -3,7 +3,7 @@ import type { NormalizedUsage } from "#contract";
 
 const count = z.number().nonnegative();
 const usageSchema = z.object({ inputTokens: count, outputTokens: count, cachedReadTokens: count, cachedWriteTokens: count });
-/** The same numbers, one of them under another name. */
+/** Counts per model name one field differently. */
 const rowSchema = z
   .object({ inputTokens: count, outputTokens: count, cachedInputTokens: count, cachedWriteTokens: count })
   .transform(({ cachedInputTokens, ...rest }) => ({ ...rest, cachedReadTokens: cachedInputTokens }));
@@ -17,16 +17,16 @@ const responseSchema = z.object({
     .catch(null),
 });
 
-/** What the answer to a prompt tells of the turn. */
+/** Usage of one turn. */
 export interface TurnUsage {
   usage?: NormalizedUsage;
-  /** Only when there was but one. */
+  /** Absent if the turn used several models. */
   model?: string;
 }
 
 /**
- * Reads the answer to a prompt. `usage` in it leaves sub-agents out, the rows by model count them; those of a resumed session's first turn
- * are again without them. The counts of the prompt do not overlap, and thinking is not told.
+ * Reads the usage from a prompt response. The field `usage` excludes sub-agents; the rows per model include them, except in the first turn
+ * of a resumed session. Input and cache counts do not overlap. Claude Code does not report thinking tokens here.
  */
 export function readTurnUsage(response: unknown): TurnUsage {
   const { usage, _meta } = responseSchema.safeParse(response).data ?? {};

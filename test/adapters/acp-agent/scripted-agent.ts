@@ -6,19 +6,19 @@ import { temporaryDirectory } from "../../temporary-directory.ts";
 
 const agent = path.join(import.meta.dirname, "../../fixtures/programs/acp-agent.js");
 
-/** The scripted agent as an operator would name it: its steps come with the message, so it is started as any other. */
+/** The command of the scripted agent. It reads its steps from the message, so an operator could configure the same command. */
 export const scriptedCommand = [process.execPath, agent];
 
-/** A task that plays these steps. */
+/** A request that makes the agent play these steps. */
 export const playing = (...steps: Record<string, unknown>[]): Partial<ExecutionRequest> => ({ message: JSON.stringify({ steps }) });
-/** The same for a turn that goes well. */
+/** A request that makes the agent play these steps and end the turn. */
 export const doing = (...steps: Record<string, unknown>[]) => playing(...steps, { end: {} });
 
-/** The adapter of the scripted agent, described in BRIDGE_ACP_AGENTS so far. */
+/** Creates the adapter of the scripted agent, as if it were described in BRIDGE_ACP_AGENTS. */
 export const createScriptedAgent = (changes: Partial<AcpAgent> = {}) =>
   createAcpAgentAdapter("scripted", { command: scriptedCommand, env: [], home: "agent", modes: {}, ...changes });
 
-/** How to start it where it is to say other things of itself, or of its sessions. */
+/** Returns a command for an agent that answers `initialize` or `session/new` as scripted, or that lacks methods. */
 export async function commandWith(script: { initialize?: object; session?: object; lacks?: string[] }): Promise<string[]> {
   const file = path.join(await temporaryDirectory(), "script.json");
   writeFileSync(file, JSON.stringify(script));

@@ -8,21 +8,21 @@ import { startTask } from "../../runtimes/start-task.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
 
 const scriptedSdk = path.join(import.meta.dirname, "../../fixtures/programs/scripted-sdk.js");
-/** Lines of a program that tells JSON, as a shell prints them. */
+/** Shell commands that print the JSON lines of Claude Code. */
 export const init = `echo '{"type":"system","subtype":"init","session_id":"s-1","model":"m","mcp_servers":[]}'`;
 export const say = (text: string) =>
   `echo '{"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"text","text":"${text}"}]},"parent_tool_use_id":null}'`;
 export const result = (fields: object) => `echo '${JSON.stringify({ type: "result", subtype: "success", is_error: false, ...fields })}'`;
 
-/** Puts there an SDK, the scripted one or this code, and a program that is this shell script. */
+/** Installs an SDK in `root`, by default the scripted one, and a program that is this shell script; null for no program. */
 export function installSdk(
   root: string,
   {
     sdk,
     script,
-    beside = false,
+    hasPlatformPackage = false,
     interpreter = "#!/bin/sh",
-  }: { sdk?: string | undefined; script: string | null; beside?: boolean; interpreter?: string },
+  }: { sdk?: string | undefined; script: string | null; hasPlatformPackage?: boolean; interpreter?: string },
 ) {
   const directory = path.join(root, "sdk");
   const modules = path.join(directory, "node_modules/@anthropic-ai");
@@ -35,24 +35,24 @@ export function installSdk(
   if (sdk === undefined) cpSync(scriptedSdk, module);
   else writeFileSync(module, sdk);
   const platform = `claude-agent-sdk-${process.platform}-${process.arch}`;
-  if (beside) install(platform, { version: "9.9.9" });
-  const program = beside ? path.join(modules, platform, "claude") : path.join(root, "claude");
+  if (hasPlatformPackage) install(platform, { version: "9.9.9" });
+  const program = hasPlatformPackage ? path.join(modules, platform, "claude") : path.join(root, "claude");
   if (script !== null) writeFileSync(program, `${interpreter}\n${script}\n`, { mode: 0o755 });
   return { directory, program };
 }
 
-/** An adapter whose SDK is the scripted one, or this code, and whose program is this shell script. */
-export async function openBench(
+/** Creates an initialized adapter with an SDK, by default the scripted one, and a program that is this shell script. */
+export async function openSdk(
   script: string | null,
   {
     sdk,
-    beside = false,
+    hasPlatformPackage = false,
     interpreter = "#!/bin/sh",
     requestApproval,
     ...settings
   }: {
     sdk?: string;
-    beside?: boolean;
+    hasPlatformPackage?: boolean;
     interpreter?: string;
     requestApproval?: AdapterConfig["requestApproval"];
     package?: string | undefined;
@@ -60,7 +60,7 @@ export async function openBench(
   } = {},
 ) {
   const root = await temporaryDirectory();
-  const { directory, program } = installSdk(root, { sdk, script, beside, interpreter });
+  const { directory, program } = installSdk(root, { sdk, script, hasPlatformPackage, interpreter });
 
   const adapter = createClaudeAgentSdkAdapter();
   onTestFinished(() => adapter.shutdown());

@@ -5,7 +5,7 @@ import { dispatchTask, startBridgeProgram, taskInState } from "../../bridge-prog
 import { temporaryDirectory } from "../../temporary-directory.ts";
 import { installSdk } from "./sdk-fixture.ts";
 
-/** Fails in every way in which nobody can catch it, when it is loaded, when it is asked, on its way, and when it is called back; and answers. */
+/** An SDK that answers, but throws errors that no caller can catch: at load time, in `query`, in timers and in callbacks. */
 const failing = `import { EventEmitter } from "node:events";
 Promise.reject(new Error("fault: loaded"));
 export function query({ options }) {
@@ -25,7 +25,7 @@ export function query({ options }) {
   } };
 }`;
 
-/** A program that passes the preflight, and lives a little while. */
+/** A program that passes the preflight and exits after a short time. */
 const script = `case "$*" in
   --version) echo "2.1.328 (Claude Code)";;
   --help) echo "--restricted --setting-sources --settings --strict-mcp-config --system-prompt-snapshot --tools";;
@@ -33,7 +33,7 @@ const script = `case "$*" in
   *) echo heard; sleep 0.1;;
 esac`;
 
-test("what an SDK fails at where nobody waits for it is logged, and ends neither its task nor Bridge", async () => {
+test("uncaught errors of the SDK are logged and end neither the task nor Bridge", async () => {
   const root = await temporaryDirectory();
   const { directory, program } = installSdk(root, { sdk: failing, script });
   const bridge = await startBridgeProgram(root, {
@@ -50,7 +50,7 @@ test("what an SDK fails at where nobody waits for it is logged, and ends neither
   const other = await start({ provider: "command", agentId: "other", message: "wait" });
   const task = await start({ provider: "claude-agent-sdk", agentId: "a", message: "hello", profile: "modify", approvals: "deny" });
   expect(await taskInState(bridge, task, "completed")).toMatchObject({ result: { status: "ok", output: "Hello." } });
-  const faults = () => bridge.log.filter(({ msg }) => String(msg).startsWith("the Claude Agent SDK has failed"));
+  const faults = () => bridge.log.filter(({ msg }) => String(msg).startsWith("uncaught error in the Claude Agent SDK"));
   const words = ["loaded", "asked", "later", "heard", "ended", "no error", "emitted", "told"];
   await expect.poll(() => words.filter((word) => !JSON.stringify(faults()).includes(`fault: ${word}`)), { timeout: 5_000 }).toEqual([]);
   expect(faults().filter(({ taskId }) => taskId === task)).toHaveLength(words.length - 1);
@@ -61,7 +61,7 @@ test("what an SDK fails at where nobody waits for it is logged, and ends neither
   expect(await bridge.exited).toBe(0);
 });
 
-test("a fault that is not an SDK's stops Bridge as ever", async () => {
+test("an uncaught error of another adapter stops Bridge", async () => {
   const root = await temporaryDirectory();
   const file = path.join(root, "faulty.js");
   writeFileSync(

@@ -16,11 +16,11 @@ test.each<[string, string, unknown, unknown]>([
   ["a result without text", "_claude/sdkMessage", { ...result, result: "" }, null],
   ["another message", "_claude/sdkMessage", { type: "system", subtype: "init" }, null],
   ["another notification", "_auth/status_update", result, null],
-])("%s of the SDK", (_, method, message, notice) => {
+])("an SDK message is read: %s", (_, method, message, notice) => {
   expect(readExtension(method, { sessionId: "s", message })).toEqual(notice);
 });
 
-test("a message without an id is a notice of the program, and one about a refusal discards the text before it", () => {
+test("a message without an id is a notice, and a notice about a refusal discards the preceding text", () => {
   const chunk = (text: string, fields = {}) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...fields });
   expect(readNotice(chunk("Hello.", { messageId: "m" }))).toBeNull();
   expect(readNotice({ sessionUpdate: "plan", entries: [] })).toBeNull();

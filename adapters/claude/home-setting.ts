@@ -1,2 +1,0 @@
-/** The setting that an operator whose login is not found is told of. */
-export const homeSetting = "BRIDGE_CLAUDE_HOME";
