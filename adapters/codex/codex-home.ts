@@ -4,7 +4,10 @@ import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { fixedConfiguration } from "./configuration.ts";
 import { toToml } from "./toml.ts";
 
-/** The modes of a session over ACP: what commands may write. Codex's own modes would ask, and end the task at the first refusal. */
+/**
+ * Session modes over ACP, which define where commands may write. The built-in modes ask for approval and end the task at the first
+ * rejection.
+ */
 export const modes = { inspect: "permission-profile:bridge-inspect", modify: "permission-profile:bridge-modify" } as const;
 
 const acpConfiguration = {
@@ -16,20 +19,20 @@ const acpConfiguration = {
   },
 };
 
-/** The directory of Codex in an agent's home. A task can replace it by a link, which Bridge removes. */
+/** Directory of Codex in an agent's home. A task can replace it with a link, which Bridge removes. */
 const CODEX_DIRECTORY = ".codex";
 
-/** Makes the home of Codex, which does not start without one. The operator's own is left as it is. */
+/** Creates CODEX_HOME, without which Codex does not start, and returns the variable. Changes nothing in the operator's home directory. */
 export async function makeHome(task: Pick<ProgramTask, "request" | "context">): Promise<Record<string, string>> {
   using home = await openHome(task);
   return home === null ? {} : environmentOf(task);
 }
 
-/** Makes the home of Codex with the settings that Codex reads from its home alone. Tasks of one home may do so at the same time. */
+/** Creates CODEX_HOME with the settings that Codex reads only from there, and returns the variable. Concurrent tasks may share one home. */
 export async function makeHomeWithSettings(task: Pick<ProgramTask, "request" | "context">): Promise<Record<string, string>> {
   using home = await openHome(task);
   if (home === null) return {};
-  // Rules let commands out of the sandbox, and here no flag leaves them aside.
+  // Rules can allow commands outside the sandbox, and codex-acp has no flag to ignore them.
   await removeInside(home, "rules");
   const lines = Object.entries(acpConfiguration).map(([key, value]) => `${key} = ${toToml(value)}\n`);
   await writeFileInside(home, "config.toml", lines.join(""), { obstacles: "remove" });

@@ -1,25 +1,25 @@
 import type { TaskErrorCode } from "#contract";
 import type { Verdict } from "../shared/agent-program/run-program.ts";
 
-/** What to do about missing or rejected credentials. */
-export const credentialsAdvice = "set OPENAI_API_KEY or CODEX_API_KEY, or BRIDGE_CODEX_HOME=user to use your own login";
+/** Advice for missing or rejected credentials. */
+export const CREDENTIALS_ADVICE = "set OPENAI_API_KEY or CODEX_API_KEY, or BRIDGE_CODEX_HOME=user to use your own login";
 
-/** How Codex words what went wrong; it gives no codes, and hides the status of some. */
-const wordings: readonly (readonly [RegExp, TaskErrorCode])[] = [
+/** Error codes by the text of the message, because Codex reports no codes and omits the HTTP status of some errors. */
+const MESSAGE_PATTERNS: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/status:? 40[13]\b|missing environment variable|not logged in|log ?in again|sign in again|access token/i, "authentication_required"],
   [/status:? 429\b|rate limit|usage limit|quota/i, "rate_limited"],
   [/session budget/i, "budget_exceeded"],
 ];
 
-/** What an error means that Codex tells of its turn. */
+/** Maps the error message of a failed turn to a verdict. */
 export function explainFailure(message: string): Verdict {
-  const errorCode = wordings.find(([wording]) => wording.test(message))?.[1] ?? "model_error";
-  const advice = errorCode === "authentication_required" ? `. To log in, ${credentialsAdvice}.` : "";
-  return { status: "error", errorCode, error: `Codex reports: ${readable(message)}${advice}` };
+  const errorCode = MESSAGE_PATTERNS.find(([pattern]) => pattern.test(message))?.[1] ?? "model_error";
+  const advice = errorCode === "authentication_required" ? `. To log in, ${CREDENTIALS_ADVICE}.` : "";
+  return { status: "error", errorCode, error: `Codex reports: ${extractMessage(message)}${advice}` };
 }
 
-/** Some errors are the vendor's whole answer. */
-function readable(message: string): string {
+/** Extracts the message if the error is the whole JSON response of the API. */
+function extractMessage(message: string): string {
   try {
     const { error } = JSON.parse(message) as { error?: { message?: unknown } };
     return typeof error?.message === "string" ? error.message : message;

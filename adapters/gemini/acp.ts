@@ -8,11 +8,11 @@ import type { ProgramConnection } from "../shared/agent-program/agent-program.ts
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import type { Verdict } from "../shared/agent-program/run-program.ts";
 import type { TaskStory } from "../shared/agent-program/task-story.ts";
-import { createSpokenText, type SpokenText } from "./answer-text.ts";
+import { type AnswerText, createAnswerText } from "./answer-text.ts";
 import { commonArguments } from "./arguments.ts";
 import { capabilities, findGemini } from "./cli.ts";
-import { judgeAnswer } from "./judge-answer.ts";
 import { geminiEnvironment, prepareStart } from "./start.ts";
+import { applyTelemetryLog } from "./telemetry-log.ts";
 
 const quotaSchema = z.object({
   quota: z.object({
@@ -22,10 +22,13 @@ const quotaSchema = z.object({
 });
 
 /**
- * Gemini over the Agent Client Protocol. `cli` is preferred, because this connection cannot resume a session (loading one damages it), reports only the
- * inputs of commands and edits and the text outputs of tools, reports no thinking, does not distinguish a truncated or withheld answer from any other, and
- * reads the settings of a workspace that it trusts. So it trusts none, stays in its mode
- * `default`, and has no MCP servers, which need trust; the policy of the task and Bridge's answers to its questions allow the rest.
+ * Profile of Gemini CLI over the Agent Client Protocol. The connection `cli` is preferred, because this one
+ *
+ * - cannot resume a session, because loading a session damages it;
+ * - reports only the inputs of commands and edits, the text outputs of tools, and no thinking;
+ * - does not distinguish a truncated or withheld answer from a complete one;
+ * - reads the settings of a trusted workspace. So no workspace is trusted here, the mode is always `default`, and MCP servers, which need
+ *   trust, are not available. The task's policy and Bridge's answers to permission requests enforce the profile.
  */
 export const geminiAcpProfile: AcpProfile = {
   capabilities: { ...capabilities, sessionResume: false, mcpServers: false, tools: false, approvals: true },
@@ -36,7 +39,7 @@ export const geminiAcpProfile: AcpProfile = {
     return { argv: [...argv, "--acp", ...commonArguments(task.request, policyFile)], env };
   },
   launchProbe: (argv, context) => ({ argv: [...argv, "--acp"], env: geminiEnvironment(context) }),
-  obstacleTo: ({ mcpServers = [] }) => (mcpServers.length > 0 ? "it has no MCP servers: dispatch without them." : null),
+  obstacleTo: ({ mcpServers = [] }) => (mcpServers.length > 0 ? "it does not support MCP servers. Omit mcpServers." : null),
   prompt: (request) => promptOf(request, request.systemPrompt),
   toolName,
   toolInput,
@@ -47,12 +50,12 @@ export const geminiAcpProfile: AcpProfile = {
 
 const SHELL = "run_shell_command";
 
-/** The id of a call begins with the name of its tool. */
+/** Reads the tool name from the beginning of the call id. */
 function toolName({ toolCallId }: AcpToolCall): string | undefined {
   return /^(\w+?)__/.exec(toolCallId)?.[1];
 }
 
-/** Of a command the title is the command itself; of an edit a question shows the file. */
+/** Reads the input of a command from the title, and that of an edit from the diff in a permission request. */
 export function toolInput(call: AcpToolCall): Record<string, unknown> | undefined {
   if (toolName(call) === SHELL && typeof call.title === "string") return { command: call.title };
   const diff = call.content?.find(({ type }) => type === "diff");
@@ -61,43 +64,50 @@ export function toolInput(call: AcpToolCall): Record<string, unknown> | undefine
 
 const agent = createAcpConnection(geminiAcpProfile);
 
-/** Gemini over the Agent Client Protocol, whose answers are judged by its own log. */
+/** Runs tasks over the Agent Client Protocol and corrects their results with Gemini's telemetry log. */
 export const acpConnection: ProgramConnection = {
   ...agent,
   async execute(task, argv) {
-    const spoken = createSpokenText();
-    return await judgeAnswer(task, await agent.execute({ ...task, story: noting(task.story, spoken) }, argv), spoken);
+    const answer = createAnswerText();
+    return await applyTelemetryLog(task, await agent.execute({ ...task, story: recordText(task.story, answer) }, argv), answer);
   },
 };
 
-/** The same story, whose text is noted by the clock of Bridge: the agent's updates carry no time. */
-function noting(story: TaskStory, spoken: SpokenText): TaskStory {
-  const noted: Pick<TaskStory, "say" | "invokeTool" | "completeTool"> = {
+/** Wraps the task's event writer to record its text with Bridge's clock, because the agent's updates carry no time. */
+function recordText(story: TaskStory, answer: AnswerText): TaskStory {
+  const recording: Pick<TaskStory, "say" | "invokeTool" | "completeTool"> = {
     say(text) {
-      spoken.say(text, Date.now());
+      answer.add(text, Date.now());
       story.say(text);
     },
     invokeTool(...call) {
-      spoken.clear();
+      answer.clear();
       story.invokeTool(...call);
     },
     completeTool(...end) {
-      spoken.clear();
+      answer.clear();
       story.completeTool(...end);
     },
   };
-  return Object.assign(Object.create(story) as TaskStory, noted);
+  return Object.assign(Object.create(story) as TaskStory, recording);
 }
 
-/** What a turn has used; thinking is not told, so the output stands without it. */
+/** Reads the usage of a turn. Gemini does not report thinking here, so the output excludes it. */
 export function acpUsage({ _meta }: Pick<PromptResponse, "_meta">): NormalizedUsage | undefined {
   const counted = quotaSchema.safeParse(_meta).data?.quota.token_count;
   return counted === undefined ? undefined : { inputTokens: counted.input_tokens, outputTokens: counted.output_tokens };
 }
 
-/** Only a call of the model that came to its end is counted: none was. After a tool the end of the last one cannot be told. */
+/**
+ * Detects a turn without a complete model call: Gemini counts tokens only of complete calls, so the usage is 0. After a tool call, an
+ * incomplete last call cannot be detected.
+ */
 export function explainAcpEnd(response: PromptResponse): Verdict | undefined {
   const usage = acpUsage(response);
   if (response.stopReason !== "end_turn" || usage === undefined || usage.inputTokens + usage.outputTokens > 0) return undefined;
-  return { status: "error", errorCode: "model_error", error: "Gemini got no whole answer from the model; over acp it does not say why." };
+  return {
+    status: "error",
+    errorCode: "model_error",
+    error: "Gemini received no complete answer from the model. It does not report the reason over acp.",
+  };
 }

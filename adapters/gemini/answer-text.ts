@@ -1,18 +1,18 @@
-/** The text since the last tool, with times. Which part was discarded is known only after the end of the task. */
-export interface SpokenText {
-  /** `at` in ms since the epoch. */
-  say(text: string, at: number): void;
-  /** Reports that a tool was used: earlier text is not part of the answer. */
+/** Text since the last tool call, with times. The telemetry log shows only after the task which part of it Gemini discarded. */
+export interface AnswerText {
+  /** Adds text that arrived at this time, in ms since the epoch. */
+  add(text: string, at: number): void;
+  /** Removes the text so far, because text before a tool call is not part of the answer. */
   clear(): void;
-  /** The text from this time on. */
+  /** Returns the text that arrived at this time or later. */
   since(time: number): string;
 }
 
-/** Creates the recorder for the text of one task. */
-export function createSpokenText(): SpokenText {
+/** Creates the recorder for the answer of one task. */
+export function createAnswerText(): AnswerText {
   let pieces: { text: string; at: number }[] = [];
   return {
-    say: (text, at) => void pieces.push({ text, at }),
+    add: (text, at) => void pieces.push({ text, at }),
     clear() {
       pieces = [];
     },

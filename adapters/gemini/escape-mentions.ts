@@ -1,30 +1,30 @@
 import { readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { helperAgents } from "./policy.ts";
+import { HELPER_AGENTS } from "./policy.ts";
 
-/** What the program takes for a mention: an at sign, and behind it all that could be part of a path. */
-const mentions = /(?<!\\)@([^ \t\r\n,;!?()[\]{}]+)/g;
-/** Words with dots, dashes and slashes between them, such as a host or the name of a package: a path without any way to hide what it names. */
-const plain = /^\/?[\p{L}\p{N}_]+(?:[./-][\p{L}\p{N}_]+)*\.?$/u;
-/** Where paths mean something else to the program than to Bridge. */
-const relativeToWho = /^\/(?:proc|dev)(?:\/|$)/;
+/** Text that Gemini parses as a mention: an at sign, followed by characters that can be part of a path. */
+const MENTION = /(?<!\\)@([^ \t\r\n,;!?()[\]{}]+)/g;
+/** Words separated by dots, dashes and slashes, such as a host or a package name. Such a path cannot disguise the file that it names. */
+const PLAIN_PATH = /^\/?[\p{L}\p{N}_]+(?:[./-][\p{L}\p{N}_]+)*\.?$/u;
+/** Directories in which a path can name another file for Gemini than for Bridge. */
+const PROCESS_DEPENDENT = /^\/(?:proc|dev)(?:\/|$)/;
 
 /**
- * Keeps the program from putting files into a prompt: it takes `@path` for an order to do so where the path is one of the workspace, however
- * it is written, and then changes the text around it as well. A backslash is its own way to say that no file is meant; what plainly names
- * no file, and none of the program's agents, stays as it is. Where the program `searches` for files that are like a word, nothing does.
+ * Prevents Gemini from inserting files into a prompt. Gemini replaces `@path` with the file if the path is in the workspace, in any
+ * spelling, and changes the surrounding text. A backslash before the at sign disables this. A plain path that names neither a file nor an
+ * agent of Gemini is not escaped, unless Gemini `searches` for files with similar names.
  */
 export function escapeMentions(prompt: string, cwd: string, { searches }: { searches: boolean }): string {
   if (!prompt.includes("@")) return prompt;
-  const names = new Set<string | undefined>([...entriesOf(cwd), ...helperAgents]);
-  const isNothing = (target: string): boolean =>
-    plain.test(target) && (target.startsWith("/") ? isElsewhere(target, cwd) : !names.has(firstOf(target)));
-  return prompt.replace(mentions, (mention, target: string) => (!searches && isNothing(target) ? mention : `\\${mention}`));
+  const names = new Set<string | undefined>([...entriesOf(cwd), ...HELPER_AGENTS]);
+  const isHarmless = (target: string): boolean =>
+    PLAIN_PATH.test(target) && (target.startsWith("/") ? isOutside(target, cwd) : !names.has(firstSegment(target)));
+  return prompt.replace(MENTION, (mention, target: string) => (!searches && isHarmless(target) ? mention : `\\${mention}`));
 }
 
-/** The program reads files of its workspace alone, by their real path. */
-function isElsewhere(target: string, cwd: string): boolean {
-  if (relativeToWho.test(target)) return false;
+/** Checks whether the real path is outside the workspace; Gemini does not insert such files. */
+function isOutside(target: string, cwd: string): boolean {
+  if (PROCESS_DEPENDENT.test(target)) return false;
   const inside = path.relative(realPathOf(cwd), realPathOf(target));
   return inside === ".." || inside.startsWith(`..${path.sep}`);
 }
@@ -37,8 +37,8 @@ function realPathOf(file: string): string {
   }
 }
 
-/** Where a plain path begins; a dot at its end is the sentence's. */
-const firstOf = (target: string): string | undefined => target.replace(/\.$/, "").split("/", 1)[0];
+/** Returns the first segment of a plain path. A trailing dot ends the sentence and is not part of the path. */
+const firstSegment = (target: string): string | undefined => target.replace(/\.$/, "").split("/", 1)[0];
 
 function entriesOf(directory: string): string[] {
   try {

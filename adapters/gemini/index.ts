@@ -9,15 +9,15 @@ import { findCredentials } from "./credentials.ts";
 
 const gemini: AgentProgram = {
   provider: "gemini",
-  // Over `cli` the program can do more; the profile of `acp` says what it cannot do there.
+  // The connection `cli` is preferred; `geminiAcpProfile` lists the limits of `acp`.
   connections: withApi([cliConnection, acpConnection], apiConnection),
   findCredentials: async (connection, _argv, context) =>
     connection === "api" ? await apiConnection.findCredentials(context) : findCredentials(context),
-  multiAgent: "its own agents work in the same process, bound by the same policy",
+  multiAgent: "built-in agents; they run in the task's process under the task's policy",
   timeoutMultiplier: 1,
 };
 
-/** Runs tasks with Gemini CLI. */
+/** Creates the adapter for Gemini CLI. */
 export function createGeminiAdapter(): Required<ExecutionAdapter> {
   return createProgramAdapter(gemini);
 }

@@ -1,11 +1,12 @@
 /**
- * The code that Gemini CLI runs before its own; programs that it starts get no part of this.
+ * Code that Node.js runs before Gemini CLI. It does not apply to programs that Gemini starts.
  *
- * - Stdout blocks: the program exits without waiting for a reader that is slower than it writes, and what has not been read is lost, the result first of all.
- * - GEMINI.md of the workspace, and of directories above it, is hidden from the search for instructions: an earlier task may have left one there, and no
- *   setting turns the search off in a workspace that is trusted. The file tools find the file all the same.
+ * - It makes writes to stdout blocking. Otherwise Gemini exits without waiting for a slow reader, and unread output, such as the result, is
+ *   lost.
+ * - It hides GEMINI.md of the workspace and of its parent directories from the search for instructions, because an earlier task may have
+ *   written it. No setting disables the search in a trusted workspace. File tools still find the file.
  */
-export const preloadedCode = `
+export const preloadScript = `
   import { promises } from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   import os from "node:os";

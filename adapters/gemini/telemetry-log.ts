@@ -1,13 +1,15 @@
 import path from "node:path";
 import { openFileInside } from "@hak2i/nofollow-fs";
 import { z } from "zod";
+import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import type { Verdict } from "../shared/agent-program/run-program.ts";
 import { createLineSplitter } from "../shared/process/lines.ts";
+import type { AnswerText } from "./answer-text.ts";
 
-/** Longer log records are skipped; relevant records have less than a kilobyte. */
+/** Longer log records are skipped, in UTF-16 code units; relevant records are shorter than 1,000. */
 const MAX_RECORD_LENGTH = 256 * 1024;
 
-/** Facts from the program's own log that its output lacks: why the model stopped, and which text was discarded. */
+/** Facts from Gemini's telemetry that its output lacks: why the model stopped, and which text was discarded. */
 interface ModelCalls {
   /** The failure of the task's last model call; null if it succeeded, or if the log does not report it. */
   failure: Verdict | null;
@@ -16,16 +18,26 @@ interface ModelCalls {
 }
 
 const NAMES = ["gemini", "calls.log"] as const;
-const nothing: ModelCalls = { failure: null, discardedBefore: 0 };
+const NO_RECORDS: ModelCalls = { failure: null, discardedBefore: 0 };
 
-/** Path of the file in which the program logs its model calls as OpenTelemetry records. `tmp` is the TMPDIR of the task. */
-export const callLogFile = (tmp: string): string => path.join(tmp, ...NAMES);
+/** Path of the file in which Gemini logs its model calls as OpenTelemetry records. `tmp` is the TMPDIR of the task. */
+export const telemetryLogFile = (tmp: string): string => path.join(tmp, ...NAMES);
 
-/** Reads the log of a program that has ended. A task could have replaced it by a link, which is not followed. */
-export async function readCallLog(tmp: string): Promise<ModelCalls> {
+/** Corrects a success that Gemini reports, based on its log of model calls. */
+export async function applyTelemetryLog({ request }: Pick<ProgramTask, "request">, ending: Ending, answer: AnswerText): Promise<Ending> {
+  if (ending.status !== "ok") return ending;
+  const { failure, discardedBefore } = await readTelemetryLog(request.directories.tmp);
+  if (failure !== null) return { ...ending, ...failure };
+  const output = answer.since(discardedBefore);
+  // A retry of another call, such as a check after the answer, discards no text of the answer.
+  return discardedBefore === 0 || output === "" ? ending : { ...ending, output };
+}
+
+/** Reads the log of a program that has exited. A task could have replaced it with a link, which is not followed. */
+export async function readTelemetryLog(tmp: string): Promise<ModelCalls> {
   await using file = await openFileInside(tmp, NAMES);
-  if (file === null) return nothing;
-  const reader = createCallReader();
+  if (file === null) return NO_RECORDS;
+  const reader = createTelemetryReader();
   const lines = createLineSplitter(MAX_RECORD_LENGTH, reader.read);
   for await (const chunk of file.createReadStream({ autoClose: false })) if (!lines.push(chunk as Buffer)) break;
   return reader.calls();
@@ -49,8 +61,8 @@ const recordSchema = z.discriminatedUnion("event.name", [
   }),
 ]);
 
-/** Reads the records of a log line by line: each is JSON over several lines, of which the first and the last are not indented. */
-export function createCallReader(): { read(line: string): void; calls(): ModelCalls } {
+/** Reads the records of a log line by line. Each is JSON over several lines, of which the first and the last are not indented. */
+export function createTelemetryReader(): { read(line: string): void; calls(): ModelCalls } {
   let lines: string[] = [];
   let length = 0;
   let last = { at: 0, failure: null as Verdict | null };
@@ -64,7 +76,7 @@ export function createCallReader(): { read(line: string): void; calls(): ModelCa
       if (at >= last.at)
         last = { at, failure: modelError(`Gemini CLI received no usable answer from the model (${record.final_error_type}).`) };
     } else {
-      // The text of the next try cannot come before its delay is over.
+      // No text of the next attempt arrives before its delay is over.
       const delayMs = "delay_ms" in record ? record.delay_ms : record.retry_delay_ms;
       discardedBefore = Math.max(discardedBefore, at + delayMs);
     }
@@ -86,7 +98,7 @@ export function createCallReader(): { read(line: string): void; calls(): ModelCa
 const attributesSchema = z.object({ attributes: z.unknown() });
 
 function attributesOf(json: string): unknown {
-  // Most records are measurements, which are long.
+  // Most records are metrics, which are long; they are not parsed.
   if (!json.includes('"gemini_cli.')) return null;
   try {
     return attributesSchema.safeParse(JSON.parse(json)).data?.attributes;
@@ -95,9 +107,9 @@ function attributesOf(json: string): unknown {
   }
 }
 
-/** The log has the vendor's reasons in the few words of OpenTelemetry. Pieces of an answer that are not its last count as `stop`. */
+/** Maps finish reasons, which OpenTelemetry limits to a few values. Every chunk of an answer but the last has the reason `stop`. */
 function explainReasons(reasons: readonly string[]): Verdict | null {
-  if (reasons.includes("length")) return modelError("The model reached its token limit: its answer is cut short.");
+  if (reasons.includes("length")) return modelError("The model reached its token limit, so its answer is truncated.");
   if (reasons.includes("content_filter")) return modelError("The model's provider withheld the answer.");
   if (reasons.includes("error")) return modelError("The model's answer ended in a malformed tool call.");
   return null;

@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../temporary-directory.ts";
 const taskIn = (home: string, settings = { home: "agent" }) =>
   ({ request: { directories: { home } }, context: { settings } }) as unknown as Pick<ProgramTask, "request" | "context">;
 
-/** A directory of the operator that a task would like Bridge to write to. */
+/** Creates a directory of the operator, as the target of a malicious link. */
 async function victim(): Promise<string> {
   const directory = await temporaryDirectory();
   await mkdir(path.join(directory, "rules/deep"), { recursive: true });
@@ -28,7 +28,7 @@ async function expectUntouched(directory: string): Promise<void> {
 }
 
 describe("the home of Codex", () => {
-  test("gets Bridge's settings and loses its rules", async () => {
+  test("contains Bridge's settings and no rules", async () => {
     const home = await temporaryDirectory();
     const own = path.join(home, ".codex");
     await mkdir(path.join(own, "rules/deep"), { recursive: true });
@@ -40,7 +40,7 @@ describe("the home of Codex", () => {
     expect((await readdir(own)).toSorted()).toEqual(["config.toml", "sessions"]);
   });
 
-  test("replaces a link that a task has left, and nothing changes in the target of the link", async () => {
+  test("replaces a link that a task left, without changes in the link's target", async () => {
     const [home, outside] = [await temporaryDirectory(), await victim()];
     await symlink(outside, path.join(home, ".codex"));
     await makeHomeWithSettings(taskIn(home));
@@ -49,7 +49,7 @@ describe("the home of Codex", () => {
     expect(await readdir(path.join(home, ".codex"))).toEqual(["config.toml"]);
   });
 
-  test("replaces a link over the cli connection, too", async () => {
+  test("replaces a link over the cli connection", async () => {
     const [home, outside] = [await temporaryDirectory(), await victim()];
     await symlink(outside, path.join(home, ".codex"));
     expect(await makeHome(taskIn(home))).toEqual({ CODEX_HOME: path.join(home, ".codex") });
@@ -57,7 +57,7 @@ describe("the home of Codex", () => {
     expect(await readdir(path.join(home, ".codex"))).toEqual([]);
   });
 
-  test.each(["rules", "config.toml"])("has no link at %s that is followed", async (name) => {
+  test.each(["rules", "config.toml"])("does not follow a link at %s", async (name) => {
     const [home, outside] = [await temporaryDirectory(), await victim()];
     await mkdir(path.join(home, ".codex"));
     await symlink(path.join(outside, name), path.join(home, ".codex", name));
@@ -65,14 +65,14 @@ describe("the home of Codex", () => {
     await expectUntouched(outside);
   });
 
-  test("gets its settings also where a task has left a directory of their name", async () => {
+  test("replaces a directory that a task left at the path of the settings", async () => {
     const home = await temporaryDirectory();
     await mkdir(path.join(home, ".codex/config.toml/deep"), { recursive: true });
     await makeHomeWithSettings(taskIn(home));
     expect(await readFile(path.join(home, ".codex/config.toml"), "utf8")).toContain("bridge-inspect");
   });
 
-  test("is the operator's own where a setting says so, and then left as it is", async () => {
+  test("is the operator's home directory with home: user, and is not changed", async () => {
     const home = await temporaryDirectory();
     expect(await makeHomeWithSettings(taskIn(home, { home: "user" }))).toEqual({});
     expect(await readdir(home)).toEqual([]);

@@ -10,7 +10,7 @@ import { findCredentials } from "../../../adapters/gemini/credentials.ts";
 import { escapeMentions } from "../../../adapters/gemini/escape-mentions.ts";
 import { policyOf } from "../../../adapters/gemini/policy.ts";
 import { prepareStart } from "../../../adapters/gemini/start.ts";
-import { findObeyedFile, needsTrust } from "../../../adapters/gemini/workspace-trust.ts";
+import { findLoadedEnvFile, needsTrust } from "../../../adapters/gemini/workspace-trust.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { programSettingsSchema } from "../../../adapters/shared/agent-program/program-settings.ts";
 import { temporaryDirectory } from "../../temporary-directory.ts";
@@ -53,21 +53,21 @@ async function requestWithHome(changes: Partial<ExecutionRequest> = {}): Promise
   return request;
 }
 
-describe("arguments", () => {
+describe("the arguments of gemini", () => {
   test.each([
     ["inspect", "allow", "default"],
     ["inspect", "deny", "default"],
     ["modify", "allow", "yolo"],
     ["modify", "deny", "auto_edit"],
     ["modify", "ask", "auto_edit"],
-  ] as const)("%s with approvals %s is the mode %s", (profile, approvals, mode) => {
+  ] as const)("select for profile %s with approvals %s the mode %s", (profile, approvals, mode) => {
     const given = cliArguments({ profile, approvals }, { policyFile: "/p.toml", trusted: false });
     expect(given).toContain(`--approval-mode=${mode}`);
     expect(given).toContain("--admin-policy=/p.toml");
     expect(given).not.toContain("--skip-trust");
   });
 
-  test("values that look like options stay values", () => {
+  test("keep values that look like options as values", () => {
     const request = { profile: "inspect", approvals: "deny", model: "--yolo", resumeToken: "--yolo" } as const;
     expect(cliArguments(request, { policyFile: "/p.toml", trusted: true })).toEqual(
       expect.arrayContaining(["--model=--yolo", "--resume=--yolo", "--skip-trust"]),
@@ -79,45 +79,45 @@ describe("the policy", () => {
   const rules = (profile: "inspect" | "modify", approvals: ExecutionRequest["approvals"]) =>
     policyOf({ profile, approvals }).split("[[rule]]").slice(1);
 
-  // Traps: `tools.core` allows what it lists, `plan` writes, and only the removal of tools really inspects.
-  test("inspect forbids everything, and allows what reads above it, whatever the approvals are", () => {
+  // The setting `tools.core` allows the tools that it lists, and the mode `plan` writes files, so only a deny rule enforces inspect.
+  test("of inspect denies everything except read-only tools, with any approvals", () => {
     expect(policyOf({ profile: "inspect", approvals: "allow" })).toBe(policyOf({ profile: "inspect", approvals: "deny" }));
-    const [nothing = "", ...allowed] = rules("inspect", "deny");
-    expect(nothing).toMatch(/toolName = \["\*"\]\ndecision = "deny"\npriority = 100/);
+    const [denyAll = "", ...allowed] = rules("inspect", "deny");
+    expect(denyAll).toMatch(/toolName = \["\*"\]\ndecision = "deny"\npriority = 100/);
     for (const rule of allowed) expect(rule).toMatch(/decision = "allow"\npriority = 200/);
     expect(allowed.join("")).not.toMatch(/write_file|replace|run_shell_command|plan_mode|web_fetch|activate_skill/);
   });
 
-  test("inspect takes of MCP servers only tools that say they read", () => {
+  test("of inspect allows only MCP tools that are annotated as read-only", () => {
     expect(rules("inspect", "deny").at(-1)).toMatch(/mcpName = "\*"\ntoolAnnotations = \{ readOnlyHint = true \}/);
   });
 
-  test("modify without approvals edits inside of the workspace and runs no commands", () => {
+  test("of modify with approvals deny allows edits inside the workspace and no commands", () => {
     const policy = policyOf({ profile: "modify", approvals: "deny" });
     expect(policy).toMatch(/"write_file","replace"/);
     expect(policy).not.toContain("run_shell_command");
     expect(policy.match(/name = "allowed-path"/g)).toHaveLength(2);
   });
 
-  test("modify that asks asks about all that would be refused, but for helper agents, on whose behalf nobody is asked", () => {
-    const refused = 'decision = "deny"\npriority = 100';
+  test("of modify with approvals ask asks about every denied call, except for calls of helper agents", () => {
+    const denyRule = 'decision = "deny"\npriority = 100';
     const denied = rules("modify", "deny");
     const asked = rules("modify", "ask");
     expect(asked[0]).toBe(denied[0]?.replace('"deny"', '"ask_user"'));
-    expect(denied[0]).toContain(refused);
+    expect(denied[0]).toContain(denyRule);
     expect(asked.slice(4)).toEqual(denied.slice(1));
     for (const [index, helper] of ["generalist", "codebase_investigator", "cli_help"].entries())
       expect(asked[index + 1]).toBe(`${denied[0]?.replace("priority = 100\n", `priority = 150\nsubagent = "${helper}"\n`)}`);
     expect(policyOf({ profile: "inspect", approvals: "ask" })).toBe(policyOf({ profile: "inspect", approvals: "deny" }));
   });
 
-  test("modify with approvals may do everything", () => {
+  test("of modify with approvals allow allows everything", () => {
     expect(rules("modify", "allow")).toEqual([expect.stringMatching(/\["\*"\]\ndecision = "allow"[\s\S]*allowRedirection = true/)]);
   });
 });
 
-describe("settings", () => {
-  test("telemetry and updates are off, retries and turns bounded, hooks off, answers that repeat themselves allowed", () => {
+describe("the configuration", () => {
+  test("disables telemetry, updates, hooks and loop detection, and limits retries and turns", () => {
     expect(geminiSettings(contextOf(), [])).toMatchObject({
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
@@ -131,11 +131,11 @@ describe("settings", () => {
     [{ GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: "http://gateway" }, "gemini-api-key"],
     [{ GOOGLE_GENAI_USE_VERTEXAI: "true" }, "vertex-ai"],
     [{ GOOGLE_GENAI_USE_GCA: "true" }, "oauth-personal"],
-  ])("with %j it signs in by %s", (env, selectedType) => {
+  ])("with %j uses the authentication type %s", (env, selectedType) => {
     expect(geminiSettings(contextOf({}, env), [])).toMatchObject({ security: { auth: { selectedType } } });
   });
 
-  test("no dollar sign of an MCP server is left for the program to put a variable in", () => {
+  test("escapes dollar signs of MCP servers, which Gemini would expand", () => {
     const { mcpServers } = geminiSettings(contextOf(), [
       server,
       { name: "far", transport: "http", url: "https://h/$KEY", headers: { Authorization: "$KEY" } },
@@ -149,7 +149,7 @@ describe("settings", () => {
 });
 
 describe("a start", () => {
-  test("has a configuration of its own, for nobody else to read, and keeps the sessions in the agent's home", async () => {
+  test("writes a private configuration and keeps the sessions in the agent's home", async () => {
     const request = await requestWithHome({ mcpServers: [server] });
     const { env, policyFile } = await prepareStart({ request, context: contextOf() });
     const home = env["GEMINI_CLI_HOME"] ?? "";
@@ -160,18 +160,18 @@ describe("a start", () => {
       expect(readlinkSync(path.join(home, ".gemini", kept))).toBe(path.join(request.directories.home, ".gemini", kept));
   });
 
-  test("gets the documented variables, no trust in the workspace, and no second process of itself", async () => {
+  test("passes the documented variables and disables workspace trust and the relaunch", async () => {
     const request = await requestWithHome();
     const { env } = await prepareStart({ request, context: contextOf({}, { GEMINI_API_KEY: "k", OPENAI_API_KEY: "no", HOME: "/root" }) });
     expect(env).toMatchObject({ GEMINI_API_KEY: "k", GEMINI_CLI_TRUST_WORKSPACE: "false", GEMINI_CLI_NO_RELAUNCH: "true" });
     expect(env).not.toHaveProperty("OPENAI_API_KEY");
-    // Trap: it exits while what it has written is still on its way. Its own children do not inherit the remedy.
+    // Gemini exits before its output is read, so writes to stdout block. Its child processes do not inherit this.
     const code = decodeURIComponent(env["NODE_OPTIONS"] ?? "");
     expect(code).toMatch(/setBlocking\?\.\(true\);\s+delete process\.env\.NODE_OPTIONS;/);
     expect(env).not.toHaveProperty("HOME");
   });
 
-  test.each(["link", "nested link", "file"])("never writes through a %s that an earlier task has left in the home", async (kind) => {
+  test.each(["link", "nested link", "file"])("does not write through a %s that an earlier task left in the home", async (kind) => {
     const [request, outside] = [await requestWithHome(), await temporaryDirectory()];
     const own = path.join(request.directories.home, ".gemini");
     if (kind === "nested link") mkdirSync(own);
@@ -182,7 +182,7 @@ describe("a start", () => {
     for (const kept of ["", "tmp", "history"]) expect(lstatSync(path.join(own, kept)).isDirectory()).toBe(true);
   });
 
-  test("never writes through links that lie in its TMPDIR already", async () => {
+  test("does not write through links that exist in its TMPDIR", async () => {
     const [request, outside] = [await requestWithHome(), await temporaryDirectory()];
     const own = path.join(request.directories.tmp, "gemini");
     mkdirSync(path.join(own, ".gemini"), { recursive: true });
@@ -195,7 +195,7 @@ describe("a start", () => {
     expect(readFileSync(path.join(own, "policy.toml"), "utf8")).toBe(policyOf(request));
   });
 
-  test("in the operator's home uses the operator's configuration, under the policy of the task", async () => {
+  test("uses the operator's configuration under the task's policy with home: user", async () => {
     const request = requestIn(await temporaryDirectory());
     const { env, policyFile } = await prepareStart({ request, context: contextOf({ home: "user" }) });
     expect(env).not.toHaveProperty("GEMINI_CLI_HOME");
@@ -204,41 +204,41 @@ describe("a start", () => {
   });
 });
 
-describe("trust", () => {
+describe("workspace trust", () => {
   test.each([
     ["inspect", [], "agent", false],
     ["inspect", [server], "agent", true],
     ["modify", [], "agent", true],
     ["inspect", [], "user", true],
-  ] as const)("%s with the MCP servers %j in the home of the %s: %s", (profile, mcpServers, home, trusted) => {
+  ] as const)("for profile %s with MCP servers %j and home: %s is needed: %s", (profile, mcpServers, home, trusted) => {
     expect(needsTrust({ profile, mcpServers: [...mcpServers] }, contextOf({ home }))).toBe(trusted);
   });
 
-  test("finds the variables that a workspace, or a directory above it, would set; the operator's own are no surprise", async () => {
+  test("finds a .gemini/.env of the workspace or a parent directory, but accepts that of the operator", async () => {
     const root = await temporaryDirectory();
     const cwd = path.join(root, "a", "b");
     mkdirSync(path.join(cwd), { recursive: true });
-    expect(findObeyedFile(cwd, contextOf())).toBeNull();
+    expect(findLoadedEnvFile(cwd, contextOf())).toBeNull();
     mkdirSync(path.join(root, ".gemini"));
     writeFileSync(path.join(root, ".gemini", ".env"), "GOOGLE_GEMINI_BASE_URL=http://elsewhere");
-    expect(findObeyedFile(cwd, contextOf())).toBe(path.join(root, ".gemini", ".env"));
-    expect(findObeyedFile(cwd, contextOf({}, { HOME: root }))).toBeNull();
+    expect(findLoadedEnvFile(cwd, contextOf())).toBe(path.join(root, ".gemini", ".env"));
+    expect(findLoadedEnvFile(cwd, contextOf({}, { HOME: root }))).toBeNull();
   });
 
-  test("in the operator's home a plain .env counts as well, unless the settings there say no", async () => {
+  test("finds a plain .env with home: user, unless the operator's settings disable it", async () => {
     const root = await temporaryDirectory();
     const [home, cwd] = [path.join(root, "home"), path.join(root, "work")];
     for (const directory of [cwd, path.join(home, ".gemini")]) mkdirSync(directory, { recursive: true });
     writeFileSync(path.join(cwd, ".env"), "GOOGLE_GEMINI_BASE_URL=http://elsewhere");
-    expect(findObeyedFile(cwd, contextOf({}, { HOME: home }))).toBeNull();
+    expect(findLoadedEnvFile(cwd, contextOf({}, { HOME: home }))).toBeNull();
     const operators = contextOf({ home: "user" }, { HOME: home });
-    expect(findObeyedFile(cwd, operators)).toBe(path.join(cwd, ".env"));
+    expect(findLoadedEnvFile(cwd, operators)).toBe(path.join(cwd, ".env"));
     writeFileSync(path.join(home, ".gemini", "settings.json"), '{ "advanced": { "ignoreLocalEnv": true } }');
-    expect(findObeyedFile(cwd, operators)).toBeNull();
+    expect(findLoadedEnvFile(cwd, operators)).toBeNull();
   });
 });
 
-test("a mention of a file in the workspace is escaped, any other text stays as it is", async () => {
+test("a mention of a workspace file is escaped, and other text is unchanged", async () => {
   const cwd = await temporaryDirectory();
   mkdirSync(path.join(cwd, "src"));
   writeFileSync(path.join(cwd, "my notes.txt"), "n");
@@ -255,9 +255,9 @@ test("a mention of a file in the workspace is escaped, any other text stays as i
     '"my notes.txt"',
     `${cwd}/src`,
     `/x/../${cwd}/src`,
-    // Other ways to write a path, of which the program knows some that are not obvious.
+    // Other spellings of a path that Gemini accepts.
     ...["s\\rc", "other/../src", "/proc/self/cwd/src", "%73rc", "file:///src", '"x\nsrc"', "words:src", '""src', "'src'"],
-    // These would tell the model to hand the task on.
+    // Names of agents, which would make the model delegate the task.
     "generalist",
     "codebase_investigator:",
   ];
@@ -290,7 +290,7 @@ test.each<[ok: boolean, detail: RegExp, env: Record<string, string>, home?: stri
   [false, /BRIDGE_GEMINI_HOME=user/, { GOOGLE_GENAI_USE_GCA: "true" }],
   [false, /BRIDGE_GEMINI_HOME=user to use the login/, { HOME: "login" }],
   [true, /signed in/, { HOME: "login" }, "user"],
-])("credentials: %s, %s for %j", async (ok, detail, env, home = "agent") => {
+])("credentials are found: %s, with %s for %j", async (ok, detail, env, home = "agent") => {
   const operator = await temporaryDirectory();
   mkdirSync(path.join(operator, "login", ".gemini"), { recursive: true });
   writeFileSync(path.join(operator, "login", ".gemini", "oauth_creds.json"), '{"refresh_token":"r"}');
@@ -306,31 +306,31 @@ describe("over acp", () => {
       { file_path: "/w/a.md" },
     ],
     [{ toolCallId: "read_file__1", title: "a.md" }, undefined],
-  ])("over acp the input of %j is %j", (call, input) => {
+  ])("the input of %j is %j", (call, input) => {
     expect(toolInput(call)).toEqual(input);
   });
 
-  test("usage has no thinking, which is not told there", () => {
+  test("the usage has no thinking tokens, because Gemini does not report them", () => {
     const _meta = { quota: { token_count: { input_tokens: 130, output_tokens: 30 }, model_usage: [] } };
     expect(acpUsage({ _meta })).toEqual({ inputTokens: 130, outputTokens: 30 });
     expect(acpUsage({})).toBeUndefined();
   });
 
-  test("a turn in which no call of the model came to its end is no success, whatever its reason says", () => {
+  test("a turn without a complete model call fails, although its stop reason reports success", () => {
     const end = (input_tokens: number, stopReason: "end_turn" | "cancelled" = "end_turn") =>
       explainAcpEnd({ stopReason, _meta: { quota: { token_count: { input_tokens, output_tokens: 0 } } } });
-    expect(end(0)).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("no whole answer") });
+    expect(end(0)).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("no complete answer") });
     expect([end(130), end(0, "cancelled"), explainAcpEnd({ stopReason: "end_turn" })]).toEqual([undefined, undefined, undefined]);
   });
 
-  // Trap: loading a session destroys it; and servers need the trust that is not given there.
-  test("neither sessions nor MCP servers are taken", () => {
+  // Loading a session damages it, and MCP servers need workspace trust, which is not granted.
+  test("sessions and MCP servers are not supported", () => {
     expect(geminiAcpProfile.capabilities).toMatchObject({ sessionResume: false, mcpServers: false, approvals: true });
-    expect(geminiAcpProfile.obstacleTo?.(requestIn("/w", { mcpServers: [server] }))).toContain("no MCP servers");
+    expect(geminiAcpProfile.obstacleTo?.(requestIn("/w", { mcpServers: [server] }))).toContain("does not support MCP servers");
     expect(geminiAcpProfile.obstacleTo?.(requestIn("/w"))).toBeNull();
   });
 
-  test("tools are named by the beginning of their ids", () => {
+  test("the tool name is the beginning of the call id", () => {
     expect(geminiAcpProfile.toolName?.({ toolCallId: "run_shell_command__call_1" } as never)).toBe("run_shell_command");
   });
 });
