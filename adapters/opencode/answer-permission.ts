@@ -1,31 +1,31 @@
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { type Decision, decideCall } from "../shared/agent-program/decide-call.ts";
-import { outsidePermission, shellTool } from "./permissions.ts";
+import { EXTERNAL_DIRECTORY, SHELL_TOOL } from "./permissions.ts";
 import type { ServerStep } from "./server-events.ts";
 
-/** A question of a session before a tool call. */
-export type Question = Extract<ServerStep, { kind: "asked" }>;
+/** A request of a session for permission to run a tool call. */
+export type PermissionRequest = Extract<ServerStep, { kind: "asked" }>;
 
-/** What a session is told; without a message OpenCode takes a rejection for the wish to stop. */
-export type Reply = { reply: "once" } | { reply: "reject"; message: string };
+/** The reply to a permission request. OpenCode stops the turn if a rejection has no message. */
+export type PermissionReply = { reply: "once" } | { reply: "reject"; message: string };
 
 /**
- * Makes who answers the questions of a task's sessions. With one call OpenCode rejects all others that its session asks about at that time,
- * so a rejection is told when none of them waits for its answer any more.
+ * Creates the handler for the permission requests of a task's sessions. When one request is rejected, OpenCode also rejects all other
+ * pending requests of the session, so rejections are sent only when no request of the session is undecided.
  */
-export function createAnswering(
+export function createPermissionHandler(
   task: Pick<ProgramTask, "request" | "context" | "story">,
-  reply: (permissionId: string, answer: Reply) => Promise<void>,
-): (question: Question) => Promise<void> {
+  reply: (permissionId: string, answer: PermissionReply) => Promise<void>,
+): (question: PermissionRequest) => Promise<void> {
   const sessions = new Map<string, { undecided: number; rejected: Map<string, string> }>();
 
-  return async (question) => {
-    const { sessionId, permissionId, call, isTold } = question;
+  return async (permissionRequest) => {
+    const { sessionId, permissionId, call, isReported } = permissionRequest;
     const session = sessions.get(sessionId) ?? { undecided: 0, rejected: new Map() };
     sessions.set(sessionId, session);
     session.undecided += 1;
-    const decision = await decide(task, question);
-    if (!isTold) task.story.completeTool(call.toolCallId, decision.allow ? null : decision.reason, !decision.allow);
+    const decision = await decide(task, permissionRequest);
+    if (!isReported) task.story.completeTool(call.toolCallId, decision.allow ? null : decision.reason, !decision.allow);
     if (decision.allow) await reply(permissionId, { reply: "once" });
     else session.rejected.set(permissionId, decision.reason);
     session.undecided -= 1;
@@ -36,9 +36,12 @@ export function createAnswering(
   };
 }
 
-/** File tools stay inside the workspace. A command is as free as the answer to its own question, which comes next. */
-async function decide(task: Pick<ProgramTask, "request" | "context">, { permission, call }: Question): Promise<Decision> {
-  if (permission !== outsidePermission) return await decideCall(task, call);
-  if (call.toolName === shellTool) return { allow: true };
+/**
+ * Keeps file tools inside the workspace. A command outside of it is allowed here, because OpenCode sends a separate request for the
+ * command.
+ */
+async function decide(task: Pick<ProgramTask, "request" | "context">, { permission, call }: PermissionRequest): Promise<Decision> {
+  if (permission !== EXTERNAL_DIRECTORY) return await decideCall(task, call);
+  if (call.toolName === SHELL_TOOL) return { allow: true };
   return { allow: false, reason: "Rejected by Bridge: file tools stay inside the workspace." };
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Step } from "../shared/agent-program/run-program.ts";
 
 const input = z.record(z.string(), z.unknown());
-/** A call of a tool, as far as it has come. */
+/** The current state of a tool call. */
 export const toolPartSchema = z.object({
   type: z.literal("tool"),
   tool: z.string(),
@@ -21,20 +21,20 @@ export const toolPartSchema = z.object({
 });
 export type ToolPart = z.infer<typeof toolPartSchema>;
 
-/** What is told of a call; the story leaves out what it has told before. */
-export function readTool({ callID, tool, state }: ToolPart): Step[] {
+/** Converts the state of a call to steps. Steps that were emitted before are ignored later. */
+export function readToolCall({ callID, tool, state }: ToolPart): Step[] {
   if (state.status === "pending") return [];
   const invoked: Step = { kind: "tool.invoked", toolCallId: callID, toolName: tool, input: state.input };
   if (state.status === "running") return [invoked];
   const failed = state.status === "error";
-  // A command that fails is a completed call here.
+  // OpenCode reports a failed command as a completed call with an exit code.
   const isError = failed || (state.metadata?.exit ?? 0) !== 0;
   const output = failed ? state.error : state.output;
   const completed = { kind: "tool.completed", toolCallId: callID, output, isError } as const;
-  // Calls whose stream broke are closed behind the answer.
+  // A call whose stream broke did not run; OpenCode closes it after the answer.
   const hasRun = !(failed && state.error === ABORTED && Object.keys(state.input).length === 0);
   return hasRun ? [invoked, completed] : [{ ...completed, toolName: tool }];
 }
 
-/** How OpenCode ends a call that was not complete. */
+/** The error of a call that OpenCode closes because it was not complete. */
 const ABORTED = "Tool execution aborted";

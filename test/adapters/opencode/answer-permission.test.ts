@@ -1,32 +1,32 @@
 import { expect, test } from "vitest";
 import type { ApprovalAnswer } from "#contract";
-import { createAnswering, type Question } from "../../../adapters/opencode/answer-permission.ts";
+import { createPermissionHandler, type PermissionRequest } from "../../../adapters/opencode/answer-permission.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { contextOf, requestIn } from "./fixtures.ts";
 
-/** Sessions that ask, and somebody who answers when the test says so; `log` holds what OpenCode is told, in its order. */
+/** Creates a handler whose approvals the test decides with `say`; `log` records replies to OpenCode in order. */
 function open() {
   const log: string[] = [];
-  const people = new Map<string, (answer: ApprovalAnswer) => void>();
+  const pending = new Map<string, (answer: ApprovalAnswer) => void>();
   const requestApproval: ProgramTask["context"]["requestApproval"] = ({ toolCallId }) =>
-    new Promise((resolve) => people.set(toolCallId, resolve));
+    new Promise((resolve) => pending.set(toolCallId, resolve));
   const story = {
     completeTool: (id: string, output: unknown, isError: boolean) => log.push(`ended ${id} ${output} ${isError}`),
   } as unknown as ProgramTask["story"];
-  const answer = createAnswering(
+  const answer = createPermissionHandler(
     { request: requestIn("/agents/one", { approvals: "ask" }), context: { ...contextOf(), requestApproval }, story },
     async (permissionId, reply) => void log.push(`${permissionId} ${reply.reply}${reply.reply === "reject" ? ` ${reply.message}` : ""}`),
   );
-  const ask = (id: string, sessionId = "ses_1", changes: Partial<Question> = {}) =>
+  const ask = (id: string, sessionId = "ses_1", changes: Partial<PermissionRequest> = {}) =>
     answer({
-      ...{ kind: "asked", sessionId, permissionId: id, permission: "bash", isTold: true },
+      ...{ kind: "asked", sessionId, permissionId: id, permission: "bash", isReported: true },
       ...{ call: { toolCallId: id, toolName: "bash", input: {} }, ...changes },
     });
-  const say = (id: string, decision: ApprovalAnswer["decision"]) => people.get(id)?.({ decision, reason: `${decision} ${id}` });
+  const say = (id: string, decision: ApprovalAnswer["decision"]) => pending.get(id)?.({ decision, reason: `${decision} ${id}` });
   return { log, ask, say };
 }
 
-test("yes is told at once, for this one call", async () => {
+test("an approval is sent immediately and for this call only", async () => {
   const { log, ask, say } = open();
   const [first] = [ask("a"), ask("b")];
   say("a", "approve");
@@ -34,7 +34,7 @@ test("yes is told at once, for this one call", async () => {
   expect(log).toEqual(["a once"]);
 });
 
-test("no waits for the other questions of its session, which OpenCode would reject with it", async () => {
+test("a rejection waits for the other requests of its session, which OpenCode would reject with it", async () => {
   const { log, ask, say } = open();
   const asked = [ask("a"), ask("b"), ask("c", "ses_child")];
   say("a", "reject");
@@ -46,7 +46,7 @@ test("no waits for the other questions of its session, which OpenCode would reje
   expect(log.slice(1)).toEqual(["b once", "a reject reject a"]);
 });
 
-test("each no has its reason", async () => {
+test("each rejection has its own reason", async () => {
   const { log, ask, say } = open();
   const asked = [ask("a"), ask("b")];
   say("b", "reject");
@@ -62,9 +62,9 @@ test("each no has its reason", async () => {
 test.each([
   ["approve", "ended a null false"],
   ["reject", "ended a reject a true"],
-] as const)("what is no call of a tool ends with its answer: %s", async (decision, ended) => {
+] as const)("a request without a tool call completes with its decision: %s", async (decision, ended) => {
   const { log, ask, say } = open();
-  const asked = ask("a", "ses_1", { isTold: false });
+  const asked = ask("a", "ses_1", { isReported: false });
   say("a", decision);
   await asked;
   expect(log[0]).toBe(ended);
@@ -74,8 +74,8 @@ test.each([
   ["bash", "a once"],
   ["read", "a reject Rejected by Bridge: file tools stay inside the workspace."],
   ["external_directory", "a reject Rejected by Bridge: file tools stay inside the workspace."],
-])("a path outside of the workspace is answered by its tool, %s, and nobody is asked", async (toolName, told) => {
+])("a path outside the workspace is decided by its tool %s without an approval request", async (toolName, reply) => {
   const { log, ask } = open();
   await ask("a", "ses_1", { permission: "external_directory", call: { toolCallId: "a", toolName, input: {} } });
-  expect(log).toEqual([told]);
+  expect(log).toEqual([reply]);
 });

@@ -5,13 +5,13 @@ import type { OpenCodeStart } from "../../../adapters/opencode/start.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { contextOf, requestIn } from "./fixtures.ts";
-import { createScriptedServer, type ScriptedBehaviour } from "./scripted-server.ts";
+import { createScriptedServer, type ServerBehavior } from "./scripted-server.ts";
 
 const rules = [{ permission: "*", pattern: "*", action: "deny" }];
 
 interface Given {
   changes?: Partial<ExecutionRequest>;
-  /** The task goes on with the session of the recording. */
+  /** Whether the task resumes the session of the recording. */
   resumes?: boolean;
   password?: string;
   signal?: AbortSignal;
@@ -19,9 +19,9 @@ interface Given {
   requestApproval?: ProgramTask["context"]["requestApproval"];
 }
 
-/** What comes of a conversation with a server that behaves so. */
+/** Runs a conversation with a scripted server. */
 async function talk(
-  behaviour: Partial<ScriptedBehaviour>,
+  behavior: Partial<ServerBehavior>,
   {
     changes = {},
     resumes = false,
@@ -31,7 +31,7 @@ async function talk(
     requestApproval = contextOf().requestApproval,
   }: Given = {},
 ) {
-  const { origin, calls, session } = await createScriptedServer({ recording: "tool", rules, password: "a password", ...behaviour });
+  const { origin, calls, session } = await createScriptedServer({ recording: "tool", rules, password: "a password", ...behavior });
   const told: string[] = [];
   const task: ProgramTask = {
     request: requestIn("/agents/one", { ...changes, ...(resumes ? { resumeToken: session } : {}) }),
@@ -65,7 +65,7 @@ async function talk(
 const whole = ["GET /event", "GET /agent", "POST /session", "POST /session/S/prompt_async"];
 
 describe("a conversation with a server", () => {
-  test("listens, reads the rules back, makes a session, and only then asks", async () => {
+  test("subscribes to events, checks the permissions and creates a session before it sends the prompt", async () => {
     const { verdict, facts, told, asked, session, prompt } = await talk({});
     expect(asked).toEqual(whole);
     expect(verdict).toEqual({ status: "ok" });
@@ -78,13 +78,13 @@ describe("a conversation with a server", () => {
     });
   });
 
-  test("asks nothing of an agent that may do more than it should (trap 11)", async () => {
+  test("sends no prompt to an agent with wider permissions than requested", async () => {
     const { verdict, asked } = await talk({ rules: [{ permission: "*", pattern: "*", action: "allow" }] });
-    expect(verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("rules of the task") });
+    expect(verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("the task's permissions") });
     expect(asked).toEqual(whole.slice(0, 2));
   });
 
-  test("goes on with a session that is there, and with no other", async () => {
+  test("resumes only a session that exists", async () => {
     const resumed = await talk({ recording: "resumed" }, { resumes: true });
     expect(resumed).toMatchObject({ verdict: { status: "ok" }, told: "I go on." });
     expect(resumed.asked).toEqual([...whole.slice(0, 2), "GET /session/S", "POST /session/S/prompt_async"]);
@@ -97,7 +97,7 @@ describe("a conversation with a server", () => {
     ["allow", { reply: "once" }, 0],
     ["deny", { reply: "reject", message: expect.stringContaining('approvals are "deny"') }, 0],
     ["ask", { reply: "reject", message: "not today" }, 1],
-  ] as const)("answers what OpenCode asks for: under approvals %s %j", async (approvals, answer, count) => {
+  ] as const)("replies to a permission request with approvals %s: %j", async (approvals, answer, count) => {
     const questions: ApprovalQuestion[] = [];
     const requestApproval: ProgramTask["context"]["requestApproval"] = async (question) => {
       questions.push(question);
@@ -116,7 +116,7 @@ describe("a conversation with a server", () => {
     expect(verdict).toEqual({ status: "ok" });
   });
 
-  test("hands on a system prompt, and the form of an object", async () => {
+  test("passes the system prompt and the schema of an object", async () => {
     const schema = { type: "object", properties: { colour: { type: "string" } } };
     const outputStrategy = { type: "structured", schema } as const;
     const { prompt, facts } = await talk({ recording: "structured" }, { changes: { systemPrompt: "Be brief.", outputStrategy } });
@@ -126,25 +126,25 @@ describe("a conversation with a server", () => {
     expect(list.prompt).not.toHaveProperty("format");
   });
 
-  test("stops a session that goes on behind its verdict (trap 13)", async () => {
+  test("aborts a session that continues after its verdict", async () => {
     const { verdict, told, asked } = await talk({ recording: "error-503" });
     expect(verdict).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("4 times in a row") });
     expect(told).toBe("…………");
     expect(asked.at(-1)).toBe("POST /session/S/abort");
   });
 
-  test("of which the events end too early is a crash", async () => {
+  test("is a crash when the event stream ends early", async () => {
     const { verdict } = await talk({ until: '"running"', hangsUp: true });
     expect(verdict).toMatchObject({ errorCode: "runtime_crashed" });
   });
 
-  test("with a server that does not know the password", async () => {
+  test("fails when the server rejects the password", async () => {
     const { verdict, asked } = await talk({}, { password: "another" });
-    expect(verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("GET /event with 401") });
+    expect(verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("GET /event with status 401") });
     expect(asked).toEqual([]);
   });
 
-  test("that is cancelled aborts its session", async () => {
+  test("aborts its session when the task is canceled", async () => {
     const cancel = new AbortController();
     const { verdict, facts, asked, session } = await talk({ until: '"running"' }, { signal: cancel.signal, onTool: () => cancel.abort() });
     expect(verdict).toMatchObject({ errorCode: "cancelled" });

@@ -5,7 +5,7 @@ import type { Permissions, Rule } from "../../../adapters/opencode/permissions.t
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { programSettingsSchema } from "../../../adapters/shared/agent-program/program-settings.ts";
 
-/** What an adapter works with, under these settings and in this environment. */
+/** Creates the context of an adapter with these settings and this environment. */
 export function contextOf(settings: object = {}, env: ProgramContext["env"] = { ANTHROPIC_API_KEY: "k" }): ProgramContext {
   const silent = () => {};
   return {
@@ -22,7 +22,7 @@ export function contextOf(settings: object = {}, env: ProgramContext["env"] = { 
   };
 }
 
-/** A request whose workspace is `root`. */
+/** Creates a request whose workspace is `root`. */
 export function requestIn(root: string, changes: Partial<ExecutionRequest> = {}): ExecutionRequest {
   return {
     taskId: "t",
@@ -37,7 +37,7 @@ export function requestIn(root: string, changes: Partial<ExecutionRequest> = {})
   };
 }
 
-/** Rules as OpenCode lists them. */
+/** Converts permissions to rules as OpenCode lists them. */
 export const rulesOf = (permissions: Permissions): Rule[] =>
   Object.entries(permissions).flatMap(([permission, rule]) =>
     Object.entries(typeof rule === "string" ? { "*": rule } : rule).map(([pattern, action]) => ({ permission, pattern, action })),

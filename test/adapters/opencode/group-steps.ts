@@ -2,8 +2,8 @@ import type { ServerStep } from "../../../adapters/opencode/server-events.ts";
 import { tellStep } from "../../../adapters/shared/agent-program/run-program.ts";
 import { createTaskStory } from "../../../adapters/shared/agent-program/task-story.ts";
 
-/** Steps, taken apart. */
-export function meaningOf(steps: readonly ServerStep[]) {
+/** Groups steps by kind. */
+export function groupSteps(steps: readonly ServerStep[]) {
   const only = <Kind extends ServerStep["kind"]>(kind: Kind) =>
     steps.filter((step): step is Extract<ServerStep, { kind: Kind }> => step.kind === kind);
   const story = createTaskStory("t", () => {}, { streaming: true });

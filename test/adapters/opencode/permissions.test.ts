@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
-import { areAsAsked, type OpenCodeConnection, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
+import { matchesPermissions, type OpenCodeConnection, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
 import { requestIn, rulesOf } from "./fixtures.ts";
 
@@ -18,7 +18,7 @@ function decide(permissions: Permissions, permission: string, pattern = "*"): st
   return rulesOf(permissions).findLast((rule) => matches(rule.permission, permission) && matches(rule.pattern, pattern))?.action;
 }
 
-describe("what a task may do", () => {
+describe("the permissions of a task", () => {
   const mcpServers: ExecutionRequest["mcpServers"] = [{ name: "my words", transport: "stdio", command: "/bin/words" }];
   const changing = [
     "bash",
@@ -36,7 +36,7 @@ describe("what a task may do", () => {
     "of_tomorrow",
   ];
 
-  test.each(["allow", "deny", "ask"] as const)("inspect with approvals %s reads the workspace, and nothing else (trap 10)", (approvals) => {
+  test.each(["allow", "deny", "ask"] as const)("allow only reads of the workspace with profile inspect and approvals %s", (approvals) => {
     const permissions = rightsOf({ profile: "inspect", approvals, mcpServers });
     for (const tool of changing) expect([tool, decide(permissions, tool)]).toEqual([tool, "deny"]);
     for (const tool of ["read", "grep", "glob", "list", "StructuredOutput"])
@@ -46,7 +46,7 @@ describe("what a task may do", () => {
       expect(decide(permissions, "external_directory", outside)).toBe("deny");
   });
 
-  test.each(["inspect", "modify"] as const)("%s without approvals calls the declared tools", (profile) => {
+  test.each(["inspect", "modify"] as const)("allow the declared tools with profile %s and approvals deny", (profile) => {
     const declared = markToolServer({
       name: "bridge",
       transport: "http",
@@ -58,7 +58,7 @@ describe("what a task may do", () => {
     expect(decide(permissions, "my_words_say")).toBe(profile === "inspect" ? "deny" : "allow");
   });
 
-  test("modify without approvals edits, and uses the named MCP servers", () => {
+  test("allow edits and the named MCP servers with profile modify and approvals deny", () => {
     const permissions = rightsOf({ approvals: "deny", mcpServers });
     for (const tool of ["edit", "read", "todowrite", "my_words_say"]) expect([tool, decide(permissions, tool)]).toEqual([tool, "allow"]);
     for (const tool of ["bash", "task", "webfetch", "other_say", "of_tomorrow"])
@@ -71,7 +71,7 @@ describe("what a task may do", () => {
     ["http-api", "ask"],
     ["cli", "deny"],
   ] as const)(
-    "modify with approvals does everything; over %s paths outside are to %s, which Bridge answers by the tool",
+    "allow everything with profile modify and approvals allow; over %s the action for external paths is %s",
     (connection, outside) => {
       const permissions = rightsOf({ mcpServers }, null, connection);
       for (const tool of ["bash", "edit", "task", "webfetch", "my_words_say"])
@@ -82,7 +82,7 @@ describe("what a task may do", () => {
     },
   );
 
-  test("in a larger repository, which OpenCode takes for the workspace, edits stay inside the workspace", () => {
+  test("limit edits to the workspace inside a larger repository", () => {
     for (const approvals of ["allow", "deny"] as const) {
       const permissions = rightsOf({ approvals }, "/agents");
       expect(decide(permissions, "edit", "one/src/x.ts")).toBe("allow");
@@ -91,18 +91,18 @@ describe("what a task may do", () => {
     }
   });
 
-  // Trap 11b: a call that is asked about ends `opencode run`.
+  // A permission request ends `opencode run`.
   test.each([
     ["inspect", "deny"],
     ["inspect", "ask"],
     ["modify", "deny"],
     ["modify", "allow"],
-  ] as const)("%s with approvals %s never asks over cli", (profile, approvals) => {
+  ] as const)("contain no ask rules over cli with profile %s and approvals %s", (profile, approvals) => {
     const actions = rulesOf(rightsOf({ profile, approvals, mcpServers }, null, "cli")).map(({ action }) => action);
     expect(new Set(actions)).toEqual(new Set(["allow", "deny"]));
   });
 
-  test("modify with approvals ask asks about what deny refuses, but for what nobody is there to answer", () => {
+  test("ask about everything that deny rejects with approvals ask, except interactive tools", () => {
     const [denied, asked] = [rightsOf({ approvals: "deny", mcpServers }), rightsOf({ approvals: "ask", mcpServers })];
     const actionsOf = (permissions: Permissions) => changing.map((tool) => [tool, decide(permissions, tool)]);
     const neverAsked = ["question"];
@@ -115,23 +115,23 @@ describe("what a task may do", () => {
   });
 });
 
-describe("rules that are read back (trap 11)", () => {
+describe("the rules that the server reports", () => {
   const asked = rightsOf({ profile: "inspect" });
   const rules = rulesOf(asked);
-  const builtIn = { permission: "*", pattern: "*", action: "allow" };
+  const builtInRule = { permission: "*", pattern: "*", action: "allow" };
   const directory = { permission: "external_directory", pattern: "/data/tool-output/*", action: "allow" };
 
   test.each([
-    ["alone", rules, true],
-    ["behind those that every agent has", [builtIn, ...rules], true],
-    ["before directories of OpenCode's own", [builtIn, ...rules, directory], true],
-    ["before a rule that loosens them", [...rules, { ...builtIn, permission: "bash" }], false],
+    ["as requested", rules, true],
+    ["after those of every agent", [builtInRule, ...rules], true],
+    ["before directories of OpenCode", [builtInRule, ...rules, directory], true],
+    ["before a rule that allows more", [...rules, { ...builtInRule, permission: "bash" }], false],
     ["with one missing", rules.slice(0, -1), false],
-    ["with one changed", rules.map((rule) => (rule.permission === "*" ? builtIn : rule)), false],
-    ["with one in between", [...rules.slice(0, 2), builtIn, ...rules.slice(2)], false],
-    ["twice, the last time as asked", [...rules, builtIn, ...rules], true],
+    ["with one changed", rules.map((rule) => (rule.permission === "*" ? builtInRule : rule)), false],
+    ["with one in between", [...rules.slice(0, 2), builtInRule, ...rules.slice(2)], false],
+    ["repeated, the last time as requested", [...rules, builtInRule, ...rules], true],
     ["of no agent", [], false],
-  ])("%s", (_, found, areGood) => {
-    expect(areAsAsked(found, asked)).toBe(areGood);
+  ])("match the request or not: %s", (_, found, matches) => {
+    expect(matchesPermissions(found, asked)).toBe(matches);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { errorSchema, explainError, explainFinish, explainRetries } from "../../../adapters/opencode/failures.ts";
-import { startUntilAlone } from "../../../adapters/opencode/retry-start.ts";
-import { readTool, type ToolPart } from "../../../adapters/opencode/tool-calls.ts";
+import { retryStart } from "../../../adapters/opencode/retry-start.ts";
+import { readToolCall, type ToolPart } from "../../../adapters/opencode/tool-calls.ts";
 import { createTally, type StepFinish } from "../../../adapters/opencode/usage.ts";
 import type { Ending } from "../../../adapters/shared/agent-program/agent-program.ts";
 
-describe("an error", () => {
+describe("an error that OpenCode reports", () => {
   const explain = (name: string, data?: object) => explainError(errorSchema.parse(data === undefined ? { name } : { name, data }));
 
   test.each([
@@ -15,11 +15,11 @@ describe("an error", () => {
     ["APIError", { message: "Slow down", statusCode: 429 }, "rate_limited", /Slow down/],
     ["APIError", { message: "Broken", statusCode: 500 }, "model_error", /Broken/],
     ["APIError", { message: "Cannot connect" }, "model_error", /Cannot connect/],
-    ["MessageOutputLengthError", {}, "model_error", /cut short/],
-    ["ContextOverflowError", { message: "Too long" }, "model_error", /grown over.*Too long/],
+    ["MessageOutputLengthError", {}, "model_error", /truncated/],
+    ["ContextOverflowError", { message: "Too long" }, "model_error", /context window.*Too long/],
     ["ContentFilterError", { message: "No" }, "model_error", /withheld/],
-    ["UnknownError", { message: "Model not found: a/b." }, "model_error", /a\/b.*model that was asked for/],
-    ["UnknownError", { message: "Unexpected server error. See logs" }, "model_error", /model that was asked for/],
+    ["UnknownError", { message: "Model not found: a/b." }, "model_error", /a\/b.*offers this model/],
+    ["UnknownError", { message: "Unexpected server error. See logs" }, "model_error", /offers this model/],
     ["UnknownError", { message: "It broke\n    at f (x.js:1)" }, "adapter_error", /It broke$/],
     ["MessageAbortedError", undefined, "adapter_error", /MessageAbortedError/],
   ])("%s %j is %s", (name, data, errorCode, error) => {
@@ -36,7 +36,7 @@ test.each([
   ["tool-calls", "error"],
   ["error", "error"],
   [null, "error"],
-])("a last call of the model that came to %s is %s", (reason, status) => {
+])("a last model call with finish reason %s is %s", (reason, status) => {
   expect(explainFinish(reason).status).toBe(status);
 });
 
@@ -45,12 +45,12 @@ test.each([
   ["Provider is rate limited", "rate_limited"],
   ["HTTP 429", "rate_limited"],
   ["Overloaded", "model_error"],
-])("tries that end with %s are %s", (said, errorCode) => {
-  expect(explainRetries(4, said)).toMatchObject({ errorCode, error: expect.stringMatching(/4 times in a row/) });
+])("failed calls with the last error %s are %s", (message, errorCode) => {
+  expect(explainRetries(4, message)).toMatchObject({ errorCode, error: expect.stringMatching(/4 times in a row/) });
 });
 
-describe("a call of a tool", () => {
-  const meaningOf = (state: ToolPart["state"]) => readTool({ type: "tool", tool: "bash", callID: "c", state });
+describe("a tool call", () => {
+  const stepsOf = (state: ToolPart["state"]) => readToolCall({ type: "tool", tool: "bash", callID: "c", state });
   const input = { command: "x" };
   const invoked = { kind: "tool.invoked", toolCallId: "c", toolName: "bash", input };
   const completed = { kind: "tool.completed", toolCallId: "c" };
@@ -63,7 +63,7 @@ describe("a call of a tool", () => {
     [{ status: "completed", input, output: "o", metadata: { exit: 2 } }, [invoked, { ...completed, output: "o", isError: true }]],
     [{ status: "completed", input, output: "o", metadata: { exit: null } }, [invoked, { ...completed, output: "o", isError: false }]],
     [{ status: "error", input, error: "refused" }, [invoked, { ...completed, output: "refused", isError: true }]],
-    // Its stream broke before it was complete: it did not run, and is closed behind the answer.
+    // Its stream broke before it was complete, so it did not run; OpenCode closes it after the answer.
     [
       { status: "error", input: {}, error: "Tool execution aborted" },
       [{ ...completed, toolName: "bash", output: "Tool execution aborted", isError: true }],
@@ -72,8 +72,8 @@ describe("a call of a tool", () => {
       { status: "error", input, error: "Tool execution aborted" },
       [invoked, { ...completed, output: "Tool execution aborted", isError: true }],
     ],
-  ])("%j", (state, steps) => {
-    expect(meaningOf(state)).toEqual(steps);
+  ])("with the state %j emits its steps", (state, steps) => {
+    expect(stepsOf(state)).toEqual(steps);
   });
 });
 
@@ -89,38 +89,38 @@ describe("usage", () => {
     return tally;
   };
 
-  test("has all prompt tokens in its input and thinking in its output", () => {
+  test("includes all prompt tokens in the input and thinking in the output", () => {
     expect(tallyOf(true, step("1", 0.25)).facts()).toEqual({ usage: once, costUsd: 0.25 });
   });
 
-  test("counts every call once, however often it is told", () => {
+  test("counts each model call once, even if it is reported repeatedly", () => {
     const { usage, costUsd } = tallyOf(true, step("1", 0.25), step("1", 0.25), step("2", 0.5)).facts();
     expect([usage?.inputTokens, costUsd]).toEqual([2 * 137, 0.75]);
   });
 
-  test("without prices has no cost, which is not a cost of 0", () => {
+  test("has no cost without a known price", () => {
     expect(tallyOf(false, step("1")).facts()).toEqual({ usage: once });
     expect(tallyOf(true, step("1")).facts()).toEqual({ usage: once, costUsd: 0 });
     expect(tallyOf(false, step("1", 0.25)).facts()).toHaveProperty("costUsd", 0.25);
   });
 
-  test("is unknown without a call, and where some of it is not told", () => {
+  test("is unknown without a model call, and if OpenCode does not report all of it", () => {
     expect(tallyOf(true).facts()).toEqual({});
     const tally = tallyOf(true, step("1", 0.25));
-    tally.miss();
+    tally.markIncomplete();
     expect(tally.facts()).toEqual({});
   });
 });
 
-describe("a start that stumbles over another one", () => {
+describe("a start that conflicts with another one", () => {
   const crashed: Ending = { status: "error", errorCode: "runtime_crashed", error: "SQLiteError: database is locked" };
   const startsOf = async (...endings: Ending[]) => {
     let starts = 0;
-    const ending = await startUntilAlone(async () => endings[starts++] ?? crashed);
+    const ending = await retryStart(async () => endings[starts++] ?? crashed);
     return { starts, ending };
   };
 
-  test("is made again, a few times", async () => {
+  test("is retried up to three times", async () => {
     expect(await startsOf(crashed, { ...crashed, error: "Failed query: CREATE TABLE" }, { status: "ok" })).toEqual({
       starts: 3,
       ending: { status: "ok" },
@@ -129,10 +129,10 @@ describe("a start that stumbles over another one", () => {
   });
 
   test.each<[string, Ending]>([
-    ["in which a session was begun", { ...crashed, resumeToken: "ses_1" }],
-    ["that crashed of something else", { ...crashed, error: "Segmentation fault" }],
-    ["that was cancelled", { ...crashed, errorCode: "cancelled" }],
-  ])("but not one %s", async (_, ending) => {
+    ["that created a session", { ...crashed, resumeToken: "ses_1" }],
+    ["that crashed for another reason", { ...crashed, error: "Segmentation fault" }],
+    ["that was canceled", { ...crashed, errorCode: "cancelled" }],
+  ])("is not retried for a start %s", async (_, ending) => {
     expect(await startsOf(ending, { status: "ok" })).toEqual({ starts: 1, ending });
   });
 });
