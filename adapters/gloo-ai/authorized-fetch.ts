@@ -1,8 +1,10 @@
 import type { ModelFetch } from "../shared/model-api/model-endpoint.ts";
 import type { TokenSource } from "./token-source.ts";
 
-/** Calls Gloo with a token. One that is refused is minted anew, once, and the request sent again, once: nothing of it has been worked on. */
-export function createAuthorisedFetch(tokens: TokenSource, fetch: ModelFetch): ModelFetch {
+/**
+ * Adds an access token to requests. After a status 401 it requests a new token and sends the request once more; Gloo did not process it.
+ */
+export function createAuthorizedFetch(tokens: TokenSource, fetch: ModelFetch): ModelFetch {
   const send: (token: string, ...call: Parameters<ModelFetch>) => Promise<Response> = (token, input, init = {}) => {
     const headers = { ...Object.fromEntries(new Headers(init.headers)), authorization: `Bearer ${token}` };
     return fetch(input, { ...init, headers });

@@ -96,7 +96,7 @@ describe("a recorded run", () => {
     ["error-429", "rate_limited", /error 429/],
     ["error-500", "model_error", /error 500/],
     ["unknown-model", "model_error", /offers this model/],
-  ])("of the error recording %s is %s", (name, errorCode, error) => {
+  ])("reports the recording %s as %s", (name, errorCode, error) => {
     const { ended, text, counted } = replay(name);
     expect(ended).toEqual([{ status: "error", errorCode, error: expect.stringMatching(error) }]);
     expect([text, counted]).toEqual([[], {}]);

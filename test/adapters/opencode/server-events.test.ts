@@ -178,7 +178,7 @@ describe("a recorded stream of the server", () => {
     ["error-404", "model_error", /error 404/],
     ["error-429", "rate_limited", /error 429/],
     ["unknown-model", "model_error", /scripted\/unknown.*offers this model/],
-  ])("of the error recording %s is %s", async (name, errorCode, error) => {
+  ])("reports the recording %s as %s", async (name, errorCode, error) => {
     const { ended, text, counted } = await replay(name);
     expect(ended[0]).toEqual({ status: "error", errorCode, error: expect.stringMatching(error) });
     expect([text, counted]).toEqual([[], {}]);

@@ -18,7 +18,7 @@ interface Result {
   error?: string;
 }
 
-/** A real Bridge with the responder, whose drafts come from the command adapter or from an API. */
+/** Starts a Bridge with the responder, whose drafts are written by the command adapter or by an API. */
 async function openResponder(environment: Record<string, string> = {}) {
   const dataDir = await temporaryDirectory();
   const workspace = path.join(dataDir, "workspaces/default/writer");
@@ -43,7 +43,7 @@ async function openResponder(environment: Record<string, string> = {}) {
   return { bridge, dataDir, workspace, dispatch, ended };
 }
 
-test("a document is generated, validated and mended until it is valid, and everything is left in the workspace", async () => {
+test("a document is generated, validated and revised until it is valid, and all artifacts stay in the workspace", async () => {
   const { bridge, workspace, dispatch, ended } = await openResponder({ FIXES: "2" });
   expect((await dispatch({ materials: ["notes.md"] })).status).toBe(202);
   const { output, outputs, usage, costUsd } = await ended("completed");
@@ -67,8 +67,8 @@ test("a document is generated, validated and mended until it is valid, and every
   for (const name of outputs.artifacts) expect(statSync(path.join(workspace, name)).isFile()).toBe(true);
   const meta = JSON.parse(readFileSync(path.join(workspace, outputs.artifacts.find((name) => name.endsWith("meta.json")) ?? ""), "utf8"));
   expect(meta).toMatchObject({ provider: "command", ok: true, iterations: 3, tool: { name: "words", version: "word-tool 1.2.3" } });
-  const told = (await (await bridge.call("GET", "/api/v2/tasks/r1/events")).json()) as { data: { type: string; data: object }[] };
-  expect(told.data.filter(({ type }) => type === "execution.progress").map(({ data }) => data)).toEqual([
+  const log = (await (await bridge.call("GET", "/api/v2/tasks/r1/events")).json()) as { data: { type: string; data: object }[] };
+  expect(log.data.filter(({ type }) => type === "execution.progress").map(({ data }) => data)).toEqual([
     { phase: "iteration", iteration: 1, maxIterations: 3, ok: false },
     { phase: "iteration", iteration: 2, maxIterations: 3, ok: false },
     { phase: "iteration", iteration: 3, maxIterations: 3, ok: true },
@@ -80,8 +80,8 @@ test("a document is generated, validated and mended until it is valid, and every
 });
 
 test.each([
-  ["is the sum over its calls where it counts them", [usageOf(100, 20), usageOf(200, 30)], { inputTokens: 300, outputTokens: 50 }],
-  ["is absent where it counts one of them alone", [usageOf(100, 20), {}], undefined],
+  ["is the sum of its calls if all report their usage", [usageOf(100, 20), usageOf(200, 30)], { inputTokens: 300, outputTokens: 50 }],
+  ["is absent if one call reports no usage", [usageOf(100, 20), {}], undefined],
 ])("the usage of an API %s", async (_, counted, expected) => {
   const answers = ["draft 1", "draft 2 VALID"].map((content, index) => ({
     choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
@@ -98,18 +98,18 @@ test.each([
   expect({ output, usage, costUsd }).toEqual({ output: "draft 2 VALID", usage: expected, costUsd: undefined });
 });
 
-/** The field of a completion. */
+/** Creates the usage field of a completion. */
 function usageOf(prompt: number, completion: number): object {
   return { usage: { prompt_tokens: prompt, completion_tokens: completion } };
 }
 
-describe("a task fails in words", () => {
-  test("when the document is not valid after the last iteration; it is kept", async () => {
+describe("a task fails with a message", () => {
+  test("when the document is not valid after the last iteration, and keeps the document", async () => {
     const { dispatch, ended, workspace } = await openResponder({ FIXES: "9" });
     await dispatch({ maxIterations: 2 });
     const { output, outputs, errorCode, error } = await ended("failed");
     expect({ output, errorCode }).toEqual({ output: "draft 2", errorCode: "output_invalid" });
-    expect(error).toContain("after 2 iterations. The tool said last: error: the word is missing");
+    expect(error).toContain("after 2 iterations. Last report of the tool: error: the word is missing");
     expect(outputs).toMatchObject({ ok: false, iterations: 2, validationLog: expect.stringContaining("the word is missing") });
     const final = outputs.artifacts.filter((name) => name.includes("/final/"));
     expect(readFileSync(path.join(workspace, final.find((name) => name.endsWith("final.md")) ?? ""), "utf8")).toBe("draft 2");
@@ -117,18 +117,18 @@ describe("a task fails in words", () => {
   });
 
   test.each([
-    ["the tool is not installed", { tool: "gone" }, {}, "adapter_error", /gone is not on the PATH/],
-    ["the tool knows no such topic", { describe: "crash" }, {}, "adapter_error", /exited with code 70/],
+    ["the tool is not installed", { tool: "gone" }, {}, "adapter_error", /gone was not found on PATH/],
+    ["the tool does not know the topic", { describe: "crash" }, {}, "adapter_error", /exited with code 70/],
     ["the tool crashes", {}, { DRAFT: "CRASH" }, "adapter_error", /SIGSEGV/],
     ["a material is missing", { materials: ["nowhere.md"] }, {}, "user_action_required", /nowhere\.md/],
     ["the adapter is not loaded", { provider: "codex" }, {}, "adapter_offline", /codex/],
     ["the API has no key", { provider: "openai" }, { OPENAI_API_KEY: "" }, "user_action_required", /OPENAI_API_KEY/],
     [
-      "no model is named",
+      "no model is set",
       { provider: "openai" },
       { OPENAI_API_KEY: "sk-secret" },
       "user_action_required",
-      /responderInput\.model, or BRIDGE_RESPONDER_MODEL/,
+      /responderInput\.model or BRIDGE_RESPONDER_MODEL/,
     ],
   ])("when %s", async (_when, input, environment, errorCode, words) => {
     const { dispatch, ended, dataDir } = await openResponder(environment);
@@ -138,7 +138,7 @@ describe("a task fails in words", () => {
     expect(result.error).not.toContain(dataDir);
   });
 
-  test("when the API refuses the key, which is not told", async () => {
+  test("when the API rejects the key, and does not reveal the key", async () => {
     const api = createServer((_, response) =>
       response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"Bad key sk-secret"}}'),
     );
@@ -156,7 +156,7 @@ describe("a task fails in words", () => {
   });
 });
 
-test("a dispatch that asks for what it may not have is refused before it is accepted", async () => {
+test("a dispatch with an invalid or forbidden input is rejected before it is accepted", async () => {
   const { dispatch, workspace } = await openResponder();
   symlinkSync("/etc/passwd", path.join(workspace, "link"));
   for (const [input, status, field, words] of [
@@ -182,7 +182,7 @@ test("a dispatch that asks for what it may not have is refused before it is acce
   });
 });
 
-test("an API that is not there fails the task in words, with what was done in the artifacts", async () => {
+test("an unreachable API fails the task and keeps the artifacts so far", async () => {
   const { dispatch, ended } = await openResponder({
     OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
     OPENAI_API_KEY: "sk-x",
@@ -197,7 +197,7 @@ test("an API that is not there fails the task in words, with what was done in th
   );
 });
 
-test("the document comes by callback", async () => {
+test("the document is delivered by callback", async () => {
   const bodies: string[] = [];
   const receiver = createServer(async (request, response) => {
     bodies.push((await request.toArray()).join(""));
@@ -212,7 +212,7 @@ test("the document comes by callback", async () => {
   expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ taskId: "r1", provider: "responder", status: "ok", output: "draft 1 VALID" });
 });
 
-test("tasks of like names leave their artifacts apart", async () => {
+test("tasks with similar ids have separate artifact directories", async () => {
   const { bridge, dispatch } = await openResponder();
   for (const taskId of ["a-b", "a_b", "a:b", "::"]) {
     expect((await dispatch({}, { taskId })).status).toBe(202);
@@ -221,7 +221,7 @@ test("tasks of like names leave their artifacts apart", async () => {
   }
 });
 
-test("a place that is taken is told by its name in the workspace", async () => {
+test("an existing artifact directory is reported by its path in the workspace", async () => {
   const { dispatch, ended, workspace } = await openResponder();
   mkdirSync(path.join(workspace, ".outputs/responder/r1/inputs"), { recursive: true });
   await dispatch({});
@@ -231,7 +231,7 @@ test("a place that is taken is told by its name in the workspace", async () => {
   });
 });
 
-test("the model of the operator stands in what is left of the run", async () => {
+test("the artifacts record the model of the settings", async () => {
   const { dispatch, ended, workspace } = await openResponder({
     OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
     BRIDGE_RESPONDER_MODEL: "some-model",
@@ -242,7 +242,7 @@ test("the model of the operator stands in what is left of the run", async () => 
   expect(meta).toMatchObject({ provider: "openai", model: "some-model" });
 });
 
-test("a link that leads out of the workspace is not read", async () => {
+test("a link to a file outside the workspace is not read", async () => {
   const { dispatch, ended, workspace } = await openResponder();
   symlinkSync("/etc/passwd", path.join(workspace, "link"));
   await dispatch({ materials: ["link"] });
@@ -250,7 +250,7 @@ test("a link that leads out of the workspace is not read", async () => {
   expect(readdirSync(workspace)).not.toContain("final");
 });
 
-test.each([".outputs", ".outputs/responder"])("nothing is written where a task has put a link in the place of %s", async (planted) => {
+test.each([".outputs", ".outputs/responder"])("nothing is written if a task replaced %s with a link", async (planted) => {
   const { dispatch, ended, dataDir, workspace } = await openResponder();
   const outside = path.join(dataDir, "outside");
   for (const directory of [outside, path.dirname(path.join(workspace, planted))]) mkdirSync(directory, { recursive: true });
@@ -260,7 +260,7 @@ test.each([".outputs", ".outputs/responder"])("nothing is written where a task h
   expect(readdirSync(outside)).toEqual([]);
 });
 
-test("a cancel stops it, its child and its tool", async () => {
+test("a cancel stops the task, its child and its tool", async () => {
   const { bridge, dispatch, ended } = await openResponder({
     BRIDGE_COMMAND: JSON.stringify([process.execPath, "-e", "setInterval(() => {}, 1000)"]),
   });
