@@ -11,6 +11,12 @@ export default defineConfig({
     // One more than there are cores: tests often wait.
     maxWorkers: availableParallelism() + 1,
     include: ["test/**/*.test.ts"],
+    // `npm run coverage`: code that runs in the test process, not in programs that tests start.
+    coverage: {
+      provider: "v8",
+      include: ["{src,adapters,packages/*/src}/**/*.ts"],
+      reporter: ["text-summary", "html"],
+    },
     // `npm run test:runtimes` installs the real agent programs for these, `npm run test:openapi` linters and generators, `npm run test:browser`
     // needs a browser, and `npm run test:sandbox` bubblewrap.
     exclude: [

@@ -1,55 +1,85 @@
-import type { AdapterModule } from "#contract";
-import type { AcpAgent } from "./acp-agent/index.ts";
+import type { AdapterFamily, Catalog, CatalogEntry } from "#contract";
+import { acpAgentSettings, acpAgentSettingsSchema } from "./acp-agent/settings.ts";
+import { claudeSettings } from "./claude/settings.ts";
+import { claudeAgentSdkSettings } from "./claude-agent-sdk/settings.ts";
+import { codexSettings } from "./codex/settings.ts";
+import { commandSettings } from "./command/settings.ts";
+import { councilSettings } from "./council/settings.ts";
+import { geminiSettings } from "./gemini/settings.ts";
+import { glooAiSettings } from "./gloo-ai/settings.ts";
+import { openClawSettings } from "./openclaw/settings.ts";
+import { openCodeSettings } from "./opencode/settings.ts";
+import { responderSettings } from "./responder/settings.ts";
 import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./shared/agent-program/find-installed-programs.ts";
+import { vercelAiSettings } from "./vercel-ai/settings.ts";
 
-export { takeForeignFault } from "./shared/agent-program/foreign-code.ts";
+export { reportIsolatedError } from "./shared/agent-program/isolate-errors.ts";
 export { processLabels } from "./shared/process/process-labels.ts";
 export { createSandbox } from "./shared/process/sandbox.ts";
 export { sweepLeftovers } from "./shared/process/sweep-processes.ts";
 
-/** The adapters that ship with Bridge, by provider; nothing of one is loaded before it is asked for. */
-export const catalogue: Readonly<Record<string, () => Promise<AdapterModule>>> = {
-  "bridge-claude": bridgeOn("claude"),
-  "bridge-codex": bridgeOn("codex"),
-  "bridge-gemini": bridgeOn("gemini"),
-  "bridge-opencode": bridgeOn("opencode"),
-  claude: () => import("./claude/index.ts"),
-  "claude-agent-sdk": () => import("./claude-agent-sdk/index.ts"),
-  codex: () => import("./codex/index.ts"),
-  command: () => import("./command/index.ts"),
-  "deep-council": async () => ({ createAdapter: (await import("./council/index.ts")).createDeepCouncilAdapter }),
-  gemini: () => import("./gemini/index.ts"),
-  "gloo-ai": () => import("./gloo-ai/index.ts"),
-  openclaw: () => import("./openclaw/index.ts"),
-  opencode: () => import("./opencode/index.ts"),
-  responder: () => import("./responder/index.ts"),
-  "vercel-ai": () => import("./vercel-ai/index.ts"),
-};
+/** The adapters that ship with Bridge. Importing the catalog loads their settings and no runtime. */
+export const catalog: Catalog = [
+  { provider: "command", settings: commandSettings, load: () => import("./command/index.ts") },
+  { provider: "claude", settings: claudeSettings, load: () => import("./claude/index.ts") },
+  { provider: "claude-agent-sdk", settings: claudeAgentSdkSettings, load: () => import("./claude-agent-sdk/index.ts") },
+  { provider: "codex", settings: codexSettings, load: () => import("./codex/index.ts") },
+  { provider: "gemini", settings: geminiSettings, load: () => import("./gemini/index.ts") },
+  { provider: "openclaw", settings: openClawSettings, load: () => import("./openclaw/index.ts") },
+  { provider: "opencode", settings: openCodeSettings, load: () => import("./opencode/index.ts") },
+  { provider: "gloo-ai", settings: glooAiSettings, load: () => import("./gloo-ai/index.ts") },
+  { provider: "vercel-ai", settings: vercelAiSettings, load: () => import("./vercel-ai/index.ts") },
+  acpAgents(),
+  panelCouncil("claude"),
+  panelCouncil("codex"),
+  panelCouncil("gemini"),
+  panelCouncil("opencode"),
+  {
+    provider: "deep-council",
+    settings: councilSettings,
+    load: async () => ({ createAdapter: (await import("./council/index.ts")).createDeepCouncilAdapter }),
+  },
+  { provider: "responder", settings: responderSettings, load: () => import("./responder/index.ts") },
+];
 
-/** A council of the roles of one runtime. */
-function bridgeOn(runtime: string): () => Promise<AdapterModule> {
-  return async () => {
-    const { createBridgeAdapter } = await import("./council/index.ts");
-    return { createAdapter: () => createBridgeAdapter(runtime) };
+/** The agents that the operator describes in BRIDGE_ACP_AGENTS. */
+function acpAgents(): AdapterFamily {
+  return {
+    prefix: "acp",
+    settings: acpAgentSettings,
+    find(name, settings) {
+      const { agents, probeSeconds } = acpAgentSettingsSchema.parse(settings);
+      const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+      if (agent === undefined) {
+        const example = JSON.stringify({ [name || "goose"]: [name || "goose", "acp"] });
+        return { missing: `no command is configured for acp:${name}; set BRIDGE_ACP_AGENTS, for example ${example}` };
+      }
+      return {
+        async load() {
+          const { createAcpAgentAdapter } = await import("./acp-agent/index.ts");
+          return { createAdapter: () => createAcpAgentAdapter(name, agent, probeSeconds) };
+        },
+      };
+    },
   };
 }
 
-/** The adapters of agents that only the operator knows, as `acp:<name>`. */
-export const acpAgents = (agents: Readonly<Record<string, AcpAgent>>): typeof catalogue =>
-  Object.fromEntries(
-    Object.entries(agents).map(([name, agent]) => [
-      `acp:${name}`,
-      async () => {
-        const { createAcpAgentAdapter } = await import("./acp-agent/index.ts");
-        return { createAdapter: () => createAcpAgentAdapter(name, agent) };
-      },
-    ]),
-  );
+/** A council of roles on one runtime. */
+function panelCouncil(runtime: string): CatalogEntry {
+  return {
+    provider: `bridge-${runtime}`,
+    settings: councilSettings,
+    async load() {
+      const { createPanelAdapter } = await import("./council/index.ts");
+      return { createAdapter: () => createPanelAdapter(runtime) };
+    },
+  };
+}
 
 /** Adapters whose runtime is a program of the same name. */
 const programs = ["claude", "codex", "gemini", "opencode"];
 
-/** The programs on this machine that adapters of the catalogue could drive, but for those that are enabled. */
+/** The programs on this machine that adapters of the catalog could drive, without those that are enabled. */
 export const findUnusedPrograms = (enabled: ReadonlySet<string>, search: ProgramSearch): Promise<InstalledProgram[]> =>
   findInstalledPrograms(
     programs.filter((provider) => !enabled.has(provider)),

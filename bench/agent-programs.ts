@@ -5,11 +5,11 @@ import { parseArgs } from "node:util";
 import { execa } from "execa";
 import { promptOpening } from "../adapters/shared/agent-program/prompt.ts";
 import { findProgram } from "../adapters/shared/process/find-program.ts";
-import { startBridgeProgram } from "../test/bridge-program.ts";
 import { createModelServer } from "../test/runtimes/model-server/server.ts";
 import { runtimesPath } from "../test/runtimes/programs.ts";
 import { type Runtime, runtimes } from "../test/runtimes/table/runtimes.ts";
-import { until } from "../test/until.ts";
+import { startBridgeProgram } from "../test/support/bridge-program.ts";
+import { until } from "../test/support/until.ts";
 import { median } from "./statistics.ts";
 
 const usage = `Usage: node bench/agent-programs.ts [--rounds n] [--no-file]

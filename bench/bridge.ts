@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { createApp } from "../src/app/create-app.ts";
-import { loadConfig } from "../src/config/config.ts";
+import { loadConfig } from "../src/app/load-config.ts";
 import { createAdapter } from "./noop-adapter.ts";
 
 /** The real Bridge with an agent that does nothing. Settings by environment; the first line on stdout tells the address. */

@@ -5,8 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { arch, cpus, loadavg, platform, tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { measureCpuMs } from "../test/cpu-time.ts";
 import { type HostileBody, makeHostileBodies, readBody } from "../test/http/hostile-bodies.ts";
+import { measureCpuMs } from "../test/support/cpu-time.ts";
 import type { LoopReport } from "./measured-bridge.ts";
 
 /** Goals: the longest block of the event loop, CPU time as a multiple of `JSON.parse`, and memory as a multiple of the body. */

@@ -1,38 +1,44 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { listAllSettings } from "../src/app/load-config.ts";
 import { renderMetricsTable } from "./render-metrics.ts";
 import { renderOpenapi } from "./render-openapi.ts";
+import { renderRoutes } from "./render-routes.ts";
 import { renderEnvironmentExample, renderSettingsTable } from "./render-settings.ts";
 import { replaceSection } from "./replace-section.ts";
 
 const repository = path.resolve(import.meta.dirname, "..");
 
-/** Pages with generated sections: what stands between `<!-- name -->` and `<!-- /name -->`. */
-const pages: Record<string, Record<string, () => string>> = {
-  "README.md": { receiver: () => codeBlock("examples/receiver/receiver.js"), settings: renderSettingsTable },
-  "docs/operations.md": { settings: renderSettingsTable, metrics: renderMetricsTable },
-  "docs/websocket.md": { "open-bridge": () => codeBlock("examples/browser/open-bridge.js") },
+/** Pages with generated sections: the text between `<!-- name -->` and `<!-- /name -->`, from the text of `openapi.yaml`. */
+const pages: Record<string, Record<string, (openapi: string) => string>> = {
+  "docs/settings.md": { settings: () => renderSettingsTable(allSettings) },
+  "docs/routes.md": { routes: renderRoutes },
+  "docs/metrics.md": { metrics: renderMetricsTable },
+  "docs/callbacks.md": { receiver: () => codeBlock("examples/receiver/receiver.js") },
   "docs/events.md": { "follow-events": () => codeBlock("examples/browser/follow-events.js") },
+  "docs/websocket.md": { "open-bridge": () => codeBlock("examples/browser/open-bridge.js") },
 };
 
+const allSettings = listAllSettings();
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const files = await generate();
 if (values.check) process.exitCode = reportStale(files);
 else for (const [name, text] of files) writeFileSync(path.join(repository, name), text);
 
-/** Every generated file of the repository, by name, as it should be. */
+/** The expected text of every generated file, by its name. */
 async function generate(): Promise<Map<string, string>> {
+  const openapi = await renderOpenapi();
   const generated = new Map([
-    [".env.example", renderEnvironmentExample()],
-    ["openapi.yaml", await renderOpenapi()],
+    [".env.example", renderEnvironmentExample(allSettings)],
+    ["openapi.yaml", openapi],
   ]);
   for (const [name, sections] of Object.entries(pages)) {
     const page = read(name);
     if (page === null) continue;
     generated.set(
       name,
-      Object.entries(sections).reduce((text, [section, render]) => replaceSection(text, section, render()), page),
+      Object.entries(sections).reduce((text, [section, render]) => replaceSection(text, section, render(openapi)), page),
     );
   }
   return generated;

@@ -1,26 +1,26 @@
 import type { IForbiddenRuleType } from "dependency-cruiser";
 
 const vocabulary = ["^src/contract/", "^src/task\\.ts$", "^src/errors\\.ts$"];
-const fileOperations = "^packages/nofollow-fs/";
+const kits = "^packages/(async-kit|nofollow-fs)/";
 const catalog = "^adapters/index\\.ts$";
 const config = "^src/config/";
 
 /**
- * What each room of the source may import besides itself and the vocabulary, from the bottom to the top. A name is a directory or a file in `src/`.
+ * What each room of the source may import besides itself, the kits and the vocabulary, from the bottom to the top. A name is a directory or a file in `src/`.
  * A new arrow needs a decision record.
  */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   "metrics.ts": [],
   config: [],
-  store: [fileOperations],
+  store: [],
   requests: [],
-  workspaces: ["store", "requests", fileOperations],
+  workspaces: ["store", "requests"],
   adapters: ["metrics.ts"],
   access: ["requests", "config"],
   events: ["store", "metrics.ts"],
   approvals: ["store", "metrics.ts", "events"],
   callbacks: ["store", "metrics.ts"],
-  dispatch: ["store", "metrics.ts", "requests", "workspaces", "adapters", "events", "approvals", "callbacks", fileOperations],
+  dispatch: ["store", "metrics.ts", "requests", "workspaces", "adapters", "events", "approvals", "callbacks"],
   "http/wire": ["events"],
   "http/openapi": ["requests", "http/wire"],
   "http/server": ["config", "requests", "access", "http/wire", "http/openapi"],
@@ -28,7 +28,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   "http/routes": ["metrics.ts", "requests", "workspaces", "adapters", "approvals", "callbacks", "dispatch", "http/wire"],
   "http/gateway": ["requests", "adapters", "access", "dispatch", "http/wire"],
   websocket: ["metrics.ts", "requests", "workspaces", "access", "events", "approvals", "callbacks", "dispatch", "http/wire"],
-  app: ["(?!main\\.ts$)", catalog, fileOperations],
+  app: ["(?!main\\.ts$)", catalog],
   "main.ts": ["app", "config"],
 };
 
@@ -158,7 +158,7 @@ function toRule(room: string, allowed: readonly string[]): IForbiddenRuleType {
     comment: "Imports point down.",
     severity: "error",
     from: { path: own },
-    to: { path: ours, pathNot: [own, ...vocabulary, ...allowed.map(toPath)] },
+    to: { path: ours, pathNot: [own, kits, ...vocabulary, ...allowed.map(toPath)] },
   };
 }
 

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import { createApp } from "../src/app/create-app.ts";
-import { loadConfig } from "../src/config/config.ts";
+import { loadConfig } from "../src/app/load-config.ts";
 import { writeOpenapiYaml } from "../src/http/openapi/api-docs.ts";
 
-/** The text of `openapi.yaml`, as a Bridge without adapters describes itself. */
+/** Renders `openapi.yaml`: the API description of a Bridge without adapters. */
 export async function renderOpenapi(): Promise<string> {
   const directory = await mkdtemp(path.join(tmpdir(), "bridge-openapi-"));
-  // Any hash will do: with one, Bridge makes no token of its own.
+  // With a token hash, Bridge generates no token. No token matches this hash.
   const { config } = loadConfig({ BRIDGE_DATA_DIR: directory, BRIDGE_GATEWAY_TOKEN_HASH: "0".repeat(64) });
   const app = await createApp(config, pino({ level: "silent" }), { adapters: [] });
   try {

@@ -1,51 +1,57 @@
-import { secretSettings } from "../src/config/config.ts";
-import { settings } from "../src/config/settings.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { z } from "zod";
+import { listSecrets } from "../src/config/settings.ts";
 
-interface Setting {
+/** Schemas of the texts of settings, by name. */
+type Settings = Readonly<Record<string, z.ZodType>>;
+
+interface Row {
   name: string;
   description: string;
-  /** What holds when it is not set, in words; null when that is simply nothing. */
-  otherwise: string | null;
-  /** A value that may be written as it stands. */
+  /** The default as a value or in words; null if the setting has none. */
+  fallback: string | null;
+  /** A value that `.env.example` can show. */
   value: string;
 }
 
-const header = `# Settings of Bridge. Copy to .env (read at start) and uncomment what you change.
-# Shown are the defaults; a setting without a value is unset by default.
-# A secret may come from a file instead: ${secretSettings.map((name) => `${name}_FILE`).join(", ")}.
+/** Renders `.env.example`: every setting with its description and its default, commented out. */
+export function renderEnvironmentExample(settings: Settings): string {
+  const header = `# Settings of Bridge. Copy this file to .env, which Bridge reads at its start, and uncomment the settings that you change.
+# The values are the defaults. A setting without a value is unset by default.
+# A secret can be read from a file instead: ${listSecrets(settings)
+    .map((name) => `${name}_FILE`)
+    .join(", ")}.
 `;
-
-/** The text of `.env.example`: every setting with what it means and its default, commented out. */
-export function renderEnvironmentExample(): string {
-  const entries = Object.keys(settings).map(describeSetting);
+  const entries = Object.entries(settings).map(describeSetting);
   return [header, ...entries.map(({ name, description, value }) => `# ${description}\n#${name}=${value}\n`)].join("\n");
 }
 
-/** The settings as a Markdown table. */
-export function renderSettingsTable(): string {
-  const rows = Object.keys(settings)
+/** Renders the settings as a Markdown table. */
+export function renderSettingsTable(settings: Settings): string {
+  const rows = Object.entries(settings)
     .map(describeSetting)
-    .map(
-      ({ name, description, otherwise }) =>
-        `| \`${name}\` | ${otherwise === null ? "" : `\`${otherwise}\``} | ${escapeCell(withoutDefault(description))} |`,
-    );
-  return ["| setting | default | |", "|---|---|---|", ...rows].join("\n");
+    .map(({ name, description, fallback }) => `| \`${name}\` | ${renderFallback(fallback)} | ${escapeCell(withoutDefault(description))} |`);
+  return ["| setting | default | description |", "|---|---|---|", ...rows].join("\n");
 }
 
-function describeSetting(name: string): Setting {
-  const setting = settings[name as keyof typeof settings];
-  const description = setting.description ?? "";
-  const { example } = (setting.meta() ?? {}) as { example?: string };
-  const otherwise = /Default: (.+)$/.exec(description)?.[1] ?? literalDefault(setting) ?? null;
-  // Words such as "off" or "<data dir>/…" explain the default and cannot be written as a value.
-  const writable = otherwise !== null && !otherwise.includes("<") && setting.safeParse(otherwise).success;
-  return { name, description, otherwise, value: example ?? (writable ? otherwise : "") };
+/** A value is rendered as code, a description of several words as text. A placeholder such as <data dir> does not count as words. */
+function renderFallback(fallback: string | null): string {
+  if (fallback === null) return "";
+  const isDescription = /[a-z]\S* [a-z]/i.test(fallback.replaceAll(/<[^>]*>|\d+ \w+/g, ""));
+  return isDescription ? escapeCell(fallback) : `\`${fallback}\``;
 }
 
-function literalDefault(setting: (typeof settings)[keyof typeof settings]): string | undefined {
-  const value = setting.safeParse(undefined).data;
-  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
+function describeSetting([name, schema]: [string, z.ZodType]): Row {
+  const { description = "", example } = (schema.meta() ?? {}) as { description?: string; example?: string };
+  const unset = schema.safeParse(undefined).data;
+  const fallback = /Default: (.+)$/.exec(description)?.[1] ?? textOf(unset) ?? null;
+  // A default in words, such as "<data dir>/…", is no value of the setting.
+  const parsed = schema.safeParse(fallback);
+  const isValue = fallback !== null && parsed.success && isDeepStrictEqual(parsed.data, unset);
+  return { name, description, fallback, value: example ?? (isValue ? fallback : "") };
 }
+
+const textOf = (value: unknown): string | undefined => (["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined);
 
 const withoutDefault = (description: string): string => description.replace(/ Default: .+$/, "");
 const escapeCell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/<([^>]+)>/g, "\\<$1\\>");

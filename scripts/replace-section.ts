@@ -1,4 +1,4 @@
-/** Replaces what stands between `<!-- name -->` and `<!-- /name -->`; a page without the markers stays as it is. */
+/** Replaces the text between `<!-- name -->` and `<!-- /name -->`. Returns a page without these markers unchanged. */
 export function replaceSection(page: string, name: string, text: string): string {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];

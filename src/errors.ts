@@ -79,9 +79,6 @@ export class StartError extends Error {
   override readonly name: string = "StartError";
 }
 
-/** The zod error for a value that is not secret: the message repeats the value. */
-export const expected = (what: string) => ({ error: ({ input }: { input?: unknown }) => `must be ${what}; got ${JSON.stringify(input)}` });
-
 /** Everything that is wrong with the configuration, one line a fault. */
 export class ConfigError extends StartError {
   override readonly name = "ConfigError";

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { createApp } from "./app/create-app.ts";
-import { loadConfig } from "./config/config.ts";
+import { loadConfig } from "./app/load-config.ts";
 import { BridgeError, StartError } from "./errors.ts";
 
 /** Beyond the drain time: a stopped runtime's grace (15 s), its adapter's shutdown (15 s), the last answers (10 s), the last callbacks (4 s). */
@@ -58,7 +58,7 @@ async function serve(): Promise<void> {
     else logger.info({ signal }, "stopping");
     await app.close();
     // At the exit itself the library would try for ever to write to a reader that has gone: it has to learn that before.
-    const written = Promise.race([once(log, "drain"), delay(LAST_LINE_MS)]).catch(() => {});
+    const written = withTimeout(once(log, "drain"), LAST_LINE_MS, () => {}).catch(() => {});
     logger.info("stopped");
     await written;
     // What has not been taken by now is lost: the exit would wait for a reader that stands still.

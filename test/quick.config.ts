@@ -8,8 +8,8 @@ export default mergeConfig(
     test: {
       include: [
         "test/config/config.test.ts",
-        "test/adapters/{*,shared/*}/{arguments,events,messages,options,outcome,parts,request,tell-story}.test.ts",
-        "test/adapters/shared/agent-program/{decide-call,mcp-server-names,program-environment,prompt,task-story}.test.ts",
+        "test/adapters/{*,shared/*}/{arguments,events,messages,options,outcome,parts,request,session-recorder}.test.ts",
+        "test/adapters/shared/agent-program/{decide-approval,mcp-server-names,program-environment,prompt,task-timeline}.test.ts",
         "test/approvals/*.test.ts",
         "test/callbacks/{callback-body,callback-claims,callback-failure,callback-guard,callback-schedule,callback-worker,sign-callback}.test.ts",
         "test/dispatch/{assemble-request,dispatcher,fair-shares,indexed-heap,lanes,run-task,task-clocks,task-end}.test.ts",
@@ -17,9 +17,9 @@ export default mergeConfig(
         "test/events/{encode-event-data,encode-text,event-feed,event-id,event-log}.test.ts",
         "test/house/{docs,layers,readme,states,wall-time}.test.ts",
         "test/http/routes/{byte-range,dispatch,tasks,traceparent}.test.ts",
-        "test/http/wire/{cursor,etag,event-frame,prefer,problem,request-id}.test.ts",
+        "test/http/wire/{encode-event,etag,pagination,prefer-header,problem,request-id}.test.ts",
         "test/scenarios/whole-way.test.ts",
-        "test/packages/council/*.test.ts",
+        "test/packages/{async-kit,council}/*.test.ts",
         "test/websocket/ops.test.ts",
       ],
     },

@@ -1,34 +1,23 @@
 import type { SessionConfigOption } from "@agentclientprotocol/sdk";
-import type { ExecutionAdapter, ExecutionRequest, GatewayCapabilities, Profile } from "#contract";
+import type { ExecutionAdapter, ExecutionRequest, GatewayCapabilities } from "#contract";
 import { AcpFailure } from "../shared/acp/acp-failure.ts";
 import type { AcpProfile } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
-import { waysToGoOn } from "../shared/acp/open-session.ts";
+import { resumeMethods } from "../shared/acp/open-session.ts";
 import type { AgentProgram, Credentials, ProgramConnection, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { findProgram } from "../shared/process/find-program.ts";
+import type { AcpAgent } from "./settings.ts";
 import { toolName } from "./tool-name.ts";
 import { readUsage } from "./usage.ts";
 
-/** An agent that the operator describes in BRIDGE_ACP_AGENTS. */
-export interface AcpAgent {
-  /** The program and its arguments. It implements the Agent Client Protocol on stdin and stdout. */
-  command: readonly string[];
-  /** Names of additional environment variables to pass to the agent. */
-  env: readonly string[];
-  /** `agent`: one home directory per tenant and agent. `user`: the operator's home directory, with its login. */
-  home: "agent" | "user";
-  /** Session mode per profile, as an id that the agent defines. */
-  modes: { readonly [Name in Profile]?: string | undefined };
-  /** Authentication method to call before opening a session, as an id that the agent defines. */
-  authMethod?: string | undefined;
-}
-
-/** Creates the adapter for an agent that implements the Agent Client Protocol; `name` is the name that the operator gave it. */
-export function createAcpAgentAdapter(name: string, agent: AcpAgent): Required<ExecutionAdapter> {
+/**
+ * Runs tasks on any agent that speaks the Agent Client Protocol, under the name that the operator gave it. `probeSeconds` limits its probe.
+ */
+export function createAcpAgentAdapter(name: string, agent: AcpAgent, probeSeconds?: number): Required<ExecutionAdapter> {
   const program: AgentProgram = {
     provider: name,
     connections: [hideProgramPath(createAcpConnection(profileOf(agent)), agent)],
@@ -38,7 +27,10 @@ export function createAcpAgentAdapter(name: string, agent: AcpAgent): Required<E
   };
   const adapter = createProgramAdapter(program);
   const { home, env } = agent;
-  return { ...adapter, initialize: (config) => adapter.initialize({ ...config, settings: { ...config.settings, home, env } }) };
+  return {
+    ...adapter,
+    initialize: (config) => adapter.initialize({ ...config, settings: { probeSeconds, ...config.settings, home, env } }),
+  };
 }
 
 function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpAgent): AcpProfile {
@@ -53,8 +45,8 @@ function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpA
     capabilities,
     // Before the agent answers `initialize`, Bridge assumes that it can resume sessions.
     onAnswer({ agentCapabilities }) {
-      capabilities.sessionResume = waysToGoOn(agentCapabilities, { loadsSessions: true }).length > 0;
-      // The caller returns tool results in the next task of the session.
+      capabilities.sessionResume = resumeMethods(agentCapabilities, { loadsSessions: true }).length > 0;
+      // The results of a call come with the next task of its session.
       capabilities.tools = capabilities.sessionResume;
     },
     find({ env }) {

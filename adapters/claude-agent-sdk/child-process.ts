@@ -1,11 +1,8 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
-import { type ProcessEnd, processLimits, runProcess } from "../shared/process/run-process.ts";
+import { JSON_OUTPUT_LIMITS, type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
 import type { ProgramStart, SdkProcess } from "./sdk.ts";
-
-/** Output limit in bytes. Events in JSON are several times as long as their text. */
-export const stdoutBytes = 8 * processLimits.stdoutBytes;
 
 /** The process of one task. The SDK chooses the command and exchanges messages with it; Bridge starts and stops it. */
 export interface ChildProcess {
@@ -50,7 +47,7 @@ export function createChildProcess(
         input: (pipe) => void stdin.pipe(pipe),
         onLine: (line) => void stdout.write(`${line}\n`),
         signal: stop.signal,
-        limits: { stdoutBytes },
+        limits: JSON_OUTPUT_LIMITS,
       });
       const reported = end.then(
         ({ spawnError, exitCode: code, exitSignal }) => {

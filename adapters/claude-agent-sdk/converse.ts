@@ -1,17 +1,17 @@
-import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
-import { runForeign } from "../shared/agent-program/foreign-code.ts";
+import { nullIfAborted } from "@hak2i/async-kit";
+import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { isolateErrors } from "../shared/agent-program/isolate-errors.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
-import { reportOrphans, type Step, tellStep, type Verdict } from "../shared/agent-program/run-program.ts";
-import { unlessAborted } from "../shared/agent-program/unless-aborted.ts";
+import { applyStep, type Outcome, reportOrphans, type Step } from "../shared/agent-program/run-program.ts";
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
-import { type ProcessEnd, processLimits } from "../shared/process/run-process.ts";
+import { JSON_OUTPUT_LIMITS, type ProcessEnd } from "../shared/process/run-process.ts";
 import { createPermissionHandler } from "./answer-permission.ts";
-import { createChildProcess, stdoutBytes } from "./child-process.ts";
-import { HOME_SETTING } from "./credentials.ts";
+import { createChildProcess } from "./child-process.ts";
 import { optionsFor } from "./options.ts";
 import { type ClaudeAgentSdk, createFaultLog, type Query, type UserMessage } from "./sdk.ts";
+import { homeSetting } from "./settings.ts";
 
 /** Time for the program to report its result after an interrupt. */
 const INTERRUPT_LIMIT_MS = 1_500;
@@ -29,14 +29,14 @@ export interface Conversation {
 }
 
 /** Runs one task on the SDK until its process exits. A stopped task is interrupted first, so that Claude Code still reports its cost. */
-export async function converse(task: ProgramTask, { sdk, program, schema }: Conversation): Promise<Ending> {
-  const { request, context, story, signal } = task;
+export async function converse(task: ProgramTask, { sdk, program, schema }: Conversation): Promise<ConnectionResult> {
+  const { request, context, timeline, signal } = task;
   const env = claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp });
   const child = createChildProcess(task, env);
   const prompted = Promise.withResolvers<void>();
-  const read = createClaudeReader({ homeSetting: HOME_SETTING });
-  let facts: Omit<Partial<Ending>, "status"> = {};
-  let reported: Verdict | null = null;
+  const read = createClaudeReader({ homeSetting });
+  let facts: Omit<Partial<ConnectionResult>, "status"> = {};
+  let reported: Outcome | null = null;
   let query: Query | null = null;
   let hasStarted = false;
   let timer: NodeJS.Timeout | undefined;
@@ -46,10 +46,10 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     timer = setTimeout(child.stop, limitMs);
   };
   const take = (step: Step): void => {
-    if (step.kind === "known") facts = { ...facts, ...step.facts };
-    else if (step.kind !== "ended") tellStep(story, step);
+    if (step.kind === "facts") facts = { ...facts, ...step.facts };
+    else if (step.kind !== "ended") applyStep(timeline, step);
     else {
-      if (!signal.aborted) reported ??= step.ending;
+      if (!signal.aborted) reported ??= step.outcome;
       // The program exits when its input ends.
       prompted.resolve();
       stopIn(EXIT_LIMIT_MS);
@@ -68,7 +68,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     return query;
   };
   const onFault = createFaultLog(context.logger, { taskId: request.taskId });
-  const interrupt = async (): Promise<unknown> => await runForeign(onFault, () => query?.interrupt());
+  const interrupt = async (): Promise<unknown> => await isolateErrors(onFault, () => query?.interrupt());
   const stop = (): void => {
     // Before its first message the program has no cost to report.
     stopIn(hasStarted ? INTERRUPT_LIMIT_MS : 0);
@@ -84,7 +84,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
   try {
     for await (const message of readMessages(startQuery, child.exited, { onQueryError, onFault })) {
       hasStarted = true;
-      task.offeredTools?.heard();
+      task.offeredTools?.noteOutput();
       for (const step of read(message as Record<string, unknown>)) take(step);
     }
   } finally {
@@ -97,7 +97,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
   }
   const end = await child.end();
   if (end !== null) reportOrphans(task, end);
-  return { ...facts, ...decideVerdict(task, end, reported, queryError) };
+  return { ...facts, ...decideOutcome(task, end, reported, queryError) };
 }
 
 /** Yields one message and then keeps the input open until `ended` resolves, because the program needs it for permission requests. */
@@ -117,11 +117,11 @@ async function* readMessages(
 ): AsyncGenerator<unknown, void, undefined> {
   let messages: AsyncIterator<unknown> | null = null;
   try {
-    const iterator = runForeign(onFault, () => startQuery()[Symbol.asyncIterator]());
+    const iterator = isolateErrors(onFault, () => startQuery()[Symbol.asyncIterator]());
     messages = iterator;
     for (;;) {
-      const next = await unlessAborted(
-        runForeign(onFault, () => iterator.next()),
+      const next = await nullIfAborted(
+        isolateErrors(onFault, () => iterator.next()),
         exited,
         LAST_MESSAGES_MS,
       );
@@ -131,17 +131,17 @@ async function* readMessages(
   } catch (error) {
     onQueryError(error as Error);
   } finally {
-    const end = async (): Promise<unknown> => await runForeign(onFault, () => messages?.return?.());
+    const end = async (): Promise<unknown> => await isolateErrors(onFault, () => messages?.return?.());
     end().catch(() => {});
   }
 }
 
-/** The verdict of a stopped task. */
-export const cancelled: Verdict = { status: "error", errorCode: "cancelled", error: "The task was canceled." };
+/** The outcome of a stopped task. */
+export const cancelled: Outcome = { status: "error", errorCode: "cancelled", error: "The task was canceled." };
 
-/** Chooses the verdict. Precedence: an exceeded limit, the result that the program reported, its exit. */
-function decideVerdict({ signal }: ProgramTask, end: ProcessEnd | null, reported: Verdict | null, queryError: Error | null): Verdict {
-  const decided = (end === null ? null : stopFailure(end, { ...processLimits, stdoutBytes })) ?? reported;
+/** Chooses the outcome. Precedence: an exceeded limit, the result that the program reported, its exit. */
+function decideOutcome({ signal }: ProgramTask, end: ProcessEnd | null, reported: Outcome | null, queryError: Error | null): Outcome {
+  const decided = (end === null ? null : stopFailure(end, JSON_OUTPUT_LIMITS)) ?? reported;
   if (decided !== null) return decided;
   if (signal.aborted) return cancelled;
   if (end !== null && end.exitCode !== 0) return exitFailure({ ...end, aborted: false });

@@ -1,20 +1,18 @@
 import { createRequire } from "node:module";
-import { z } from "zod";
-import type { Finding, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { findInstalledSdk, packageName } from "./sdk.ts";
+import { packageDirectory } from "./settings.ts";
 
 /** The version that Bridge is tested with. */
 const TESTED_VERSION = "0.3.328";
-
-const settingsSchema = z.looseObject({ package: z.string().optional() });
 
 /**
  * Finds the Claude Code executable and the SDK's module, as the `argv` of the connection. npm installs the executable as a package per
  * platform.
  */
-export function findSdk({ settings, env }: Pick<ProgramContext, "settings" | "env">): Finding {
-  const directory = settingsSchema.parse(settings).package;
+export function findSdk({ settings, env }: Pick<ProgramContext, "settings" | "env">): ProgramLookup {
+  const directory = packageDirectory(settings);
   const sdk = findInstalledSdk(directory ?? import.meta.dirname);
   if (sdk === null) {
     const where = directory === undefined ? "with Bridge" : "in the directory of BRIDGE_CLAUDE_AGENT_SDK_PACKAGE";

@@ -1,10 +1,10 @@
 import path from "node:path";
-import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { nullIfAborted } from "@hak2i/async-kit";
+import type { ConnectionResult, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { unlessAborted } from "../shared/agent-program/unless-aborted.ts";
 import { isSchemaRefused, nativeSchema } from "../shared/claude-code/native-schema.ts";
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
-import { refuseToken } from "../shared/claude-code/session-id.ts";
+import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { cancelled, converse } from "./converse.ts";
 import { findSdk } from "./find-sdk.ts";
@@ -26,7 +26,7 @@ const REQUIRED_FLAGS = ["--restricted", "--setting-sources", "--settings", "--st
 
 async function probe([program = "", module = ""]: readonly string[], context: ProgramContext): Promise<Probe> {
   const limit = AbortSignal.any([AbortSignal.timeout(LOAD_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
-  if ((await unlessAborted(loadSdk(module, context.logger), limit, 0)) === null)
+  if ((await nullIfAborted(loadSdk(module, context.logger), limit)) === null)
     throw new Error(`${packageName} did not load within ${LOAD_LIMIT_MS / 1000} s.`);
   const version = findInstalledSdk(path.dirname(module))?.version ?? null;
   const advice = `npm install --no-save ${packageName}`;
@@ -34,26 +34,25 @@ async function probe([program = "", module = ""]: readonly string[], context: Pr
   return { version, detail: `${packageName} ${version} with Claude Code ${claudeVersion}` };
 }
 
-async function execute(task: ProgramTask, [program = "", module = ""]: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, [program = "", module = ""]: readonly string[]): Promise<ConnectionResult> {
   const { request, context } = task;
-  const refused = refuseToken(request.resumeToken);
+  const refused = checkSessionId(request.resumeToken);
   if (refused !== null) return refused;
-  const sdk = await unlessAborted(
+  const sdk = await nullIfAborted(
     loadSdk(module, context.logger).catch(() => loadFailure),
     task.signal,
-    0,
   );
   if (sdk === null) return cancelled;
   if ("status" in sdk) return sdk;
   await writeFiles(request);
   const schema = nativeSchema(request);
-  const ending = await converse(task, { sdk, program, schema });
-  if (schema === null || !isSchemaRefused(ending.error)) return ending;
+  const result = await converse(task, { sdk, program, schema });
+  if (schema === null || !isSchemaRefused(result.error)) return result;
   return await converse(task, { sdk, program, schema: null });
 }
 
 /** Omits the reason, which contains paths of this host and is only for the operator. */
-const loadFailure: Ending = {
+const loadFailure: ConnectionResult = {
   status: "error",
   errorCode: "adapter_offline",
   error: "The Claude Agent SDK cannot be loaded. GET /api/v2/adapters reports the reason.",

@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import type { AdapterLogger } from "#contract";
-import { runForeign } from "../shared/agent-program/foreign-code.ts";
+import { isolateErrors } from "../shared/agent-program/isolate-errors.ts";
 
 /** The package that the operator installs; Bridge does not ship it. */
 export const packageName = "@anthropic-ai/claude-agent-sdk";
@@ -89,7 +89,7 @@ export const createFaultLog =
 
 /** Loads the package. Rejects with a message for the operator if the package has no `query` function. */
 export async function loadSdk(module: string, logger: AdapterLogger): Promise<ClaudeAgentSdk> {
-  const loaded: Partial<ClaudeAgentSdk> = await runForeign(createFaultLog(logger), () => import(pathToFileURL(module).href));
+  const loaded: Partial<ClaudeAgentSdk> = await isolateErrors(createFaultLog(logger), () => import(pathToFileURL(module).href));
   if (typeof loaded.query !== "function")
     throw new Error(`${packageName} does not export query(). Install the version that Bridge is tested with.`);
   return loaded as ClaudeAgentSdk;

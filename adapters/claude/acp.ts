@@ -2,15 +2,15 @@ import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
 import type { AcpNotice } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
-import type { Finding, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { retryReason } from "../shared/claude-code/events.ts";
+import { resultSchema, unauthorised } from "../shared/claude-code/result-line.ts";
 import { sdkOptions } from "../shared/claude-code/sdk-options.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
-import { resultSchema, unauthorised } from "../shared/claude-code/verdict.ts";
 import { findProgram } from "../shared/process/find-program.ts";
-import { HOME_SETTING } from "./credentials.ts";
+import { homeSetting } from "./settings.ts";
 import { readTurnUsage } from "./usage.ts";
 
 /** The field of `_meta` that holds the tool name. */
@@ -40,10 +40,10 @@ export const acpConnection = createAcpConnection({
   usageOf: (response) => readTurnUsage(response).usage,
   modelOf: (response) => readTurnUsage(response).model,
   costCounts: "session",
-  explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? unauthorised(message, HOME_SETTING) : undefined),
+  explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? unauthorised(message, homeSetting) : undefined),
 });
 
-function find({ settings, env }: ProgramContext): Finding {
+function find({ settings, env }: ProgramContext): ProgramLookup {
   const name = settings.acpCommand ?? "claude-agent-acp";
   const program = findProgram(name, env["PATH"] ?? "");
   if (program !== null) return { argv: [program] };

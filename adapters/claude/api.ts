@@ -1,7 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
-import { createModelConnection, talkCapabilities } from "../shared/model-api/create-model-connection.ts";
+import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
-import { modelSettingsOf } from "../shared/model-api/model-settings.ts";
+import { modelSettingsOf } from "../shared/model-api/settings.ts";
 
 const VERSION = "2023-06-01";
 
@@ -29,4 +29,4 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
 };
 
 /** Calls the model directly, without Claude Code and without tools. */
-export const apiConnection = createModelConnection({ name: "api", capabilities: talkCapabilities, findEndpoint });
+export const apiConnection = createModelConnection({ name: "api", capabilities: chatCapabilities, findEndpoint });

@@ -1,6 +1,6 @@
 import type { ExecutionRequest } from "#contract";
 import { nativeSchema } from "../shared/claude-code/native-schema.ts";
-import { allowedTools, settingsFor, toolsFor } from "../shared/claude-code/rights.ts";
+import { allowedTools, settingsFor, toolsFor } from "../shared/claude-code/permissions.ts";
 import { commonFlags, type TaskFiles } from "../shared/claude-code/task-files.ts";
 
 /** Builds the arguments of `claude` for a task. Each value is joined to its flag with `=`, so that no value can be parsed as a flag. */

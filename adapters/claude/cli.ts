@@ -1,4 +1,11 @@
-import type { Ending, Finding, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type {
+  ConnectionResult,
+  Probe,
+  ProgramConnection,
+  ProgramContext,
+  ProgramLookup,
+  ProgramTask,
+} from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
@@ -6,11 +13,11 @@ import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
 import { isSchemaRefused, nativeSchema } from "../shared/claude-code/native-schema.ts";
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
-import { refuseToken } from "../shared/claude-code/session-id.ts";
+import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { claudeArguments } from "./arguments.ts";
-import { HOME_SETTING } from "./credentials.ts";
+import { homeSetting } from "./settings.ts";
 
 /** Runs one `claude` process per task and reads its output as JSON lines. */
 export const cliConnection: ProgramConnection = {
@@ -23,7 +30,7 @@ export const cliConnection: ProgramConnection = {
   execute,
 };
 
-function find({ settings, env }: ProgramContext): Finding {
+function find({ settings, env }: ProgramContext): ProgramLookup {
   const name = settings.command ?? "claude";
   const program = findProgram(name, env["PATH"] ?? "");
   if (program !== null) return { argv: [program] };
@@ -46,25 +53,25 @@ async function probe(argv: readonly string[], context: ProgramContext): Promise<
   return { version, detail: `claude ${version}` };
 }
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request } = task;
-  const refused = refuseToken(request.resumeToken);
+  const refused = checkSessionId(request.resumeToken);
   if (refused !== null) return refused;
   const files = await writeFiles(request);
-  const ending = await run(task, [...argv, ...claudeArguments(request, files)]);
-  if (nativeSchema(request) === null || !isSchemaRefused(ending.error)) return ending;
+  const result = await run(task, [...argv, ...claudeArguments(request, files)]);
+  if (nativeSchema(request) === null || !isSchemaRefused(result.error)) return result;
   return await run(task, [...argv, ...claudeArguments(request, files, null)]);
 }
 
-async function run(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function run(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request, context, totals } = task;
   let sessionCostUsd: number | undefined;
-  const ending = await runProgram(task, {
+  const result = await runProgram(task, {
     argv,
     env: claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp }),
     input: promptOf(request),
     read: createClaudeReader({
-      homeSetting: HOME_SETTING,
+      homeSetting,
       onSessionCost(costUsd) {
         sessionCostUsd = costUsd;
       },
@@ -72,7 +79,7 @@ async function run(task: ProgramTask, argv: readonly string[]): Promise<Ending> 
   });
   // The `acp` connection, which may resume this session, reports only the total cost of a session, so the total is stored. It is unknown
   // after a stopped task.
-  if (ending.resumeToken !== undefined)
-    await totals.write(request.directories.home, ending.resumeToken, sessionCostUsd === undefined ? {} : { costUsd: sessionCostUsd });
-  return ending;
+  if (result.resumeToken !== undefined)
+    await totals.write(request.directories.home, result.resumeToken, sessionCostUsd === undefined ? {} : { costUsd: sessionCostUsd });
+  return result;
 }

@@ -1,11 +1,11 @@
 import type { Connection } from "#contract";
 import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
-import { askLogin } from "../shared/claude-code/login.ts";
+import { checkLogin } from "../shared/claude-code/login.ts";
 
 /** The setting that error messages about missing credentials refer to. */
-export const HOME_SETTING = "BRIDGE_CLAUDE_HOME";
+export const homeSetting = "BRIDGE_CLAUDE_HOME";
 
 /** Checks whether Claude Code has credentials. */
 export const findCredentials = (connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials> =>
   // With `--cli`, `claude-agent-acp` runs its bundled Claude Code.
-  askLogin(connection === "acp" ? [...argv, "--cli"] : argv, context, HOME_SETTING);
+  checkLogin(connection === "acp" ? [...argv, "--cli"] : argv, context, homeSetting);

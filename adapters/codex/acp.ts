@@ -6,7 +6,7 @@ import type { ExecutionRequest, NormalizedUsage } from "#contract";
 import type { AcpNotice } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
 import type { AcpToolCall } from "../shared/acp/read-update.ts";
-import type { Ending, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { makeHomeWithSettings, modes } from "./codex-home.ts";
@@ -29,7 +29,7 @@ const agent = createAcpConnection({
     return launchOptions(argv, context, { ...own, CODEX_CONFIG: JSON.stringify(taskConfiguration(request, context)) });
   },
   launchProbe: (argv, context) => launchOptions(argv, context),
-  obstacleTo: ({ directories }) =>
+  unsupportedReason: ({ directories }) =>
     hasOwnSettings(directories) ? "it would load the settings in .codex in the workspace. Remove them, or use the cli connection." : null,
   // Codex gets the servers through its configuration, as over cli, so that no secret is in an argument and their tools need no approval.
   readsMcpServers: true,
@@ -61,14 +61,14 @@ async function probe(argv: readonly string[], context: ProgramContext): Promise<
   return { ...found, detail: `${found.detail}; the sandbox of Codex works` };
 }
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const failure = validateTask(task);
   if (failure !== null) return failure;
   const before = await readPreviousUsage(task);
-  const ending = await agent.execute(task, argv);
+  const result = await agent.execute(task, argv);
   // A later task may use the cli connection, which reports the total usage of the session.
-  await writeTotalUsage(task, ending.resumeToken ?? task.request.resumeToken, combineUsage(before, ending.usage, 1));
-  return ending;
+  await writeTotalUsage(task, result.resumeToken ?? task.request.resumeToken, combineUsage(before, result.usage, 1));
+  return result;
 }
 
 function launchOptions([program = "", codex]: readonly string[], context: ProgramContext, own: Readonly<Record<string, string>> = {}) {

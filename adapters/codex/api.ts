@@ -1,8 +1,8 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { defaultSettingsMiddleware, wrapLanguageModel } from "ai";
-import { createModelConnection, talkCapabilities } from "../shared/model-api/create-model-connection.ts";
+import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
-import { modelSettingsOf } from "../shared/model-api/model-settings.ts";
+import { modelSettingsOf } from "../shared/model-api/settings.ts";
 
 /** Disables storage at OpenAI. Each answer then contains everything that the next request needs, including reasoning. */
 const stateless = defaultSettingsMiddleware({ settings: { providerOptions: { openai: { store: false } } } });
@@ -28,4 +28,4 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
 };
 
 /** Calls the model directly, without Codex and without tools. */
-export const apiConnection = createModelConnection({ name: "api", capabilities: talkCapabilities, findEndpoint });
+export const apiConnection = createModelConnection({ name: "api", capabilities: chatCapabilities, findEndpoint });

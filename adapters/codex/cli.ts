@@ -1,9 +1,9 @@
 import path from "node:path";
 import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
-import type { Ending, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
-import { runProgram, type Verdict } from "../shared/agent-program/run-program.ts";
+import { type Outcome, runProgram } from "../shared/agent-program/run-program.ts";
 import type { ProcessEnd } from "../shared/process/run-process.ts";
 import { codexArguments } from "./arguments.ts";
 import { makeHome } from "./codex-home.ts";
@@ -28,13 +28,13 @@ export const cliConnection: ProgramConnection = {
   execute,
 };
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const failure = validateTask(task);
   if (failure !== null) return failure;
   const { request, context } = task;
   const before = await readPreviousUsage(task);
   const reader = createCodexReader();
-  const ending = await runProgram(task, {
+  const result = await runProgram(task, {
     argv: [...argv, ...codexArguments(request, context, await writeSchema(task))],
     env: codexEnvironment(context, { ...(await makeHome(task)), ...mcpServersOf(request).env }),
     // Codex also accepts instructions as an argument, but other users of the host can read arguments.
@@ -46,7 +46,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
   await writeTotalUsage(task, reader.session ?? request.resumeToken, total);
   const usage = reader.hasSubAgents ? undefined : normalizeUsage(combineUsage(total, before, -1));
   return {
-    ...ending,
+    ...result,
     // Codex reports no end of a stopped turn, but the session can be resumed.
     ...(task.signal.aborted && reader.session !== undefined && { resumeToken: reader.session }),
     ...(request.model !== undefined && { model: request.model }),
@@ -67,7 +67,7 @@ async function writeSchema({ request: { outputStrategy, directories } }: Program
 }
 
 /** Explains an exit before the first JSON line. */
-function explainExit({ stderr }: Pick<ProcessEnd, "stderr">): Verdict | null {
+function explainExit({ stderr }: Pick<ProcessEnd, "stderr">): Outcome | null {
   if (!/no rollout found|thread\/resume failed/.test(stderr)) return null;
   return { status: "error", errorCode: "adapter_error", error: "Codex does not know the session of the resume token." };
 }

@@ -79,11 +79,11 @@ export function createCodexReader(): CodexReader {
       case "turn.completed":
         sessionUsage = line["usage"];
         return [
-          { kind: "known", facts: { output: answer, ...(session !== undefined && { resumeToken: session }) } },
-          { kind: "ended", ending: { status: "ok" } },
+          { kind: "facts", facts: { output: answer, ...(session !== undefined && { resumeToken: session }) } },
+          { kind: "ended", outcome: { status: "ok" } },
         ];
       case "turn.failed":
-        return [{ kind: "ended", ending: explainFailure(errorSchema.safeParse(line["error"]).data?.message ?? "the turn failed") }];
+        return [{ kind: "ended", outcome: explainFailure(errorSchema.safeParse(line["error"]).data?.message ?? "the turn failed") }];
       default:
         return [];
     }

@@ -1,5 +1,5 @@
 import type { TaskErrorCode } from "#contract";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 
 /** Advice for missing or rejected credentials. */
 export const CREDENTIALS_ADVICE = "set OPENAI_API_KEY or CODEX_API_KEY, or BRIDGE_CODEX_HOME=user to use your own login";
@@ -11,8 +11,8 @@ const MESSAGE_PATTERNS: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/session budget/i, "budget_exceeded"],
 ];
 
-/** Maps the error message of a failed turn to a verdict. */
-export function explainFailure(message: string): Verdict {
+/** Maps the error message of a failed turn to an outcome. */
+export function explainFailure(message: string): Outcome {
   const errorCode = MESSAGE_PATTERNS.find(([pattern]) => pattern.test(message))?.[1] ?? "model_error";
   const advice = errorCode === "authentication_required" ? `. To log in, ${CREDENTIALS_ADVICE}.` : "";
   return { status: "error", errorCode, error: `Codex reports: ${extractMessage(message)}${advice}` };

@@ -1,11 +1,11 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import type { Finding, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 
 /** Finds `codex`. */
-export function findCodex({ settings, env }: ProgramContext): Finding {
+export function findCodex({ settings, env }: ProgramContext): ProgramLookup {
   const name = settings.command ?? "codex";
   const program = findProgram(name, env["PATH"] ?? "");
   if (program !== null) return { argv: [nativeProgram(program)] };
@@ -13,7 +13,7 @@ export function findCodex({ settings, env }: ProgramContext): Finding {
 }
 
 /** Finds `codex-acp` and, as the second entry of `argv`, the `codex` that it should use. Without one it uses its bundled Codex. */
-export function findCodexAcp(context: ProgramContext): Finding {
+export function findCodexAcp(context: ProgramContext): ProgramLookup {
   const { settings, env } = context;
   if (settings.home === "user")
     return {

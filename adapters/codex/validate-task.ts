@@ -1,5 +1,5 @@
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { apiKeyName } from "./configuration.ts";
 import { CREDENTIALS_ADVICE } from "./failures.ts";
 import { explainUnsupportedServer } from "./mcp-servers.ts";
@@ -7,7 +7,7 @@ import { explainUnsupportedServer } from "./mcp-servers.ts";
 const SESSION_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** Checks a task before Codex starts, over any connection. Returns the failure; null if the task can run. */
-export function validateTask({ request, context }: Pick<ProgramTask, "request" | "context">): Verdict | null {
+export function validateTask({ request, context }: Pick<ProgramTask, "request" | "context">): Outcome | null {
   // Without credentials Codex waits forever for a login.
   if (context.settings.home === "agent" && apiKeyName(context) === undefined && context.env["OPENAI_BASE_URL"] === undefined)
     return { status: "error", errorCode: "authentication_required", error: `Codex has no credentials: ${CREDENTIALS_ADVICE}.` };

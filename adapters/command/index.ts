@@ -8,7 +8,7 @@ import type {
   ExecutionResult,
   GatewayCapabilities,
 } from "#contract";
-import { notStarted } from "../shared/agent-program/not-started.ts";
+import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import { encodedSize } from "../shared/process/encoded-size.ts";
 import { findProgram } from "../shared/process/find-program.ts";
@@ -53,7 +53,7 @@ export function createCommandAdapter({ exitAfterResultMs = 10_000 }: CommandAdap
 
     async execute(request) {
       const given = ready;
-      if (given === null) return notStarted("cli", "adapter_offline", "The command adapter is not running.");
+      if (given === null) return notStartedResult("cli", "adapter_offline", "The command adapter is not running.");
       return running.run(request.taskId, (controller) => runProgram(request, given, running.emit, controller));
     },
 

@@ -1,13 +1,9 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
-import type { ExecutionRequest } from "#contract";
+import { type ExecutionRequest, settingsSchema } from "#contract";
+import { commandSettings } from "./settings.ts";
 
-/** Settings of the adapter: the program with its arguments, and the environment variables to pass to it. */
-const commandSettingsSchema = z.object({
-  argv: z.array(z.string()).min(1).optional(),
-  env: z.array(z.string()).default([]),
-});
+const commandSettingsSchema = settingsSchema(commandSettings);
 
 /** The default program, which needs no key, model or network. */
 const EXAMPLE_AGENT = [process.execPath, fileURLToPath(new URL("../../examples/agents/file-report.js", import.meta.url))];

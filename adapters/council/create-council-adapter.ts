@@ -1,4 +1,4 @@
-import { readInput } from "bridge-council";
+import { estimateTimeoutSeconds, readInput } from "bridge-council";
 import type {
   AdapterConfig,
   AdapterHealthStatus,
@@ -8,16 +8,16 @@ import type {
   GatewayCapabilities,
   InputChecker,
 } from "#contract";
-import { notStarted } from "../shared/agent-program/not-started.ts";
+import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import type { CouncilKind } from "./council-kind.ts";
-import { councilSettingsSchema } from "./council-settings.ts";
 import { runCouncilTask } from "./run-council-task.ts";
+import { councilSettingsSchema } from "./settings.ts";
 
-/** Bridge stops a task when its time is up: the report has to be written before. */
+/** Seconds before the task's timeout at which the council stops, so that it can still write its report. */
 const MARGIN_SECONDS = 5;
 
-/** Makes the adapter of a council; everything it asks for is a child task. */
+/** Creates the adapter of a council, whose questions run as child tasks. */
 export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapter> & InputChecker {
   const running = createRunningTasks();
   let config: AdapterConfig | null = null;
@@ -26,11 +26,11 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     const startedAt = performance.now();
     const read = readInput(request.bridgeInput, request.taskId, kind);
     if ("faults" in read) {
-      const words = read.faults.map(({ path, message }) => `bridgeInput${path === "" ? "" : `.${path}`}: ${message}`).join("; ");
-      return notStarted("native-dispatch", "adapter_error", words);
+      const faults = read.faults.map(({ path, message }) => `bridgeInput${path === "" ? "" : `.${path}`}: ${message}`).join("; ");
+      return notStartedResult("native-dispatch", "adapter_error", faults);
     }
     const margin = Math.min(MARGIN_SECONDS, request.timeoutSeconds / 10);
-    const { total, ending } = await runCouncilTask(kind, {
+    const { total, result } = await runCouncilTask(kind, {
       request,
       config: given,
       input: read.input,
@@ -42,7 +42,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
         running.emit({ type: "execution.progress", taskId: request.taskId, data });
       },
     });
-    return { ...ending, ...total, durationMs: performance.now() - startedAt };
+    return { ...result, ...total, durationMs: performance.now() - startedAt };
   }
 
   return {
@@ -59,7 +59,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     capabilities: () => capabilitiesOf(kind, config),
     async execute(request) {
       const given = config;
-      if (given === null) return notStarted("native-dispatch", "adapter_offline", `The ${kind.provider} adapter is not running.`);
+      if (given === null) return notStartedResult("native-dispatch", "adapter_offline", `The ${kind.provider} adapter is not running.`);
       return running.run(request.taskId, ({ signal }) => run(request, given, signal));
     },
     cancel: running.cancel,
@@ -92,14 +92,21 @@ function capabilitiesOf(kind: CouncilKind, config: AdapterConfig | null): Gatewa
   };
 }
 
-/** A runtime that is not there makes no council offline: its input may name another one, and that it was skipped is a report, too. */
+/**
+ * Checks the runtimes. A missing runtime only degrades the council, because its input may name others, and a report also lists skipped
+ * runtimes.
+ */
 function checkRuntimes({ providers }: CouncilKind, config: AdapterConfig): AdapterHealthStatus {
   const preflight = providers.map((provider) => {
     const described = config.describeProvider(provider);
     if (described === null) return { step: provider, ok: false, detail: `${provider} is not loaded: add it to BRIDGE_ADAPTERS.` };
-    const detail =
+    const health =
       described.detail === null ? `${provider} is ${described.health}.` : `${provider} is ${described.health}: ${described.detail}`;
-    return { step: provider, ok: described.health !== "offline", detail };
+    const seconds = estimateTimeoutSeconds({ files: 10 }, "standard", described.timeoutMultiplier);
+    const estimate = `Estimated time for one answer: ${seconds} s for a scope of 10 files at intensity standard.`;
+    return described.health === "offline"
+      ? { step: provider, ok: false, detail: health }
+      : { step: provider, ok: true, detail: `${health} ${estimate}` };
   });
   const isUsable = preflight.some(({ ok }) => ok);
   return {

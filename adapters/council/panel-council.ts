@@ -1,9 +1,8 @@
-import { plannedRuns, recordBridge, SETTINGS_FILE } from "bridge-council";
-import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
-import { renderEnding, tooManyRuns } from "./ending.ts";
+import { type ModelsReport, plannedRuns, recordBridge, renderReport, SETTINGS_FILE } from "bridge-council";
+import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 
-/** A council of the roles of one runtime. */
-export const bridgeCouncil = (runtime: string): CouncilKind => ({
+/** A panel: a council whose roles all run on one runtime. */
+export const panelCouncil = (runtime: string): CouncilKind => ({
   provider: `bridge-${runtime}`,
   needsDomains: true,
   maxProviders: 1,
@@ -11,17 +10,17 @@ export const bridgeCouncil = (runtime: string): CouncilKind => ({
   run: (task) => runOn(task.input.providers?.[0] ?? runtime, task),
 });
 
-/** The reason why a runtime is not asked; null if it is. */
-export function obstacleTo(provider: string, { settings, config }: Pick<CouncilTask, "settings" | "config">): string | null {
+/** Returns why a runtime is skipped; null if it takes part. */
+export function unsupportedReason(provider: string, { settings, config }: Pick<CouncilTask, "settings" | "config">): string | null {
   if (!settings.of(provider).enabled) return "disabled by the settings of the workspace";
   const described = config.describeProvider(provider);
   if (described === null) return "adapter_offline: not loaded; add it to BRIDGE_ADAPTERS";
   return (described.capabilities.inputs ?? []).length > 0 ? "a council or a responder itself, not a runtime" : null;
 }
 
-async function runOn(runtime: string, task: CouncilTask): Promise<Ending> {
+async function runOn(runtime: string, task: CouncilTask): Promise<CouncilResult> {
   const { input, spending } = task;
-  const skipReason = obstacleTo(runtime, task);
+  const skipReason = unsupportedReason(runtime, task);
   const { models, warnings } = await chooseModels(runtime, task);
   const planned = plannedRuns(input) * Math.max(1, models.length);
   if (planned > spending.left) return tooManyRuns(planned, spending.left);
@@ -32,10 +31,27 @@ async function runOn(runtime: string, task: CouncilTask): Promise<Ending> {
     warnings,
     ...(skipReason === null ? {} : { skipReason }),
   });
-  return renderEnding({ ...report, notes: [...report.notes, ...settingsNotes(task)] }, input.scope);
+  return toResult({ ...report, notes: [...report.notes, ...settingsNotes(task)] }, input.scope);
 }
 
-/** The options of a council on one runtime. */
+/** Returns the result of a panel. Any report is a success, even if it states that the runtime was skipped; only a canceled panel fails. */
+function toResult(report: ModelsReport, scope: string): CouncilResult {
+  const outputs = { ...report };
+  if (report.status === "ABORTED")
+    return { status: "error", errorCode: "cancelled", error: "The council was stopped.", outputs, connection: "native-dispatch" };
+  const output = renderReport(report, { scope, timestamp: new Date().toISOString() });
+  return { status: "ok", output, outputs, connection: "native-dispatch" };
+}
+
+/** Returns the failure of a council that needs more questions than the operator allows. */
+export const tooManyRuns = (planned: number, allowed: number): CouncilResult => ({
+  status: "error",
+  errorCode: "budget_exceeded",
+  error: `This council needs ${planned} questions, but only ${allowed} are allowed. Name fewer domains or models, choose a lower intensity, or raise BRIDGE_COUNCIL_MAX_RUNS.`,
+  connection: "native-dispatch",
+});
+
+/** Builds the options of one panel. */
 export function memberOptions(bridge: string, provider: string, task: CouncilTask) {
   const described = task.config.describeProvider(provider);
   return {
@@ -60,7 +76,10 @@ export function memberOptions(bridge: string, provider: string, task: CouncilTas
   };
 }
 
-/** Chooses the model of the dispatch, else those of the settings. Names of the settings may be out of date: those that the runtime does not list are left out. */
+/**
+ * Chooses the model of the dispatch, or else those of the settings. Models of the settings that the runtime does not list are left out with
+ * a warning.
+ */
 export async function chooseModels(
   provider: string,
   { request, settings, config }: Pick<CouncilTask, "request" | "settings" | "config">,
@@ -79,7 +98,7 @@ export async function chooseModels(
   };
 }
 
-/** Notes for a report on the settings of the workspace. */
+/** Returns the notes about the workspace's settings for a report. */
 export const settingsNotes = ({ settings: { fault, isStale, reasoningLevel } }: Pick<CouncilTask, "settings">): string[] => [
   ...(fault === null ? [] : [fault]),
   ...(isStale

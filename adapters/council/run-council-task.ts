@@ -1,31 +1,33 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
-import { createSpending, createTurns, readSettings, resolveProfile, SETTINGS_FILE } from "bridge-council";
+import { createTurns } from "@hak2i/async-kit";
+import { createSpending, readSettings, resolveProfile, SETTINGS_FILE } from "bridge-council";
 import { type ChildSpending, createChildSpending } from "../shared/agent-program/child-spending.ts";
-import type { CouncilKind, CouncilStart, Ending } from "./council-kind.ts";
+import type { CouncilKind, CouncilResult, CouncilStart } from "./council-kind.ts";
 
-/** The most that a settings file may hold, in bytes. */
+/** Maximum size of the settings file, in bytes. */
 const SETTINGS_LIMIT_BYTES = 256 * 1024;
 
-/** Runs a council; whatever it asks is counted. */
+/** Runs a council and adds up the usage and cost of its child tasks. */
 export async function runCouncilTask(
   kind: CouncilKind,
   { signal, ...start }: CouncilStart,
-): Promise<{ total: ChildSpending["total"]; ending: Ending }> {
+): Promise<{ total: ChildSpending["total"]; result: CouncilResult }> {
   const { request, config, input } = start;
   const spending = createSpending(start.maxRuns);
   const children = createChildSpending();
   const { content, fault } = await readSettingsFile(request.directories.workspace);
   const settings = { ...readSettings(content), ...(fault === null ? {} : { fault }) };
   const profile = resolveProfile(input.taskType, request.profile);
-  const ending = await kind.run({
+  const turns = createTurns();
+  const result = await kind.run({
     ...start,
     settings,
     spending,
     profile,
-    // All roles, of whatever runtime, work in the same workspace. Two that write at once would overwrite each other's files.
-    ...(profile === "modify" ? { takeTurn: createTurns() } : {}),
+    // All roles of all runtimes share one workspace, where concurrent writers would overwrite each other's files.
+    ...(profile === "modify" ? { takeTurn: <T>(work: () => Promise<T>) => turns.take("workspace", work) } : {}),
     async execute({ provider, message, model, timeoutSeconds, resumeToken, profile, role, domain, round }) {
       if (signal.aborted) return { status: "error", errorCode: "cancelled", error: "The council was stopped." };
       const result = await config.runChild({
@@ -43,12 +45,15 @@ export async function runCouncilTask(
       return result;
     },
   });
-  return { total: children.total, ending };
+  return { total: children.total, result };
 }
 
-/** A task may have put anything in its place: only a file of a usual size is read, and anything else is told. */
+/**
+ * Reads the settings file of a workspace. A task may have replaced it, so only a regular file of limited size is read; otherwise returns
+ * the fault.
+ */
 async function readSettingsFile(workspace: string): Promise<{ content: string | null; fault: string | null }> {
-  const unused = (why: string) => ({ content: null, fault: `${SETTINGS_FILE} is not used: ${why}.` });
+  const unused = (reason: string) => ({ content: null, fault: `${SETTINGS_FILE} is not used: ${reason}.` });
   try {
     await using file = await open(path.join(workspace, SETTINGS_FILE), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stat = await file.stat();

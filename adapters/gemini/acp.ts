@@ -6,8 +6,8 @@ import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
 import type { AcpToolCall } from "../shared/acp/read-update.ts";
 import type { ProgramConnection } from "../shared/agent-program/agent-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
-import type { TaskStory } from "../shared/agent-program/task-story.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
+import type { TaskTimeline } from "../shared/agent-program/task-timeline.ts";
 import { type AnswerText, createAnswerText } from "./answer-text.ts";
 import { commonArguments } from "./arguments.ts";
 import { capabilities, findGemini } from "./cli.ts";
@@ -39,7 +39,7 @@ export const geminiAcpProfile: AcpProfile = {
     return { argv: [...argv, "--acp", ...commonArguments(task.request, policyFile)], env };
   },
   launchProbe: (argv, context) => ({ argv: [...argv, "--acp"], env: geminiEnvironment(context) }),
-  obstacleTo: ({ mcpServers = [] }) => (mcpServers.length > 0 ? "it does not support MCP servers. Omit mcpServers." : null),
+  unsupportedReason: ({ mcpServers = [] }) => (mcpServers.length > 0 ? "it does not support MCP servers. Omit mcpServers." : null),
   prompt: (request) => promptOf(request, request.systemPrompt),
   toolName,
   toolInput,
@@ -69,27 +69,27 @@ export const acpConnection: ProgramConnection = {
   ...agent,
   async execute(task, argv) {
     const answer = createAnswerText();
-    return await applyTelemetryLog(task, await agent.execute({ ...task, story: recordText(task.story, answer) }, argv), answer);
+    return await applyTelemetryLog(task, await agent.execute({ ...task, timeline: recordText(task.timeline, answer) }, argv), answer);
   },
 };
 
-/** Wraps the task's event writer to record its text with Bridge's clock, because the agent's updates carry no time. */
-function recordText(story: TaskStory, answer: AnswerText): TaskStory {
-  const recording: Pick<TaskStory, "say" | "invokeTool" | "completeTool"> = {
-    say(text) {
+/** Wraps the task's timeline to record its text with Bridge's clock, because the agent's updates carry no time. */
+function recordText(timeline: TaskTimeline, answer: AnswerText): TaskTimeline {
+  const recording: Pick<TaskTimeline, "appendText" | "startTool" | "finishTool"> = {
+    appendText(text) {
       answer.add(text, Date.now());
-      story.say(text);
+      timeline.appendText(text);
     },
-    invokeTool(...call) {
+    startTool(...call) {
       answer.clear();
-      story.invokeTool(...call);
+      timeline.startTool(...call);
     },
-    completeTool(...end) {
+    finishTool(...end) {
       answer.clear();
-      story.completeTool(...end);
+      timeline.finishTool(...end);
     },
   };
-  return Object.assign(Object.create(story) as TaskStory, recording);
+  return Object.assign(Object.create(timeline) as TaskTimeline, recording);
 }
 
 /** Reads the usage of a turn. Gemini does not report thinking here, so the output excludes it. */
@@ -102,7 +102,7 @@ export function acpUsage({ _meta }: Pick<PromptResponse, "_meta">): NormalizedUs
  * Detects a turn without a complete model call: Gemini counts tokens only of complete calls, so the usage is 0. After a tool call, an
  * incomplete last call cannot be detected.
  */
-export function explainAcpEnd(response: PromptResponse): Verdict | undefined {
+export function explainAcpEnd(response: PromptResponse): Outcome | undefined {
   const usage = acpUsage(response);
   if (response.stopReason !== "end_turn" || usage === undefined || usage.inputTokens + usage.outputTokens > 0) return undefined;
   return {

@@ -1,9 +1,9 @@
 import { createGoogle } from "@ai-sdk/google";
 import { APICallError } from "ai";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
-import { createModelConnection, talkCapabilities } from "../shared/model-api/create-model-connection.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
+import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
-import { modelSettingsOf } from "../shared/model-api/model-settings.ts";
+import { modelSettingsOf } from "../shared/model-api/settings.ts";
 
 /** Finds the Gemini API, with the key that Gemini CLI would use. */
 const findEndpoint: FindEndpoint = ({ settings, env }) => {
@@ -18,7 +18,7 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
     baseUrl,
     defaultModel: modelSettingsOf(settings).apiModel ?? null,
     secrets: [apiKey],
-    obstacleTo: (modelId) => (MODEL_NAME.test(modelId) ? null : "The model is not a valid model name of the Gemini API."),
+    unsupportedReason: (modelId) => (MODEL_NAME.test(modelId) ? null : "The model is not a valid model name of the Gemini API."),
     createModel: (modelId, fetch) => createGoogle({ apiKey, baseURL: baseUrl, fetch })(modelId),
     async probe(fetch, signal) {
       const answer = await fetch(`${baseUrl}/models`, { headers: { "x-goog-api-key": apiKey }, signal });
@@ -29,13 +29,13 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
 };
 
 /** Calls the model directly, without Gemini CLI and without tools. */
-export const apiConnection = createModelConnection({ name: "api", capabilities: talkCapabilities, findEndpoint });
+export const apiConnection = createModelConnection({ name: "api", capabilities: chatCapabilities, findEndpoint });
 
 /** The name becomes part of the URL path and must not change the path. */
 const MODEL_NAME = /^([A-Za-z]+\/)?\w[\w.-]*$/;
 
 /** Detects an invalid key, for which the Gemini API returns status 400. */
-function explainError(error: unknown): Verdict | undefined {
+function explainError(error: unknown): Outcome | undefined {
   if (!APICallError.isInstance(error) || error.statusCode !== 400 || !isAboutKey(error.responseBody ?? "")) return undefined;
   return { status: "error", errorCode: "authentication_required", error: "The Gemini API rejected the key. Check GEMINI_API_KEY." };
 }

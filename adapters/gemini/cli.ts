@@ -1,6 +1,12 @@
 import { z } from "zod";
 import type { GatewayCapabilities } from "#contract";
-import type { Ending, Finding, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type {
+  ConnectionResult,
+  ProgramConnection,
+  ProgramContext,
+  ProgramLookup,
+  ProgramTask,
+} from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { probeVersion } from "../shared/agent-program/probe-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
@@ -14,7 +20,7 @@ import { applyTelemetryLog } from "./telemetry-log.ts";
 import { findLoadedEnvFile, needsTrust } from "./workspace-trust.ts";
 
 /** Finds `gemini`, which both connections use. */
-export function findGemini({ settings, env }: ProgramContext): Finding {
+export function findGemini({ settings, env }: ProgramContext): ProgramLookup {
   const command = settings.command ?? "gemini";
   const program = findProgram(command, env["PATH"] ?? "");
   if (program !== null) return { argv: [program] };
@@ -30,7 +36,7 @@ export const cliConnection: ProgramConnection = {
   capabilities,
   emptyAnswers: "accepted",
   // Gemini reads MCP servers from its settings. In the operator's home directory those belong to the operator, so Bridge cannot add any.
-  claims: ({ settings }) => (settings.home === "user" ? { tools: false } : {}),
+  configuredCapabilities: ({ settings }) => (settings.home === "user" ? { tools: false } : {}),
   // Without an interactive user, Gemini removes every tool with the name of its built-in tool for questions.
   reservedToolNames: ["ask_user"],
   find: findGemini,
@@ -41,13 +47,13 @@ export const cliConnection: ProgramConnection = {
   execute,
 };
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request, context } = task;
   const error = validateTask(task);
   if (error !== null) return { status: "error", errorCode: "adapter_error", error };
   const { env, policyFile } = await prepareStart(task);
   const reader = createGeminiReader();
-  const ending = await runProgram(task, {
+  const reported = await runProgram(task, {
     argv: [...argv, ...cliArguments(request, { policyFile, trusted: needsTrust(request, context) })],
     env,
     input: escapeMentions(promptOf(request, request.systemPrompt), request.directories.cwd, {
@@ -57,7 +63,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Endi
     read: reader.read,
     explainExit: reader.explainExit,
   });
-  const result = await applyTelemetryLog(task, ending, reader.answer);
+  const result = await applyTelemetryLog(task, reported, reader.answer);
   // Gemini reports no end of a stopped turn, but its session can be resumed.
   const isStopped = task.signal.aborted && reader.keptSession !== undefined;
   return { ...result, ...(isStopped && { resumeToken: reader.keptSession }) };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
-import type { LineReader, Step, Verdict } from "../shared/agent-program/run-program.ts";
+import type { LineReader, Outcome, Step } from "../shared/agent-program/run-program.ts";
 import type { ProcessEnd } from "../shared/process/run-process.ts";
 import { type AnswerText, createAnswerText } from "./answer-text.ts";
 import { explainFailure, type ReportedError } from "./failures.ts";
@@ -40,7 +40,7 @@ type Line = z.infer<typeof lineSchema>;
 /** Reads the JSON lines of one task and explains its exit. */
 export interface GeminiReader {
   read: LineReader;
-  explainExit(end: Pick<ProcessEnd, "exitCode" | "stderr">): Verdict | null;
+  explainExit(end: Pick<ProcessEnd, "exitCode" | "stderr">): Outcome | null;
   /** The answer, with times of Gemini's clock. */
   answer: AnswerText;
   /** The session id; undefined before the first model answer, because Gemini stores a session only after it. */
@@ -97,7 +97,7 @@ export function createGeminiReader(): GeminiReader {
 /** A warning after which Gemini stops its work and still reports success. */
 const LOOP_WARNING = /^Loop detected/;
 
-const succeeded: Step = { kind: "ended", ending: { status: "ok" } };
+const succeeded: Step = { kind: "ended", outcome: { status: "ok" } };
 
 /** Without a model answer there is no usage, and Gemini does not store the session, so it cannot be resumed. */
 function factsOf(stats: Stats | undefined, session: string | undefined): Step[] {
@@ -108,7 +108,7 @@ function factsOf(stats: Stats | undefined, session: string | undefined): Step[] 
     ...(session === undefined ? {} : { resumeToken: session }),
     ...(model === undefined ? {} : { model }),
   };
-  return [{ kind: "known", facts }];
+  return [{ kind: "facts", facts }];
 }
 
 /** Reads the usage of a task. The thinking tokens are the difference between the total and input plus output. */

@@ -1,6 +1,6 @@
 import type { TaskErrorCode } from "#contract";
 import { readableError } from "../shared/agent-program/readable-error.ts";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 
 /** The last error that Gemini reported. */
 export interface ReportedError {
@@ -26,8 +26,8 @@ const HTTP_STATUSES: Readonly<Record<number, readonly [TaskErrorCode, string]>> 
 /** Statuses that the Gemini API returns. */
 const KNOWN_STATUSES = [400, 401, 403, 404, 408, 409, 429, 500, 501, 502, 503, 504];
 
-/** Maps an exit without a reported success to a verdict; null if neither the exit code nor an error explains it. */
-export function explainFailure(exitCode: number | null, reported: ReportedError | undefined, stderr: string): Verdict | null {
+/** Maps an exit without a reported success to an outcome; null if neither the exit code nor an error explains it. */
+export function explainFailure(exitCode: number | null, reported: ReportedError | undefined, stderr: string): Outcome | null {
   const exit = reported?.type === "FatalTurnLimitedError" ? EXIT_CODES[53] : EXIT_CODES[exitCode ?? 0];
   const status = findStatus(exitCode, reported);
   const [errorCode, message] = exit ?? HTTP_STATUSES[status ?? 0] ?? ["model_error" as const, "Gemini could not answer."];

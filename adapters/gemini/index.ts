@@ -1,7 +1,7 @@
 import type { ExecutionAdapter } from "#contract";
 import type { AgentProgram } from "../shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
-import { withApi } from "../shared/model-api/with-api.ts";
+import { addApiFallback } from "../shared/model-api/api-fallback.ts";
 import { acpConnection } from "./acp.ts";
 import { apiConnection } from "./api.ts";
 import { cliConnection } from "./cli.ts";
@@ -10,7 +10,7 @@ import { findCredentials } from "./credentials.ts";
 const gemini: AgentProgram = {
   provider: "gemini",
   // The connection `cli` is preferred; `geminiAcpProfile` lists the limits of `acp`.
-  connections: withApi([cliConnection, acpConnection], apiConnection),
+  connections: addApiFallback([cliConnection, acpConnection], apiConnection),
   findCredentials: async (connection, _argv, context) =>
     connection === "api" ? await apiConnection.findCredentials(context) : findCredentials(context),
   multiAgent: "built-in agents; they run in the task's process under the task's policy",

@@ -1,5 +1,5 @@
 import type { ExecutionRequest } from "#contract";
-import { asks } from "../shared/agent-program/decide-call.ts";
+import { needsApproval } from "../shared/agent-program/decide-approval.ts";
 
 /** The built-in agents of Gemini. */
 export const HELPER_AGENTS = ["generalist", "codebase_investigator", "cli_help"];
@@ -51,7 +51,7 @@ const allowReadOnlyMcp: Rule = { ...allowMcp, conditions: [...(allowMcp.conditio
  */
 export function policyOf(request: Pick<ExecutionRequest, "profile" | "approvals">): string {
   const { profile, approvals } = request;
-  const otherwise = asks(request) ? [askOthers, ...denyHelperAgents] : [denyOthers];
+  const otherwise = needsApproval(request) ? [askOthers, ...denyHelperAgents] : [denyOthers];
   if (profile === "inspect") return [denyOthers, allowReads, allowReadOnlyMcp].map(toToml).join("\n");
   if (approvals === "allow") return toToml(allowAll);
   return [...[...otherwise, allowReads, allowEdits, allowMcp].map(toToml), ...["write_file", "replace"].map(insideWorkspace)].join("\n");

@@ -3,9 +3,9 @@ import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, removeInside, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
-import { geminiSettings } from "./configuration.ts";
 import { policyOf } from "./policy.ts";
 import { preloadScript } from "./preload-script.ts";
+import { buildSettingsFile } from "./settings-file.ts";
 import { telemetryLogFile } from "./telemetry-log.ts";
 
 /** Variables that Google documents, for credentials and endpoints. */
@@ -66,7 +66,7 @@ export async function prepareStart({ request, context }: Pick<ProgramTask, "requ
   const telemetryLog = telemetryLogFile(tmp);
   if (context.settings.home === "user") return { env: geminiEnvironment(context, { telemetryLog }), policyFile };
 
-  const settings = JSON.stringify(geminiSettings(context, request.mcpServers ?? []));
+  const settings = JSON.stringify(buildSettingsFile(context, request.mcpServers ?? []));
   await writeFileInside(files, "settings.json", settings, own);
   // Sessions are stored in the agent's home directory, where later tasks find them.
   for (const kept of ["tmp", "history"]) {

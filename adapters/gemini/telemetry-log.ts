@@ -1,8 +1,8 @@
 import path from "node:path";
 import { openFileInside } from "@hak2i/nofollow-fs";
 import { z } from "zod";
-import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { createLineSplitter } from "../shared/process/lines.ts";
 import type { AnswerText } from "./answer-text.ts";
 
@@ -12,7 +12,7 @@ const MAX_RECORD_LENGTH = 256 * 1024;
 /** Facts from Gemini's telemetry that its output lacks: why the model stopped, and which text was discarded. */
 interface ModelCalls {
   /** The failure of the task's last model call; null if it succeeded, or if the log does not report it. */
-  failure: Verdict | null;
+  failure: Outcome | null;
   /** Text from before this time, in ms since the epoch, is discarded unless a tool was used since; 0: none. */
   discardedBefore: number;
 }
@@ -24,13 +24,17 @@ const NO_RECORDS: ModelCalls = { failure: null, discardedBefore: 0 };
 export const telemetryLogFile = (tmp: string): string => path.join(tmp, ...NAMES);
 
 /** Corrects a success that Gemini reports, based on its log of model calls. */
-export async function applyTelemetryLog({ request }: Pick<ProgramTask, "request">, ending: Ending, answer: AnswerText): Promise<Ending> {
-  if (ending.status !== "ok") return ending;
+export async function applyTelemetryLog(
+  { request }: Pick<ProgramTask, "request">,
+  result: ConnectionResult,
+  answer: AnswerText,
+): Promise<ConnectionResult> {
+  if (result.status !== "ok") return result;
   const { failure, discardedBefore } = await readTelemetryLog(request.directories.tmp);
-  if (failure !== null) return { ...ending, ...failure };
+  if (failure !== null) return { ...result, ...failure };
   const output = answer.since(discardedBefore);
   // A retry of another call, such as a check after the answer, discards no text of the answer.
-  return discardedBefore === 0 || output === "" ? ending : { ...ending, output };
+  return discardedBefore === 0 || output === "" ? result : { ...result, output };
 }
 
 /** Reads the log of a program that has exited. A task could have replaced it with a link, which is not followed. */
@@ -65,7 +69,7 @@ const recordSchema = z.discriminatedUnion("event.name", [
 export function createTelemetryReader(): { read(line: string): void; calls(): ModelCalls } {
   let lines: string[] = [];
   let length = 0;
-  let last = { at: 0, failure: null as Verdict | null };
+  let last = { at: 0, failure: null as Outcome | null };
   let discardedBefore = 0;
 
   const take = (record: z.infer<typeof recordSchema>): void => {
@@ -108,11 +112,11 @@ function attributesOf(json: string): unknown {
 }
 
 /** Maps finish reasons, which OpenTelemetry limits to a few values. Every chunk of an answer but the last has the reason `stop`. */
-function explainReasons(reasons: readonly string[]): Verdict | null {
+function explainReasons(reasons: readonly string[]): Outcome | null {
   if (reasons.includes("length")) return modelError("The model reached its token limit, so its answer is truncated.");
   if (reasons.includes("content_filter")) return modelError("The model's provider withheld the answer.");
   if (reasons.includes("error")) return modelError("The model's answer ended in a malformed tool call.");
   return null;
 }
 
-const modelError = (error: string): Verdict => ({ status: "error", errorCode: "model_error", error });
+const modelError = (error: string): Outcome => ({ status: "error", errorCode: "model_error", error });

@@ -46,7 +46,7 @@ export function createFindEndpoint(): FindEndpoint {
         });
         return provider(modelId);
       },
-      obstacleTo(modelId, request) {
+      unsupportedReason(modelId, request) {
         const options = readOptions(request);
         return typeof options === "string" ? options : explainUnsupportedModel(modelId, request);
       },
@@ -77,7 +77,7 @@ function requestFields(modelId: string, request: ExecutionRequest, defaultTradit
 function routingSteps(routing: RoutingResult): Step[] {
   const { model } = routing;
   return [
-    ...(model === undefined ? [] : [{ kind: "known", facts: { model } } as const]),
+    ...(model === undefined ? [] : [{ kind: "facts", facts: { model } } as const]),
     ...(Object.keys(routing).length === 0 ? [] : [{ kind: "progress", data: { routing } } as const]),
   ];
 }

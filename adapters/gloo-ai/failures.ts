@@ -1,7 +1,7 @@
 import { APICallError } from "ai";
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { redact } from "../shared/model-api/model-failure.ts";
 import { SCOPE_ADVICE } from "./token-source.ts";
 
@@ -17,8 +17,8 @@ type Report = z.infer<typeof reportSchema>;
 const streamErrorSchema = z.union([z.object({ data: reportSchema }).transform(({ data }) => data), reportSchema]);
 const bodySchema = z.object({ error: z.union([reportSchema, z.string().transform((message): Report => ({ message }))]) });
 
-/** Maps an error of Gloo to a verdict; undefined if the error is not from Gloo. */
-export function explainGlooError(error: unknown, secrets: readonly string[], now = Date.now()): Verdict | undefined {
+/** Maps an error of Gloo to an outcome; undefined if the error is not from Gloo. */
+export function explainGlooError(error: unknown, secrets: readonly string[], now = Date.now()): Outcome | undefined {
   if (!APICallError.isInstance(error)) {
     const isOther = error instanceof Error && !("data" in error);
     const inStream = isOther ? undefined : streamErrorSchema.safeParse(error).data;
@@ -36,8 +36,8 @@ export function explainGlooError(error: unknown, secrets: readonly string[], now
   return report === null ? undefined : explainReport(report, secrets, statusCode);
 }
 
-/** Maps an error report to a verdict. Bridge does not retry, because it may have emitted part of an answer; the caller decides. */
-function explainReport({ code, name, message, retryable }: Report, secrets: readonly string[], statusCode?: number): Verdict {
+/** Maps an error report to an outcome. Bridge does not retry, because it may have emitted part of an answer; the caller decides. */
+function explainReport({ code, name, message, retryable }: Report, secrets: readonly string[], statusCode?: number): Outcome {
   const title = redact([name ?? "an error", ...(code === null || code === undefined ? [] : [`(${code})`])].join(" "), secrets);
   const text = message === null || message === undefined || message === "" ? "" : `: ${redact(message, secrets)}`;
   const advice = retryable === true ? " A new dispatch of the same task may succeed." : "";
@@ -70,4 +70,4 @@ const MIN_UNIX_SECONDS = 1_000_000_000;
 /** The largest time that Date supports. */
 const MAX_UNIX_SECONDS = 8_640_000_000_000;
 
-const failed = (errorCode: TaskErrorCode, error: string): Verdict => ({ status: "error", errorCode, error });
+const failed = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });

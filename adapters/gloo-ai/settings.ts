@@ -1,24 +1,47 @@
 import { z } from "zod";
-import type { ExecutionRequest } from "#contract";
+import { type AdapterSettings, choice, type ExecutionRequest, settingsSchema } from "#contract";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { httpUrl, modelSettings } from "../shared/model-api/settings.ts";
 
 /** Perspectives that Gloo can answer from. */
 const traditions = ["evangelical", "catholic", "mainline", "not_faith_specific"] as const;
 
-const tradition = z.enum(traditions).optional();
-const settingsSchema = z.object({
-  baseUrl: z.string().default("https://platform.ai.gloo.com/ai/v2"),
-  tokenUrl: z.string().default("https://platform.ai.gloo.com/oauth2/token"),
-  model: z.string().min(1).default("auto"),
-  tradition,
-});
-/** Settings of this adapter. */
-export type GlooSettings = z.infer<typeof settingsSchema>;
+/** The settings of the adapter for Gloo AI. */
+export const glooAiSettings = {
+  baseUrl: {
+    variable: "BRIDGE_GLOO_AI_BASE_URL",
+    schema: httpUrl.default("https://platform.ai.gloo.com/ai/v2").describe("URL of Gloo AI's model endpoint, with its path."),
+  },
+  tokenUrl: {
+    variable: "BRIDGE_GLOO_AI_TOKEN_URL",
+    schema: httpUrl
+      .default("https://platform.ai.gloo.com/oauth2/token")
+      .describe("URL that issues Gloo AI's access tokens for GLOO_CLIENT_ID and GLOO_CLIENT_SECRET."),
+  },
+  model: {
+    variable: "BRIDGE_GLOO_AI_MODEL",
+    schema: z
+      .string()
+      .min(1)
+      .default("auto")
+      .describe("Model of a task on Gloo AI, if the dispatch sets none: auto, family:<name> or the id of a model."),
+  },
+  tradition: {
+    variable: "BRIDGE_GLOO_AI_TRADITION",
+    schema: choice(traditions)
+      .optional()
+      .describe(`Perspective of Gloo AI's answers: ${traditions.join(", ")}. Default: Gloo's own`),
+  },
+  ...modelSettings,
+} satisfies AdapterSettings;
 
-export const glooSettingsOf = ({ settings }: Pick<ProgramContext, "settings">): GlooSettings => settingsSchema.parse(settings);
+const schema = settingsSchema(glooAiSettings);
+
+/** Parses the settings of this adapter. */
+export const glooSettingsOf = ({ settings }: Pick<ProgramContext, "settings">): z.infer<typeof schema> => schema.parse(settings);
 
 const optionsSchema = z.strictObject({
-  tradition,
+  tradition: z.enum(traditions).optional(),
   temperature: z.number().min(0).max(2).optional(),
   maxTokens: z.number().int().min(1).optional(),
 });

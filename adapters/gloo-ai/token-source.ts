@@ -1,6 +1,6 @@
+import { nullIfAborted } from "@hak2i/async-kit";
 import pRetry from "p-retry";
 import { z } from "zod";
-import { unlessAborted } from "../shared/agent-program/unless-aborted.ts";
 import type { ModelFetch } from "../shared/model-api/model-endpoint.ts";
 import { ModelFailure } from "../shared/model-api/model-failure.ts";
 
@@ -68,7 +68,7 @@ export function createTokenSource({ now = Date.now, ...client }: TokenClient): T
       });
       if (signal === undefined) return await pending;
       // Other callers wait for the same request, so it continues when one caller aborts.
-      const token = await unlessAborted(pending, signal, 0);
+      const token = await nullIfAborted(pending, signal);
       if (token === null) throw signal.reason;
       return token;
     },

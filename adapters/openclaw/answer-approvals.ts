@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Decision, decideCall } from "../shared/agent-program/decide-call.ts";
+import { type ApprovalDecision, decideApproval } from "../shared/agent-program/decide-approval.ts";
 import type { GatewayEvent } from "./gateway-socket.ts";
 import type { GatewayTask } from "./gateway-task.ts";
 
@@ -18,11 +18,11 @@ export interface Answering {
 
 /** Makes who answers the gateway's questions before a command. */
 export function createAnswering(task: GatewayTask): Answering {
-  const { gateway, key, story, logger, request, signal } = task;
+  const { gateway, key, timeline, logger, request, signal } = task;
   const sessions = new Set([key]);
   const asked = new Set<string>();
   /** What was said while there was no connection is not asked again. */
-  const decisions = new Map<string, Promise<Decision>>();
+  const decisions = new Map<string, Promise<ApprovalDecision>>();
 
   const answer = async (question: unknown): Promise<void> => {
     const { id, request: call } = approvalSchema.safeParse(question).data ?? {};
@@ -30,14 +30,14 @@ export function createAnswering(task: GatewayTask): Answering {
     asked.add(id);
     const toolCallId = call.toolCallId ?? id;
     const input = { command: call.command, cwd: call.cwd ?? null };
-    story.invokeTool(toolCallId, "exec", input);
-    const deciding = decisions.get(id) ?? decideCall({ request, context: task }, { toolCallId, toolName: "exec", input });
+    timeline.startTool(toolCallId, "exec", input);
+    const deciding = decisions.get(id) ?? decideApproval({ request, context: task }, { toolCallId, toolName: "exec", input });
     decisions.set(id, deciding);
     const decided = await deciding;
-    const decision: Decision = signal.aborted ? { allow: false, reason: "The task is being stopped." } : decided;
+    const decision: ApprovalDecision = signal.aborted ? { allow: false, reason: "The task is being stopped." } : decided;
     // Nobody tells how the tools of sub-agents end.
     if (call.sessionKey !== key || call.toolCallId == null)
-      story.completeTool(toolCallId, decision.allow ? null : decision.reason, !decision.allow);
+      timeline.finishTool(toolCallId, decision.allow ? null : decision.reason, !decision.allow);
     await gateway.call("exec.approval.resolve", { id, decision: decision.allow ? "allow-once" : "deny" });
   };
   const answerQuietly = (question: unknown): void => {

@@ -52,7 +52,7 @@ export function createRunReader(isOurs: (runId: string) => boolean): RunReader {
   const readers: { [S in keyof typeof streams]: (data: z.infer<(typeof streams)[S]>) => Step[] } = {
     lifecycle({ phase, provider, model, errorObservation }) {
       failoverReason = errorObservation?.failoverReason ?? failoverReason;
-      if (phase === "model" && provider && model) return [{ kind: "known", facts: { model: `${provider}/${model}` } }];
+      if (phase === "model" && provider && model) return [{ kind: "facts", facts: { model: `${provider}/${model}` } }];
       return phase === "waiting-approval" ? [{ kind: "progress", data: { phase } }] : [];
     },
     // The text is all that the item has said so far: what a broken connection has swallowed comes with the next event.

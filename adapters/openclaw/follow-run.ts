@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import type { Ending } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
 import type { Answering } from "./answer-approvals.ts";
 import type { RunReader } from "./events.ts";
 import type { Gateway } from "./gateway.ts";
@@ -29,14 +29,14 @@ export interface FollowedRun {
 }
 
 /** Starts a run and follows it to its end, over broken connections and restarts of the gateway. Rejects with a GatewayError. */
-export async function followRun(run: FollowedRun): Promise<Ending> {
+export async function followRun(run: FollowedRun): Promise<ConnectionResult> {
   const { gateway, params, runs, reader, answering, over } = run;
   const runId = params.idempotencyKey;
   let isAccepted = false;
   /** The start of the gateway in which the latest of the runs works. */
   let bootId: string | null = null;
 
-  const start = async (): Promise<Ending> => {
+  const start = async (): Promise<ConnectionResult> => {
     const onAccepted = (): void => {
       isAccepted = true;
     };
@@ -89,7 +89,7 @@ async function adopt(run: FollowedRun, found: readonly TaskRow[]): Promise<boole
 }
 
 /** Waits for the end of a run that another connection has begun. */
-async function waitFor(run: FollowedRun, runId: string): Promise<Ending> {
+async function waitFor(run: FollowedRun, runId: string): Promise<ConnectionResult> {
   const { gateway, over } = run;
   for (;;) {
     const ending = readWait(await gateway.call("agent.wait", { runId, timeoutMs: WAIT_MS }, { timeoutMs: 2 * WAIT_MS, signal: over }));
@@ -118,7 +118,7 @@ const historySchema = z.object({
 });
 
 /** What a run has said last, as the session keeps it, where its end does not tell. */
-async function withWords({ gateway, key, over }: FollowedRun, runId: string, ending: Ending): Promise<Ending> {
+async function withWords({ gateway, key, over }: FollowedRun, runId: string, ending: ConnectionResult): Promise<ConnectionResult> {
   if (ending.status !== "ok" || ending.output !== undefined) return ending;
   const history = historySchema.safeParse(await gateway.call("chat.history", { sessionKey: key, limit: 20 }, { signal: over })).data;
   const last = history?.messages.findLast(({ role, __openclaw }) => role === "assistant" && __openclaw?.runId === runId);

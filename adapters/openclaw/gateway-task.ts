@@ -1,5 +1,5 @@
 import type { AdapterConfig, AdapterLogger, ExecutionRequest } from "#contract";
-import type { TaskStory } from "../shared/agent-program/task-story.ts";
+import type { TaskTimeline } from "../shared/agent-program/task-timeline.ts";
 import type { OfferedTools } from "../shared/declared-tools/offered-tools.ts";
 import type { Gateway } from "./gateway.ts";
 import type { LentServers } from "./lent-servers.ts";
@@ -13,7 +13,7 @@ export interface GatewayTask {
   gateway: Gateway;
   settings: OpenClawSettings;
   servers: LentServers;
-  story: TaskStory;
+  timeline: TaskTimeline;
   /** The declared tools of the task, which are one of its MCP servers. Absent: there are none. */
   offeredTools?: OfferedTools;
   /** Aborted when the task is to stop. */

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
 import { originOf } from "../shared/model-api/model-failure.ts";
 import { detailCode, type GatewayError } from "./gateway-error.ts";
@@ -17,7 +17,7 @@ export async function checkGateway({ gateway, settings }: OpenedGateway): Promis
   // Whatever else stands in it may be a secret.
   const url = originOf(settings.url);
   // One that is being made may be there in a moment.
-  if (gateway.failure === null) await Promise.race([gateway.tried(), delay(LIMIT_MS, undefined, { ref: false })]);
+  if (gateway.failure === null) await withTimeout(gateway.tried(), LIMIT_MS, () => {});
   const { hello } = gateway;
   if (gateway.state !== "connected" || hello === null) {
     const isBack = hello !== null && gateway.failure?.retryable === true;

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { createTurns } from "@hak2i/async-kit";
 import type { AdapterLogger, McpServerSpec } from "#contract";
 import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { changeConfig, readConfig } from "./manage/gateway-config.ts";
 import type { ManageContext } from "./manage/manage-context.ts";
-import { createTurns } from "./manage/turns.ts";
 import { overBreaks } from "./over-breaks.ts";
 
 type LendingContext = ManageContext & { gateway: Gateway; closed: AbortSignal };
@@ -30,7 +30,7 @@ export function createLentServers(context: LendingContext, bridgeId: string, log
   const prefix = `br${bridgeId.slice(0, 6)}`;
   const wanted = new Map<string, object>();
   const written = new Set<string>();
-  const alone = createTurns();
+  const turns = createTurns();
   let flushing: Promise<void> | null = null;
   let next: Promise<void> | null = null;
 
@@ -95,7 +95,7 @@ export function createLentServers(context: LendingContext, bridgeId: string, log
       } catch (error) {
         if (!(error instanceof GatewayError) || error.code !== "INVALID_REQUEST") throw error;
         // Perhaps for the servers of another task that were written with these.
-        return await alone(() => put(servers));
+        return await turns.take("put", () => put(servers));
       }
     },
     giveBack,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isManagementError, type TaskErrorCode } from "#contract";
-import type { Ending } from "../shared/agent-program/agent-program.ts";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { redact } from "../shared/model-api/model-failure.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { withoutPaths } from "./manage/refusals.ts";
@@ -56,7 +56,7 @@ export const taskRowSchema = z.object({
 export type TaskRow = z.infer<typeof taskRowSchema>;
 
 /** What the last answer to `agent` says of the task. Its words are ambiguous: a run that was aborted has the status `timeout`, too. */
-export function readFinal(payload: unknown): Ending {
+export function readFinal(payload: unknown): ConnectionResult {
   const final = finalSchema.safeParse(payload).data;
   if (final === undefined) return failure("adapter_error", "The gateway ended the run in words that Bridge does not know.");
   const verdict = judge(final);
@@ -65,7 +65,7 @@ export function readFinal(payload: unknown): Ending {
 }
 
 /** What `agent.wait` says of the task; null while the run goes on, and for a run that the gateway does not know. */
-export function readWait(payload: unknown): Ending | null {
+export function readWait(payload: unknown): ConnectionResult | null {
   const wait = waitSchema.safeParse(payload).data;
   if (wait === undefined || wait.status === "pending" || (wait.status === "timeout" && wait.endedAt === undefined)) return null;
   if (wait.status === "ok" && wait.stopReason === "length") return cutShort;
@@ -75,7 +75,7 @@ export function readWait(payload: unknown): Ending | null {
 }
 
 /** What a row says of the task; null while the run goes on. */
-export function readRow({ status, error }: TaskRow): Ending | null {
+export function readRow({ status, error }: TaskRow): ConnectionResult | null {
   if (status === "queued" || status === "running") return null;
   if (status === "completed") return { status: "ok" };
   if (status === "cancelled") return stoppedElsewhere;
@@ -83,7 +83,7 @@ export function readRow({ status, error }: TaskRow): Ending | null {
 }
 
 /** What a refusal means for the task. `failoverReason` is what the events have told of the model's provider. */
-export function explainError(error: unknown, failoverReason: string | null): Ending {
+export function explainError(error: unknown, failoverReason: string | null): ConnectionResult {
   if (error instanceof z.ZodError) return failure("adapter_error", "The gateway answers in a way that Bridge does not know.");
   if (isManagementError(error)) return failure("adapter_error", `OpenClaw cannot be given the MCP servers of the task: ${error.message}`);
   if (!(error instanceof GatewayError)) throw error;
@@ -108,7 +108,7 @@ export function explainError(error: unknown, failoverReason: string | null): End
   return failure("adapter_error", `The gateway refuses the task: ${said}`);
 }
 
-export const failure = (errorCode: TaskErrorCode, error: string): Verdict => ({ status: "error", errorCode, error });
+export const failure = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });
 
 const cutShort = failure("model_error", "The model reached its token limit: its answer is cut short.");
 const timedOut = failure("timeout", "The run reached the gateway's own time limit.");
@@ -124,7 +124,7 @@ const reasons: Readonly<Record<string, TaskErrorCode>> = {
   overloaded: "rate_limited",
 };
 
-function explainFailure(said: string, failoverReason: string | null): Verdict {
+function explainFailure(said: string, failoverReason: string | null): Outcome {
   const known = failoverReason === null ? undefined : reasons[failoverReason];
   // A provider that has refused its key is not asked again for a minute; then this is all there is.
   if (known === "authentication_required" || /temporarily disabled after a provider auth|authentication failed/.test(said))
@@ -134,7 +134,7 @@ function explainFailure(said: string, failoverReason: string | null): Verdict {
   return failure("model_error", `The run failed in OpenClaw: ${said || "it does not say why."}`);
 }
 
-function judge({ status, summary, stopReason, timeoutPhase, error, result }: z.infer<typeof finalSchema>): Verdict {
+function judge({ status, summary, stopReason, timeoutPhase, error, result }: z.infer<typeof finalSchema>): Outcome {
   const told = result?.meta.error;
   if (status === "ok") {
     const isBroken = told !== undefined || result?.payloads.some(({ isError }) => isError === true);
@@ -148,7 +148,7 @@ function judge({ status, summary, stopReason, timeoutPhase, error, result }: z.i
   return explainFailure(wordsOf(error ?? told?.message ?? summary), null);
 }
 
-function factsOf({ result }: z.infer<typeof finalSchema>): Omit<Partial<Ending>, "status"> {
+function factsOf({ result }: z.infer<typeof finalSchema>): Omit<Partial<ConnectionResult>, "status"> {
   const { provider, model, usage, costUsd = 0 } = result?.meta.agentMeta ?? {};
   return {
     output: textOf(result),

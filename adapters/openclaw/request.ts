@@ -47,7 +47,7 @@ export function runParams(request: ExecutionRequest, { key, runId, sessionId }: 
 }
 
 /** Why the gateway cannot carry a request, and what to do about it; null when it can. */
-export function obstacleTo({ directories }: ExecutionRequest, { workspace }: Pick<OpenClawSettings, "workspace">): string | null {
+export function unsupportedReason({ directories }: ExecutionRequest, { workspace }: Pick<OpenClawSettings, "workspace">): string | null {
   if (workspace === "agent" && directories.cwd !== directories.workspace)
     return "With BRIDGE_OPENCLAW_WORKSPACE=agent tasks work in the workspace of OpenClaw's agent: dispatch without metadata.cwd.";
   return null;

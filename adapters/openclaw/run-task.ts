@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import { z } from "zod";
-import type { Ending } from "../shared/agent-program/agent-program.ts";
-import { tellStep } from "../shared/agent-program/run-program.ts";
+import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
+import { applyStep } from "../shared/agent-program/run-program.ts";
 import { createAnswering } from "./answer-approvals.ts";
 import { createRunReader } from "./events.ts";
 import { followRun } from "./follow-run.ts";
@@ -18,28 +18,28 @@ const STOP_EVERY_MS = 500;
 const STOP_LIMIT_MS = 10_000;
 
 /** Runs a task in its session to its end; nothing of it is at work in the gateway afterwards, unless the gateway is gone. */
-export async function runTask(task: GatewayTask): Promise<Ending> {
-  const { request, key, gateway, story, signal } = task;
+export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
+  const { request, key, gateway, timeline, signal } = task;
   const runs = new Set<string>();
   const reader = createRunReader((id) => runs.has(id));
   const answering = createAnswering(task);
-  let facts: Omit<Partial<Ending>, "status"> = {};
+  let facts: Omit<Partial<ConnectionResult>, "status"> = {};
   let hasBegun = false;
   const deaf = gateway.onEvent((event) => {
     answering.take(event);
     for (const step of reader.read(event)) {
       // Its model is known when that begins to answer.
       hasBegun = true;
-      task.offeredTools?.heard();
-      if (step.kind === "known") facts = { ...facts, ...step.facts };
-      else if (step.kind !== "ended") tellStep(story, nameDeclaredTool(step, task.offeredTools));
+      task.offeredTools?.noteOutput();
+      if (step.kind === "facts") facts = { ...facts, ...step.facts };
+      else if (step.kind !== "ended") applyStep(timeline, nameDeclaredTool(step, task.offeredTools));
     }
   });
 
   const over = new AbortController();
 
   let lent: string[] = [];
-  const work = async (): Promise<Ending> => {
+  const work = async (): Promise<ConnectionResult> => {
     try {
       const sessionId = await overBreaks(task, () => openSession(task));
       if (sessionId === null) return forgotten;
@@ -53,7 +53,7 @@ export async function runTask(task: GatewayTask): Promise<Ending> {
         await overBreaks(task, () => gateway.call("sessions.patch", { key, ...useServers(lent) }, { signal }));
       }
       facts.resumeToken = key;
-      const start = async (runId: string): Promise<Ending> => {
+      const start = async (runId: string): Promise<ConnectionResult> => {
         runs.add(runId);
         const params = runParams(request, { key, runId, sessionId });
         return await followRun({ gateway, key, params, signal, over: over.signal, runs, reader, answering });
@@ -93,7 +93,7 @@ function nameDeclaredTool(step: ToldStep, offeredTools: GatewayTask["offeredTool
 
 const lentPrefix = /^(mcp:[^:]*:)?br[0-9a-f]{12}-/;
 
-type ToldStep = Parameters<typeof tellStep>[1];
+type ToldStep = Parameters<typeof applyStep>[1];
 
 /** How a task ends that was stopped. */
 export const cancelled = failure("cancelled", "The task was cancelled.");
@@ -117,7 +117,7 @@ async function openSession(task: GatewayTask): Promise<string | null> {
 async function stopWhenAsked(
   { gateway, key, signal }: GatewayTask,
   { working, hasRun }: { working: Promise<unknown>; hasRun(): boolean },
-): Promise<Ending> {
+): Promise<ConnectionResult> {
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
@@ -128,7 +128,7 @@ async function stopWhenAsked(
   while (!deadline.aborted) {
     if (gateway.state !== "connected" && !(hasRun() && (await isBack(gateway, deadline)))) break;
     const isAsked = await stopSession(gateway, key);
-    if (isAsked && (await Promise.race([ended, delay(STOP_EVERY_MS, false)]))) break;
+    if (isAsked && (await withTimeout(ended, STOP_EVERY_MS, () => false))) break;
   }
   return cancelled;
 }

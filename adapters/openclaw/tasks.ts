@@ -1,12 +1,13 @@
+import { createTurns, nullIfAborted } from "@hak2i/async-kit";
 import type { ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
-import type { Ending } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
 import { finishAnswer } from "../shared/agent-program/finish-answer.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
-import { createTaskStory } from "../shared/agent-program/task-story.ts";
-import { withDeclaredTools } from "../shared/declared-tools/with-declared-tools.ts";
+import { createTaskTimeline } from "../shared/agent-program/task-timeline.ts";
+import { runWithDeclaredTools } from "../shared/declared-tools/run-with-declared-tools.ts";
 import { MAX_TEXT_BYTES } from "../shared/process/text-limit.ts";
 import type { OpenedGateway } from "./opened-gateway.ts";
-import { obstacleTo } from "./request.ts";
+import { unsupportedReason } from "./request.ts";
 import { cancelled, runTask } from "./run-task.ts";
 
 /** How long a task waits for a gateway that was there before: it may be restarting. */
@@ -23,21 +24,8 @@ export interface Tasks extends Required<Pick<ExecutionAdapter, "execute" | "canc
 /** Makes what runs tasks on the gateway; `opened` is null while there is none. */
 export function createTasks(opened: () => OpenedGateway | null): Tasks {
   const running = createRunningTasks();
-  /** The last task of every session that has one. */
-  const sessions = new Map<string, Promise<unknown>>();
-
-  /** Tasks of one session take turns, so that stopping one leaves the next alone; one that is stopped before its turn waits no longer. */
-  const inTurn = async (key: string, signal: AbortSignal, act: () => Promise<Ending>): Promise<Ending> => {
-    const turn = Promise.allSettled([sessions.get(key)]);
-    const done = turn.then(act);
-    sessions.set(key, done);
-    const forget = (): void => {
-      if (sessions.get(key) === done) sessions.delete(key);
-    };
-    done.then(forget, forget);
-    const isMyTurn = await Promise.race([turn.then(() => true), aborted(signal).then(() => false)]);
-    return isMyTurn ? await done : cancelled;
-  };
+  // Only one task of a session runs at a time, so stopping a task does not stop the next one.
+  const sessions = createTurns();
 
   const run = async (
     request: ExecutionRequest,
@@ -45,7 +33,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     signal: AbortSignal,
   ): Promise<ExecutionResult> => {
     const { agentId, taskId, resumeToken, directories } = request;
-    const obstacle = obstacleTo(request, settings);
+    const obstacle = unsupportedReason(request, settings);
     if (obstacle !== null) return failure("adapter_error", obstacle);
     if (resumeToken !== undefined && !keys.belongs(resumeToken, agentId, directories.home))
       return failure("adapter_error", "The resume token is not of a session of this agent.");
@@ -55,29 +43,37 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     const startedAt = performance.now();
     const key = resumeToken ?? keys.create(agentId, directories.home);
     const tooLong = new AbortController();
-    const story = createTaskStory(taskId, running.emit, { streaming: true, maxBytes: MAX_TEXT_BYTES, onTooLong: () => tooLong.abort() });
+    const timeline = createTaskTimeline(taskId, running.emit, {
+      streaming: true,
+      maxBytes: MAX_TEXT_BYTES,
+      onTooLong: () => tooLong.abort(),
+    });
     const stop = AbortSignal.any([signal, tooLong.signal]);
     const { logger, requestApproval } = config;
     try {
-      const ending = await inTurn(key, signal, async () => {
+      const work = async (): Promise<ConnectionResult> => {
         const sweepCommands = await commands?.begin(directories.workspace);
         try {
-          return await withDeclaredTools({ request, story, signal: stop }, { store: openCalls, logger }, (task) =>
+          return await runWithDeclaredTools({ request, timeline, signal: stop }, { store: openCalls, logger }, (task) =>
             runTask({ ...task, key, gateway, settings, servers, logger, requestApproval }),
           );
         } finally {
           await sweepCommands?.();
         }
+      };
+      const ending = await sessions.take(key, work, signal).catch((error: unknown): ConnectionResult => {
+        if (error !== signal.reason) throw error;
+        return cancelled;
       });
-      const whole = ending.status === "ok" ? { ...ending, output: wholeOf(story.answer, ending.output) } : ending;
+      const whole = ending.status === "ok" ? { ...ending, output: wholeOf(timeline.answer, ending.output) } : ending;
       return {
-        ...finishAnswer(whole, { request, story }),
+        ...finishAnswer(whole, { request, timeline }),
         durationMs: performance.now() - startedAt,
         connection: "http-api",
       };
     } finally {
-      // The story ends before the result, also in case of a bug.
-      story.close();
+      // The timeline ends before the result, also in case of a bug.
+      timeline.close();
     }
   };
 
@@ -90,20 +86,14 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     cancel: running.cancel,
     onEvent: running.onEvent,
     offEvent: running.offEvent,
-    isFollowed: (key) => sessions.has(key),
+    isFollowed: sessions.isTaken,
     cancelAll: running.stopAll,
   };
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-
 /** Why a task cannot begin; null when it can. A gateway that was there is waited for. */
 async function whyOffline(gateway: OpenedGateway["gateway"], signal: AbortSignal): Promise<string | null> {
-  if (gateway.failure === null) await Promise.race([gateway.tried(), aborted(signal)]);
+  if (gateway.failure === null) await nullIfAborted(gateway.tried(), signal);
   const isAway = gateway.hello !== null && gateway.failure?.retryable === true;
   if (isAway) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(AWAY_LIMIT_MS)])).catch(() => {});
   if (gateway.state === "connected") return null;

@@ -1,5 +1,5 @@
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
-import { type Decision, decideCall } from "../shared/agent-program/decide-call.ts";
+import { type ApprovalDecision, decideApproval } from "../shared/agent-program/decide-approval.ts";
 import { EXTERNAL_DIRECTORY, SHELL_TOOL } from "./permissions.ts";
 import type { ServerStep } from "./server-events.ts";
 
@@ -14,7 +14,7 @@ export type PermissionReply = { reply: "once" } | { reply: "reject"; message: st
  * pending requests of the session, so rejections are sent only when no request of the session is undecided.
  */
 export function createPermissionHandler(
-  task: Pick<ProgramTask, "request" | "context" | "story">,
+  task: Pick<ProgramTask, "request" | "context" | "timeline">,
   reply: (permissionId: string, answer: PermissionReply) => Promise<void>,
 ): (question: PermissionRequest) => Promise<void> {
   const sessions = new Map<string, { undecided: number; rejected: Map<string, string> }>();
@@ -25,7 +25,7 @@ export function createPermissionHandler(
     sessions.set(sessionId, session);
     session.undecided += 1;
     const decision = await decide(task, permissionRequest);
-    if (!isReported) task.story.completeTool(call.toolCallId, decision.allow ? null : decision.reason, !decision.allow);
+    if (!isReported) task.timeline.finishTool(call.toolCallId, decision.allow ? null : decision.reason, !decision.allow);
     if (decision.allow) await reply(permissionId, { reply: "once" });
     else session.rejected.set(permissionId, decision.reason);
     session.undecided -= 1;
@@ -40,8 +40,8 @@ export function createPermissionHandler(
  * Keeps file tools inside the workspace. A command outside of it is allowed here, because OpenCode sends a separate request for the
  * command.
  */
-async function decide(task: Pick<ProgramTask, "request" | "context">, { permission, call }: PermissionRequest): Promise<Decision> {
-  if (permission !== EXTERNAL_DIRECTORY) return await decideCall(task, call);
+async function decide(task: Pick<ProgramTask, "request" | "context">, { permission, call }: PermissionRequest): Promise<ApprovalDecision> {
+  if (permission !== EXTERNAL_DIRECTORY) return await decideApproval(task, call);
   if (call.toolName === SHELL_TOOL) return { allow: true };
   return { allow: false, reason: "Rejected by Bridge: file tools stay inside the workspace." };
 }

@@ -1,4 +1,4 @@
-import type { Ending, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
@@ -20,16 +20,16 @@ export const cliConnection: ProgramConnection = {
   execute,
 };
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const start = await prepareStart(task, "cli");
   return "status" in start ? start : await retryStart(() => run(task, argv, start));
 }
 
-async function run(task: ProgramTask, argv: readonly string[], { env, model, tally }: OpenCodeStart): Promise<Ending> {
+async function run(task: ProgramTask, argv: readonly string[], { env, model, tally }: OpenCodeStart): Promise<ConnectionResult> {
   const { request } = task;
   const reader = createRunReader(tally);
   const modelName = model === null ? null : `${model.providerID}/${model.modelID}`;
-  const ending = await runProgram(task, {
+  const result = await runProgram(task, {
     argv: [
       ...[...argv, "run", "--format", "json", "--agent", AGENT_NAME, `--dir=${request.directories.cwd}`],
       // Values are joined to their flags with `=`, because a model such as `--attach=http://host/` would be parsed as a flag.
@@ -52,8 +52,8 @@ async function run(task: ProgramTask, argv: readonly string[], { env, model, tal
       if (/agent "bridge" not found/.test(stderr))
         return failure("adapter_error", "OpenCode did not load Bridge's agent from its configuration.");
       if (/session not found/i.test(stderr)) return failure("adapter_error", "OpenCode does not know the session of the resume token.");
-      return exitCode === 0 ? reader.verdict() : null;
+      return exitCode === 0 ? reader.outcome() : null;
     },
   });
-  return { ...ending, ...tally.facts(), ...(modelName === null ? {} : { model: modelName }) };
+  return { ...result, ...tally.facts(), ...(modelName === null ? {} : { model: modelName }) };
 }

@@ -1,8 +1,8 @@
 import { errors } from "undici";
 import type { ExecutionRequest } from "#contract";
-import type { Ending, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
-import { tellStep, type Verdict } from "../shared/agent-program/run-program.ts";
+import { applyStep, type Outcome } from "../shared/agent-program/run-program.ts";
 import { createPermissionHandler } from "./answer-permission.ts";
 import { failure } from "./failures.ts";
 import { AGENT_NAME } from "./permissions.ts";
@@ -11,9 +11,9 @@ import { createServerReader, type ServerReader } from "./server-events.ts";
 import type { OpenCodeStart } from "./start.ts";
 
 /** The result of a conversation. */
-export interface Outcome {
-  facts: Omit<Partial<Ending>, "status">;
-  verdict: Verdict;
+export interface ConversationEnd {
+  facts: Omit<Partial<ConnectionResult>, "status">;
+  outcome: Outcome;
 }
 
 /** Runs one task on its server until the session ends. When the task is aborted, its session is aborted as well. */
@@ -21,35 +21,35 @@ export async function converse(
   task: ProgramTask,
   start: OpenCodeStart,
   { origin, password }: { origin: string; password: string },
-): Promise<Outcome> {
-  const { request, story, signal } = task;
+): Promise<ConversationEnd> {
+  const { request, timeline, signal } = task;
   const server = createServerClient({ origin, password, directory: request.directories.cwd });
-  const decided = Promise.withResolvers<Verdict>();
+  const decided = Promise.withResolvers<Outcome>();
   decided.promise.catch(() => {}); // It may reject before it is awaited.
-  const facts: Outcome["facts"] = {};
+  const facts: ConversationEnd["facts"] = {};
   let read: ServerReader = () => [];
   const answer = createPermissionHandler(task, server.replyPermission);
 
-  const aborted = new Promise<Verdict>((resolve) => {
+  const aborted = new Promise<Outcome>((resolve) => {
     const stop = async (): Promise<void> => {
       if (facts.resumeToken !== undefined) await server.abort(facts.resumeToken);
       resolve(failure("cancelled", "The task was canceled."));
     };
     if (signal.aborted) void stop();
-    else signal.addEventListener("abort", stop, { once: true });
+    else signal.addEventListener("abort", () => void stop(), { once: true });
   });
 
   const onEvent = (event: unknown): void => {
-    task.offeredTools?.heard();
+    task.offeredTools?.noteOutput();
     for (const step of read(event)) {
-      if (step.kind === "ended") decided.resolve(step.ending);
-      else if (step.kind === "known") Object.assign(facts, step.facts);
+      if (step.kind === "ended") decided.resolve(step.outcome);
+      else if (step.kind === "facts") Object.assign(facts, step.facts);
       else if (step.kind === "asked") answer(step).catch(decided.reject);
-      else tellStep(story, step);
+      else applyStep(timeline, step);
     }
   };
 
-  const runPrompt = async (): Promise<Verdict> => {
+  const runPrompt = async (): Promise<Outcome> => {
     const { ended } = await server.follow(onEvent);
     await server.checkAgent(start.permissions);
     const session = await openSession(server, request);
@@ -62,19 +62,19 @@ export async function converse(
   };
 
   try {
-    const verdict = await Promise.race([runPrompt(), aborted]);
-    // Stops activity that continues after the verdict, such as retries.
-    if (verdict.status === "error" && facts.resumeToken !== undefined && !signal.aborted) await server.abort(facts.resumeToken);
-    return { facts, verdict };
+    const outcome = await Promise.race([runPrompt(), aborted]);
+    // Stops activity that continues after the outcome, such as retries.
+    if (outcome.status === "error" && facts.resumeToken !== undefined && !signal.aborted) await server.abort(facts.resumeToken);
+    return { facts, outcome };
   } catch (error) {
-    return { facts, verdict: explainConnectionError(error as Error) };
+    return { facts, outcome: explainConnectionError(error as Error) };
   } finally {
     await server.close();
   }
 }
 
-/** Maps an error of the connection to a verdict. A connection often breaks before the exit of a crashed server is noticed. */
-function explainConnectionError(error: Error): Verdict {
+/** Maps an error of the connection to an outcome. A connection often breaks before the exit of a crashed server is noticed. */
+function explainConnectionError(error: Error): Outcome {
   const isCrash =
     error instanceof errors.SocketError || ["ECONNRESET", "ECONNREFUSED", "EPIPE"].includes((error as NodeJS.ErrnoException).code ?? "");
   return isCrash ? failure("runtime_crashed", "The connection to OpenCode's server was lost.") : failure("adapter_error", error.message);

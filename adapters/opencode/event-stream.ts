@@ -1,5 +1,5 @@
 import { createParser, type ParseError } from "eventsource-parser";
-import { processLimits } from "../shared/process/run-process.ts";
+import { PROCESS_LIMITS } from "../shared/process/run-process.ts";
 
 /** Reads a stream of server-sent events to its end. Events whose data is not JSON are skipped; an oversized event throws. */
 export async function readEventStream(chunks: AsyncIterable<Uint8Array>, onEvent: (event: unknown) => void): Promise<void> {
@@ -12,7 +12,7 @@ export async function readEventStream(chunks: AsyncIterable<Uint8Array>, onEvent
       if (event !== undefined) onEvent(event);
     },
     onError,
-    maxBufferSize: processLimits.lineBytes,
+    maxBufferSize: PROCESS_LIMITS.lineBytes,
   });
   const decoder = new TextDecoder();
   for await (const chunk of chunks) parser.feed(decoder.decode(chunk, { stream: true }));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LineReader, Step, Verdict } from "../shared/agent-program/run-program.ts";
+import type { LineReader, Outcome, Step } from "../shared/agent-program/run-program.ts";
 import { errorSchema, explainError, explainFinish, failure } from "./failures.ts";
 import { createIncompleteAnswerCounter, discardIncomplete } from "./incomplete-answers.ts";
 import { readToolCall, toolPartSchema } from "./tool-calls.ts";
@@ -16,8 +16,8 @@ const lineSchema = z.discriminatedUnion("type", [
 /** Reads the output of `opencode run --format json`. */
 export interface RunReader {
   read: LineReader;
-  /** Returns the verdict of the last reported model call; valid after the program has exited. */
-  verdict(): Verdict;
+  /** Returns the outcome of the last reported model call; valid after the program has exited. */
+  outcome(): Outcome;
 }
 
 /** Creates the reader for the output of one task. */
@@ -29,7 +29,7 @@ export function createRunReader(tally: Tally): RunReader {
   const read: LineReader = (json) => {
     const line = lineSchema.safeParse(json).data;
     if (line === undefined) return [];
-    const session: Step[] = line.sessionID === undefined ? [] : [{ kind: "known", facts: { resumeToken: line.sessionID } }];
+    const session: Step[] = line.sessionID === undefined ? [] : [{ kind: "facts", facts: { resumeToken: line.sessionID } }];
     if (line.type === "step_start") {
       // A step that starts before the previous one has finished is a retry.
       const isRetry = isCalling;
@@ -37,7 +37,7 @@ export function createRunReader(tally: Tally): RunReader {
       return isRetry ? [...session, discardIncomplete] : session;
     }
     if (line.type === "text") return [...session, { kind: "text", text: line.part.text }];
-    if (line.type === "error") return [...session, { kind: "ended", ending: explainError(line.error) }];
+    if (line.type === "error") return [...session, { kind: "ended", outcome: explainError(line.error) }];
     if (line.type === "tool_use") {
       // OpenCode does not report the usage of sub-agents here.
       if (line.part.tool === "task") tally.markIncomplete();
@@ -48,12 +48,12 @@ export function createRunReader(tally: Tally): RunReader {
     tally.add(line.part);
     return [...session, ...countIncomplete(reason)];
   };
-  const verdict = (): Verdict => {
+  const outcome = (): Outcome => {
     if (!isCalling) return explainFinish(reason);
     tally.markIncomplete();
     return incompleteOutput;
   };
-  return { read, verdict };
+  return { read, outcome };
 }
 
 /** Its output is written to a file. On a full disk lines are lost although the exit code is 0. */

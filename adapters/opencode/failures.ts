@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
-import type { Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { CREDENTIALS_ADVICE } from "./providers.ts";
 
 /** An error as OpenCode reports it. */
@@ -10,8 +10,8 @@ export const errorSchema = z.object({
 });
 export type ReportedError = z.infer<typeof errorSchema>;
 
-/** Maps an error that OpenCode reports to a verdict. */
-export function explainError({ name, data }: ReportedError): Verdict {
+/** Maps an error that OpenCode reports to an outcome. */
+export function explainError({ name, data }: ReportedError): Outcome {
   const message = firstLine(data.message) ?? name;
   if (name === "ProviderAuthError" || data.statusCode === 401 || data.statusCode === 403)
     return failure(
@@ -29,8 +29,8 @@ export function explainError({ name, data }: ReportedError): Verdict {
   return failure("adapter_error", `OpenCode reports: ${message}`);
 }
 
-/** Maps the finish reason of the last model call to a verdict; null means that no call finished. */
-export function explainFinish(reason: string | null): Verdict {
+/** Maps the finish reason of the last model call to an outcome; null means that no call finished. */
+export function explainFinish(reason: string | null): Outcome {
   if (reason === "length") return failure("model_error", "The model reached its output limit, so its answer is truncated.");
   if (reason === "content-filter") return failure("model_error", "The model's provider withheld the answer.");
   if (reason === null || reason === "tool-calls" || reason === "error")
@@ -38,8 +38,8 @@ export function explainFinish(reason: string | null): Verdict {
   return { status: "ok" };
 }
 
-/** Returns the verdict after too many failed calls; OpenCode itself would retry for over a minute. */
-export function explainRetries(attempts: number, message: string): Verdict {
+/** Returns the outcome after too many failed calls; OpenCode itself would retry for over a minute. */
+export function explainRetries(attempts: number, message: string): Outcome {
   const isLimited = /429|rate.?limit|too many requests/i.test(message);
   return failure(
     isLimited ? "rate_limited" : "model_error",
@@ -47,7 +47,7 @@ export function explainRetries(attempts: number, message: string): Verdict {
   );
 }
 
-export const failure = (errorCode: TaskErrorCode, error: string): Verdict => ({ status: "error", errorCode, error });
+export const failure = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });
 
 /** Removes the stack trace that some messages contain. */
 const firstLine = (message = ""): string | undefined => message.split("\n")[0] || undefined;

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import type { Ending, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { reportOrphans, type Verdict } from "../shared/agent-program/run-program.ts";
+import { type Outcome, reportOrphans } from "../shared/agent-program/run-program.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
-import { converse, type Outcome } from "./converse.ts";
+import { type ConversationEnd, converse } from "./converse.ts";
 import { find, probe } from "./program.ts";
 import { retryStart } from "./retry-start.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
@@ -20,17 +20,17 @@ export const httpApiConnection: ProgramConnection = {
   execute,
 };
 
-async function execute(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const start = await prepareStart(task, "http-api");
   return "status" in start ? start : await retryStart(() => serve(task, argv, start));
 }
 
 /** Runs a server until the conversation ends. */
-async function serve(task: ProgramTask, argv: readonly string[], start: OpenCodeStart): Promise<Ending> {
+async function serve(task: ProgramTask, argv: readonly string[], start: OpenCodeStart): Promise<ConnectionResult> {
   const { request, context, signal } = task;
   const password = randomBytes(32).toString("base64url");
   const stop = new AbortController();
-  const held: { conversation?: Promise<Outcome> } = {};
+  const held: { conversation?: Promise<ConversationEnd> } = {};
 
   // A running conversation aborts its session first and then stops the server.
   const stopIfIdle = (): void => {
@@ -58,13 +58,13 @@ async function serve(task: ProgramTask, argv: readonly string[], start: OpenCode
   }).finally(() => signal.removeEventListener("abort", stopIfIdle));
 
   reportOrphans(task, end);
-  const outcome = await held.conversation;
-  return { ...outcome?.facts, ...start.tally.facts(), ...decideVerdict(end, signal, outcome) };
+  const conversation = await held.conversation;
+  return { ...conversation?.facts, ...start.tally.facts(), ...decideOutcome(end, signal, conversation) };
 }
 
-/** Chooses the verdict. Precedence: a cancel, an exceeded limit, an unexpected exit of the server, the outcome of the conversation. */
-function decideVerdict(end: ProcessEnd, signal: AbortSignal, outcome: Outcome | undefined): Verdict {
+/** Chooses the outcome. Precedence: a cancel, an exceeded limit, an unexpected exit of the server, the outcome of the conversation. */
+function decideOutcome(end: ProcessEnd, signal: AbortSignal, conversation: ConversationEnd | undefined): Outcome {
   if (signal.aborted) return exitFailure({ ...end, aborted: true });
-  const hasCrashed = outcome === undefined || (!end.aborted && outcome.verdict.status === "error");
-  return stopFailure(end) ?? (hasCrashed ? exitFailure(end) : outcome.verdict);
+  const hasCrashed = conversation === undefined || (!end.aborted && conversation.outcome.status === "error");
+  return stopFailure(end) ?? (hasCrashed ? exitFailure(end) : conversation.outcome);
 }

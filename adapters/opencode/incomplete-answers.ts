@@ -16,7 +16,7 @@ export function createIncompleteAnswerCounter(): IncompleteAnswerCounter {
     // OpenCode discards an incomplete answer and calls the model again.
     if (count < MAX_INCOMPLETE_ANSWERS) return [isIncomplete ? discardIncomplete : { kind: "kept" }];
     const error = `The model's answer broke off ${count} times in a row. Check that the provider implements the configured protocol.`;
-    return [{ kind: "ended", ending: failure("model_error", error) }];
+    return [{ kind: "ended", outcome: failure("model_error", error) }];
   };
 }
 

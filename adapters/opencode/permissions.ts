@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { asks } from "../shared/agent-program/decide-call.ts";
+import { needsApproval } from "../shared/agent-program/decide-approval.ts";
 import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
 
 type Action = "allow" | "ask" | "deny";
@@ -46,7 +46,7 @@ export function permissionsOf(request: Rights, repository: string | null, connec
   // A sub-agent has its own permissions, so it needs an approval unless everything is allowed.
   if (approvals === "allow") return { "*": "allow", ...denyInteraction, ...allowEdits, ...external };
   return {
-    "*": asks(request) ? "ask" : "deny",
+    "*": needsApproval(request) ? "ask" : "deny",
     ...denyInteraction,
     ...allowReads,
     ...allowTools(mcpServers),

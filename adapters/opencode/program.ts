@@ -1,10 +1,10 @@
-import type { Finding, Probe, ProgramContext } from "../shared/agent-program/agent-program.ts";
+import type { Probe, ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { probeVersion } from "../shared/agent-program/probe-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { openCodeEnvironment } from "./start.ts";
 
 /** Finds `opencode`, which both connections use. */
-export function find({ settings, env }: ProgramContext): Finding {
+export function find({ settings, env }: ProgramContext): ProgramLookup {
   const name = settings.command ?? "opencode";
   const program = findProgram(name, env["PATH"] ?? "");
   if (program !== null) return { argv: [program] };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ApprovalQuestion } from "#contract";
-import type { Step, Verdict } from "../shared/agent-program/run-program.ts";
+import type { Outcome, Step } from "../shared/agent-program/run-program.ts";
 import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
 import { createIncompleteAnswerCounter } from "./incomplete-answers.ts";
 import { STRUCTURED_OUTPUT_TOOL } from "./permissions.ts";
@@ -100,10 +100,10 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
     error = info.error ?? error;
     if (info.summary !== true) answers.add(info.id);
     const isNamed = info.providerID !== undefined && info.modelID !== undefined;
-    const model: ServerStep[] = isNamed ? [{ kind: "known", facts: { model: `${info.providerID}/${info.modelID}` } }] : [];
+    const model: ServerStep[] = isNamed ? [{ kind: "facts", facts: { model: `${info.providerID}/${info.modelID}` } }] : [];
     if (info.structured === undefined) return model;
     structured = true;
-    return [...model, { kind: "known", facts: { outputs: info.structured } }];
+    return [...model, { kind: "facts", facts: { outputs: info.structured } }];
   };
 
   const readPart = (part: z.infer<typeof partSchema>): ServerStep[] => {
@@ -165,14 +165,14 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
       return [{ kind: "text", text: delta }];
     }
     if (event.type === "session.status") return readStatus(event.properties.status);
-    if (event.type === "session.idle") return [{ kind: "ended", ending: structured ? { status: "ok" } : decideVerdict(error, finish) }];
+    if (event.type === "session.idle") return [{ kind: "ended", outcome: structured ? { status: "ok" } : decideOutcome(error, finish) }];
     error ??= event.properties.error;
     return [];
   };
 }
 
-/** Chooses the verdict of an idle session. Missing structured output is not an error here, because Bridge also parses the answer's text. */
-function decideVerdict(error: ReportedError | null, finish: string | null): Verdict {
+/** Chooses the outcome of an idle session. Missing structured output is not an error here, because Bridge also parses the answer's text. */
+function decideOutcome(error: ReportedError | null, finish: string | null): Outcome {
   return error === null || error.name === "StructuredOutputError" ? explainFinish(finish) : explainError(error);
 }
 
@@ -182,5 +182,5 @@ function readStatus({ type, attempt = 0, message = "" }: z.infer<typeof statusSc
     { kind: "discarded", reason: message },
     { kind: "progress", data: { retry: attempt, message } },
   ];
-  return attempt < MAX_FAILED_CALLS ? retry : [...retry, { kind: "ended", ending: explainRetries(attempt, message) }];
+  return attempt < MAX_FAILED_CALLS ? retry : [...retry, { kind: "ended", outcome: explainRetries(attempt, message) }];
 }

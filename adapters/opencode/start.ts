@@ -1,6 +1,6 @@
 import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
-import type { Ending, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
 import { buildConfiguration } from "./configuration.ts";
 import { failure } from "./failures.ts";
@@ -26,7 +26,7 @@ const SESSION_ID = /^ses_\w+$/;
 export async function prepareStart(
   { request, context }: Pick<ProgramTask, "request" | "context">,
   connection: OpenCodeConnection,
-): Promise<OpenCodeStart | Ending> {
+): Promise<OpenCodeStart | ConnectionResult> {
   const { directories, resumeToken, systemPrompt } = request;
   const invalid = validateTask(directories.cwd, context);
   if (invalid !== null) return invalid;
@@ -94,7 +94,7 @@ async function prepareConfigDirectory(tmp: string): Promise<void> {
 }
 
 /** Checks for providers and for code in the workspace. Returns the failure; null if the task can start. */
-function validateTask(cwd: string, context: ProgramContext): Ending | null {
+function validateTask(cwd: string, context: ProgramContext): ConnectionResult | null {
   if (context.settings.home === "agent" && findProviders(context).length === 0)
     return failure("authentication_required", `OpenCode has no model provider: ${CREDENTIALS_ADVICE}.`);
   const code = findWorkspaceCode(cwd, context.env["HOME"]);

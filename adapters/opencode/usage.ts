@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
-import type { Ending } from "../shared/agent-program/agent-program.ts";
+import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
 
 const count = z.number().nonnegative();
 /** The end of a model call. Its counts do not overlap. */
@@ -43,7 +43,7 @@ export function createTally({ isPriced }: { isPriced: boolean }) {
       isComplete = false;
     },
     /** Returns usage and cost so far; empty if they are unknown. */
-    facts(): Pick<Ending, "costUsd"> & { usage?: NormalizedUsage } {
+    facts(): Pick<ConnectionResult, "costUsd"> & { usage?: NormalizedUsage } {
       if (counted.size === 0 || !isComplete) return {};
       return { usage: { ...usage }, ...(costUsd > 0 || isPriced ? { costUsd } : {}) };
     },

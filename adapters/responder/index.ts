@@ -11,7 +11,7 @@ import type {
   TaskErrorCode,
 } from "#contract";
 import { createChildSpending } from "../shared/agent-program/child-spending.ts";
-import { notStarted } from "../shared/agent-program/not-started.ts";
+import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import { adapterProvider, ChildFailure, OPENAI, openAiProvider } from "./create-provider.ts";
 import { createTool, readTopic } from "./create-tool.ts";
@@ -68,7 +68,7 @@ export function createResponderAdapter(): Required<ExecutionAdapter> & InputChec
     capabilities: () => capabilities,
     async execute(request) {
       const given = config;
-      if (given === null) return notStarted("native-dispatch", "adapter_offline", "The responder adapter is not running.");
+      if (given === null) return notStartedResult("native-dispatch", "adapter_offline", "The responder adapter is not running.");
       const { taskId } = request;
       const onProgress = (data: Record<string, unknown>): void => running.emit({ type: "execution.progress", taskId, data });
       return running.run(taskId, ({ signal }) => runTask(request, given, signal, onProgress));

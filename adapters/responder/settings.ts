@@ -1,9 +1,25 @@
 import { z } from "zod";
+import { type AdapterSettings, readJson, settingsSchema } from "#contract";
 
-/** Settings of the responder. */
-export const responderSettingsSchema = z.looseObject({
-  /** Tools that a dispatch may use: by name, the program and its first arguments. */
-  tools: z.record(z.string(), z.array(z.string().min(1)).min(1)).default({}),
-  /** Model of the provider `openai` if a dispatch names none. */
-  model: z.string().min(1).optional(),
-});
+const EXAMPLE = '{"flowmark": ["flowmark"]}';
+const tools = `must be a JSON object of names (a-z, then a-z 0-9 -) and arrays of strings, for example ${EXAMPLE}`;
+
+/** The settings of the responder. */
+export const responderSettings = {
+  tools: {
+    variable: "BRIDGE_RESPONDER_TOOLS",
+    read: readJson,
+    schema: z
+      .record(z.string().regex(/^[a-z][a-z0-9-]*$/, tools), z.array(z.string(tools).min(1, tools), tools).min(1, tools), tools)
+      .default({})
+      .describe(
+        `Tools that a dispatch to the responder may name: a JSON object of names and commands, for example ${EXAMPLE}. Default: none`,
+      ),
+  },
+  model: {
+    variable: "BRIDGE_RESPONDER_MODEL",
+    schema: z.string().min(1).optional().describe("Model of the responder's provider openai, if the dispatch sets none."),
+  },
+} satisfies AdapterSettings;
+
+export const responderSettingsSchema = settingsSchema(responderSettings);

@@ -1,31 +1,23 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { z } from "zod";
+import type { z } from "zod";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 import type { ModelEndpoint, ModelFetch } from "../shared/model-api/model-endpoint.ts";
-
-const settingsSchema = z.object({
-  protocol: z.enum(["openai-compatible", "anthropic"]).default("openai-compatible"),
-  baseUrl: z.string().optional(),
-  apiKey: z.string().optional(),
-  model: z.string().optional(),
-  structuredOutput: z.boolean().default(false),
-});
-type Settings = z.infer<typeof settingsSchema>;
+import { vercelAiSettingsSchema } from "./settings.ts";
 
 const ANTHROPIC_URL = "https://api.anthropic.com/v1";
 const ANTHROPIC_VERSION = "2023-06-01";
 
 /** Returns the configured endpoint, or which setting is missing. */
 export function findEndpoint({ settings }: ProgramContext): ModelEndpoint | { missing: string } {
-  const { protocol, baseUrl, ...rest } = settingsSchema.parse(settings);
+  const { protocol, baseUrl, ...rest } = vercelAiSettingsSchema.parse(settings);
   const url = baseUrl?.replace(/\/+$/, "") ?? (protocol === "anthropic" ? ANTHROPIC_URL : undefined);
   if (url === undefined)
     return { missing: "no endpoint is configured. Set BRIDGE_VERCEL_AI_BASE_URL, for example http://127.0.0.1:11434/v1 for Ollama." };
   return protocol === "anthropic" ? anthropicEndpoint(url, rest) : openaiEndpoint(url, rest);
 }
 
-type EndpointSettings = Omit<Settings, "protocol" | "baseUrl">;
+type EndpointSettings = Pick<z.infer<typeof vercelAiSettingsSchema>, "apiKey" | "model" | "structuredOutput">;
 
 function openaiEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
   return {

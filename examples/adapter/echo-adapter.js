@@ -1,4 +1,4 @@
-// The shortest complete adapter: its "runtime" says the message back, word by word.
+// The shortest complete adapter: its "runtime" returns the message, word by word.
 // Try it: BRIDGE_ADAPTERS=./examples/adapter/echo-adapter.js npm start
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -43,7 +43,7 @@ export function createAdapter() {
     async execute(request) {
       if (wordDelayMs === null) return failure("adapter_offline", "The adapter is not initialized.");
       const controller = new AbortController();
-      const done = sayWords(request, controller.signal);
+      const done = streamWords(request, controller.signal);
       running.set(request.taskId, { controller, done });
       return done.finally(() => running.delete(request.taskId));
     },
@@ -57,13 +57,13 @@ export function createAdapter() {
     offEvent: (listener) => void listeners.delete(listener),
   };
 
-  // Expected failures are results. It rejects only for bugs.
-  async function sayWords({ taskId, message }, signal) {
+  // Expected failures are results. The promise rejects only for bugs.
+  async function streamWords({ taskId, message }, signal) {
     const startedAt = performance.now();
-    if (message.trim() === "") return failure("model_error", "There is nothing to say.");
+    if (message.trim() === "") return failure("model_error", "The message is empty.");
     for (const word of message.split(/(?<=\s)/)) {
       await delay(wordDelayMs ?? 0, undefined, { signal }).catch(() => {});
-      if (signal.aborted) return { ...failure("cancelled", "The task was cancelled."), durationMs: performance.now() - startedAt };
+      if (signal.aborted) return { ...failure("cancelled", "The task was canceled."), durationMs: performance.now() - startedAt };
       for (const listener of listeners) listener({ type: "assistant.text", taskId, data: { content: word } });
     }
     return { status: "ok", output: message, durationMs: performance.now() - startedAt, connection: "in-process" };

@@ -1,84 +1,84 @@
 #!/usr/bin/env node
-// An agent that works without a model: it lists, reads and counts the files of its workspace and reports.
-// The first line of the message may narrow it down: a pattern (`*.md`), a word to look for (`count TODO`, `count "to do"`).
+// An agent without a model: it lists, reads and counts the files of its workspace and reports the result.
+// The first line of the message may contain a pattern (`*.md`) and a word to search for (`count TODO`, `count "to do"`).
 import { lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-const maxFiles = 200;
-const maxDepth = 12;
-const maxFileBytes = 4 * 1024 * 1024;
-const maxReadBytes = 32 * 1024 * 1024;
-const skipped = new Set([".git", "node_modules"]);
+const MAX_FILES = 200;
+const MAX_DEPTH = 12;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_READ_BYTES = 32 * 1024 * 1024;
+const SKIPPED = new Set([".git", "node_modules"]);
 
 const request = JSON.parse(readFileSync(0, "utf8"));
-const { pattern, word } = readWishes(request.message);
+const { pattern, word } = parseMessage(request.message);
 let toolCalls = 0;
 
-tell("execution.progress", { phase: "listing" });
+emit("execution.progress", { phase: "listing" });
 const { files, more } = callTool("list_files", { path: ".", pattern: pattern ?? "*" }, () => listFiles(process.cwd()));
-tell("execution.progress", { phase: "reading", files: files.length });
+emit("execution.progress", { phase: "reading", files: files.length });
 const counted = readFiles(files);
-const facts = summarise(counted);
+const facts = summarize(counted);
 const report = writeReport(facts);
 const fault = saveReport(request, report);
-for (const line of report.split(/(?<=\n)/)) tell("assistant.text", { content: line });
-tell(
+for (const line of report.split(/(?<=\n)/)) emit("assistant.text", { content: line });
+emit(
   "result",
   fault === null ? { status: "ok", output: report, outputs: outputsFor(request.outputStrategy) } : { status: "error", ...fault },
 );
 
-/** One line of the protocol: an event, or the result. */
-function tell(type, fields) {
+/** Writes one line of the protocol: an event or the result. */
+function emit(type, fields) {
   process.stdout.write(`${JSON.stringify({ type, ...fields })}\n`);
 }
 
-/** Runs a tool and tells of it, before and after. */
+/** Runs a tool and emits an event before and after it. */
 function callTool(toolName, input, run) {
   const toolCallId = `call-${++toolCalls}`;
-  tell("tool.invoked", { toolCallId, toolName, input });
+  emit("tool.invoked", { toolCallId, toolName, input });
   try {
     const output = run();
-    tell("tool.completed", { toolCallId, toolName, output, isError: false });
+    emit("tool.completed", { toolCallId, toolName, output, isError: false });
     return output;
   } catch (error) {
-    tell("tool.completed", { toolCallId, toolName, output: String(error.message), isError: true });
+    emit("tool.completed", { toolCallId, toolName, output: String(error.message), isError: true });
     return null;
   }
 }
 
-function readWishes(message) {
+function parseMessage(message) {
   const [firstLine = ""] = message.split("\n");
   const [, quoted, capitals] = /\b[Cc]ount\s+(?:["'`]([^"'`]+)["'`]|(\p{Lu}[\p{Lu}\d_]+)\b)/u.exec(firstLine) ?? [];
   const glob = firstLine.split(/[\s"'`,]+/).find((part) => /^[\w.*?-]*\*[\w.*?-]*$/.test(part));
   return { pattern: glob, word: quoted ?? capitals };
 }
 
-/** Plain files below a directory, in order of their names. Links are not followed: what they name may lie outside. */
+/** Lists regular files below a directory, sorted by name. Follows no links, because their targets may be outside. */
 function listFiles(root) {
   const found = [];
   const visit = (directory, depth) => {
     const entries = readdirSync(path.join(root, directory), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
-      if (found.length > maxFiles) return;
+      if (found.length > MAX_FILES) return;
       const name = path.join(directory, entry.name);
-      if (entry.isDirectory() && depth < maxDepth && !skipped.has(entry.name)) visit(name, depth + 1);
-      if (entry.isFile() && fits(entry.name)) found.push(name);
+      if (entry.isDirectory() && depth < MAX_DEPTH && !SKIPPED.has(entry.name)) visit(name, depth + 1);
+      if (entry.isFile() && matchesPattern(entry.name)) found.push(name);
     }
   };
   visit("", 0);
-  return { files: found.slice(0, maxFiles), more: found.length > maxFiles };
+  return { files: found.slice(0, MAX_FILES), more: found.length > MAX_FILES };
 }
 
-function fits(name) {
+function matchesPattern(name) {
   if (pattern === undefined) return true;
   const parts = pattern.split(/([*?])/).map((part) => ({ "*": ".*", "?": "." })[part] ?? part.replace(/[.+^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${parts.join("")}$`, "u").test(name);
 }
 
 function readFiles(names) {
-  let room = maxReadBytes;
+  let room = MAX_READ_BYTES;
   return names.flatMap((name) => {
-    const count = callTool("read_file", { path: name }, () => countFile(name, Math.min(maxFileBytes, room)));
+    const count = callTool("read_file", { path: name }, () => countFile(name, Math.min(MAX_FILE_BYTES, room)));
     if (count === null) return [];
     room -= count.kind === "text" ? count.bytes : 0;
     return [{ name, ...count }];
@@ -100,7 +100,7 @@ function countFile(name, limit) {
   };
 }
 
-function summarise(counts) {
+function summarize(counts) {
   const sum = (field) => counts.reduce((total, count) => total + count[field], 0);
   const largest = [...counts].sort((a, b) => b.bytes - a.bytes).slice(0, 5);
   return {
@@ -115,7 +115,7 @@ function summarise(counts) {
 }
 
 function writeReport({ files: count, complete, lines, words, bytes, largest, matches }) {
-  const title = pattern === undefined ? "Files of the workspace" : `Files of the workspace that fit \`${pattern}\``;
+  const title = pattern === undefined ? "Files of the workspace" : `Files of the workspace that match \`${pattern}\``;
   const totals = `${plural(count, "file")}${complete ? "" : " (there are more)"}, ${plural(lines, "line")}, ${plural(words, "word")}, ${plural(bytes, "byte")}.`;
   const found = word === undefined ? [] : ["", `\`${word}\` occurs ${plural(matches, "time")}.`];
   const table = largest.map((file) => `| ${file.path.replaceAll("|", "\\|")} | ${file.lines} | ${file.bytes} |`);
@@ -133,10 +133,10 @@ function plural(count, noun) {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Under `file` the report goes where the request says, if it may change files at all. */
+/** With the output strategy `file`, writes the report to the requested path, if the profile permits changes. */
 function saveReport({ outputStrategy, profile, directories }, text) {
   if (outputStrategy.type !== "file") return null;
-  if (profile === "inspect") return { errorCode: "output_invalid", error: "The profile inspect does not allow to write a file." };
+  if (profile === "inspect") return { errorCode: "output_invalid", error: "The profile inspect does not permit writing a file." };
   const saved = callTool("write_file", { path: outputStrategy.path }, () => {
     const workspace = realpathSync(directories.workspace);
     const file = path.resolve(workspace, outputStrategy.path);
@@ -150,7 +150,7 @@ function saveReport({ outputStrategy, profile, directories }, text) {
   return saved === null ? { errorCode: "output_invalid", error: `The file ${outputStrategy.path} could not be written.` } : null;
 }
 
-/** Under `structured` only what the schema asks for. */
+/** Returns all facts; with the output strategy `structured`, only those that the schema names. */
 function outputsFor({ type, schema }) {
   const wanted = type === "structured" ? schema.properties : undefined;
   return wanted === undefined ? facts : Object.fromEntries(Object.entries(facts).filter(([name]) => Object.hasOwn(wanted, name)));

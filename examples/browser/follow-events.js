@@ -4,17 +4,20 @@ const types = [
   "execution.completed execution.failed callback.delivered callback.dead stream.gap",
 ];
 
-/** Follows Bridge's events in a browser. `mintTicket()` resolves to the answer of POST /api/v2/events/ticket. Returns a function that stops. */
+/**
+ * Follows Bridge's events in a browser. `mintTicket()` resolves to the response of POST /api/v2/events/ticket.
+ * Returns a function that stops.
+ */
 export function followEvents(url, mintTicket, onEvent, { lastEventId = "", retryDelayMs = 3000 } = {}) {
   let source = null;
   let stopped = false;
   let retry;
-  const again = () => {
+  const reconnect = () => {
     if (!stopped) retry = setTimeout(connect, retryDelayMs);
   };
   async function connect() {
     const minted = await mintTicket().catch(() => null);
-    if (stopped || minted === null) return again();
+    if (stopped || minted === null) return reconnect();
     source = new EventSource(`${url}?${new URLSearchParams({ ticket: minted.ticket, ...(lastEventId && { lastEventId }) })}`);
     const receive = (message) => {
       lastEventId = message.lastEventId || lastEventId;
@@ -22,11 +25,11 @@ export function followEvents(url, mintTicket, onEvent, { lastEventId = "", retry
     };
     for (const type of types.join(" ").split(" ")) source.addEventListener(type, receive);
     source.onerror = () => {
-      source.close(); // The browser would come back with a ticket that is used up.
-      again();
+      source.close(); // The browser's own reconnect would send the used ticket.
+      reconnect();
     };
   }
-  connect();
+  void connect();
   return () => {
     stopped = true;
     clearTimeout(retry);

@@ -1,6 +1,6 @@
 /**
- * Opens Bridge's WebSocket in a browser. `mintTicket()` resolves to the answer of POST /api/v2/events/ticket. `onEvent({runId, event})` gets the events of
- * runs that are followed.
+ * Opens Bridge's WebSocket in a browser. `mintTicket()` resolves to the response of POST /api/v2/events/ticket.
+ * `onEvent({runId, event})` receives the events of followed runs.
  */
 export async function openBridge(url, mintTicket, onEvent = () => {}) {
   const { ticket } = await mintTicket();

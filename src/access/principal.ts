@@ -1,28 +1,29 @@
-/** Scopes a token can carry. */
+/** Scopes that a token can have. */
 export const scopes = ["dispatch", "read", "approve", "manage", "metrics"] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Who a token speaks for. */
+/** The owner of a token: its identity, tenant and permissions. */
 export interface Principal {
-  /** Unique among the tokens; what rate limits count by and logs show. */
+  /** Unique among the tokens. Rate limits are counted per name, and logs contain it. */
   name: string;
   tenant: string;
   scopes: ReadonlySet<Scope>;
-  /** In ms since the epoch; null when it never expires. */
+  /** In ms since the epoch; null if the token never expires. */
   expiresAt: number | null;
-  /** The principal of the token, if this is a ticket with only some of its scopes. */
-  narrowedFrom?: Principal;
+  /** The principal of the token, if this is the principal of a ticket with only some of the token's scopes. */
+  derivedFrom?: Principal;
 }
 
-/** The principal of a ticket with only some scopes of its token. */
-export const narrow = (principal: Principal, granted: Iterable<Scope>): Principal => ({
+/** Returns the principal of a ticket that has only some scopes of its token. */
+export const restrictScopes = (principal: Principal, granted: Iterable<Scope>): Principal => ({
   ...principal,
   scopes: new Set(granted),
-  narrowedFrom: principal,
+  derivedFrom: principal,
 });
 
-/** Whether a principal is that of the token, or of one of its tickets. */
-export const comesFrom = (principal: Principal, token: Principal): boolean => principal === token || principal.narrowedFrom === token;
+/** Returns whether a principal is the principal of a token, or of a ticket that the token was exchanged for. */
+export const derivesFrom = (principal: Principal, tokenPrincipal: Principal): boolean =>
+  principal === tokenPrincipal || principal.derivedFrom === tokenPrincipal;
 
 /** A principal and the SHA-256 of its token. */
 export interface KnownToken {
@@ -32,13 +33,13 @@ export interface KnownToken {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set in `onRequest` on every route that is not public. */
+    /** Set in `onRequest` for every route that is not public. */
     principal: Principal;
   }
   interface FastifyContextConfig {
-    /** What the caller's token must carry; `any` where that is asked later. */
+    /** The scope that the token needs; `any` if the route checks scopes itself. */
     scope?: Scope | "any";
-    /** Open to everybody. */
+    /** The route needs no token. */
     public?: boolean;
   }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expected } from "../errors.ts";
+import { expected } from "#contract";
 import type { TenantQuota } from "../task.ts";
 
 const isWeight = (value: unknown): boolean => typeof value === "number" && value >= 0.01 && value <= 1000;
@@ -12,7 +12,7 @@ const limit = (max: number) => {
     .optional();
 };
 
-/** The fields of a token that set the quota of its tenant. */
+/** Schemas of the token fields that set the quota of the token's tenant. */
 export const quotaFields = {
   weight: z.custom<number>(isWeight, expected("a number from 0.01 to 1000")).optional(),
   queueLimit: limit(10_000_000),

@@ -1,74 +1,76 @@
 import { randomBytes } from "node:crypto";
 import { BridgeError } from "../errors.ts";
-import { comesFrom, narrow, type Principal, type Scope } from "./principal.ts";
+import { derivesFrom, type Principal, restrictScopes, type Scope } from "./principal.ts";
 
-/** How long a ticket is good for. */
+/** How long a ticket is valid. */
 export const TICKET_LIFETIME_MS = 60_000;
-/** How many unused tickets one tenant may have. */
+/** Maximum unused tickets of one tenant. */
 export const MAX_TICKETS_PER_TENANT = 1000;
 
-/** Single-use stand-ins for a token, for browsers, which cannot send a header with a stream. */
-export interface Tickets {
-  /**
-   * A new ticket for the principal, and when it expires (ms since the epoch). Default: all scopes of the principal. Throws when the principal lacks
-   * one of `scopes`, or its tenant holds too many tickets.
-   */
-  mint(principal: Principal, scopes?: readonly Scope[]): { ticket: string; expiresAt: number };
-  /** Whom the ticket speaks for, once; null when it is unknown, used or expired. */
-  redeem(ticket: string): Principal | null;
-  /** Forgets the tickets of a principal whose token is taken back. */
-  withdraw(principal: Principal): void;
-}
+export type Tickets = ReturnType<typeof createTickets>;
 
-/** Creates the tickets of this process, in memory: they live for less time than a restart takes a client to notice. */
-export function createTickets({ clock = Date.now }: { clock?: () => number } = {}): Tickets {
+/**
+ * Creates the tickets of this process. A ticket replaces a token once, for browsers, which cannot send a header when they open a stream. Tickets are
+ * kept in memory only, because a client asks for a new one after a restart anyway.
+ */
+export function createTickets({ clock = Date.now }: { clock?: () => number } = {}) {
   const unused = new Map<string, { principal: Principal; expiresAt: number }>();
 
-  /** One that would live longer than any ticket was minted before the system clock was set back. */
+  /** A ticket that would live longer than any new ticket was issued before the system clock was set back, so it counts as expired. */
   const isExpired = (expiresAt: number): boolean => expiresAt <= clock() || expiresAt > clock() + TICKET_LIFETIME_MS;
 
-  /** Tickets expire in the order in which they were minted, but for those whose token ends sooner; redeeming checks again. */
-  function forgetExpired(): void {
+  /** Stops at the first valid ticket: tickets expire in the order of issue, except those whose token expires sooner. `redeem` checks again. */
+  function removeExpired(): void {
     for (const [ticket, { expiresAt }] of unused) {
       if (!isExpired(expiresAt)) return;
       unused.delete(ticket);
     }
   }
 
-  function countOf(tenant: string): number {
+  function countTickets(tenant: string): number {
     let count = 0;
     for (const { principal } of unused.values()) if (principal.tenant === tenant) count += 1;
     return count;
   }
 
   return {
-    mint(principal, scopes) {
-      if (scopes !== undefined) refuseMissingScopes(principal, scopes);
-      forgetExpired();
-      if (countOf(principal.tenant) >= MAX_TICKETS_PER_TENANT) throw new BridgeError("overloaded", "Too many tickets wait to be used.");
+    /**
+     * Issues a ticket for the principal and returns it with its expiry in ms since the epoch. `granted` defaults to all scopes of the principal. Throws
+     * BridgeError `scope_missing` if the principal lacks one of them, and `overloaded` if its tenant has too many unused tickets.
+     */
+    issue(principal: Principal, granted?: readonly Scope[]): { ticket: string; expiresAt: number } {
+      if (granted !== undefined) rejectMissingScopes(principal, granted);
+      removeExpired();
+      if (countTickets(principal.tenant) >= MAX_TICKETS_PER_TENANT)
+        throw new BridgeError(
+          "overloaded",
+          `This tenant has ${MAX_TICKETS_PER_TENANT} unused tickets, the maximum. Try again when some expire.`,
+        );
       const ticket = `tkt_${randomBytes(32).toString("base64url")}`;
       const expiresAt = Math.min(clock() + TICKET_LIFETIME_MS, principal.expiresAt ?? Number.POSITIVE_INFINITY);
-      unused.set(ticket, { principal: scopes === undefined ? principal : narrow(principal, scopes), expiresAt });
+      unused.set(ticket, { principal: granted === undefined ? principal : restrictScopes(principal, granted), expiresAt });
       return { ticket, expiresAt };
     },
-    redeem(ticket) {
+    /** Uses up the ticket and returns its principal; null if the ticket is unknown, used or expired. */
+    redeem(ticket: string): Principal | null {
       const found = unused.get(ticket);
       unused.delete(ticket);
       return found !== undefined && !isExpired(found.expiresAt) ? found.principal : null;
     },
-    withdraw(principal) {
-      for (const [ticket, minted] of unused) if (comesFrom(minted.principal, principal)) unused.delete(ticket);
+    /** Removes the unused tickets of a principal whose token was revoked. */
+    revoke(principal: Principal): void {
+      for (const [ticket, issued] of unused) if (derivesFrom(issued.principal, principal)) unused.delete(ticket);
     },
   };
 }
 
-function refuseMissingScopes(principal: Principal, scopes: readonly Scope[]): void {
-  const missing = scopes.filter((scope) => !principal.scopes.has(scope));
+function rejectMissingScopes(principal: Principal, granted: readonly Scope[]): void {
+  const missing = granted.filter((scope) => !principal.scopes.has(scope));
   if (missing.length === 0) return;
   throw new BridgeError("scope_missing", `A ticket cannot have a scope that its token lacks: ${missing.join(", ")}.`, {
     errors: missing.map((scope) => ({
-      path: `scopes.${scopes.indexOf(scope)}`,
-      message: `"${scope}" is not a scope of the token; leave it out or use another token`,
+      path: `scopes.${granted.indexOf(scope)}`,
+      message: `"${scope}" is not a scope of the token; remove it or use another token`,
     })),
   });
 }

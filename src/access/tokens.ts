@@ -2,61 +2,61 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { TenantQuota } from "../task.ts";
-import { loadOwnToken } from "./own-token.ts";
+import { loadGeneratedToken } from "./generated-token.ts";
 import { type KnownToken, type Principal, scopes } from "./principal.ts";
 import { openTokensFile, type TokensFile } from "./tokens-file.ts";
 
-/** The tokens that open the door. */
-export interface Tokens {
-  /** Whose token it is; null when it is unknown or has expired. */
-  find(token: string): Principal | null;
-  /** Tells, while Bridge runs, of each token that is taken back or changed, by the principal that it spoke for. One listener only. */
-  onWithdrawn(listener: (principal: Principal) => void): void;
-  /** The quota that the tokens file sets for a tenant. The settings apply to missing fields. */
-  quotaOf(tenant: string): Partial<TenantQuota>;
-  /** Called after each change of a quota. One listener only. */
-  onQuotasChanged(listener: () => void): void;
-  close(): void;
-}
+export type Tokens = ReturnType<typeof loadTokens>;
 
-/** What the tokens come from; the rest is for tests. */
+/** Options of `loadTokens`; `clock` and `pollMs` are for tests. */
 export interface TokensOptions {
   config: Pick<Config, "tokenHashes" | "tokensFile" | "dataDir">;
   logger: Logger;
-  /** Shows the token that Bridge has made, the only time. */
+  /** Shows a newly generated token to the operator. Default: writes to standard error. */
   announce?: (text: string) => void;
   clock?: () => number;
   pollMs?: number;
 }
 
-/** Loads the configured tokens; where none is configured Bridge makes its own. Throws ConfigError. */
-export function loadTokens({ config, logger, announce = writeError, clock = Date.now, pollMs = 1000 }: TokensOptions): Tokens {
+/** Loads the configured tokens. If none are configured, Bridge uses a generated token. Throws ConfigError. */
+export function loadTokens({ config, logger, announce = writeError, clock = Date.now, pollMs = 1000 }: TokensOptions) {
   const configured = config.tokenHashes.map((hash, index) => toKnownToken(Buffer.from(hash, "hex"), `gateway-token-${index + 1}`));
-  let tell: (principal: Principal) => void = () => {};
-  const onWithdrawn = (principal: Principal): void => tell(principal);
-  let onQuotasChanged: () => void = () => {};
-  const changes = { onWithdrawn, onQuotasChanged: () => onQuotasChanged() };
+  let revokedListener: (principal: Principal) => void = () => {};
+  let quotasListener: () => void = () => {};
   const file: TokensFile | null =
-    config.tokensFile === null ? null : openTokensFile({ file: config.tokensFile, taken: configured, logger, pollMs, ...changes });
+    config.tokensFile === null
+      ? null
+      : openTokensFile({
+          file: config.tokensFile,
+          configured,
+          logger,
+          pollMs,
+          onRevoked: (principal) => revokedListener(principal),
+          onQuotasChanged: () => quotasListener(),
+        });
   if (configured.length === 0 && file === null)
-    configured.push(toKnownToken(digestOf(loadOwnToken(config.dataDir, announce)), "own-token"));
+    configured.push(toKnownToken(digestOf(loadGeneratedToken(config.dataDir, announce)), "own-token"));
 
   return {
-    find(token) {
+    /** Returns the principal of a token; null if the token is unknown or has expired. */
+    find(token: string): Principal | null {
       const digest = digestOf(token);
       let found: Principal | null = null;
-      // Every candidate is compared, whatever came before: time must not tell which one was nearly right.
+      // Every known token is compared, also after a match, so that the response time does not reveal which one matched.
       for (const known of [...configured, ...(file?.tokens() ?? [])]) {
         if (timingSafeEqual(known.digest, digest)) found = known.principal;
       }
       return found === null || (found.expiresAt !== null && found.expiresAt <= clock()) ? null : found;
     },
-    onWithdrawn(listener) {
-      tell = listener;
+    /** Calls the listener, with the former principal, for each token that is removed or changed while Bridge runs. One listener only. */
+    onRevoked(listener: (principal: Principal) => void): void {
+      revokedListener = listener;
     },
-    quotaOf: (tenant) => file?.quotas().get(tenant) ?? {},
-    onQuotasChanged(listener) {
-      onQuotasChanged = listener;
+    /** Returns the quota that the tokens file sets for a tenant. The settings apply to missing fields. */
+    quotaOf: (tenant: string): Partial<TenantQuota> => file?.quotas().get(tenant) ?? {},
+    /** Calls the listener after each change of a quota. One listener only. */
+    onQuotasChanged(listener: () => void): void {
+      quotasListener = listener;
     },
     close: () => file?.close(),
   };

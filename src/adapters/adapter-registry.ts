@@ -1,3 +1,4 @@
+import { withTimeout } from "@hak2i/async-kit";
 import pRetry from "p-retry";
 import type { Logger } from "pino";
 import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter, ProviderDescription } from "#contract";
@@ -18,16 +19,20 @@ export interface RegisteredAdapter {
   health: KnownHealth;
 }
 
-/** What the registry is made of. */
+/** Options of the registry. */
 export interface RegistryOptions {
   loaded: readonly LoadedAdapter[];
-  configure(provider: string): AdapterConfig;
   metrics: Metrics;
   logger: Logger;
-  onEvent(provider: string, event: AdapterEvent): void;
-  /** The adapter's health has just been found out, also when it is as before. */
-  onChecked(provider: string): void;
   checkIntervalMs?: number;
+}
+
+/** Configures the adapters and receives what they report. */
+export interface AdapterHost {
+  configure(provider: string): AdapterConfig;
+  onEvent(provider: string, event: AdapterEvent): void;
+  /** Called after each health check, also when the health has not changed. */
+  onChecked(provider: string): void;
 }
 
 /** The adapters of this Bridge and the last answer of each about its health. */
@@ -38,8 +43,8 @@ export interface AdapterRegistry {
   describe(provider: string): ProviderDescription | null;
   /** Null when it cannot be known in time. */
   listModels(provider: string): Promise<readonly string[] | null>;
-  /** Initialises every adapter and checks it for the first time; resolves when all have answered or used up their time. */
-  start(): Promise<void>;
+  /** Initializes every adapter and checks it for the first time; resolves when every check has ended or timed out. */
+  start(host: AdapterHost): Promise<void>;
   /** A task failed for a reason of the runtime, or could not be taken on: look again, in the background. */
   suspect(provider: string): void;
   /** Seconds until the next check of an adapter should be over; null when none will come. */
@@ -85,24 +90,26 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
       timesOffline: 0,
       next: null,
     });
-    loaded.adapter?.onEvent?.((event) => receive(loaded.provider, event));
   }
+  /** Null until the start. */
+  let host: AdapterHost | null = null;
   let closed = false;
 
   function receive(provider: string, event: AdapterEvent): void {
     const schema = Object.hasOwn(adapterEventData, event?.type) ? adapterEventData[event.type] : undefined;
     if (schema === undefined || typeof event.taskId !== "string") metrics.eventsDropped.inc({ provider, reason: "kind" });
     else if (!schema.safeParse(event.data).success) metrics.eventsDropped.inc({ provider, reason: "data" });
-    else options.onEvent(provider, event);
+    else host?.onEvent(provider, event);
   }
 
   function check(provider: string): Promise<void> {
     const entry = entries.get(provider);
-    if (entry === undefined || entry.adapter === null || closed) return Promise.resolve();
+    if (entry === undefined || entry.adapter === null || host === null || closed) return Promise.resolve();
     const { adapter } = entry;
+    const { configure } = host;
     entry.checking ??= (async () => {
       try {
-        entry.initializing ??= initialize(entry, adapter);
+        entry.initializing ??= initialize(entry, adapter, configure);
         await within(CHECK_LIMIT_MS, entry.initializing);
         remember(entry, await within(CHECK_LIMIT_MS, adapter.checkHealth()));
       } catch (error) {
@@ -129,9 +136,9 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
   }
 
   /** One at a time: what takes longer than a check is awaited by the next one, what fails is tried again by it. */
-  async function initialize(entry: Entry, adapter: ExecutionAdapter): Promise<void> {
+  async function initialize(entry: Entry, adapter: ExecutionAdapter, configure: AdapterHost["configure"]): Promise<void> {
     try {
-      await pRetry(() => adapter.initialize(options.configure(entry.provider)), { retries: 2, minTimeout: 200 });
+      await pRetry(() => adapter.initialize(configure(entry.provider)), { retries: 2, minTimeout: 200 });
       entry.initialized = true;
     } catch (error) {
       entry.initializing = null;
@@ -147,7 +154,7 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
       const level = health.status === "offline" ? "warn" : "info";
       logger[level]({ provider: entry.provider, health: health.status, detail: health.detail, version: health.version }, "adapter health");
     }
-    options.onChecked(entry.provider);
+    host?.onChecked(entry.provider);
   }
 
   return {
@@ -175,7 +182,9 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
         return null;
       }
     },
-    async start() {
+    async start(adapterHost) {
+      host = adapterHost;
+      for (const { provider, adapter } of entries.values()) adapter?.onEvent?.((event) => receive(provider, event));
       for (const entry of entries.values()) if (entry.adapter === null) remember(entry, entry.health);
       await Promise.all([...entries.keys()].map(check));
     },
@@ -202,12 +211,7 @@ function offline(detail: string): AdapterHealthStatus {
   return { status: "offline", connection: null, version: null, detail, preflight: [] };
 }
 
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`The adapter did not answer within ${limitMs / 1000} s.`)), limitMs);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const within = <T>(limitMs: number, work: Promise<T>): Promise<T> =>
+  withTimeout(work, limitMs, () => {
+    throw new Error(`The adapter did not answer within ${limitMs / 1000} s.`);
+  });

@@ -2,41 +2,49 @@ import { existsSync } from "node:fs";
 import { registerHooks } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import type { AdapterModule, ExecutionAdapter } from "#contract";
+import { type AdapterModule, type Catalog, type ExecutionAdapter, findEntry, findFamily } from "#contract";
 import { ConfigError } from "../errors.ts";
 import type { LoadedAdapter } from "./adapter-registry.ts";
 
-/** Provider to the module of its adapter; nothing loads unless asked for. */
-export type Catalogue = Readonly<Record<string, () => Promise<AdapterModule>>>;
+/** Where adapters come from: the catalog, and the settings that describe the members of its families, by prefix. */
+export interface AdapterSources {
+  catalog: Catalog;
+  adapterSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
 
-/** Loads each named adapter: from the catalogue, else as a path, else as a package. One that fails is listed with its reason; when all do, there is nothing to start. */
-export async function loadAdapters(names: readonly string[], catalogue: Catalogue): Promise<LoadedAdapter[]> {
-  const loaded = await Promise.all(names.map((name) => loadAdapter(name, catalogue)));
+/**
+ * Loads each named adapter: from the catalog, otherwise as a path, otherwise as a package. An adapter that fails is listed with its reason.
+ * Throws a ConfigError if all of them fail.
+ */
+export async function loadAdapters(names: readonly string[], sources: AdapterSources): Promise<LoadedAdapter[]> {
+  const loaded = await Promise.all(names.map((name) => loadAdapter(name, sources)));
   const reasons = loaded.flatMap((entry) => (entry.adapter === null ? [entry.reason] : []));
   if (reasons.length === loaded.length) throw new ConfigError(reasons.map((reason) => `BRIDGE_ADAPTERS: ${reason}`));
   const providers = loaded.map((entry) => entry.provider);
   const twice = providers.find((provider, index) => providers.indexOf(provider) !== index);
-  if (twice !== undefined) throw new ConfigError([`BRIDGE_ADAPTERS: two adapters call themselves ${twice}`]);
-  const taken = loaded.find(({ provider }, index) => isTaken(provider, names[index] ?? "", catalogue));
+  if (twice !== undefined) throw new ConfigError([`BRIDGE_ADAPTERS: two adapters have the provider ${twice}`]);
+  const taken = loaded.find(({ provider }, index) => isTaken(provider, names[index] ?? "", sources));
   if (taken !== undefined)
-    throw new ConfigError([`BRIDGE_ADAPTERS: ${taken.provider} is another adapter of Bridge; call it my-${taken.provider}, for example`]);
+    throw new ConfigError([
+      `BRIDGE_ADAPTERS: ${taken.provider} is another adapter of Bridge; choose another name, for example my-${taken.provider}`,
+    ]);
   return loaded;
 }
 
-/** Settings and homes belong to a provider: what the catalogue has under one name must not go by another of its names. */
-const isTaken = (provider: string, name: string, catalogue: Catalogue): boolean =>
-  provider !== name && Object.hasOwn(catalogue, name) && Object.hasOwn(catalogue, provider);
+/** Settings and homes belong to a provider, so an adapter from the catalog must not have the provider of another one. */
+const isTaken = (provider: string, name: string, sources: AdapterSources): boolean =>
+  provider !== name && findLoader(name, sources) !== null && findEntry(sources.catalog, provider) !== undefined;
 
-async function loadAdapter(name: string, catalogue: Catalogue): Promise<LoadedAdapter> {
+async function loadAdapter(name: string, sources: AdapterSources): Promise<LoadedAdapter> {
   try {
-    const load = Object.hasOwn(catalogue, name) ? catalogue[name] : undefined;
-    const { createAdapter } = (await (load?.() ?? importModule(name, catalogue))) as Partial<AdapterModule>;
+    const loader = findLoader(name, sources);
+    const { createAdapter } = (await (loader?.load() ?? importModule(name, sources.catalog))) as Partial<AdapterModule>;
     if (typeof createAdapter !== "function") throw new Error("its module exports no createAdapter()");
     const adapter = createAdapter();
     const missing = required.filter((method) => typeof adapter[method] !== "function");
     if (missing.length > 0) throw new Error(`it lacks ${missing.join(", ")}`);
     if (typeof adapter.provider !== "string" || !/^[A-Za-z0-9_:.-]{1,64}$/.test(adapter.provider))
-      throw new Error("its provider is not a name");
+      throw new Error("its provider is not 1 to 64 of A-Z a-z 0-9 _ : . -");
     return { provider: adapter.provider, adapter };
   } catch (error) {
     return {
@@ -56,24 +64,33 @@ const required = [
   "cancel",
 ] as const satisfies readonly (keyof ExecutionAdapter)[];
 
-/** Paths and packages are seen from the directory in which Bridge was started. */
-async function importModule(name: string, catalogue: Catalogue): Promise<unknown> {
+/** Null for an adapter from outside of the catalog. */
+function findLoader(name: string, { catalog, adapterSettings }: AdapterSources): { load(): Promise<AdapterModule> } | null {
+  const entry = findEntry(catalog, name);
+  if (entry !== undefined) return entry;
+  const found = findFamily(catalog, name);
+  const described = found?.family.find(found.member, adapterSettings[found.family.prefix] ?? {});
+  return described !== undefined && "load" in described ? described : null;
+}
+
+/** Paths and packages are resolved from the directory in which Bridge was started. */
+async function importModule(name: string, catalog: Catalog): Promise<unknown> {
   const isPath = /^\.{0,2}\//.test(name) || path.isAbsolute(name);
-  if (!isPath) return import(resolvePackage(name, catalogue));
-  if (!existsSync(name)) throw new Error("there is no such file");
+  if (!isPath) return import(resolvePackage(name, catalog));
+  if (!existsSync(name)) throw new Error("the file does not exist");
   return import(pathToFileURL(name).href);
 }
 
-/** As an import there would find it: `require.resolve` knows nothing of packages that can only be imported. */
-function resolvePackage(name: string, catalogue: Catalogue): string {
+/** Resolves a package as an import there would: `require.resolve` does not find packages that can only be imported. */
+function resolvePackage(name: string, catalog: Catalog): string {
   const parentURL = pathToFileURL(path.resolve("package.json")).href;
   const hooks = registerHooks({ resolve: (specifier, context, next) => next(specifier, { ...context, parentURL }) });
   try {
     return import.meta.resolve(name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    const known = Object.keys(catalogue).join(", ");
-    throw new Error(`it is neither in the catalogue (${known}) nor a package that can be found; a file begins with ./ or /`, {
+    const known = catalog.map((entry) => ("provider" in entry ? entry.provider : `${entry.prefix}:<name>`)).join(", ");
+    throw new Error(`it is neither in the catalog (${known}) nor an installed package; the path of a file begins with ./ or /`, {
       cause: error,
     });
   } finally {

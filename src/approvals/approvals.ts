@@ -102,7 +102,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
     }
   }
 
-  function fault(error: unknown, { task, approvalId }: Approval, message: string): void {
+  function fault(error: unknown, { task, approvalId }: Pick<Approval, "task" | "approvalId">, message: string): void {
     logger.error({ err: error, approvalId, taskId: task.taskId, tenant: task.tenant }, message);
   }
 
@@ -112,7 +112,11 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
 
   // Who decided what, when and why, for the audit; what the end of a task has decided is among it.
   eventLog.subscribe((events) => {
-    for (const { type, task, data } of events) if (type === "tool.approval_resolved") void note(task, JSON.parse(data).approvalId);
+    for (const { type, task, data } of events) {
+      if (type !== "tool.approval_resolved") continue;
+      const { approvalId } = JSON.parse(data);
+      note(task, approvalId).catch((error: unknown) => fault(error, { task, approvalId }, "failed to read a decided approval"));
+    }
   });
 
   async function note({ tenant, taskId, provider }: TaskIdentity, approvalId: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { withTimeout } from "@hak2i/async-kit";
 import type { CallbackQueue, DueCallback, Store } from "../store/store.ts";
 import { createSilentOrigins } from "./silent-origins.ts";
 
@@ -134,11 +135,13 @@ export function createCallbackClaims({
   function claimSoon(): void {
     if (claiming || !canClaim()) return;
     claiming = true;
-    setImmediate(async () => {
-      await claimInTurn().catch(rest);
-      claiming = false;
-      claimSoon();
-    });
+    setImmediate(() => void claimAll());
+  }
+
+  async function claimAll(): Promise<void> {
+    await claimInTurn().catch(rest);
+    claiming = false;
+    claimSoon();
   }
 
   /** One origin of each tenant after the other; tenants without room keep their turns. */
@@ -221,12 +224,7 @@ export function createCallbackClaims({
       clearTimeout(timer);
     },
     async idle(timeoutMs) {
-      let grace: NodeJS.Timeout | undefined;
-      const over = new Promise<void>((resolve) => {
-        grace = setTimeout(resolve, timeoutMs);
-      });
-      await Promise.race([Promise.allSettled(deliveries), over]);
-      clearTimeout(grace);
+      await withTimeout(Promise.allSettled(deliveries), timeoutMs, () => {});
     },
   };
 }

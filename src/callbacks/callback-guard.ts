@@ -1,5 +1,6 @@
 import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
+import { withTimeout } from "@hak2i/async-kit";
 import { buildConnector } from "undici";
 import { type AllowList, readAllowList } from "./allow-list.ts";
 import { createNames, type Names, toNodeLookup } from "./names.ts";
@@ -115,8 +116,6 @@ async function findAddresses(names: Names, hostname: string, tenant: string, wit
   const unclear = "names a host that cannot be looked up at the moment; try again later";
   if (withinMs <= 0) return unclear;
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), withinMs);
-  const isLate = new Promise<string>((resolve) => late.signal.addEventListener("abort", () => resolve(unclear)));
   const answer = names
     .prepare(tenant, hostname, late.signal)
     .then(() => names.find(hostname))
@@ -124,9 +123,10 @@ async function findAddresses(names: Names, hostname: string, tenant: string, wit
       (found) => (found.length > 0 ? found : unknown),
       (error: NodeJS.ErrnoException) => (error.code === "ENOTFOUND" ? unknown : unclear),
     );
-  const first = await Promise.race([answer, isLate]);
-  clearTimeout(timer);
-  return first;
+  return await withTimeout(answer, withinMs, () => {
+    late.abort();
+    return unclear;
+  });
 }
 
 /** A host name as it is compared: without brackets, without the dot of the root, in lower case. */

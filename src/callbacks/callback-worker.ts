@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { sleep } from "@hak2i/async-kit";
 import type { BaseLogger } from "pino";
 import { Agent } from "undici";
 import type { Metrics } from "../metrics.ts";
@@ -7,7 +8,6 @@ import { createCallbackClaims, type Delivery } from "./callback-claims.ts";
 import { createCallbackGuard } from "./callback-guard.ts";
 import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
 import type { Names } from "./names.ts";
-import { pause } from "./pause.ts";
 import { type PostResult, postCallback } from "./post-callback.ts";
 import { readSigningKeys } from "./sign-callback.ts";
 
@@ -73,7 +73,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
     return {
       settled: posted.then(async (result) => {
         const settled = result.outcome !== "own_fault" && (await settle(callback, result));
-        if (!settled) await pause(FAULT_PAUSE_MS, shutdown.signal);
+        if (!settled) await sleep(FAULT_PAUSE_MS, shutdown.signal).catch(() => {});
         return settled;
       }),
       ended: posted.then(async (result) => {

@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { Readable } from "node:stream";
+import { rejectOnAbort } from "@hak2i/async-kit";
 import type { Dispatcher } from "undici";
 import packageJson from "../../package.json" with { type: "json" };
 import type { DueCallback } from "../store/store.ts";
@@ -58,7 +59,7 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
   const deadline = limitAttempt(timeoutMs, shutdown);
   const source = createBodySource(callback);
   try {
-    await Promise.race([prepared.found, deadline.passed]);
+    await rejectOnAbort(prepared.found, deadline.signal);
     const { headers, body } = await prepare(callback, source, options, deadline.signal);
     const request = dispatcher.request({
       origin: url.origin,
@@ -68,8 +69,8 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
       body,
       signal: deadline.signal,
     });
-    // undici hears the signal only once it is connected; until then the race does.
-    const response = await Promise.race([request, deadline.passed]);
+    // undici hears the signal only once it is connected; until then `rejectOnAbort` does.
+    const response = await rejectOnAbort(request, deadline.signal);
     const drained = drain(response.body, deadline);
     return { ...judge(response.statusCode, response.headers["retry-after"], clock()), drained };
   } catch (error) {
@@ -174,15 +175,8 @@ function limitAttempt(timeoutMs: number, shutdown: AbortSignal) {
   const deadline = startDeadline(abort, timeoutMs);
   shutdown.addEventListener("abort", abort);
   if (shutdown.aborted) abort();
-  const passed = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
-  // The drain is aborted by the signal itself: nobody may be waiting for the promise any more.
-  passed.catch(() => {});
   return {
     signal,
-    passed,
     end() {
       deadline.cancel();
       shutdown.removeEventListener("abort", abort);

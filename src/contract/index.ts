@@ -1,6 +1,8 @@
 /** The contract between Bridge and its adapters: types, schemas, guards and the form of a conversation, no I/O. */
 export * from "./adapter.ts";
+export * from "./catalog.ts";
 export * from "./conversation.ts";
 export * from "./events.ts";
 export * from "./execution.ts";
 export * from "./managers.ts";
+export * from "./settings.ts";

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import type { Logger } from "pino";
 import { BridgeError } from "../errors.ts";
 import type { DeletionOutcome, Store } from "../store/store.ts";
@@ -33,10 +34,7 @@ export function createTaskDeletion({ store, unreleased, logger, releaseWaitMs = 
   async function awaitRelease(family: readonly number[]): Promise<void> {
     const leaving = family.flatMap((seq) => unreleased.get(seq) ?? []);
     if (leaving.length === 0) return;
-    const limit = Promise.withResolvers<void>();
-    const timer = setTimeout(limit.resolve, releaseWaitMs);
-    await Promise.race([Promise.all(leaving), limit.promise]);
-    clearTimeout(timer);
+    await withTimeout(Promise.all(leaving), releaseWaitMs, () => {});
     if (family.some((seq) => unreleased.has(seq)))
       throw new BridgeError("invalid_state", "The runtime of the task or of a child task has not ended yet. Try again later.");
   }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import type { Logger } from "pino";
 import { v7 as uuidv7 } from "uuid";
 import type { ChildRequest, ExecutionResult } from "#contract";
@@ -302,11 +303,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function drain(): Promise<void> {
     draining = true;
     lanes.startChildrenOnly();
-    await atMost(options.drainSeconds * 1000, endOfStories());
+    await withTimeout(endOfStories(), options.drainSeconds * 1000, () => {});
     for (const run of runs.values()) run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
     const ended = Promise.all([...runs.values()].map((run) => run.ended));
     // On a disk that takes no writes the ends wait: the next start finds the tasks running, and ends them.
-    await atMost(stopGraceMs + lastWritesMs, ended);
+    await withTimeout(ended, stopGraceMs + lastWritesMs, () => {});
   }
 
   /** The end of one may be the beginning of another: parents start children while Bridge drains. */
@@ -356,12 +357,4 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     drain,
   };
-}
-
-/** Waits for the work, but no longer than that. */
-async function atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const limit = Promise.withResolvers<void>();
-  const timer = setTimeout(limit.resolve, limitMs);
-  await Promise.race([work, limit.promise]);
-  clearTimeout(timer);
 }

@@ -1,3 +1,4 @@
+import { withTimeout } from "@hak2i/async-kit";
 import type { AdapterEvent, Conversation, ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
 import { createConversation, executionResultSchema } from "#contract";
 import { buildCallback } from "../callbacks/callback-body.ts";
@@ -154,10 +155,7 @@ export function runTask(task: Task, surroundings: RunSurroundings): Run {
   /** Waits until the runtime is gone, so that an ended task has really ended, but not for ever. */
   async function stopRuntime(execution: Promise<ExecutionResult>): Promise<ExecutionResult | undefined> {
     if (request !== undefined) void cancelRuntime(request.taskId);
-    const limit = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => limit.resolve(undefined), surroundings.stopGraceMs);
-    const partial = await Promise.race([execution, limit.promise]);
-    clearTimeout(timer);
+    const partial = await withTimeout(execution, surroundings.stopGraceMs, () => undefined);
     if (partial === undefined || partial.status === "ok") void execution.then(() => metrics.lateResults.inc({ provider }));
     return partial;
   }

@@ -3,7 +3,7 @@ import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { StartError } from "../errors.ts";
 
-/** How long a start waits for a Bridge that is still shutting down. */
+/** Time for which a start waits for a Bridge that is still shutting down. */
 const WAIT_MS = 2000;
 
 /** The resource that a lock protects, for error messages. */
@@ -42,7 +42,9 @@ export function lockFile(file: string, locked: Locked): () => void {
 }
 
 const refusal = (reason: string, { name, setting }: Locked, cause?: unknown): StartError =>
-  new StartError(`Another process owns the ${name}: ${reason}. Stop the other Bridge, or give this one its own ${setting}.`, { cause });
+  new StartError(`Another process owns the ${name}: ${reason}. Stop the other Bridge, or set a different ${setting} for this one.`, {
+    cause,
+  });
 
 /** Refuses links, because two lock files could lead to one file, and everything else that cannot be locked. */
 function refuseOtherKinds(file: string): void {

@@ -3,10 +3,10 @@ import type { Logger } from "pino";
 import type { Store } from "./store.ts";
 
 const HOUR_MS = 3_600_000;
-/** Rows of one slice: small enough that no reader notices it. */
+/** Rows of one slice, small enough not to delay readers. */
 const SLICE_ROWS = 200;
 
-/** Deletes what is older than the days, once an hour, in slices. */
+/** Deletes tasks and events that ended more than `days` ago, once an hour, in slices. */
 export function createRetention({
   store,
   days,
@@ -27,12 +27,12 @@ export function createRetention({
       deleted = await store.prune(days * 24 * HOUR_MS, SLICE_ROWS);
       await nextTurn();
     }
-    if (rows > 0) logger.info({ rows, days }, "old tasks and events deleted");
+    if (rows > 0) logger.info({ rows, days }, "expired tasks and events deleted");
   }
 
   function start(): void {
     sweeping ??= sweep()
-      .catch((error: unknown) => logger.error({ err: error }, "old tasks could not be deleted"))
+      .catch((error: unknown) => logger.error({ err: error }, "failed to delete expired tasks and events"))
       .finally(() => {
         sweeping = null;
       });

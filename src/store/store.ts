@@ -14,7 +14,7 @@ export interface NewTask {
   traceparent: string | null;
 }
 
-/** An event as it is stored: `data` is JSON text, made once and sent as it is. `at` is in ms since the epoch. */
+/** An event as it is stored: `data` is JSON text, which is sent unchanged. `at` is in ms since the epoch. */
 export interface StoredEvent {
   number: number;
   task: TaskIdentity;
@@ -47,7 +47,7 @@ export interface Finish {
   /** The stored form of the result if its long texts are already stored separately. */
   storedResult?: GappedJson | undefined;
   event: NewEvent;
-  /** Built inside the transaction, because the body tells `finishedAt`. */
+  /** Called inside the transaction, because the body contains `finishedAt`. */
   callback: ((finishedAt: number) => NewCallback) | null;
 }
 
@@ -73,18 +73,18 @@ export interface CallbackQueue {
   origin: string;
 }
 
-/** A callback that is due, with all that a POST needs. */
+/** A callback that is due, with everything that its POST needs. */
 export interface DueCallback extends Callback {
   origin: string;
   /** Empty when the body is long. */
   body: string;
-  /** How much of the body is in memory, in UTF-16 units: all but the long texts. */
+  /** Length of the body in memory, in UTF-16 units: without its long texts. */
   heldLength: number;
   /** Reads a long body in parts, from its start each time; absent when `body` is all of it. */
   readBody?: () => AsyncIterable<string>;
-  /** POSTs made in this round: the place in the schedule. */
+  /** POSTs made in this round: the position in the schedule. */
   roundAttempts: number;
-  /** The `webhook-id`; absent when the task ended before callbacks had one of their own. */
+  /** The `webhook-id`; absent in rows of a schema without it. */
   messageId?: string;
   traceparent: string | null;
   finishedAt: number;
@@ -98,7 +98,7 @@ export interface StoredTask {
   readResult: (() => AsyncIterable<string>) | null;
 }
 
-/** How one attempt settled the row. `nextInMs` null with state `pending` is not legal. */
+/** The result of one attempt. A `pending` callback needs `nextInMs`. */
 export interface CallbackSettlement {
   state: CallbackState;
   nextInMs: number | null;
@@ -111,23 +111,23 @@ export interface CallbackSettlement {
 export const approvalStates = ["pending", "approved", "rejected"] as const;
 export type ApprovalState = (typeof approvalStates)[number];
 
-/** A tool call that waits, or has waited, for yes or no. Times are ms since the epoch. */
+/** A tool call that waits, or has waited, for a decision. Times are ms since the epoch. */
 export interface Approval {
   task: TaskIdentity;
-  /** The row's own number, by which lists go on. */
+  /** The number of the row, from which a list continues. */
   seq: number;
   approvalId: string;
-  /** The runtime's own id of the call: unique within its task only. */
+  /** The runtime's id of the call: unique within its task only. */
   toolCallId: string;
   toolName: string;
   input: unknown;
-  /** The input is longer than what is kept of it. */
+  /** Whether only the beginning of the input is kept. */
   inputTruncated: boolean;
   state: ApprovalState;
   createdAt: number;
   expiresAt: number;
   decidedAt: number | null;
-  /** The name of a token; `bridge` when nobody answered in time, or the task ended. */
+  /** The name of a token; `bridge` if the approval expired or the task ended. */
   decidedBy: string | null;
   reason: string | null;
 }
@@ -137,18 +137,18 @@ export interface NewApproval extends Pick<Approval, "approvalId" | "toolCallId" 
   /** JSON text: `{input, truncated?}`. */
   shownInput: string;
   expiresInMs: number;
-  /** `tool.approval_requested`, which tells `expiresAt`. */
+  /** `tool.approval_requested`, which contains `expiresAt`. */
   event(expiresAt: number): NewEvent;
 }
 
-/** Yes or no, by whom, and why. */
+/** The decision, who made it, and why. */
 export interface ApprovalDecision {
   decision: "approve" | "reject";
   by: string;
   reason: string | null;
 }
 
-/** What came of a deletion: `deleted`, or why nothing was. */
+/** The result of a deletion: `deleted`, or why nothing was deleted. */
 export type DeletionOutcome = "deleted" | "absent" | "unfinished" | "child_unfinished" | "parent_unfinished" | "callback_pending";
 
 /** A keyset page, newest first: rows before `before` (exclusive). */
@@ -157,7 +157,7 @@ export interface Page {
   limit: number;
 }
 
-/** The queued tasks from which a claim takes the oldest. */
+/** Selects the queued tasks of which a claim starts the oldest. */
 export interface ClaimFilter {
   provider: string;
   tenant: string;
@@ -167,12 +167,12 @@ export interface ClaimFilter {
   exceptAgents: readonly string[];
 }
 
-/** How many dispatched tasks of one agent wait for one provider. */
+/** Number of dispatched tasks of one agent that wait for one provider. */
 export interface QueuedCount extends Pick<TaskIdentity, "provider" | "tenant" | "agentId"> {
   count: number;
 }
 
-/** Which tasks a list shows; undefined means any. */
+/** Which tasks a list contains; undefined means any. */
 export interface TaskFilter {
   tenant: string;
   state?: TaskState | undefined;
@@ -181,7 +181,15 @@ export interface TaskFilter {
   parentTaskId?: string | undefined;
 }
 
-/** Which events a reader sees; undefined means any. */
+/** An agent as its tasks describe it. `updatedAt` is in ms since the epoch. */
+export interface ListedAgent {
+  agentId: string;
+  /** Number of its tasks that are kept. */
+  tasks: number;
+  updatedAt: number;
+}
+
+/** Which events a reader gets; undefined means any. */
 export interface EventFilter {
   tenant: string;
   taskId?: string | undefined;
@@ -190,50 +198,39 @@ export interface EventFilter {
   types?: readonly EventType[] | undefined;
 }
 
-/**
- * Bridge's memory. Verbs carry their guard in their name; zero rows changed is an answer (null or false), not an error.
- * Writes resolve after they are durable. Times are the store's own.
- */
-export interface Store {
-  /** Made once with the database; the first half of every event id. Letters and digits only. */
-  readonly epoch: string;
-  /** Number of the last committed event; 0 when there is none. */
-  lastEventNumber(): number;
-  /** Called after each commit with its events, in number order. One listener only: the event log. */
-  onEvents(listener: (events: readonly StoredEvent[]) => void): void;
-
-  /** Inserts, or finds the task that has this id already. */
+/** Tasks and their results. */
+export interface TaskStore {
+  /** Inserts the task, or finds the task that already has this id. */
   insertTaskIfAbsent(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
   findTask(tenant: string, taskId: string): Promise<Task | null>;
   /** The same, without reading a long result. */
   findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;
-  /** Memory in bytes that a reader of a task's result takes: the whole result, or the parts of a long one that are read at once. 0 when there is none. */
+  /** Bytes of memory that a reader of a task's result needs: the whole result, or the parts of a long one that are read at once. 0 without a result. */
   resultBytes(tenant: string, taskId: string): Promise<number>;
-  /** The same, without its request, metadata and result, which may be long. */
+  /** The task without its request, metadata and result, which may be long. */
   findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
-  /** Requests and results are not read. Fewer tasks than `limit` where their metadata is long: only none is the end. */
+  /** Requests and results are not read. Returns fewer tasks than `limit` if their metadata is long; only an empty list is the end. */
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
-  /** Agents that have tasks, the one with the newest task first: how many are kept, and when the newest one last began or ended. */
-  listAgents(tenant: string, limit: number): Promise<{ agentId: string; tasks: number; updatedAt: number }[]>;
-  /** The same in the order of their names, from the one after a name on. */
-  listAgentsByName(
-    tenant: string,
-    page: { after: string; limit: number },
-  ): Promise<{ agentId: string; tasks: number; updatedAt: number }[]>;
-  /** What a stop of Bridge cut off, newest first, and so children before their parents: running tasks, and queued ones whose parent was running. */
+  /** Agents that have tasks, the one with the newest task first: how many tasks are kept, and when the newest one last began or ended. */
+  listAgents(tenant: string, limit: number): Promise<ListedAgent[]>;
+  /** The same in the order of their names, starting after a name. */
+  listAgentsByName(tenant: string, page: { after: string; limit: number }): Promise<ListedAgent[]>;
+  /** Tasks that a stop of Bridge interrupted, newest first, and so children before their parents: running tasks, and queued ones whose parent was running. */
   listInterruptedTasks(): Promise<Task[]>;
   /** Any queued task of a provider. */
   findQueuedTask(provider: string): Promise<Task | null>;
   /** Children of a task that have not ended. */
   listUnfinishedChildren(parentSeq: number): Promise<Task[]>;
+  /** Counts of queued tasks that were dispatched, for counters kept in memory; those with the oldest task first. */
+  countQueuedTasks(): Promise<QueuedCount[]>;
   /**
    * Starts the oldest queued task that the filter allows and whose resume token is not in use; appends its first event. Parents whose children
    * wait for the same provider take turns.
    */
   startNextTaskIfQueued(filter: ClaimFilter): Promise<Task | null>;
-  /** Once per task: false when it is not running or went back before. */
+  /** Once per task: returns false if the task is not running or was requeued before. */
   requeueTaskIfRunning(task: TaskIdentity): Promise<boolean>;
-  /** On a faulty disk it waits for the disk, like all of Bridge's own writes; one that is not patient is refused at once. */
+  /** If the disk is faulty, it waits for the disk, like all of Bridge's own writes; without `patient` it is rejected at once. */
   finishTaskIfQueued(task: Task, finish: Finish, options?: { patient: boolean }): Promise<Task | null>;
   finishTaskIfRunning(task: Task, finish: Finish): Promise<Task | null>;
   /**
@@ -242,25 +239,37 @@ export interface Store {
    */
   keepLongTexts(task: TaskIdentity, texts: readonly string[]): Promise<LongText[]>;
   isResumeTokenKnown(key: { tenant: string; provider: string; agentId: string; token: string }): Promise<boolean>;
+}
 
-  /** Appends to a running task's story; false when it has ended. Rides the next commit. */
+/** The event log. */
+export interface EventStore {
+  /** Created once with the database; the first half of every event id. Letters and digits only. */
+  readonly epoch: string;
+  /** Number of the last committed event; 0 when there is none. */
+  lastEventNumber(): number;
+  /** Called after each commit with its events, in number order. One listener only: the event log. */
+  onEvents(listener: (events: readonly StoredEvent[]) => void): void;
+  /** Appends to the event log of a running task; returns false if the task has ended. Part of the next commit. */
   appendEventsIfRunning(task: TaskIdentity, events: readonly NewEvent[]): Promise<boolean>;
   /**
-   * Events after a number that pass the filter, oldest first. Looks at a bounded stretch of the log, so `events` may be empty
-   * before the end: go on from `through`.
+   * Events after a number that pass the filter, oldest first. Examines a bounded stretch of the log, so `events` may be empty
+   * before the end: continue from `through`.
    */
   readEvents(after: number, filter: EventFilter): Promise<{ events: StoredEvent[]; through: number }>;
-  /** A task's own events, oldest first, callback events left out on request. Fewer than `limit` where they are long: only none is the end. */
+  /** A task's events, oldest first, on request without callback events. Returns fewer than `limit` if they are long; only an empty list is the end. */
   readTaskEvents(taskSeq: number, after: number, limit: number, options: { callbacks: boolean }): Promise<StoredEvent[]>;
-  /** Number of the oldest event kept, null when there is none. */
+  /** Number of the oldest event that is kept, null when there is none. */
   oldestEventNumber(): Promise<number | null>;
   /** Number of the last event that retention has deleted, 0 when there is none. Later events are missing only if their task was deleted. */
   prunedThrough(): Promise<number>;
-  /** Whether the task has later events of its own, also such as are not visible to readers yet. */
+  /** Whether the task has later events (callback events aside), including events that are not visible to readers yet. */
   hasEventsAfter(taskSeq: number, number: number): Promise<boolean>;
-  /** Time of the task's last event of its own (not of its callback). */
+  /** Time of the task's last event, callback events aside. */
   lastProgressAt(taskSeq: number): Promise<number | null>;
+}
 
+/** The callback outbox. */
+export interface CallbackStore {
   findCallback(taskSeq: number): Promise<Callback | null>;
   listCallbacks(tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]>;
   /** Queues that have a due callback. */
@@ -269,14 +278,17 @@ export interface Store {
   listDueCallbacks(queue: CallbackQueue, limit: number, inHand?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;
-  /** Counts one POST and settles the row; null when it is not pending any more. Rides the next commit. */
+  /** Counts one POST and settles the row; null when it is no longer pending. Part of the next commit. */
   settleCallbackIfPending(taskSeq: number, settlement: CallbackSettlement): Promise<Callback | null>;
-  /** A dead callback gets a new round of attempts. */
+  /** Starts a new round of attempts for a dead callback. */
   redeliverCallbackIfDead(taskSeq: number): Promise<Callback | null>;
+}
 
-  /** Stores the approval together with its event; null when the task is not running, or waits for too many already. */
+/** Tool calls that wait for a decision. */
+export interface ApprovalStore {
+  /** Stores the approval together with its event; null when the task is not running, or has too many pending approvals. */
   insertApprovalIfRunning(task: TaskIdentity, approval: NewApproval): Promise<Approval | null>;
-  /** Decides, and tells it in the task's story; null when it is unknown, decided before or, unless the decision is Bridge's own, too late. */
+  /** Stores the decision with its event; null when the approval is unknown, already decided or, unless the decision is Bridge's own, expired. */
   decideApprovalIfPending(
     tenant: string,
     approvalId: string,
@@ -284,16 +296,19 @@ export interface Store {
     options?: { isOwn: boolean; patient?: boolean },
   ): Promise<Approval | null>;
   findApproval(tenant: string, approvalId: string): Promise<Approval | null>;
-  /** Fewer than `limit` where their inputs are long: only none is the end. */
+  /** Returns fewer than `limit` if their inputs are long; only an empty list is the end. */
   listApprovals(tenant: string, state: ApprovalState | undefined, page: Page): Promise<Approval[]>;
-  /** Pending ones for a tool call, oldest first: several tasks may use one id. */
+  /** Pending approvals of a tool call, oldest first: several tasks may use one id. */
   listPendingApprovals(tenant: string, toolCallId: string): Promise<Approval[]>;
   hasPendingApproval(taskSeq: number): Promise<boolean>;
+}
 
+/** Deletion on request. */
+export interface DeletionStore {
   /** Numbers of the task, of its children and of their children; empty when there is no such task. */
   findFamily(tenant: string, taskId: string): Promise<number[]>;
   /**
-   * Deletes a task that has ended, with everything below it: from the commit on, nobody can find it, its events or its callback. A large part of its
+   * Deletes a task that has ended, with its children: from the commit on, no client can find it, its events or its callback. Many of its
    * rows may remain until `purgeDeletedTasks` has removed them.
    */
   deleteTaskIfEnded(tenant: string, taskId: string): Promise<DeletionOutcome>;
@@ -301,15 +316,22 @@ export interface Store {
   purgeDeletedTasks(): Promise<number>;
   /** Whether the task exists: it was neither deleted nor pruned. */
   isTaskKept(taskSeq: number): Promise<boolean>;
+}
 
-  /** Deletes one slice of what ended before the age, or of deleted tasks; returns how many rows went. Only the oldest part of the log goes. */
+/** Retention and the state of the file. */
+export interface MaintenanceStore {
+  /** Deletes one slice of what ended before the age, or of deleted tasks; returns how many rows. Only the oldest part of the log is deleted. */
   prune(olderThanMs: number, limit: number): Promise<number>;
   /** Proves that a write reaches the disk. */
   checkWritable(): Promise<void>;
   /** Checks for damaged pages if opening the store has not done so. Resolves when the check ends; damage is reported as a fault. */
   checkPages(): Promise<void>;
-  /** Counts of queued tasks that were dispatched, for counters kept in memory; those with the oldest task first. */
-  countQueuedTasks(): Promise<QueuedCount[]>;
-  /** Writes what is waiting and lets go of the file. */
+  /** Commits pending writes and closes the file. */
   close(): Promise<void>;
 }
+
+/**
+ * Everything that Bridge keeps. The name of a verb contains its guard; zero changed rows is a result (null or false), not an error.
+ * Writes resolve after they are durable. Times are the store's own.
+ */
+export interface Store extends TaskStore, EventStore, CallbackStore, ApprovalStore, DeletionStore, MaintenanceStore {}

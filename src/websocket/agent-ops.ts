@@ -3,47 +3,46 @@ import type { AcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { BridgeChannel, BridgeMeta } from "./bridge-protocol.ts";
-import type { RunFollower } from "./follow-run.ts";
 import { defineOp, type Op } from "./op.ts";
 import { ok, runNotFound } from "./responses.ts";
-import { createResultOp, type ResultDependencies } from "./result-op.ts";
-import { runIdSchema } from "./run-id.ts";
+import { createResultOp, type ResultOpOptions, runIdSchema } from "./result-op.ts";
+import type { RunFollower } from "./run-follower.ts";
 
-/** What the ops on runs need. A run is a task: `runId` is its `taskId`. */
-export interface AgentDependencies extends ResultDependencies {
+/** Options of the ops on runs. A run is a task; `runId` is its `taskId`. */
+export interface AgentOpOptions extends ResultOpOptions {
   acceptDispatch: AcceptDispatch;
   dispatcher: Pick<Dispatcher, "cancel" | "waitForEnd">;
   follower: RunFollower;
-  /** Throws a BridgeError while no run is started. */
-  checkOpen(): void;
+  /** Throws BridgeError `draining` or `overloaded` while Bridge accepts no runs. */
+  checkCanStart(): void;
 }
 
-/** Fields of a dispatch that have a name of their own here. */
-const names = { agent: "agentId", input: "message" } as const;
+/** Fields of `agent.run` that have another name in a dispatch. */
+const DISPATCH_NAMES = { agent: "agentId", input: "message" } as const;
 
 const runPayload = z.strictObject({ runId: runIdSchema });
 
 /** `agent.run`, `agent.cancel`, `agent.status`, `agent.result` and `agent.events`. */
-export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, follower, checkOpen }: AgentDependencies): Op[] {
+export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, follower, checkCanStart }: AgentOpOptions): Op[] {
   return [
     defineOp({
       name: "agent.run",
       scope: "dispatch",
-      // Its fields are those of a dispatch, read by the one parser of dispatches.
+      // `acceptDispatch` validates the payload, whose fields are those of a dispatch.
       payload: z.custom<Record<string, unknown>>(),
       async handle({ events = false, ...payload }, meta) {
-        checkOpen();
+        checkCanStart();
         const { tenant } = meta;
         const dispatch = toDispatch(payload);
         if (typeof events !== "boolean") throw invalidField("events", "must be a boolean");
-        const channel = events ? openChannel(meta, "events") : null;
-        if (channel !== null) follower.checkRoom(tenant);
+        const channel = events ? requireChannel(meta, "events") : null;
+        if (channel !== null) follower.checkCanFollow(tenant);
         try {
           const { task } = await acceptDispatch(dispatch, { tenant, traceparent: null });
           if (channel !== null) follower.follow(task, { channel, after: 0 });
           return ok({ runId: task.taskId, status: "started" });
         } catch (error) {
-          throw error instanceof BridgeError ? inOwnNames(error) : error;
+          throw error instanceof BridgeError ? renameFields(error) : error;
         }
       },
     }),
@@ -80,22 +79,23 @@ export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, foll
       scope: "read",
       payload: z.strictObject({ runId: runIdSchema, after: z.string().max(200).optional() }),
       async handle({ runId, after }, meta) {
-        const place = follower.readPlace("after", after);
+        const position = follower.parsePosition("after", after);
         const run = await tasks.findProgress(meta.tenant, runId);
         if (run === null) return runNotFound(runId);
-        const channel = openChannel(meta, "runId");
-        follower.checkRoom(meta.tenant);
-        follower.follow(run, { channel, after: place });
+        const channel = requireChannel(meta, "runId");
+        follower.checkCanFollow(meta.tenant);
+        follower.follow(run, { channel, after: position });
         return ok({ runId, following: true });
       },
     }),
   ];
 }
 
-/** Events are for tokens that may read them, whatever op asks for them. */
-function openChannel({ channel, principal }: BridgeMeta, field: string): BridgeChannel {
-  if (!principal.scopes.has("read")) throw new BridgeError("scope_missing", 'This token lacks the scope "read", which events need.');
-  if (channel === undefined) throw invalidField(field, "cannot be followed over this transport");
+/** Returns the channel for events. Throws BridgeError if the token lacks the scope `read` or the transport cannot push. */
+function requireChannel({ channel, principal }: BridgeMeta, field: string): BridgeChannel {
+  if (!principal.scopes.has("read"))
+    throw new BridgeError("scope_missing", 'The token lacks the scope "read", which is required for events.');
+  if (channel === undefined) throw invalidField(field, "cannot be followed over this transport, which does not support events");
   return channel;
 }
 
@@ -104,19 +104,19 @@ const invalidField = (path: string, message: string): BridgeError =>
 
 function toDispatch(payload: Record<string, unknown>): Record<string, unknown> {
   const { agent, input, ...rest } = payload;
-  const errors = Object.entries(names)
+  const errors = Object.entries(DISPATCH_NAMES)
     .filter(([, name]) => Object.hasOwn(rest, name))
-    .map(([own, name]): FieldError => ({ path: name, message: `is called ${own} here` }));
+    .map(([field, name]): FieldError => ({ path: name, message: `is named ${field} in this protocol` }));
   if (errors.length > 0) throw new BridgeError("invalid_request", "The payload is not valid.", { errors });
   return { ...rest, agentId: agent, message: input };
 }
 
-/** The refusal with its fields named as the client has written them. */
-function inOwnNames({ code, message, errors, retryAfterSeconds, queue, cause }: BridgeError): BridgeError {
-  const own = new Map<string | undefined, string>(Object.entries(names).map(([name, dispatched]) => [dispatched, name]));
+/** Renames the fields of a dispatch error to the names in the payload. */
+function renameFields({ code, message, errors, retryAfterSeconds, queue, cause }: BridgeError): BridgeError {
+  const names = new Map<string | undefined, string>(Object.entries(DISPATCH_NAMES).map(([name, dispatched]) => [dispatched, name]));
   const renamed = errors.map(({ path, message }) => {
     const [field, ...rest] = path.split(".");
-    return { path: [own.get(field) ?? field, ...rest].join("."), message };
+    return { path: [names.get(field) ?? field, ...rest].join("."), message };
   });
   return new BridgeError(code, message, { errors: renamed, queue, cause, ...(retryAfterSeconds !== null && { retryAfterSeconds }) });
 }

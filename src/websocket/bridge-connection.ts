@@ -1,126 +1,118 @@
 import type { Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "@fastify/websocket";
+import { withTimeout } from "@hak2i/async-kit";
 import { isLate } from "../callbacks/deadline.ts";
-import { type Hold, UNCOUNTED_BYTES } from "../http/wire/held-bytes.ts";
+import { type Reservation, UNCOUNTED_BYTES } from "../http/wire/client-memory.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
-import type { Frame } from "./envelope.ts";
+import type { Frame } from "./parse-envelope.ts";
 
-/** Frames of one socket that are in work at once; the others wait, and so does who sends them. */
+/** Maximum frames of one socket that Bridge processes concurrently. While more frames wait, Bridge does not read from the socket. */
 export const MAX_IN_FLIGHT = 16;
-/** While more than this is unread by the client, Bridge processes no further frame. */
-const MAX_UNTAKEN_BYTES = 1024 * 1024;
-/** Total size of the frames in progress: one frame of the default limit, which needs several times its size in memory. */
-const MAX_IN_WORK_BYTES = 8 * 1024 * 1024;
-/** Around the payload of a control frame from a client. */
+/** Bridge processes no further frame while the client has more unread bytes. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+/** Maximum total size of the frames in progress. Processing a frame needs several times its size in memory. */
+const MAX_IN_PROGRESS_BYTES = 8 * 1024 * 1024;
+/** Size of a control frame from a client without its payload. */
 const CONTROL_FRAME_BYTES = 6;
 
-/** One client's socket, for as long as it is open. */
-export interface BridgeConnection {
-  /** Start of the incomplete message, in ms; null when there is none or it is too small to count. */
-  readonly unfinishedSince: number | null;
-  /** Takes no more frames, and closes; answers that are still made are dropped. */
-  close(code: number, reason: string): void;
-  /** Closes without reading on: the client does not have to answer. */
-  dismiss(code: number, reason: string): void;
-  /** Closes when every frame that came is answered, or after the grace; resolves when it is closed. */
-  end(code: number, reason: string, graceMs: number): Promise<void>;
-}
+/** The open socket of one client. */
+export type BridgeConnection = ReturnType<typeof openConnection>;
 
-/** What a connection is made of. */
+/** Options of a connection. */
 export interface ConnectionOptions {
-  /** The connection below the socket. */
+  /** The TCP connection of the socket. */
   stream: Pick<Socket, "bytesRead" | "on">;
   /** Counts the memory that this client occupies. */
-  hold: Hold;
-  /** Called when more of an incomplete message arrives. */
-  onUnfinished(): void;
-  /** Makes the answer of a frame; never rejects. */
-  answer(frame: Frame, channel: BridgeChannel): Promise<string>;
+  reservation: Reservation;
+  /** Called when the next part of an incomplete message arrives. */
+  onIncomplete(): void;
+  /** Processes a frame and returns the text of its response; never rejects. */
+  handleFrame(frame: Frame, channel: BridgeChannel): Promise<string>;
   heartbeatMs: number;
-  /** The client does not read, or is not there any more. */
-  onCutOff(): void;
+  /** Called when Bridge disconnects a client that does not read or respond. */
+  onDisconnect(): void;
 }
 
-/** Answers the frames of a socket, each once, and bounds what a client can make Bridge hold. */
-export function openConnection(socket: WebSocket, options: ConnectionOptions): BridgeConnection {
-  const { stream, hold, answer, heartbeatMs, onUnfinished, onCutOff } = options;
+/** Processes the frames of a socket and sends one response for each. Limits the memory that the client can occupy. */
+export function openConnection(socket: WebSocket, options: ConnectionOptions) {
+  const { stream, reservation, handleFrame, heartbeatMs, onIncomplete, onDisconnect } = options;
   const waiting: Frame[] = [];
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   let inFlight = 0;
-  let inWorkBytes = 0;
-  /** Bytes of complete messages whose answers are not built yet. */
+  let inProgressBytes = 0;
+  /** Bytes of complete messages that have no response yet. */
   let frameBytes = 0;
-  let unfinishedBytes = 0;
-  let unfinishedSince: number | null = null;
-  let unfinishedBefore: number | null = null;
+  let incompleteBytes = 0;
+  let incompleteSince: number | null = null;
+  let incompleteAtPing: number | null = null;
   /** Position in the stream at which the current message starts. */
-  let messageBegan = stream.bytesRead;
+  let messageStart = stream.bytesRead;
   let isClosing = false;
   let onIdle = (): void => {};
   let isPinged = false;
   let wasPaused = false;
-  let bytesHeard = stream.bytesRead;
-  let taken: Promise<void> = Promise.resolve();
-  let untakenBytes = 0;
-  /** The answer that is being taken, now and at the last ping. */
-  let taking: object | null = null;
-  let takingBefore: object | null = null;
+  let bytesAtPing = stream.bytesRead;
+  let sent: Promise<void> = Promise.resolve();
+  let unreadBytes = 0;
+  /** The response that is being sent, now and at the last ping. */
+  let sending: object | null = null;
+  let sendingAtPing: object | null = null;
 
-  const over = new AbortController();
-  const channel: BridgeChannel = { push, signal: over.signal };
+  const closedSignal = new AbortController();
+  const channel: BridgeChannel = { push, signal: closedSignal.signal };
 
   let dueAt = performance.now() + heartbeatMs;
   const heartbeat = setInterval(beat, heartbeatMs).unref();
   void closed.then(() => {
     clearInterval(heartbeat);
-    over.abort();
-    hold.release();
+    closedSignal.abort();
+    reservation.release();
   });
   socket.on("message", (bytes: Buffer, isBinary) => {
     if (isClosing) return;
-    messageBegan = stream.bytesRead;
-    unfinishedBytes = 0;
-    unfinishedSince = null;
+    messageStart = stream.bytesRead;
+    incompleteBytes = 0;
+    incompleteSince = null;
     frameBytes += bytes.length;
     waiting.push({ bytes, isBinary });
-    takeFrames();
-    count();
+    processFrames();
+    updateReservation();
   });
-  // A message may be interrupted by control frames, which are not part of it.
-  const passOver = (payload: Buffer): void => {
-    messageBegan += CONTROL_FRAME_BYTES + payload.length;
+  // Control frames can interrupt a message but are not part of it.
+  const skipControlFrame = (payload: Buffer): void => {
+    messageStart += CONTROL_FRAME_BYTES + payload.length;
   };
-  socket.on("ping", passOver);
-  socket.on("pong", passOver);
-  // Runs after the socket has read the same bytes. The remaining bytes belong to an incomplete message.
+  socket.on("ping", skipControlFrame);
+  socket.on("pong", skipControlFrame);
+  // Runs after the socket has processed the same bytes, so the remaining bytes belong to an incomplete message.
   stream.on("data", () => {
-    const bytes = stream.bytesRead - messageBegan;
+    const bytes = stream.bytesRead - messageStart;
     if (bytes < UNCOUNTED_BYTES || isClosing) return;
-    unfinishedBytes = bytes;
-    unfinishedSince ??= performance.now();
-    count();
-    onUnfinished();
+    incompleteBytes = bytes;
+    incompleteSince ??= performance.now();
+    updateReservation();
+    onIncomplete();
   });
 
-  function count(): void {
-    const bytes = unfinishedBytes + frameBytes + untakenBytes;
-    hold.set(bytes < UNCOUNTED_BYTES ? 0 : bytes);
+  function updateReservation(): void {
+    const bytes = incompleteBytes + frameBytes + unreadBytes;
+    reservation.set(bytes < UNCOUNTED_BYTES ? 0 : bytes);
   }
 
-  function mayWork(next: Frame): boolean {
+  function canProcess(next: Frame): boolean {
     const isAlone = inFlight === 0;
     return (
-      isAlone || (inFlight < MAX_IN_FLIGHT && untakenBytes <= MAX_UNTAKEN_BYTES && inWorkBytes + next.bytes.length <= MAX_IN_WORK_BYTES)
+      isAlone ||
+      (inFlight < MAX_IN_FLIGHT && unreadBytes <= MAX_UNREAD_BYTES && inProgressBytes + next.bytes.length <= MAX_IN_PROGRESS_BYTES)
     );
   }
 
-  function takeFrames(): void {
-    for (let next = waiting[0]; next !== undefined && mayWork(next); next = waiting[0]) {
+  function processFrames(): void {
+    for (let next = waiting[0]; next !== undefined && canProcess(next); next = waiting[0]) {
       waiting.shift();
-      work(next);
+      processFrame(next);
     }
-    // What is in the system's buffers stays there: the client feels it.
+    // Unread data stays in the system's buffers, which slows the client down.
     if (waiting.length > 0) {
       socket.pause();
       wasPaused = true;
@@ -128,103 +120,107 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions): B
     if (inFlight === 0) onIdle();
   }
 
-  /** A frame is in work until its answer is taken: who does not read is not answered further. */
-  function work(frame: Frame): void {
+  /** A frame counts as in flight until its response is sent, so that a client that does not read gets no further responses. */
+  function processFrame(frame: Frame): void {
     const bytes = frame.bytes.length;
     inFlight += 1;
-    inWorkBytes += bytes;
-    // Not in a closure, so that the frame can be garbage-collected when its answer is built.
-    void answer(frame, channel)
+    inProgressBytes += bytes;
+    // The callbacks do not refer to the frame, so that it can be garbage-collected when its response exists.
+    void handleFrame(frame, channel)
       .then((text) => {
         frameBytes -= bytes;
-        inWorkBytes -= bytes;
+        inProgressBytes -= bytes;
         return send(Buffer.from(text));
       })
       .then(() => {
         inFlight -= 1;
-        takeFrames();
+        processFrames();
       });
   }
 
-  /** One after the other: what is long and made at the same moment waits here, and is no sign of a slow client. */
+  /** Sends one message after the other, so that several long responses at the same time do not make the client look slow. */
   function send(bytes: Buffer): Promise<void> {
-    untakenBytes += bytes.length;
-    count();
-    taken = taken.then(async () => {
-      taking = {};
+    unreadBytes += bytes.length;
+    updateReservation();
+    sent = sent.then(async () => {
+      sending = {};
       await new Promise<void>((resolve) => socket.send(bytes, { binary: false }, () => resolve()));
-      taking = null;
-      untakenBytes -= bytes.length;
-      count();
+      sending = null;
+      unreadBytes -= bytes.length;
+      updateReservation();
     });
-    return taken;
+    return sent;
   }
 
   /** Waits until the client has read enough; Bridge does not push to a client that does not read. */
   async function push(json: string): Promise<void> {
-    while (untakenBytes > MAX_UNTAKEN_BYTES && !over.signal.aborted) await taken;
+    while (unreadBytes > MAX_UNREAD_BYTES && !closedSignal.signal.aborted) await sent;
     if (!isClosing && socket.readyState === socket.OPEN) await send(Buffer.from(json));
   }
 
-  /** Disconnects a client that has sent nothing since the last ping, has read nothing of the same answer, or has not completed the same message. */
+  /** Disconnects a client that since the last ping sent nothing, read nothing of the current response, or did not complete the current message. */
   function beat(): void {
-    // Bridge itself did not run, so it has not processed a pong or a read by the client yet. The next ping decides.
+    // The event loop was blocked, so Bridge could not process a pong or a read by the client. The next ping decides.
     if (isLate(dueAt)) isPinged = false;
     dueAt = performance.now() + heartbeatMs;
-    const isSilent = isPinged && stream.bytesRead === bytesHeard;
-    // Where as much as may be is in work, it is Bridge that did not listen.
-    const isGone = isSilent && !wasPaused;
-    const isStuck = isPinged && taking !== null && taking === takingBefore;
-    const isTrickling = unfinishedSince !== null && unfinishedSince === unfinishedBefore && !wasPaused;
+    const isSilent = isPinged && stream.bytesRead === bytesAtPing;
+    // While reading was paused, Bridge could not receive anything from the client.
+    const isUnresponsive = isSilent && !wasPaused;
+    const isStuck = isPinged && sending !== null && sending === sendingAtPing;
+    const isTrickling = incompleteSince !== null && incompleteSince === incompleteAtPing && !wasPaused;
     wasPaused = socket.isPaused;
-    unfinishedBefore = unfinishedSince;
-    if (isGone || isStuck || isTrickling) {
-      cutOff();
+    incompleteAtPing = incompleteSince;
+    if (isUnresponsive || isStuck || isTrickling) {
+      disconnect();
       return;
     }
-    bytesHeard = stream.bytesRead;
-    takingBefore = taking;
+    bytesAtPing = stream.bytesRead;
+    sendingAtPing = sending;
     isPinged = true;
     socket.ping();
   }
 
-  function cutOff(): void {
+  function disconnect(): void {
     if (socket.readyState !== socket.OPEN) return;
-    takeNoMore();
-    onCutOff();
+    stopProcessing();
+    onDisconnect();
     socket.terminate();
   }
 
-  function takeNoMore(): void {
+  function stopProcessing(): void {
     isClosing = true;
     waiting.length = 0;
-    unfinishedSince = null;
+    incompleteSince = null;
   }
 
+  /** Closes the socket. Responses of pending requests are dropped. */
   function close(code: number, reason: string): void {
-    takeNoMore();
-    // Its own goodbye must be heard.
+    stopProcessing();
+    // Resumed to receive the close frame of the client.
     socket.resume();
     socket.close(code, reason);
   }
 
   return {
-    get unfinishedSince() {
-      return unfinishedSince;
+    /** Start of the incomplete message, in ms of the monotonic clock; null if there is none or it is too small to count. */
+    get incompleteSince() {
+      return incompleteSince;
     },
     close,
-    dismiss(code, reason) {
-      takeNoMore();
-      hold.release();
+    /** Closes the socket and stops reading, so that the client does not have to complete its message. */
+    closeUnread(code: number, reason: string): void {
+      stopProcessing();
+      reservation.release();
       // Stop reading, so that the rest of the message is not buffered.
       socket.pause();
       socket.close(code, reason);
     },
-    async end(code, reason, graceMs) {
+    /** Closes the socket when all received frames have responses, or after the grace period. Resolves when the socket is closed. */
+    async drain(code: number, reason: string, graceMs: number): Promise<void> {
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve;
       });
-      if (inFlight > 0) await Promise.race([idle, delay(graceMs, undefined, { ref: false })]);
+      if (inFlight > 0) await withTimeout(idle, graceMs, () => {});
       close(code, reason);
       await closed;
     },

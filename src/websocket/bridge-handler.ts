@@ -2,9 +2,9 @@ import type { Logger } from "pino";
 import { BridgeError } from "../errors.ts";
 import type { BridgeRequestHandler } from "./bridge-protocol.ts";
 import type { Op } from "./op.ts";
-import { operationNotFound, refused } from "./responses.ts";
+import { operationNotFound, toErrorResponse } from "./responses.ts";
 
-/** Gives each request to its op. Knows nothing of sockets and frames. */
+/** Creates the handler that passes each request to its op. It does not depend on the transport. */
 export function createBridgeHandler({ ops, logger }: { ops: readonly Op[]; logger: Pick<Logger, "error"> }): BridgeRequestHandler {
   const table = new Map(ops.map((op) => [op.name, op]));
   return {
@@ -13,13 +13,13 @@ export function createBridgeHandler({ ops, logger }: { ops: readonly Op[]; logge
       const op = table.get(name);
       if (op === undefined) return operationNotFound(name);
       if (!meta.principal.scopes.has(op.scope))
-        return refused(new BridgeError("scope_missing", `${name} needs a token with the scope "${op.scope}".`));
+        return toErrorResponse(new BridgeError("scope_missing", `${name} requires a token with the scope "${op.scope}".`));
       try {
-        return await op.answer(request);
+        return await op.execute(request);
       } catch (error) {
         if (!(error instanceof BridgeError) || error.code === "internal_error") throw error;
-        if (error.cause !== undefined) logger.error({ err: error, op: name, requestId: meta.requestId }, "an op was refused");
-        return refused(error);
+        if (error.cause !== undefined) logger.error({ err: error, op: name, requestId: meta.requestId }, "op rejected");
+        return toErrorResponse(error);
       }
     },
   };

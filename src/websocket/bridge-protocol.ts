@@ -1,60 +1,60 @@
-/** What a client sends: one op with its payload. */
+/** A request: one op with its payload. */
 export interface BridgeRequest {
   /** `<namespace>.<verb>`. */
   readonly op: string;
-  /** Every op says what belongs in it; the envelope does not. */
+  /** Each op defines its own payload. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly meta: BridgeMeta;
 }
 
-/** What is known of a request besides what it asks for. */
+/** The context of a request. */
 export interface BridgeMeta {
-  /** The client's, or made where it sent none. */
+  /** The client's id, or a new one if it sent none. */
   readonly requestId: string;
-  /** Whose data it may see. */
+  /** The tenant whose data the request can access. */
   readonly tenant: string;
-  /** Who asks. */
+  /** The principal of the token. */
   readonly principal: { readonly name: string; readonly scopes: ReadonlySet<string> };
-  /** When it arrived, in ms since the epoch. */
+  /** Time of arrival, in ms since the epoch. */
   readonly timestamp: number;
-  /** The `meta` of the envelope, every value as text. */
+  /** The `meta` of the envelope, with all values as text. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** The connection that the request came by; absent where a transport cannot push. */
+  /** The connection of the request; absent if the transport cannot push messages. */
   readonly channel?: BridgeChannel;
 }
 
-/** A connection, for messages that no request has asked for one by one. */
+/** A connection over which Bridge can push messages, such as events. */
 export interface BridgeChannel {
-  /** Sends one message, as JSON text; resolves when the client can take another one, or when the connection has closed. Never rejects. */
+  /** Sends one message, as JSON text. Resolves when the client can receive the next one or the connection has closed. Never rejects. */
   push(json: string): Promise<void>;
   /** Aborted when the connection closes. */
   readonly signal: AbortSignal;
 }
 
-/** What the client gets: a status as in HTTP, and a payload. */
+/** The response to a request. `status` has the meaning of an HTTP status code. */
 export interface BridgeResponse {
   readonly status: number;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** Answers requests, whatever transport they came by. */
+/** Processes requests of any transport. */
 export interface BridgeRequestHandler {
-  /** What it throws is answered 500, and never shown. */
+  /** If it throws, the response is 500 without details of the error. */
   handle(request: BridgeRequest): Promise<BridgeResponse>;
 }
 
-/** The life of a transport. It can be started again after it was stopped. */
+/** The lifecycle of a transport. It can be restarted after a stop. */
 export interface BridgeServer {
-  /** Where clients find it. */
+  /** Path to which clients connect. */
   readonly endpoint: string;
-  /** False: whoever connects now is turned away. */
+  /** Whether new connections are accepted. */
   readonly running: boolean;
   start(): Promise<void>;
-  /** Turns new connections away at once; resolves when what is in flight is answered and every connection is closed. */
+  /** Rejects new connections immediately. Resolves when pending requests have responses and all connections are closed. */
   stop(): Promise<void>;
 }
 
-/** An envelope as it goes from the client to Bridge. Open catalogue of ops, frozen envelope, no version. */
+/** The envelope of a request. New ops can be added; the envelope never changes and has no version. */
 export interface BridgeRequestEnvelope {
   requestId?: string;
   op: string;
@@ -62,32 +62,32 @@ export interface BridgeRequestEnvelope {
   meta?: Record<string, unknown>;
 }
 
-/** An envelope as it comes back. Answers may come in another order than their requests. */
+/** The envelope of a response. Responses can arrive in a different order than their requests. */
 export interface BridgeResponseEnvelope {
   requestId: string;
   status: number;
   payload: Record<string, unknown>;
 }
 
-/** An event of a run that the client follows. It has no `requestId`, which tells it from an answer. */
+/** An event of a run that the client follows. Unlike a response, it has no `requestId`. */
 export interface BridgePushEnvelope {
   op: "agent.event";
   payload: {
     runId: string;
-    /** The event as the event stream has it; null, with `error`, when the run was deleted. */
+    /** The event, in the format of the event stream; null, with `error`, if the run was deleted. */
     event: Record<string, unknown> | null;
     error?: "run-not-found";
   };
 }
 
-/** Why Bridge closes a socket; no request is ever a reason. */
+/** Close codes of sockets. Bridge never closes a socket because of a request. */
 export const closeCodes = {
-  /** Bridge stops, and has answered what was in flight. */
+  /** Bridge stops and has responded to the pending requests. */
   goingAway: 1001,
   /** The clients of the tenant occupy too much memory, and this connection has their oldest incomplete message. */
-  tooMuchHeld: 1013,
-  /** The token was taken back or has expired. */
-  tokenOver: 4401,
-  /** Whoever connects while Bridge stops or is stopped. */
+  tooMuchMemory: 1013,
+  /** The token was revoked or has expired. */
+  tokenInvalid: 4401,
+  /** The client connected while Bridge was stopping or stopped. */
   stopped: 4503,
 } as const;

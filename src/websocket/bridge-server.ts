@@ -1,64 +1,64 @@
 import fastifyWebsocket, { type WebSocket } from "@fastify/websocket";
 import type { FastifyRequest } from "fastify";
-import type { FastifyPluginAsyncZodOpenApi, FastifyZodOpenApiSchema } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { callAt } from "../access/call-at.ts";
-import { comesFrom, type Principal } from "../access/principal.ts";
+import { derivesFrom, type Principal } from "../access/principal.ts";
+import { startWallClockTimer } from "../access/wall-clock-timer.ts";
 import { BridgeError } from "../errors.ts";
-import { endWithProblem } from "../http/wire/client-errors.ts";
-import type { HeldBytes } from "../http/wire/held-bytes.ts";
+import { sendProblemOnSocket } from "../http/wire/client-errors.ts";
+import type { ClientMemory } from "../http/wire/client-memory.ts";
 import { problemResponses } from "../http/wire/problem.ts";
-import { BRIDGE_ENDPOINT, isBridgeUpgrade } from "../http/wire/upgrade.ts";
+import { isWebSocketUpgrade, WEBSOCKET_PATH } from "../http/wire/websocket-upgrade.ts";
 import type { Metrics } from "../metrics.ts";
-import { createFrameAnswerer } from "./answer-frame.ts";
 import { type BridgeConnection, openConnection } from "./bridge-connection.ts";
 import { type BridgeRequestHandler, type BridgeServer, closeCodes } from "./bridge-protocol.ts";
+import { createFrameHandler } from "./handle-frame.ts";
 
-/** How many sockets one tenant may hold open: enough for its clients, and an end to a client that leaks them. */
+/** Maximum open sockets of one tenant, so that a client that leaks sockets does not exhaust the server. */
 export const MAX_SOCKETS_PER_TENANT = 1000;
 
-/** The protocol over WebSockets, on a server that has its other routes already. */
+/** The WebSocket transport of the bridge protocol. */
 export interface WebSocketBridgeServer extends BridgeServer {
-  /** Its one route; the sockets are stopped before the server closes. */
+  /** The Fastify plugin with the route. It closes all sockets before the server closes. */
   routes: FastifyPluginAsyncZodOpenApi;
-  /** Closes the sockets of a principal whose token is taken back. */
-  withdraw(principal: Principal): void;
+  /** Closes the sockets of a principal whose token was revoked. */
+  disconnect(principal: Principal): void;
 }
 
-/** What it is made of; the times are for tests. */
+/** Options of the server; the times are for tests. */
 export interface WebSocketBridgeServerOptions {
   handler: BridgeRequestHandler;
-  /** Names of its ops, for metrics. */
+  /** Names of all ops, for metrics. */
   knownOps: Iterable<string>;
-  /** No socket is opened any more, although those that are open go on. */
+  /** Whether new sockets are rejected while open ones continue. */
   isDraining?: () => boolean;
   frameLimitBytes: number;
-  heldBytes: HeldBytes;
+  clientMemory: ClientMemory;
   metrics: Metrics;
   logger: Logger;
   clock?: () => number;
   heartbeatMs?: number;
-  lastAnswersMs?: number;
+  drainMs?: number;
   closeGraceMs?: number;
 }
 
-/** Creates the server; nobody is let in before `start`. */
+/** Creates the server. It rejects all sockets before `start`. */
 export function createWebSocketBridgeServer(options: WebSocketBridgeServerOptions): WebSocketBridgeServer {
   const {
     handler,
     knownOps,
     isDraining = () => false,
     frameLimitBytes,
-    heldBytes,
+    clientMemory,
     metrics,
     logger,
     clock = Date.now,
     heartbeatMs = 30_000,
-    lastAnswersMs = 2000,
+    drainMs = 2000,
     closeGraceMs = 1000,
   } = options;
-  const answer = createFrameAnswerer({ handler, knownOps: new Set(knownOps), metrics, logger, clock });
+  const handleFrame = createFrameHandler({ handler, knownOps: new Set(knownOps), metrics, logger, clock });
   const connections = new Map<BridgeConnection, Principal>();
   let running = false;
 
@@ -71,18 +71,21 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     const { tenant, name, expiresAt } = principal;
     const connection = openConnection(socket, {
       stream: request.raw.socket,
-      hold: heldBytes.open(tenant),
-      answer: (frame, channel) => answer(frame, principal, channel),
+      reservation: clientMemory.open(tenant),
+      handleFrame: (frame, channel) => handleFrame(frame, principal, channel),
       heartbeatMs,
-      onUnfinished: () => relieve(tenant),
-      onCutOff() {
+      onIncomplete: () => freeMemory(tenant),
+      onDisconnect() {
         metrics.websocketCutOffs.inc();
-        logger.warn({ tenant, principal: name }, "a WebSocket client did not keep up or was gone, and was disconnected");
+        logger.warn({ tenant, principal: name }, "WebSocket client disconnected because it did not keep up or respond");
       },
     });
     connections.set(connection, principal);
     metrics.websocketClients.inc();
-    const expiry = expiresAt === null ? undefined : callAt(expiresAt, clock, () => connection.close(closeCodes.tokenOver, "token-expired"));
+    const expiry =
+      expiresAt === null
+        ? undefined
+        : startWallClockTimer(expiresAt, clock, () => connection.close(closeCodes.tokenInvalid, "token-expired"));
     socket.once("close", () => {
       connections.delete(connection);
       metrics.websocketClients.dec();
@@ -91,82 +94,85 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
   }
 
   /** Closes the connection with the oldest incomplete message if the tenant is over its memory limit. */
-  function relieve(tenant: string): void {
-    if (!heldBytes.isFull(tenant)) return;
+  function freeMemory(tenant: string): void {
+    if (!clientMemory.isFull(tenant)) return;
     let oldest: BridgeConnection | null = null;
     for (const [connection, principal] of connections) {
-      if (principal.tenant !== tenant || connection.unfinishedSince === null) continue;
-      if (oldest?.unfinishedSince == null || connection.unfinishedSince < oldest.unfinishedSince) oldest = connection;
+      if (principal.tenant !== tenant || connection.incompleteSince === null) continue;
+      if (oldest?.incompleteSince == null || connection.incompleteSince < oldest.incompleteSince) oldest = connection;
     }
     if (oldest === null) return;
     metrics.websocketCutOffs.inc();
-    logger.warn({ tenant }, "WebSocket client disconnected: the clients of its tenant occupy too much memory");
-    oldest.dismiss(closeCodes.tooMuchHeld, "too-much-held");
+    logger.warn({ tenant }, "WebSocket client disconnected because the clients of its tenant occupy too much memory");
+    oldest.closeUnread(closeCodes.tooMuchMemory, "too-much-held");
   }
 
-  function checkRoom({ tenant }: Principal): void {
+  function checkCanOpen({ tenant }: Principal): void {
     let count = 0;
     for (const principal of connections.values()) if (principal.tenant === tenant) count += 1;
     if (count >= MAX_SOCKETS_PER_TENANT)
-      throw new BridgeError("overloaded", `No more than ${MAX_SOCKETS_PER_TENANT} WebSockets can be open at once.`);
+      throw new BridgeError(
+        "overloaded",
+        `This tenant has ${MAX_SOCKETS_PER_TENANT} open WebSockets, the maximum. Close some of them first.`,
+      );
   }
 
   async function stop(): Promise<void> {
     running = false;
-    await Promise.all([...connections.keys()].map((connection) => connection.end(closeCodes.goingAway, "bridge-stopped", lastAnswersMs)));
+    await Promise.all([...connections.keys()].map((connection) => connection.drain(closeCodes.goingAway, "bridge-stopped", drainMs)));
   }
 
   const routes: FastifyPluginAsyncZodOpenApi = async (app) => {
-    // Its types do not know it yet.
+    // The types of the plugin do not include this option.
     const closing = { closeTimeout: closeGraceMs };
     await app.register(fastifyWebsocket, {
       options: { maxPayload: frameLimitBytes, perMessageDeflate: false, clientTracking: false, ...closing },
-      // The socket closes itself, and tells why: a frame that is too long, or no frame at all.
-      errorHandler: (error, _socket, request) => request.log.debug({ err: error }, "a WebSocket failed"),
+      // The socket closes itself with the reason, such as a frame that is too long.
+      errorHandler: (error, _socket, request) => request.log.debug({ err: error }, "WebSocket failed"),
       preClose: stop,
     });
-    // Refused before the plugin knew that it is an upgrade: nothing else can come over that connection, and nobody else closes it.
+    // A rejected upgrade cannot be followed by another request, and Fastify does not close its connection.
     app.addHook("onResponse", async ({ raw }) => {
-      if (isBridgeUpgrade(raw)) raw.socket.destroySoon();
+      if (isWebSocketUpgrade(raw)) raw.socket.destroySoon();
     });
     const requestIds = new WeakMap<object, string>();
     app.websocketServer.on("headers", (headers, raw) => headers.push(`X-Request-Id: ${requestIds.get(raw) ?? ""}`));
     app.websocketServer.on("wsClientError", (error, socket, raw) =>
-      endWithProblem(socket, new BridgeError("invalid_request", `The WebSocket cannot be opened: ${error.message}.`), raw),
+      sendProblemOnSocket(socket, new BridgeError("invalid_request", `The WebSocket handshake is not valid: ${error.message}.`), raw),
     );
 
     app.route({
       method: "GET",
-      url: BRIDGE_ENDPOINT,
+      url: WEBSOCKET_PATH,
       exposeHeadRoute: false,
       config: { scope: "any" },
       schema: {
         operationId: "openSocket",
         tags: ["websocket"],
         summary: "Open the WebSocket bridge protocol",
-        description: "Requests and answers over one socket, as docs/websocket.md describes them. Each op requires its own scope.",
+        description: "Requests and responses over one socket, as described in docs/websocket.md. Each op requires its own scope.",
         querystring: z.strictObject({
-          ticket: z.string().optional().describe("A single-use ticket in place of the token, for browsers."),
+          ticket: z.string().optional().describe("A single-use ticket instead of a token, for browsers."),
         }),
         response: {
           101: { description: "The socket is open." },
           ...problemResponses("invalid_request", "unauthenticated", "upgrade_required", "overloaded"),
         },
-      } satisfies FastifyZodOpenApiSchema,
+      },
       async preHandler(request) {
-        checkRoom(request.principal);
+        checkCanOpen(request.principal);
         requestIds.set(request.raw, request.id);
       },
       handler(_request, reply) {
         reply.headers({ upgrade: "websocket", connection: "upgrade, close" });
-        throw new BridgeError("upgrade_required", "This is a WebSocket: connect with a WebSocket client.");
+        throw new BridgeError("upgrade_required", "This route requires a WebSocket. Connect with a WebSocket client.");
       },
       wsHandler: accept,
     });
   };
 
   return {
-    endpoint: BRIDGE_ENDPOINT,
+    endpoint: WEBSOCKET_PATH,
     get running() {
       return running;
     },
@@ -175,9 +181,9 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     },
     stop,
     routes,
-    withdraw(principal) {
+    disconnect(principal) {
       for (const [connection, owner] of connections)
-        if (comesFrom(owner, principal)) connection.close(closeCodes.tokenOver, "token-withdrawn");
+        if (derivesFrom(owner, principal)) connection.close(closeCodes.tokenInvalid, "token-withdrawn");
     },
   };
 }

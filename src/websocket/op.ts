@@ -4,29 +4,29 @@ import { toFieldErrors } from "../requests/field-errors.ts";
 import type { BridgeMeta, BridgeRequest, BridgeResponse } from "./bridge-protocol.ts";
 import { invalidRequest } from "./responses.ts";
 
-/** One row of the catalogue. Once published, what it means does not change: new behaviour is a new op. */
+/** One op of the protocol. The behavior of a published op never changes; new behavior needs a new op. */
 export interface Op {
   /** `<namespace>.<verb>`. */
   name: string;
-  /** What the caller's token must carry. */
+  /** The scope that the token needs. */
   scope: Scope;
   payload: z.ZodType;
-  answer(request: BridgeRequest): Promise<BridgeResponse>;
+  execute(request: BridgeRequest): Promise<BridgeResponse>;
 }
 
-/** Makes a row: its handler gets the payload as the schema says it is. A BridgeError that it throws is a refusal. */
-export function defineOp<Payload>(row: {
+/** Creates an op whose handler receives the parsed payload. The handler throws BridgeError to reject a request. */
+export function defineOp<Payload>(definition: {
   name: string;
   scope: Scope;
   payload: z.ZodType<Payload>;
   handle(payload: Payload, meta: BridgeMeta): Promise<BridgeResponse>;
 }): Op {
-  const { name, scope, payload, handle } = row;
+  const { name, scope, payload, handle } = definition;
   return {
     name,
     scope,
     payload,
-    async answer(request) {
+    async execute(request) {
       const parsed = payload.safeParse(request.payload);
       return parsed.success ? await handle(parsed.data, request.meta) : invalidRequest(toFieldErrors(parsed.error.issues));
     },

@@ -1,20 +1,20 @@
 import { z } from "zod";
 import type { Approvals } from "../approvals/approvals.ts";
-import { toIso } from "../http/wire/time.ts";
+import { toIso } from "../http/wire/timestamps.ts";
 import type { WorkspaceList } from "../workspaces/list-workspaces.ts";
-import { type AgentDependencies, createAgentOps } from "./agent-ops.ts";
-import { createApproveOp } from "./approve-tool.ts";
+import { type AgentOpOptions, createAgentOps } from "./agent-ops.ts";
+import { createApproveOp } from "./approve-op.ts";
 import { defineOp, type Op } from "./op.ts";
 import { ok } from "./responses.ts";
 
-/** What the ops need. */
-export interface OpDependencies extends AgentDependencies {
+/** Options of the ops. */
+export interface OpOptions extends AgentOpOptions {
   approvals: Pick<Approvals, "findPending" | "decide">;
   workspaces: Pick<WorkspaceList, "listWorkspaces">;
 }
 
-/** The catalogue: a new op is one more row. */
-export function createOps({ approvals, workspaces, ...agents }: OpDependencies): Op[] {
+/** Creates all ops of the protocol. Add a new op here. */
+export function createOps({ approvals, workspaces, ...agents }: OpOptions): Op[] {
   return [
     ...createAgentOps(agents),
     createApproveOp(approvals),

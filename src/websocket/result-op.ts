@@ -3,27 +3,29 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { PhaseReader } from "../dispatch/phase-reader.ts";
 import type { TaskReader, TaskSnapshot } from "../dispatch/task-reader.ts";
 import { BridgeError } from "../errors.ts";
-import { MAX_WAIT_SECONDS } from "../http/wire/prefer.ts";
+import { MAX_WAIT_SECONDS } from "../http/wire/prefer-header.ts";
 import { isFinal } from "../task.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
 import { defineOp, type Op } from "./op.ts";
 import { ok, runNotFound } from "./responses.ts";
-import { runIdSchema } from "./run-id.ts";
 
-/** The longest result of one answer, as JSON: a frame is held in memory as a whole. */
+/** The id of a run in a payload. */
+export const runIdSchema = z.string().min(1).max(200);
+
+/** Maximum size of a result as JSON, because a frame is built in memory. */
 const MAX_RESULT_BYTES = 4 * 1024 ** 2;
-/** Maximum waiting requests of one socket. Further ones are answered immediately, so that waiting never blocks the socket's other requests. */
+/** Maximum waiting requests of one socket. Further ones are answered without a wait, so that waiting requests never block the socket. */
 const MAX_WAITING = 8;
 
-/** What the op needs. */
-export interface ResultDependencies {
+/** Options of the op. */
+export interface ResultOpOptions {
   dispatcher: Pick<Dispatcher, "waitForEnd">;
   tasks: Pick<TaskReader, "find" | "findProgress" | "resultBytes">;
   phases: PhaseReader;
 }
 
-/** `agent.result`: the result of a run, after a wait for its end if the client asks for one. */
-export function createResultOp({ dispatcher, tasks, phases }: ResultDependencies): Op {
+/** `agent.result`: returns the result of a run. Waits for its end if the client requests it. */
+export function createResultOp({ dispatcher, tasks, phases }: ResultOpOptions): Op {
   const waiting = new WeakMap<BridgeChannel, number>();
 
   async function waitForEnd(run: Parameters<Dispatcher["waitForEnd"]>[0], seconds: number, channel: BridgeChannel | undefined) {

@@ -1,8 +1,8 @@
 import { opendir, stat } from "node:fs/promises";
 import path from "node:path";
+import { createTurns } from "@hak2i/async-kit";
 import { agentIdPattern } from "../requests/dispatch-schema.ts";
 import type { Store } from "../store/store.ts";
-import { createTurns } from "./take-turns.ts";
 
 /** The most workspaces that one list shows. */
 export const MAX_WORKSPACES = 1000;
@@ -38,7 +38,7 @@ export function createWorkspaceList({
   workspacesDir: string;
 }): WorkspaceList {
   // Counting hundreds of thousands of tasks takes a moment in which Bridge does nothing else: others have theirs in between.
-  const takeTurns = createTurns();
+  const turns = createTurns();
 
   async function listWorkspaces(tenant: string): Promise<Workspace[]> {
     const agents = await store.listAgents(tenant, MAX_WORKSPACES);
@@ -66,8 +66,8 @@ export function createWorkspaceList({
   }
 
   return {
-    listWorkspaces: (tenant) => takeTurns(tenant, () => listWorkspaces(tenant)),
-    pageWorkspaces: (tenant, page) => takeTurns(tenant, () => pageWorkspaces(tenant, page)),
+    listWorkspaces: (tenant) => turns.take(tenant, () => listWorkspaces(tenant)),
+    pageWorkspaces: (tenant, page) => turns.take(tenant, () => pageWorkspaces(tenant, page)),
   };
 }
 

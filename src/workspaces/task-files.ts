@@ -1,11 +1,11 @@
 import type { BigIntStats } from "node:fs";
 import { type FileHandle, realpath } from "node:fs/promises";
+import { createTurns } from "@hak2i/async-kit";
 import { holdDirectory, nullIfAbsent, openFileInside } from "@hak2i/nofollow-fs";
 import { BridgeError } from "../errors.ts";
 import { readListedPath, skippedDirectories } from "../requests/workspace-path.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskProgress } from "../task.ts";
-import { createTurns } from "./take-turns.ts";
 import { type WalkedFiles, walkFiles } from "./walk-files.ts";
 import type { Workspaces } from "./workspace.ts";
 
@@ -44,7 +44,7 @@ export function createTaskFiles({
   workspaces: Pick<Workspaces, "workspaceOf">;
 }): TaskFiles {
   // A walk holds the names of a whole directory: hundreds at once would fill the memory, and each would take longer for all the others.
-  const takeTurns = createTurns();
+  const turns = createTurns();
 
   async function find(tenant: string, taskId: string): Promise<TaskProgress> {
     const task = await store.findTaskProgress(tenant, taskId);
@@ -55,7 +55,7 @@ export function createTaskFiles({
   return {
     async list(tenant, taskId, { after, limit }) {
       const task = await find(tenant, taskId);
-      return takeTurns(tenant, async () => {
+      return turns.take(tenant, async () => {
         const workspace = task.startedAt === null ? null : await nullIfAbsent(realpath(workspaces.workspaceOf(tenant, task.agentId)));
         const root = workspace === null ? null : holdDirectory(workspace);
         if (root === null) return { files: [], next: null, truncated: false };

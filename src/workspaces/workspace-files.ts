@@ -1,10 +1,10 @@
 import { lstat, realpath } from "node:fs/promises";
 import path from "node:path";
+import { createTurns } from "@hak2i/async-kit";
 import { holdInside, makePrivateDirectory, nullIfAbsent, removeFileInside } from "@hak2i/nofollow-fs";
 import { BridgeError } from "../errors.ts";
 import { readWritablePath } from "../requests/workspace-path.ts";
 import { fileTag } from "./file-tag.ts";
-import { createTurns } from "./take-turns.ts";
 import type { Workspaces } from "./workspace.ts";
 import { explainWrite, writeWorkspaceFile } from "./write-workspace-file.ts";
 
@@ -32,13 +32,13 @@ export interface WorkspaceFiles {
 
 export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspaces, "workspaceOf"> }): WorkspaceFiles {
   // Serializes requests, so that no other request changes the workspace between the check of a condition and the write.
-  const takeTurns = createTurns();
+  const turns = createTurns();
 
   return {
     put(file, content, condition) {
       const names = namesOf(file);
       const workspace = workspaces.workspaceOf(file.tenant, file.agentId);
-      return takeTurns(workspace, async () => {
+      return turns.take(workspace, async () => {
         makeWorkspace(workspace, file.agentId);
         const before = await findEntry(workspace, names);
         check(condition, before);
@@ -54,7 +54,7 @@ export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspac
     delete(file, condition) {
       const names = namesOf(file);
       const workspace = workspaces.workspaceOf(file.tenant, file.agentId);
-      return takeTurns(workspace, async () => {
+      return turns.take(workspace, async () => {
         const entry = await findEntry(workspace, names);
         check(condition, entry);
         if (entry?.tag == null || !(await remove(workspace, names)))

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Principal } from "../../src/access/principal.ts";
 import { createTickets, MAX_TICKETS_PER_TENANT, TICKET_LIFETIME_MS } from "../../src/access/tickets.ts";
-import { startBridge, type TokenName } from "../http/start-bridge.ts";
+import { startBridge, type TokenName } from "../support/start-bridge.ts";
 import { openSocket } from "../websocket/socket-client.ts";
 
 const principal = (fields: Partial<Principal> = {}): Principal => ({
@@ -15,7 +15,7 @@ const principal = (fields: Partial<Principal> = {}): Principal => ({
 test("a ticket speaks for its principal, once", () => {
   const tickets = createTickets();
   const who = principal();
-  const { ticket } = tickets.mint(who);
+  const { ticket } = tickets.issue(who);
   expect(ticket).toMatch(/^tkt_[A-Za-z0-9_-]{43}$/);
   expect(tickets.redeem(ticket)).toBe(who);
   expect(tickets.redeem(ticket)).toBeNull();
@@ -25,7 +25,7 @@ test("a ticket speaks for its principal, once", () => {
 test("a ticket lives for 60 seconds, and never longer than the token that asked for it", () => {
   let now = 1000;
   const tickets = createTickets({ clock: () => now });
-  const minted = [principal(), principal({ expiresAt: 31_000 }), principal()].map((who) => tickets.mint(who));
+  const minted = [principal(), principal({ expiresAt: 31_000 }), principal()].map((who) => tickets.issue(who));
   expect(minted.map(({ expiresAt }) => expiresAt)).toEqual([1000 + TICKET_LIFETIME_MS, 31_000, 1000 + TICKET_LIFETIME_MS]);
   now = 31_000;
   expect(tickets.redeem(minted[1]?.ticket ?? "")).toBeNull();
@@ -38,34 +38,34 @@ test("a ticket lives for 60 seconds, and never longer than the token that asked 
 test("a tenant that hoards tickets is refused until they expire, and takes nothing from another", () => {
   let now = 0;
   const tickets = createTickets({ clock: () => now });
-  for (let count = 0; count < MAX_TICKETS_PER_TENANT; count += 1) tickets.mint(principal());
-  expect(() => tickets.mint(principal())).toThrow(expect.objectContaining({ code: "overloaded" }));
-  tickets.mint(principal({ tenant: "other" }));
+  for (let count = 0; count < MAX_TICKETS_PER_TENANT; count += 1) tickets.issue(principal());
+  expect(() => tickets.issue(principal())).toThrow(expect.objectContaining({ code: "overloaded" }));
+  tickets.issue(principal({ tenant: "other" }));
   now += TICKET_LIFETIME_MS;
-  tickets.mint(principal());
+  tickets.issue(principal());
 });
 
 test("the tickets of a principal whose token is taken back are worth nothing; others stay", () => {
   const tickets = createTickets();
   const [gone, kept] = [principal(), principal()];
-  const minted = [gone, kept, gone].map((who) => tickets.mint(who).ticket);
-  tickets.withdraw(gone);
+  const minted = [gone, kept, gone].map((who) => tickets.issue(who).ticket);
+  tickets.revoke(gone);
   expect(minted.map((ticket) => tickets.redeem(ticket))).toEqual([null, kept, null]);
 });
 
 test("a ticket with fewer scopes permits only these", () => {
   const tickets = createTickets();
   const who = principal({ scopes: new Set(["read", "dispatch"]) });
-  const redeemed = tickets.redeem(tickets.mint(who, ["read"]).ticket);
+  const redeemed = tickets.redeem(tickets.issue(who, ["read"]).ticket);
   expect(redeemed).toMatchObject({ name: "n", tenant: "t", expiresAt: null, scopes: new Set(["read"]) });
-  const { ticket } = tickets.mint(who, ["dispatch"]);
-  tickets.withdraw(who);
+  const { ticket } = tickets.issue(who, ["dispatch"]);
+  tickets.revoke(who);
   expect(tickets.redeem(ticket)).toBeNull();
 });
 
 test("a ticket cannot have a scope that its token lacks", () => {
   const tickets = createTickets();
-  expect(() => tickets.mint(principal(), ["read", "dispatch"])).toThrow(
+  expect(() => tickets.issue(principal(), ["read", "dispatch"])).toThrow(
     expect.objectContaining({ code: "scope_missing", errors: [{ path: "scopes.1", message: expect.stringContaining('"dispatch"') }] }),
   );
 });
@@ -100,11 +100,11 @@ test("over the wire, a ticket opens what its scopes permit", async () => {
 test("a system clock that is set back makes no ticket live longer, and unused ones do not add up", () => {
   let now = 100_000_000;
   const tickets = createTickets({ clock: () => now });
-  const { ticket } = tickets.mint(principal());
+  const { ticket } = tickets.issue(principal());
   now -= 36_000_000;
   expect(tickets.redeem(ticket)).toBeNull();
   now += 36_000_000;
-  for (let count = 0; count < MAX_TICKETS_PER_TENANT; count += 1) tickets.mint(principal());
+  for (let count = 0; count < MAX_TICKETS_PER_TENANT; count += 1) tickets.issue(principal());
   now -= 36_000_000;
-  expect(() => tickets.mint(principal())).not.toThrow();
+  expect(() => tickets.issue(principal())).not.toThrow();
 });

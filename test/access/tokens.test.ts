@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadTokens, type TokensOptions } from "../../src/access/tokens.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const hash = (token: string) => createHash("sha256").update(token).digest("hex");
 const entry = (name: string, fields: Record<string, unknown> = {}) => ({
@@ -34,9 +34,7 @@ async function load(config: Partial<TokensOptions["config"]>, options: Partial<T
   return { tokens, log, announced, dataDir };
 }
 
-async function eventually(check: () => boolean): Promise<void> {
-  while (!check()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
+const eventually = (check: () => boolean): Promise<void> => expect.poll(check, { timeout: 30_000, interval: 5 }).toBe(true);
 
 const faultsOf = async (act: () => Promise<unknown>): Promise<readonly string[]> => {
   const error = await act().then(
@@ -89,7 +87,7 @@ describe("the token that Bridge makes", () => {
   test("is refused when the kept file holds none or cannot be read", async () => {
     const dataDir = await temporaryDirectory();
     await writeFile(path.join(dataDir, "token"), "\n");
-    expect(await faultsOf(() => load({ dataDir }))).toEqual([expect.stringMatching(/^BRIDGE_DATA_DIR: .*delete it/)]);
+    expect(await faultsOf(() => load({ dataDir }))).toEqual([expect.stringMatching(/^BRIDGE_DATA_DIR: .*delete the file/)]);
     await rm(path.join(dataDir, "token"));
     await mkdir(path.join(dataDir, "token"));
     expect(await faultsOf(() => load({ dataDir }))).toEqual([expect.stringMatching(/cannot be read/)]);
@@ -127,7 +125,7 @@ describe("the tokens file", () => {
     expect(tokens.find("one")).toBeNull();
 
     await write('[{"name": "three"', tokensFile);
-    await eventually(() => log.join("").includes("is not JSON"));
+    await eventually(() => log.join("").includes("is not valid JSON"));
     await write([{ ...entry("three"), scopes: ["everything"] }], tokensFile);
     await eventually(() => log.join("").includes("0.scopes.0"));
     await rm(tokensFile);
@@ -168,10 +166,10 @@ describe("the tokens file", () => {
     const tokensFile = await write([entry("gone"), entry("narrowed", { scopes: ["read", "dispatch"] }), entry("kept")]);
     const { tokens, log } = await load({ tokensFile, tokenHashes: [hash("root")] });
     const withdrawn: unknown[] = [];
-    tokens.onWithdrawn((principal) => withdrawn.push(principal));
+    tokens.onRevoked((principal) => withdrawn.push(principal));
     const [gone, narrowed, kept] = ["gone", "narrowed", "kept"].map((token) => tokens.find(token));
     await write("[", tokensFile);
-    await eventually(() => log.join("").includes("is not JSON"));
+    await eventually(() => log.join("").includes("is not valid JSON"));
     expect(withdrawn).toEqual([]);
     await write([entry("new"), entry("kept"), entry("narrowed")], tokensFile);
     await eventually(() => tokens.find("new") !== null);
@@ -188,7 +186,7 @@ describe("the tokens file", () => {
     expect(tokens.quotaOf("unknown")).toEqual({});
     const withdrawn: string[] = [];
     let changes = 0;
-    tokens.onWithdrawn(({ name }) => void withdrawn.push(name));
+    tokens.onRevoked(({ name }) => void withdrawn.push(name));
     tokens.onQuotasChanged(() => {
       changes += 1;
     });
@@ -216,16 +214,16 @@ describe("the tokens file", () => {
   });
 
   test.each<[string, unknown, RegExp[]]>([
-    ["no JSON", "tokens", [/is not JSON/]],
+    ["no JSON", "tokens", [/is not valid JSON/]],
     ["no list", { name: "a" }, [/must be an array, for example \[\{"name":"ci"/]],
     ["missing fields", [{}], [/0\.name is required/, /0\.tenant is required/, /0\.sha256 is required/, /0\.scopes is required/]],
     ["an unknown field", [entry("a", { scope: "read" })], [/0\.scope is not a known field/]],
     ["a tenant that is a path", [entry("a", { tenant: "../b" })], [/0\.tenant must be/]],
-    ["a token instead of its hash", [entry("a", { sha256: "my-token" })], [/0\.sha256 must be SHA-256/]],
+    ["a token instead of its hash", [entry("a", { sha256: "my-token" })], [/0\.sha256 must be a SHA-256 hash/]],
     ["no scope", [entry("a", { scopes: [] })], [/0\.scopes must have at least 1/]],
     ["an unknown scope", [entry("a", { scopes: ["read", "root"] })], [/0\.scopes\.1 must be one of/]],
     ["a time that is none", [entry("a", { expiresAt: "tomorrow" })], [/0\.expiresAt must be a time/]],
-    ["Bridge's own name", [entry("bridge")], [/0\.name must be another than bridge/]],
+    ["Bridge's own name", [entry("bridge")], [/0\.name must not be bridge/]],
     ["a name twice", [entry("a"), entry("a", { sha256: hash("b") })], [/1\.name a is the name of another token/]],
     ["a hash twice", [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })], [/1\.sha256 is the hash of another token/]],
     ["a weight of nothing", [entry("a", { weight: 0 })], [/0\.weight must be a number from 0\.01 to 1000; got 0$/]],

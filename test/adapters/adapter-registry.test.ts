@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { ExecutionAdapter } from "#contract";
-import { catalogue } from "../../adapters/index.ts";
-import { type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../../src/adapters/adapter-registry.ts";
+import { type ExecutionAdapter, findEntry } from "#contract";
+import { catalog } from "../../adapters/index.ts";
+import { type AdapterHost, type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../../src/adapters/adapter-registry.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { createInMemoryAdapter } from "./in-memory-adapter.ts";
@@ -10,12 +10,11 @@ import { createInMemoryAdapter } from "./in-memory-adapter.ts";
 const registryOf = (...loaded: LoadedAdapter[]): AdapterRegistry =>
   createAdapterRegistry({
     loaded,
-    configure: () => createAdapterConfig("/nowhere"),
     metrics: createMetrics("test"),
     logger: pino({ level: "silent" }),
-    onEvent() {},
-    onChecked() {},
   });
+
+const host: AdapterHost = { configure: () => createAdapterConfig("/nowhere"), onEvent() {}, onChecked() {} };
 
 test.each([
   ["opencode", 1.5],
@@ -24,7 +23,7 @@ test.each([
   ["gemini", 1],
   ["command", 1],
 ])("%s is told to take %d times as long as others", async (provider, timeoutMultiplier) => {
-  const module = await catalogue[provider]?.();
+  const module = await findEntry(catalog, provider)?.load();
   if (module === undefined) return expect.unreachable();
   expect(registryOf({ provider, adapter: module.createAdapter() }).describe(provider)).toMatchObject({ timeoutMultiplier });
 });
@@ -53,7 +52,7 @@ test("an adapter that is offline is checked again soon, less and less often, and
     { provider: "broken", adapter: null, reason: "" },
   );
   onTestFinished(() => registry.close());
-  await registry.start();
+  await registry.start(host);
   expect([registry.secondsToNextCheck("memory"), registry.secondsToNextCheck("broken"), registry.secondsToNextCheck("x")]).toEqual([
     20,
     null,

@@ -1,14 +1,14 @@
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import SqliteDatabase from "better-sqlite3";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { ApprovalAnswer } from "#contract";
 import type { Approval } from "../../src/approvals/approvals.ts";
 import { MAX_PENDING_APPROVALS } from "../../src/store/sqlite/approval-verbs.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
-import { until } from "../until.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { until } from "../support/until.ts";
 
 /** Asks once, for each call of a tool that the message names, and answers with what it was told; killed, it waits for no answer. */
 function askingRuntime() {
@@ -101,6 +101,18 @@ describe("a tool call that waits", () => {
     });
     expect(storyOf("t1").find(({ type }) => type === "tool.approval_resolved")?.data).toMatchObject({ decision: "reject", by: "bridge" });
     expect(await metrics.registry.metrics()).toContain('bridge_approvals_total{provider="memory",decision="unanswered"} 1');
+  });
+
+  test("does not stop Bridge when the decision cannot be read for the log", async () => {
+    const { accept, pending, approvals, answers, dispatcher, store } = await open();
+    const task = await accept("t1");
+    const [approval] = await pending();
+    const read = vi.spyOn(store, "findApproval").mockRejectedValue(new Error("database disk image is malformed"));
+    await approvals.decide("default", approval?.approvalId ?? "", yes);
+    await dispatcher.waitForEnd(task, 60_000);
+    // A rejection that is not handled fails the test run.
+    expect(read).toHaveBeenCalledOnce();
+    expect(answers).toEqual([{ decision: "approve", reason: yes.reason }]);
   });
 
   test("is rejected when its task is cancelled, before the task's end is told", async () => {

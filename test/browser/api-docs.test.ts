@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BridgeProgram, startBridgeProgram } from "../bridge-program.ts";
+import { type BridgeProgram, startBridgeProgram } from "../support/bridge-program.ts";
 import { type Browser, startBrowser } from "./start-browser.ts";
 
 let browser: Browser;

@@ -1,8 +1,8 @@
 import type { BridgeClient, BridgeEvent, verifyCallback } from "bridge-client";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startBridge } from "../http/start-bridge.ts";
 import { type Address, surviveTwoRestarts } from "../packages/bridge-client/two-restarts.ts";
+import { startBridge } from "../support/start-bridge.ts";
 import { type Browser, startBrowser } from "./start-browser.ts";
 
 /** What the page offers. */

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
 import { createNames } from "../../src/callbacks/names.ts";
 import type { Lookup } from "../../src/callbacks/resolve-name.ts";
-import { outlasts } from "../outlasts.ts";
-import { startReceiver } from "./receiver.ts";
+import { outlasts } from "../support/outlasts.ts";
+import { startReceiver } from "../support/start-receiver.ts";
 
 /** Every address here belongs to nobody on the public internet. */
 const specialAddresses = [

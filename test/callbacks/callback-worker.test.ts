@@ -3,9 +3,9 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { redeliverCallback } from "../../src/callbacks/redeliver-callback.ts";
 import { createResolver, type FoundAddress } from "../../src/callbacks/resolve-name.ts";
+import { type Answer, findClosedPort, startReceiver } from "../support/start-receiver.ts";
 import { createCallbackBench } from "./callback-bench.ts";
 import { startNameServer } from "./name-server.ts";
-import { type Answer, findClosedPort, startReceiver } from "./receiver.ts";
 
 async function receive(answer?: Answer) {
   const receiver = await startReceiver(answer);

@@ -8,7 +8,7 @@ import { WebSocketServer } from "ws";
 import { openGatewaySocket } from "../../adapters/openclaw/gateway-socket.ts";
 import { nameFailure } from "../../src/callbacks/callback-failure.ts";
 import { limitAnswers } from "../../src/callbacks/limit-answers.ts";
-import { startReceiver, startTcpServer } from "./receiver.ts";
+import { startReceiver, startTcpServer } from "../support/start-receiver.ts";
 
 beforeEach(() => {
   onTestFinished(limitAnswers());

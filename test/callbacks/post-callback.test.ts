@@ -14,9 +14,9 @@ import { type PostOptions, postCallback } from "../../src/callbacks/post-callbac
 import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback.ts";
 import type { DueCallback } from "../../src/store/store.ts";
-import { blockEventLoop } from "../block-event-loop.ts";
-import { outlasts } from "../outlasts.ts";
-import { type Answer, findClosedPort, startReceiver, startTcpServer } from "./receiver.ts";
+import { blockEventLoop } from "../support/block-event-loop.ts";
+import { outlasts } from "../support/outlasts.ts";
+import { type Answer, findClosedPort, startReceiver, startTcpServer } from "../support/start-receiver.ts";
 
 const body = '{"taskId":"t1","output":"ü 😀 \\u0000"}';
 

@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { readSystemNames } from "../../src/callbacks/system-names.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 async function namesOf({ hosts = "", resolver = "" }) {
   const directory = await temporaryDirectory();

@@ -1,11 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Config, loadConfig } from "../../src/config/config.ts";
-import type { settings } from "../../src/config/settings.ts";
+import { listAllSettings, loadConfig } from "../../src/app/load-config.ts";
+import type { Config } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
+const allSettings = listAllSettings();
 const hash = "a".repeat(64);
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const programDefaults = { command: undefined, connection: undefined, home: "agent", env: [] };
@@ -49,11 +50,11 @@ test("nothing set is the documented default", () => {
     idleSeconds: 300,
     approvalSeconds: 300,
     sandbox: "off",
-    acpAgents: {},
     mcpCommands: [],
     metricsPublic: false,
     logLevel: "info",
     adapterSettings: {
+      acp: { agents: {} },
       "bridge-claude": { maxRuns: 200 },
       "bridge-codex": { maxRuns: 200 },
       "bridge-gemini": { maxRuns: 200 },
@@ -97,7 +98,7 @@ const quotaRow = (field: keyof Config["quota"]): Row => ({
 });
 
 /** Every setting: values that are read, and values that are refused. */
-const table: Record<keyof typeof settings, Row> = {
+const table: Record<string, Row> = {
   BRIDGE_HOST: {
     good: [
       ["localhost", ({ host }) => host, "localhost"],
@@ -283,12 +284,12 @@ const table: Record<keyof typeof settings, Row> = {
     good: [
       [
         '{"goose":["goose","acp"]}',
-        ({ acpAgents }) => acpAgents,
+        ofAdapter("acp", "agents"),
         { goose: { command: ["goose", "acp"], env: [], home: "agent", modes: {} } },
       ],
       [
         '{"my-agent":{"command":["a"],"env":["KEY"],"home":"user","modes":{"inspect":"plan"},"authMethod":"key"}}',
-        ({ acpAgents }) => acpAgents,
+        ofAdapter("acp", "agents"),
         { "my-agent": { command: ["a"], env: ["KEY"], home: "user", modes: { inspect: "plan" }, authMethod: "key" } },
       ],
     ],
@@ -354,6 +355,10 @@ function names(provider: string): Row {
   return { good: [["HTTP_PROXY, TZ,", ofAdapter(provider, "env"), ["HTTP_PROXY", "TZ"]]], bad: [] };
 }
 
+test("the table names every setting", () => {
+  expect(Object.keys(table)).toEqual(Object.keys(allSettings));
+});
+
 describe.each(Object.entries(table))("%s", (name, { good, bad }) => {
   test.each(good)("reads %j", (value, read, expected) => {
     expect(read(load({ [name]: value }))).toEqual(expected);
@@ -385,7 +390,7 @@ test.each([
   ["BRIDGE_ADAPTERS", "command claude", "separate adapters by commas: command,claude"],
   ["BRIDGE_BODY_LIMIT", "8 apples", 'must be a size such as 8 MiB, 8m or 8388608; got "8 apples"'],
   ["BRIDGE_METRICS_PUBLIC", "yes", 'must be true or false; got "yes"'],
-  ["BRIDGE_CALLBACK_SECRETS", "whsec_c2hvcnQ=", "must hold 24 to 64 bytes; make one with: echo whsec_$(openssl rand -base64 32)"],
+  ["BRIDGE_CALLBACK_SECRETS", "whsec_c2hvcnQ=", "must encode 24 to 64 bytes; generate one with: echo whsec_$(openssl rand -base64 32)"],
 ])("the error for %s=%s contains the fix", (name, value, message) => {
   expect(faultsOf({ [name]: value })).toEqual([`${name}: ${message}`]);
 });
@@ -464,7 +469,7 @@ describe("acp:<name> in BRIDGE_ADAPTERS", () => {
     expect(load({ BRIDGE_ADAPTERS: "acp:goose", BRIDGE_ACP_AGENTS: '{"goose":["goose","acp"]}' }).adapters).toEqual(["acp:goose"]);
     for (const BRIDGE_ACP_AGENTS of ["", '{"other":["other"]}'])
       expect(faultsOf({ BRIDGE_ADAPTERS: "command,acp:goose", BRIDGE_ACP_AGENTS })).toEqual([
-        'BRIDGE_ADAPTERS: nobody has said what starts acp:goose; set BRIDGE_ACP_AGENTS, for example {"goose":["goose","acp"]}',
+        'BRIDGE_ADAPTERS: no command is configured for acp:goose; set BRIDGE_ACP_AGENTS, for example {"goose":["goose","acp"]}',
       ]);
     expect(faultsOf({ GATEWAY_PROVIDER: "acp:" })).toEqual([expect.stringContaining("BRIDGE_ACP_AGENTS")]);
   });
@@ -483,7 +488,7 @@ describe("acp:<name> in BRIDGE_ADAPTERS", () => {
 
 test("a name that Bridge does not know is a warning", () => {
   const { warnings } = loadConfig({ BRIDGE_PROT: "80", BRIDGE_CALLBACK_SECRETS_FILE: "", PATH: "/bin", BRIDGEWATER: "x" });
-  expect(warnings).toEqual(["BRIDGE_PROT is not a setting of Bridge and is ignored; is BRIDGE_PORT meant?"]);
+  expect(warnings).toEqual(["BRIDGE_PROT is not a setting of Bridge and is ignored; did you mean BRIDGE_PORT?"]);
 });
 
 test.each([
@@ -494,6 +499,6 @@ test.each([
   ["BRIDGE_TELEMETRY_LEVEL", null],
   ["BRIDGE_", null],
 ])("%s: the setting that was meant is named when one is near", (name, meant) => {
-  const question = meant === null ? "" : `; is ${meant} meant?`;
+  const question = meant === null ? "" : `; did you mean ${meant}?`;
   expect(loadConfig({ [name]: "x" }).warnings).toEqual([`${name} is not a setting of Bridge and is ignored${question}`]);
 });

@@ -1,4 +1,4 @@
-import { startReceiver } from "../callbacks/receiver.ts";
+import { startReceiver } from "../support/start-receiver.ts";
 
 /** One callback as it arrived. */
 export interface ReceivedCallback {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventEnvelope } from "#contract";
-import { until } from "../until.ts";
+import { until } from "../support/until.ts";
 import { type BridgeProcess, startBridge } from "./bridge-process.ts";
 import { startCallbackReceiver } from "./callback-receiver.ts";
 import { check } from "./checker.ts";

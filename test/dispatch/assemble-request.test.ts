@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { assembleMessage, assembleRequest, assembleSystemPrompt } from "../../src/dispatch/assemble-request.ts";
 import type { Task } from "../../src/task.ts";
-import { storedTask } from "../stored-task.ts";
+import { storedTask } from "../support/stored-task.ts";
 
 const directories = { workspace: "/w", cwd: "/w", home: "/h", tmp: "/t" };
 const task = (request: Partial<Task["request"]> = {}, fields: Omit<Partial<Task>, "request"> = {}): Task =>

@@ -2,10 +2,10 @@ import path from "node:path";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import type { ExecutionAdapter } from "#contract";
-import { type AdapterRegistry, createAdapterRegistry } from "../../src/adapters/adapter-registry.ts";
+import { createAdapterRegistry } from "../../src/adapters/adapter-registry.ts";
 import { createApprovals } from "../../src/approvals/approvals.ts";
 import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
-import { createDispatcher, type Dispatcher, type DispatcherOptions } from "../../src/dispatch/dispatcher.ts";
+import { createDispatcher, type DispatcherOptions } from "../../src/dispatch/dispatcher.ts";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import type { ParsedDispatch } from "../../src/requests/parse-dispatch.ts";
@@ -15,7 +15,7 @@ import type { CallbackQueue, StoredEvent } from "../../src/store/store.ts";
 import type { Task, TaskRequest, TenantQuota } from "../../src/task.ts";
 import { createWorkspaces } from "../../src/workspaces/workspace.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Starts the engine without its doors: a real store, a real log, the given adapters. Stopped hard at the end of the test. */
 export async function startEngine(
@@ -31,24 +31,14 @@ export async function startEngine(
   eventLog.subscribe((committed) => events.push(...committed));
   const callbacksDue: CallbackQueue[] = [];
   const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: options.approvalSeconds ?? 60 });
-  let dispatcher: Dispatcher;
-  const registry: AdapterRegistry = createAdapterRegistry({
+  const registry = createAdapterRegistry({
     loaded: adapters.map((adapter) => ({ provider: adapter.provider, adapter })),
-    configure: (provider) =>
-      createAdapterConfig(dataDir, {
-        env: {},
-        logger,
-        runChild: (request) => dispatcher.runChild(request),
-        requestApproval: (question) => dispatcher.requestApproval(provider, question),
-      }),
     metrics,
     logger,
-    onEvent: (provider, event) => dispatcher.onAdapterEvent(provider, event),
-    onChecked: (provider) => dispatcher.onAdapterChecked(provider),
     ...(options.checkIntervalMs !== undefined && { checkIntervalMs: options.checkIntervalMs }),
   });
   const schemas = createSchemaChecker();
-  dispatcher = createDispatcher({
+  const dispatcher = createDispatcher({
     store,
     eventLog,
     approvals,
@@ -69,7 +59,17 @@ export async function startEngine(
     ...options,
   });
   await dispatcher.recover();
-  await registry.start();
+  await registry.start({
+    configure: (provider) =>
+      createAdapterConfig(dataDir, {
+        env: {},
+        logger,
+        runChild: dispatcher.runChild,
+        requestApproval: (question) => dispatcher.requestApproval(provider, question),
+      }),
+    onEvent: dispatcher.onAdapterEvent,
+    onChecked: dispatcher.onAdapterChecked,
+  });
   let stopped = false;
   const stop = async () => {
     if (stopped) return;

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { AdapterConfig, ExecutionAdapter } from "#contract";
 import type { TenantQuota } from "../../src/task.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { newDispatch, startEngine, unlimitedQuota } from "./engine.ts";
 
 /** A runtime whose tasks run until they are let go; `started` has their messages in order. */

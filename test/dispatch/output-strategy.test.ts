@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { ExecutionResult } from "#contract";
 import { applyOutputStrategy, type OutputSource, outputInstructions } from "../../src/dispatch/output-strategy.ts";
 import { createSchemaChecker } from "../../src/requests/schema-checker.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const schemas = createSchemaChecker();
 afterAll(() => schemas.close());

@@ -7,7 +7,7 @@ import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { openStore } from "../../src/store/sqlite/open-store.ts";
 import { newFinish, newTask } from "../conformance/store.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 test("a running task is in a tool call from the last call that was heard of to the end of one", async () => {
   const store = openStore({ file: path.join(await temporaryDirectory(), "bridge.db") });

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { logTaskEnd } from "../../src/dispatch/task-end.ts";
 import { createMetrics } from "../../src/metrics.ts";
-import { storedTask } from "../stored-task.ts";
+import { storedTask } from "../support/stored-task.ts";
 
 test("a system clock that was set back while a task ran makes no duration negative", async () => {
   const metrics = createMetrics("test");

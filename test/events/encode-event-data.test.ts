@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeEventData, MAX_EVENT_DATA_BYTES } from "../../src/events/encode-event-data.ts";
-import { anyCharacter } from "../any-character.ts";
+import { anyCharacter } from "../support/any-character.ts";
 
 const KIB = 1024;
 const bytes = (json: string): number => Buffer.byteLength(json);

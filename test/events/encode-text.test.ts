@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeText, MAX_TEXT_BYTES } from "../../src/events/encode-text.ts";
-import { anyCharacter } from "../any-character.ts";
+import { anyCharacter } from "../support/any-character.ts";
 
 const contents = (pieces: readonly string[]): string[] => pieces.map((piece) => (JSON.parse(piece) as { content: string }).content);
 

@@ -7,7 +7,7 @@ import { openStore } from "../../src/store/sqlite/open-store.ts";
 import type { NewTask, Store, StoredEvent } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 import { newTask } from "../conformance/store.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** A log over a real store in a directory of its own; both end with the test. */
 export async function openLog(clock?: () => number) {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readProcess } from "../../adapters/shared/process/process-table.ts";
 import { findProcesses } from "../../adapters/shared/process/sweep-processes.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { hasLabel } from "./run-label.ts";
 import { commandOf } from "./test-run.ts";
 

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startBridge } from "../../scripts/demo/bridge-process.ts";
 import { startReceiver } from "../../scripts/demo/receiver.ts";
 import { createModelServer } from "../runtimes/model-server/server.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 const program = path.join(repository, "scripts/demo.ts");
@@ -125,7 +125,7 @@ esac
   test.each([
     ["is not installed", "claude", {}, /^\nclaude cannot be shown yet:\n[\s\S]* {2}cli: claude was not found on PATH\. Run npm install -g /],
     ["has no key", "gemini", { GEMINI_API_KEY: "" }, /^\ngemini cannot be shown yet:\n {2}Set GEMINI_API_KEY/],
-    ["does not work", "gemini", { BRIDGE_GEMINI_COMMAND: "false", GEMINI_API_KEY: "key" }, /--version does not tell a version/],
+    ["does not work", "gemini", { BRIDGE_GEMINI_COMMAND: "false", GEMINI_API_KEY: "key" }, /--version prints no version/],
   ])("one that %s: says what to do, and dispatches nothing", async (_name, provider, settings, words) => {
     const { exitCode, stdout, stderr } = await demoOf(provider, settings as Record<string, string>);
     expect(exitCode).toBe(1);

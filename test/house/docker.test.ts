@@ -2,8 +2,9 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { settings } from "../../src/config/settings.ts";
+import { listAllSettings } from "../../src/app/load-config.ts";
 
+const allSettings = listAllSettings();
 const repository = path.resolve(import.meta.dirname, "../..");
 const read = (name: string): string => readFileSync(path.join(repository, name), "utf8");
 
@@ -48,7 +49,7 @@ describe("Dockerfile", () => {
   test("names settings that exist", () => {
     const named = all("ENV").flatMap((rest) => [...rest.matchAll(/(BRIDGE_[A-Z_]+)=/g)].map(([, name]) => name));
     expect(named).toEqual(["BRIDGE_HOST", "BRIDGE_PORT", "BRIDGE_DATA_DIR"]);
-    expect(named.filter((name) => !Object.hasOwn(settings, name ?? ""))).toEqual([]);
+    expect(named.filter((name) => !Object.hasOwn(allSettings, name ?? ""))).toEqual([]);
   });
 });
 
@@ -80,7 +81,7 @@ describe("docker-compose.yml", () => {
     const commented = [...text.matchAll(/# (BRIDGE_[A-Z_]+):/g)].map(([, name]) => name ?? "");
     const named = [...Object.keys(bridge?.environment ?? {}), ...commented];
     expect(named).toContain("BRIDGE_CALLBACK_ALLOW");
-    expect(named.filter((name) => !Object.hasOwn(settings, name))).toEqual([]);
+    expect(named.filter((name) => !Object.hasOwn(allSettings, name))).toEqual([]);
     expect(bridge?.environment["BRIDGE_GATEWAY_TOKEN_HASH"]).toMatch(/^\$\{BRIDGE_GATEWAY_TOKEN_HASH:\?/);
   });
 

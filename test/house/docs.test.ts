@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { settings } from "../../src/config/settings.ts";
+import { listAllSettings } from "../../src/app/load-config.ts";
 import { errorCodes } from "../../src/errors.ts";
 
+const allSettings = listAllSettings();
 const repository = path.resolve(import.meta.dirname, "../..");
 const { scripts } = JSON.parse(readFileSync(path.join(repository, "package.json"), "utf8")) as { scripts: Record<string, string> };
 const pages = ["docs", "examples", "packages", "."].flatMap((directory) =>
@@ -12,7 +13,7 @@ const pages = ["docs", "examples", "packages", "."].flatMap((directory) =>
     .filter((name) => name.endsWith(".md") && !/\/(node_modules|dist)\//.test(name)),
 );
 
-/** Names that are no settings and may be mentioned all the same. */
+/** Names that pages may mention although they are not settings. */
 const otherNames = new Set([
   "BRIDGE_TASK_ID", // Set by Bridge on every runtime process.
   "BRIDGE_GATEWAY_TOKEN_HASH_FILE",
@@ -21,29 +22,52 @@ const otherNames = new Set([
   "BRIDGE_TOKEN",
 ]);
 
-test("there are pages to check", () => {
+test("the pages to check include the documentation, the decisions and the guide for contributors", () => {
   expect(pages).toEqual(
-    expect.arrayContaining(["docs/architecture.md", "docs/decisions/0001-callback-schedule-is-stored.md", "CONTRIBUTING.md"]),
+    expect.arrayContaining(["docs/architecture.md", "docs/decisions/0001-store-the-callback-schedule.md", "CONTRIBUTING.md"]),
   );
 });
 
 describe.each(pages)("%s", (page) => {
   const text = readFileSync(path.join(repository, page), "utf8");
 
-  test("links to what exists", () => {
+  test("links only to existing files", () => {
     const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)/g)].map(([, target]) => target ?? "");
     expect(targets.filter((target) => !existsSync(path.resolve(repository, path.dirname(page), target)))).toEqual([]);
   });
 
-  test("names scripts and settings that exist", () => {
+  test("links only to existing sections", () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)].map(([, target = "", section = ""]) => ({
+      target,
+      section,
+    }));
+    const missing = links.filter(({ target, section }) => {
+      const file = target === "" ? page : path.join(path.dirname(page), target);
+      return !sectionsOf(path.join(repository, file)).includes(section);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test("mentions only existing scripts and settings", () => {
     const commands = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, name]) => name ?? "");
     expect(commands.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
     const names = [...text.matchAll(/\b(?:BRIDGE|GATEWAY)_[A-Z_]+\b(?!\*)/g)].map(([name]) => name);
-    expect(names.filter((name) => !Object.hasOwn(settings, name) && !otherNames.has(name))).toEqual([]);
+    expect(names.filter((name) => !Object.hasOwn(allSettings, name) && !otherNames.has(name))).toEqual([]);
   });
 });
 
-test("every script runs a file that exists", () => {
+/** The anchors of a page's headings, as GitHub generates them. */
+function sectionsOf(file: string): string[] {
+  const headings = [...readFileSync(file, "utf8").matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test("every npm script runs an existing file", () => {
   const files = Object.values(scripts).flatMap((command) =>
     [...command.matchAll(/\b(?:src|scripts|test|bench)\/[\w/.-]+\.ts\b/g)].map(([file]) => file),
   );
@@ -51,7 +75,7 @@ test("every script runs a file that exists", () => {
   expect(files.filter((file) => !existsSync(path.join(repository, file)))).toEqual([]);
 });
 
-test("the troubleshooting page lists every code of a refused request with its status", () => {
+test("the troubleshooting page lists every code of a rejected request with its status", () => {
   const text = readFileSync(path.join(repository, "docs/troubleshooting.md"), "utf8");
   const rows = text.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
   const missing = Object.entries(errorCodes).filter(

@@ -11,7 +11,7 @@ const ownData = "in the data directory, where no task may write";
  * TMPDIR a task may have put a link anywhere, and may do so between a check and its use: what is written there goes through nofollow-fs.
  */
 const allowed: Readonly<Record<string, { calls: readonly string[]; because: string }>> = {
-  "src/access/own-token.ts": { calls: ["writeFileSync"], because: ownData },
+  "src/access/generated-token.ts": { calls: ["writeFileSync"], because: ownData },
   "adapters/shared/model-api/conversations.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },
   "adapters/shared/agent-program/session-files.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },
   "adapters/shared/agent-program/remove-old-files.ts": { calls: ["rm"], because: `not recursive, and ${ownData}` },
@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "adapters/shared/process/sandbox.ts": { calls: ["mkdirSync", "renameSync", "writeFileSync"], because: ownData },
   "src/workspaces/workspace.ts": { calls: ["rename"], because: "right in the directory of all TMPDIRs, which no task writes to" },
   "adapters/shared/process/sweep-processes.ts": { calls: ["writeFileSync"], because: ownData },
-  "adapters/shared/process/growing-file.ts": {
+  "adapters/shared/process/output-file.ts": {
     calls: ["open", "unlink"],
     because: "one new name right in TMPDIR: with O_EXCL, which follows no link; TMPDIR itself cannot be replaced by its task",
   },

@@ -3,26 +3,26 @@ import path from "node:path";
 import { parseEnv } from "node:util";
 import { expect, test } from "vitest";
 import { renderEnvironmentExample, renderSettingsTable } from "../../scripts/render-settings.ts";
-import { loadConfig } from "../../src/config/config.ts";
-import { settings } from "../../src/config/settings.ts";
+import { listAllSettings, loadConfig } from "../../src/app/load-config.ts";
 
+const allSettings = listAllSettings();
 const repository = path.resolve(import.meta.dirname, "../..");
 
-test("every setting is explained once, in the example file and in the table", () => {
-  const names = Object.keys(settings);
-  const inExample = renderEnvironmentExample()
+test("the example file and the table describe every setting once", () => {
+  const names = Object.keys(allSettings);
+  const inExample = renderEnvironmentExample(allSettings)
     .match(/^#[A-Z_]+(?==)/gm)
     ?.map((line) => line.slice(1));
-  const inTable = renderSettingsTable()
+  const inTable = renderSettingsTable(allSettings)
     .match(/^\| `[A-Z_]+`/gm)
     ?.map((cell) => cell.slice(3, -1));
   expect(inExample).toEqual(names);
   expect(inTable).toEqual(names);
-  expect(renderEnvironmentExample()).not.toMatch(/^# *$\n^#[A-Z_]+=/m);
+  expect(renderEnvironmentExample(allSettings)).not.toMatch(/^# *$\n^#[A-Z_]+=/m);
 });
 
-test("the example file with every line uncommented is the configuration without it", () => {
-  const uncommented = renderEnvironmentExample().replaceAll(/^#(?=[A-Z_]+=)/gm, "");
+test("the example file with every line uncommented results in the default configuration", () => {
+  const uncommented = renderEnvironmentExample(allSettings).replaceAll(/^#(?=[A-Z_]+=)/gm, "");
   const { config, warnings } = loadConfig(parseEnv(uncommented));
   const { maxConcurrent, ...rest } = config;
   const { maxConcurrent: byDefault, ...defaults } = loadConfig({}).config;
@@ -31,6 +31,6 @@ test("the example file with every line uncommented is the configuration without 
   expect(warnings).toEqual([]);
 });
 
-test("the example file that is committed is the generated one", () => {
-  expect(readFileSync(path.join(repository, ".env.example"), "utf8")).toBe(renderEnvironmentExample());
+test("the committed example file matches the generated one", () => {
+  expect(readFileSync(path.join(repository, ".env.example"), "utf8")).toBe(renderEnvironmentExample(allSettings));
 });

@@ -15,8 +15,8 @@ const load = "keeps the event loop busy for so long, which is what Bridge has to
 const poll = "the pause between two looks";
 
 /**
- * A machine with other work is several times slower, so no test compares the time that something took: it compares counts, orders (`outlasts.ts`), CPU time
- * with a reference (`cpu-time.ts`), or uses a fake clock. Time itself is measured in `bench/`.
+ * A machine with other work is several times slower, so no test compares the time that something took: it compares counts, orders (`support/outlasts.ts`), CPU time
+ * with a reference (`support/cpu-time.ts`), or uses a fake clock. Time itself is measured in `bench/`.
  */
 const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<string, string>> }[] = [
   {
@@ -24,7 +24,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
     pattern: /performance\.now\(|\.hrtime\b|process\.uptime\(/,
     exceptions: {
       "harness/machine.ts": "measures the machine, to scale all time limits",
-      "until.ts": deadline,
+      "support/until.ts": deadline,
       "runtimes/openclaw/start-gateway.ts": deadline,
       "http/server/overload.test.ts": load,
       "http/server/create-server.test.ts": load,
@@ -44,14 +44,14 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
     about: "sleeps",
     pattern: /await (delay|sleep)\(|setTimeout\(resolve/,
     exceptions: {
-      "until.ts": poll,
-      "http/start-bridge.ts": poll,
+      "support/until.ts": poll,
       "access/tokens.test.ts": poll,
       "harness/global-setup.ts": poll,
       "harness/machine.ts": "timers are what is measured",
       "harness/reaper.ts": poll,
       "crash/orchestrator.ts": "requests at random moments",
       "crash/crash-run.ts": "kills at random moments",
+      "packages/async-kit/null-if-aborted.test.ts": "work that takes longer than the limit",
       "runtimes/model-server/server.ts": "a model whose connection breaks a while after its last word",
       "runtimes/shell/play-commands.ts": poll,
       "runtimes/openclaw/tasks.test.ts": "starts tasks one after the other",

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { createServer, type ServerOptions } from "../../src/http/server/create-server.ts";
-import { createHeldBytes } from "../../src/http/wire/held-bytes.ts";
+import { createClientMemory } from "../../src/http/wire/client-memory.ts";
 
 /** The server without a single route of ours: silent, and closed to every token, unless `options` say otherwise. */
 export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<FastifyInstance> =>
@@ -12,6 +12,6 @@ export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<
     tokens: { find: () => null },
     tickets: { redeem: () => null },
     overload: { isOverloaded: false },
-    heldBytes: createHeldBytes(),
+    clientMemory: createClientMemory(),
     ...options,
   });

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
+import { startBridge } from "../support/start-bridge.ts";
+import { askUntil } from "../support/until.ts";
 import { openSocket } from "../websocket/socket-client.ts";
-import { startBridge, until } from "./start-bridge.ts";
 
 // The quotas of tenants as clients see them, over a whole Bridge.
 
@@ -11,7 +12,7 @@ test("a task that a quota holds back waits on it, in the API and over the WebSoc
   onTestFinished(() => socket.close());
   const taskIds = ["first", "second"];
   for (const taskId of taskIds) await bridge.dispatch({ taskId, message: "wait" });
-  await until(
+  await askUntil(
     () => bridge.call("GET", "/api/v2/tasks/first"),
     ({ body }) => body.state === "running",
   );
@@ -21,7 +22,7 @@ test("a task that a quota holds back waits on it, in the API and over the WebSoc
   const { body } = await bridge.dispatch({ message: "Hello." }, { token: "beta", headers: { prefer: "wait=10" } });
   expect(body).toMatchObject({ state: "completed" });
   await bridge.call("POST", "/api/v2/tasks/first/cancel");
-  await until(
+  await askUntil(
     () => bridge.call("GET", "/api/v2/tasks/second"),
     ({ body: task }) => task.state === "running",
   );
@@ -38,7 +39,7 @@ test.each([
   const socket = await openSocket(`${bridge.url}/ws/bridge`, { headers: { authorization: "Bearer secret-alpha" } });
   onTestFinished(() => socket.close());
   await bridge.dispatch({ taskId: "running", provider: "narrow", message: "wait" });
-  await until(
+  await askUntil(
     () => bridge.call("GET", "/api/v2/tasks/running"),
     ({ body }) => body.state === "running",
   );

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { errorCodes } from "../../src/errors.ts";
-import { anyCharacter } from "../any-character.ts";
-import { type Bridge, startBridge } from "./start-bridge.ts";
+import { anyCharacter } from "../support/any-character.ts";
+import { type Bridge, startBridge } from "../support/start-bridge.ts";
 
 // Thousands of requests that are nearly right: whatever comes, the answer is one of those that the contract names.
 let bridge: Bridge;

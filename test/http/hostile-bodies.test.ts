@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { measureCpuMs } from "../cpu-time.ts";
+import { measureCpuMs } from "../support/cpu-time.ts";
 import { makeHostileBodies, readBody } from "./hostile-bodies.ts";
 
 /** CPU time of reading and checking a body, in that of `JSON.parse`. */

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdapterConfig } from "#contract";
 import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
+import { type Bridge, expectProblem, startBridge } from "../support/start-bridge.ts";
+import { askUntil } from "../support/until.ts";
 import { openSocket } from "../websocket/socket-client.ts";
-import { type Bridge, expectProblem, startBridge, until } from "./start-bridge.ts";
 
 /** A composite as the council and the responder are: each of its tasks runs one child that waits, and one that has ended. */
 function createComposite() {
@@ -36,7 +37,7 @@ let children: string[] = [];
 beforeAll(async () => {
   bridge = await startBridge({}, { adapters: [createComposite()] });
   await bridge.dispatch({ taskId: "parent", provider: "composite", agentId: "shared" });
-  const { body } = await until(
+  const { body } = await askUntil(
     () => bridge.call("GET", "/api/v2/tasks?parentTaskId=parent"),
     (answer) => answer.body.data.length === 2 && answer.body.data[0].state === "running",
   );

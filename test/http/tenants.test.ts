@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startReceiver } from "../callbacks/receiver.ts";
-import { type Bridge, expectProblem, startBridge, until } from "./start-bridge.ts";
+import { type Bridge, expectProblem, startBridge } from "../support/start-bridge.ts";
+import { startReceiver } from "../support/start-receiver.ts";
+import { askUntil } from "../support/until.ts";
 
 // What belongs to another tenant does not exist: each route is asked for alpha's things with beta's token.
 let bridge: Bridge;
@@ -17,12 +18,12 @@ beforeAll(async () => {
     response.end();
   });
   await bridge.dispatch({ taskId: done, callbackUrl: receiver.origin, agentId: "shared" });
-  await until(
+  await askUntil(
     () => bridge.call("GET", `/api/v2/tasks/${done}`),
     ({ body }) => body.callback?.state === "dead",
   );
   await bridge.dispatch({ taskId: running, message: "wait", agentId: "shared" });
-  await until(
+  await askUntil(
     () => bridge.call("GET", `/api/v2/tasks/${running}`),
     ({ body }) => body.state === "running",
   );

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bridge, startBridge } from "../http/start-bridge.ts";
+import { type Bridge, startBridge } from "../support/start-bridge.ts";
 import type { Outcome } from "./clients/outcome.ts";
 
 const directory = path.join(import.meta.dirname, "clients");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { checkAgainstSchema, checkSchema } from "../../src/requests/json-schema.ts";
-import { cpuCost } from "../cpu-time.ts";
+import { cpuCost } from "../support/cpu-time.ts";
 
 const draft7 = "http://json-schema.org/draft-07/schema#";
 const draft2020 = "https://json-schema.org/draft/2020-12/schema";

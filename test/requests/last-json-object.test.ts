@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { lastJsonObject } from "../../src/requests/last-json-object.ts";
-import { cpuCost } from "../cpu-time.ts";
+import { cpuCost } from "../support/cpu-time.ts";
 
 test.each([
   ["nothing", "", undefined],

@@ -2,7 +2,7 @@ import path from "node:path";
 import { execa } from "execa";
 import { expect, onTestFinished, test } from "vitest";
 import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
 

@@ -6,7 +6,7 @@ import { createGeminiAdapter } from "../../adapters/gemini/index.ts";
 import { promptOf } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { type AdapterBench, type AdapterSubject, openBench } from "../conformance/adapter-bench.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { type Step, scenarioMarker } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";

@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from "vitest";
-import { type AcpAgent, createAcpAgentAdapter } from "../../adapters/acp-agent/index.ts";
+import { createAcpAgentAdapter } from "../../adapters/acp-agent/index.ts";
+import type { AcpAgent } from "../../adapters/acp-agent/settings.ts";
 import { type AdapterBench, openBench } from "../conformance/adapter-bench.ts";
 
 /** Opens a bench for an agent that an operator names in BRIDGE_ACP_AGENTS; the test fails if the adapter breaks the contract. */

@@ -8,7 +8,7 @@ import { createOpenCodeAdapter } from "../../adapters/opencode/index.ts";
 import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { type AdapterSubject, openBench, processesOf } from "../conformance/adapter-bench.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import type { Tool } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";

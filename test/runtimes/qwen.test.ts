@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
-import type { AcpAgent } from "../../adapters/acp-agent/index.ts";
+import type { AcpAgent } from "../../adapters/acp-agent/settings.ts";
 import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
 import type { Step } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";

@@ -9,7 +9,7 @@ import { readResults } from "./table/results.ts";
 
 const usage = `Usage: node test/runtimes/report.ts [--update]
 
-Compares the tables of the last run with the published ones in docs/runtimes.md, docs/shell-commands.md and README.md.
+Compares the tables of the last run with the published ones in docs/runtimes.md and docs/shell-commands.md.
 
   --update   publish the tables of the last run, and its measured times
 `;
@@ -30,7 +30,7 @@ function report(): number {
   const commands = renderCommands(shellResults);
   const times = renderCancelTimes(results);
   process.stdout.write(`${table}\n\n${commands}\n\n${times}\n`);
-  const stale = ["docs/runtimes.md", "docs/shell-commands.md", "README.md"].filter((page) => {
+  const stale = ["docs/runtimes.md", "docs/shell-commands.md"].filter((page) => {
     const file = path.join(repository, page);
     const text = readFileSync(file, "utf8");
     const withTable = replaceSection(replaceSection(text, "runtimes", table), "shell-commands", commands);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { startBridgeProgram, taskInState } from "../bridge-program.ts";
+import { startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { directoryOutsideTmp } from "./open-sandbox.ts";
 
 test("kill -9 of Bridge ends its agents within a second, in whatever session they are", async () => {

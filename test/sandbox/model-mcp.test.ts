@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { openToolEndpoint, toldResults } from "../adapters/shared/model-api/tool-endpoint.ts";
-import { openVercelBench } from "../adapters/shared/model-api/vercel-bench.ts";
+import { openVercelBench } from "../adapters/shared/model-api/vercel-fixture.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Sandbox } from "#contract";
 import { runProcess } from "../../adapters/shared/process/run-process.ts";
 import { createSandbox } from "../../adapters/shared/process/sandbox.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { directoryOutsideTmp } from "./open-sandbox.ts";
 
 /** What every secret of these tests contains. */

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { expect, test } from "vitest";
-import { dispatchTask, startBridgeProgram, taskInState } from "../bridge-program.ts";
 import { damageMiddle, fillDatabase } from "../store/sqlite/damaged-file.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { dispatchTask, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** More than is checked before the start, which is also more than SQLite caches. */
 const LARGE_TASKS = 9_000;
@@ -48,7 +48,7 @@ test("on a large damaged database Bridge is not ready, rejects dispatches, logs 
   expect(statuses).toContain(503);
   // A damaged page inside of a long text is not always seen by SQLite: such a text is an internal error.
   const faults = bridge.log.filter(({ level, msg }) => Number(level) >= 50 && msg !== "request failed");
-  expect(faults.map(({ msg }) => msg)).toEqual(["the database is damaged: new tasks are refused"]);
+  expect(faults.map(({ msg }) => msg)).toEqual(["database is damaged; new tasks are rejected"]);
   expect(JSON.stringify(bridge.log.filter(({ msg }) => msg === "request failed"))).not.toContain("malformed");
   expect(faults[0]?.["remedy"]).toContain("Restore a backup");
   const metrics = await (await bridge.call("GET", "/metrics")).text();

@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { type ClientRequest, get } from "node:http";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Few, but enough for Bridge itself and some tasks. */
 const OPEN_FILES = 128;

@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
-import { isAlive } from "../is-alive.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { isAlive } from "../support/is-alive.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const escapes = {
   "ignores SIGHUP": "nohup",

@@ -1,8 +1,8 @@
 import { link, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** The words of a start that was refused, which must be words and not a stack. */
 async function refusalOf(dataDir: string, environment: Record<string, string> = {}): Promise<string> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { doing, type FakeGateway, startFakeGateway } from "../adapters/openclaw/fake-gateway.ts";
-import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../bridge-program.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Bridge as a program, with tasks on a gateway. */
 async function startWith(fake: FakeGateway, environment: Record<string, string> = {}) {

@@ -6,8 +6,8 @@ import type { AdapterConfig } from "#contract";
 import { createResolver } from "../../src/callbacks/resolve-name.ts";
 import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
 import { startNameServer } from "../callbacks/name-server.ts";
-import { startReceiver, startTcpServer } from "../callbacks/receiver.ts";
-import { type Bridge, startBridge, type TokenName } from "../http/start-bridge.ts";
+import { type Bridge, startBridge, type TokenName } from "../support/start-bridge.ts";
+import { startReceiver, startTcpServer } from "../support/start-receiver.ts";
 
 /** A whole Bridge whose name server is silent about some hosts. */
 let bridge: Bridge;

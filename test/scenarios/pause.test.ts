@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
-import { until } from "../until.ts";
+import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { until } from "../support/until.ts";
 
 const LIMIT_MS = 60_000;
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -3,12 +3,12 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { catalogue } from "../../adapters/index.ts";
+import { catalog } from "../../adapters/index.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
-import { shellCommand, startBridgeProgram } from "../bridge-program.ts";
-import { startTcpServer } from "../callbacks/receiver.ts";
-import { isAlive } from "../is-alive.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
+import { isAlive } from "../support/is-alive.ts";
+import { startTcpServer } from "../support/start-receiver.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("the start", () => {
   test("tells the address first, and the token that it made, once", async () => {
@@ -131,12 +131,12 @@ describe("the start", () => {
       data: { provider: string; health: { status: string; detail: string } }[];
     };
     const states = adapters.data.map(({ provider, health }) => [provider, health.status, health.detail]);
-    const names = Object.keys(catalogue).join(", ");
+    const names = catalog.map((entry) => ("provider" in entry ? entry.provider : `${entry.prefix}:<name>`)).join(", ");
     const lacks = (name: string, reason: string) => [name, "offline", `The adapter ${name} cannot be loaded: ${reason}`];
     expect(states).toEqual([
       ["own", "healthy", null],
-      lacks("./missing.ts", "there is no such file"),
-      lacks("nonsense", `it is neither in the catalogue (${names}) nor a package that can be found; a file begins with ./ or /`),
+      lacks("./missing.ts", "the file does not exist"),
+      lacks("nonsense", `it is neither in the catalog (${names}) nor an installed package; the path of a file begins with ./ or /`),
       ["packed", "healthy", null],
     ]);
     const told = bridge.log.filter(({ msg }) => msg === "adapter health").map((line) => [line["provider"], line["health"], line["detail"]]);

@@ -6,12 +6,12 @@ import path from "node:path";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/app/create-app.ts";
-import { loadConfig } from "../../src/config/config.ts";
-import { shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
-import { findClosedPort, startReceiver } from "../callbacks/receiver.ts";
+import { loadConfig } from "../../src/app/load-config.ts";
 import { compileCache } from "../harness/compile-cache.ts";
-import { isAlive } from "../is-alive.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { isAlive } from "../support/is-alive.ts";
+import { findClosedPort, startReceiver } from "../support/start-receiver.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("the stop", () => {
   test("SIGTERM lets running tasks end, refuses new ones, ends streams with a word, and exits 0", async () => {

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { startReceiver } from "../support/start-receiver.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const directory = new URL("../../migrations/", import.meta.url);
 const migrations = readdirSync(directory)
@@ -47,19 +46,6 @@ const rows = ({ at, origin }: { at: number; origin: string }): { since: number; 
   ];
 };
 
-async function startReceiver() {
-  const received: [string, string][] = [];
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request.setEncoding("utf8")) body += chunk;
-    received.push([request.url ?? "", body]);
-    response.end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return { received, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
 function schemaOf(file: string): unknown[] {
   const database = new SqliteDatabase(file, { readonly: true });
   try {
@@ -73,7 +59,8 @@ function schemaOf(file: string): unknown[] {
 test.each(migrations.map((_, index) => index + 1))("a database of schema %i is upgraded, and everything in it goes on", async (version) => {
   const dataDir = await temporaryDirectory();
   const file = path.join(dataDir, "bridge.db");
-  const { received, origin } = await startReceiver();
+  const { posts, origin, close } = await startReceiver();
+  onTestFinished(close);
   const database = new SqliteDatabase(file);
   database.pragma("journal_mode = WAL");
   for (const sql of migrations.slice(0, version)) database.exec(sql);
@@ -96,8 +83,8 @@ test.each(migrations.map((_, index) => index + 1))("a database of schema %i is u
   expect(tasks.map(({ taskId }) => taskId)).toEqual(["queued", "child", "running", "owing", "delivered"]);
 
   // Owed callbacks are posted as they were stored, delivered ones never again.
-  await expect.poll(() => received.map(([url]) => url).sort()).toEqual(["/owing", "/running"]);
-  expect(received.find(([url]) => url === "/owing")?.[1]).toBe('{"taskId":"owing","äöü":"exactly these bytes"}');
+  await expect.poll(() => posts.map((post) => post.path).sort()).toEqual(["/owing", "/running"]);
+  expect(posts.find((post) => post.path === "/owing")?.body.toString()).toBe('{"taskId":"owing","äöü":"exactly these bytes"}');
   await expect.poll(async () => await get("/api/v2/tasks/owing")).toMatchObject({ callback: { state: "delivered", attempts: 3 } });
 
   // The log goes on in its epoch, behind its last number.

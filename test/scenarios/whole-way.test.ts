@@ -3,9 +3,9 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { shellCommand, startBridgeProgram, taskInState } from "../bridge-program.ts";
-import { startReceiver } from "../callbacks/receiver.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { startReceiver } from "../support/start-receiver.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 

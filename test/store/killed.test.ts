@@ -4,7 +4,7 @@ import path from "node:path";
 import SqliteDatabase, { type Database } from "better-sqlite3";
 import { expect, test } from "vitest";
 import { openStore } from "../../src/store/sqlite/open-store.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const source = (file: string) => JSON.stringify(new URL(`../../${file}`, import.meta.url).href);
 const migrations = readdirSync(new URL("../../migrations/", import.meta.url)).sort();

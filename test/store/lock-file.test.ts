@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { StartError } from "../../src/errors.ts";
 import { lockFile } from "../../src/store/lock-file.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const locked = { name: "data directory", setting: "BRIDGE_DATA_DIR" } as const;
 

@@ -9,7 +9,7 @@ import { openStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 import { newFinish, newTask } from "../conformance/store.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const DAY = 86_400_000;
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { StartError } from "../../src/errors.ts";
 import { locateDatabase, makeOwnDirectory } from "../../src/store/own-directory.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** What a function throws. */
 function thrownBy(act: () => unknown): unknown {

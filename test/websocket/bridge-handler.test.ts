@@ -43,7 +43,7 @@ describe("the table", () => {
       const others = scopes.filter((other) => other !== scope);
       expect(await handler.handle(request(name, { nonsense: true }, others))).toEqual({
         status: 403,
-        payload: { error: "scope_missing", detail: { message: `${name} needs a token with the scope "${scope}".` } },
+        payload: { error: "scope_missing", detail: { message: `${name} requires a token with the scope "${scope}".` } },
       });
     },
   );
@@ -127,7 +127,7 @@ test.each([new Error("a bug"), new BridgeError("internal_error", "A bug.")])(
 
 test("no run is started while Bridge stops or is overloaded; nothing of the request is looked at", async () => {
   const ops = createIdleOps({
-    checkOpen() {
+    checkCanStart() {
       throw new BridgeError("overloaded", "Bridge is overloaded.");
     },
   });

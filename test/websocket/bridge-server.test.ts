@@ -8,8 +8,8 @@ import type { Principal } from "../../src/access/principal.ts";
 import { MAX_IN_FLIGHT } from "../../src/websocket/bridge-connection.ts";
 import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
 import { MAX_SOCKETS_PER_TENANT } from "../../src/websocket/bridge-server.ts";
-import { blockEventLoop } from "../block-event-loop.ts";
-import { expectProblem } from "../http/start-bridge.ts";
+import { blockEventLoop } from "../support/block-event-loop.ts";
+import { expectProblem } from "../support/start-bridge.ts";
 import { eventually } from "./eventually.ts";
 import { openRefused, openSocket } from "./socket-client.ts";
 import { startSocketServer } from "./socket-server.ts";
@@ -83,7 +83,7 @@ describe("a frame", () => {
     const client = await server.connect();
     const answer = await client.ask(op ?? "");
     expect(answer).toEqual({ requestId: answer.requestId, status: 500, payload: { error: "handler-error" } });
-    expect(server.log.filter(({ level, msg }) => level === 50 && msg === "an op failed")).toHaveLength(1);
+    expect(server.log.filter(({ level, msg }) => level === 50 && msg === "op failed")).toHaveLength(1);
     expect((await client.frame("{}")).status).toBe(400);
   });
 
@@ -185,7 +185,7 @@ describe("who may connect", () => {
 
   test("a ticket, once; also of a page elsewhere", async () => {
     const server = await startSocketServer();
-    const { ticket } = server.tickets.mint(server.principals.get("beta") as never);
+    const { ticket } = server.tickets.issue(server.principals.get("beta") as never);
     const client = await openSocket(`${server.url}?ticket=${ticket}`, { origin: "https://dashboard.example" });
     expect((await client.ask("test.echo")).status).toBe(200);
     const refused = await openRefused(`${server.url}?ticket=${ticket}`);
@@ -270,9 +270,9 @@ describe("a token that is over", () => {
   test("withdrawing a token also closes a socket that a ticket with fewer scopes has opened", async () => {
     const server = await startSocketServer();
     const alpha = server.principals.get("alpha") as Principal;
-    const client = await openSocket(`${server.url}?ticket=${server.tickets.mint(alpha, ["read"]).ticket}`);
+    const client = await openSocket(`${server.url}?ticket=${server.tickets.issue(alpha, ["read"]).ticket}`);
     expect((await client.ask("test.echo")).status).toBe(200);
-    server.bridgeServer.withdraw(alpha);
+    server.bridgeServer.disconnect(alpha);
     expect(await client.closed).toMatchObject({ code: 4401 });
   });
 
@@ -282,7 +282,7 @@ describe("a token that is over", () => {
     const [alpha, beta] = await Promise.all([server.connect("alpha"), server.connect("beta")]);
     alpha.socket.send('{"op":"test.echo"}');
     await eventually(() => held.length).toBe(1);
-    server.bridgeServer.withdraw(server.principals.get("alpha") as never);
+    server.bridgeServer.disconnect(server.principals.get("alpha") as never);
     alpha.socket.send('{"op":"test.echo"}');
     expect(await alpha.closed).toEqual({ code: 4401, reason: "token-withdrawn" });
     const answered = beta.ask("test.echo");
@@ -298,7 +298,7 @@ describe("a token that is over", () => {
     const client = await server.connect();
     for (let index = 0; index <= MAX_IN_FLIGHT; index += 1) client.socket.send('{"op":"test.echo"}');
     await eventually(() => held.length).toBe(MAX_IN_FLIGHT);
-    server.bridgeServer.withdraw(server.principals.get("alpha") as never);
+    server.bridgeServer.disconnect(server.principals.get("alpha") as never);
     expect(await client.closed).toMatchObject({ code: 4401 });
     for (const { answer } of held) answer();
     expect(held).toHaveLength(MAX_IN_FLIGHT);
@@ -350,7 +350,7 @@ describe("stop and start", () => {
 
   test("neither an op that never ends nor a client that does not close keeps the server from closing", async () => {
     const { held, handle } = createHeldHandler();
-    const server = await startSocketServer(handle, { lastAnswersMs: 50, closeGraceMs: 50 });
+    const server = await startSocketServer(handle, { drainMs: 50, closeGraceMs: 50 });
     const [busy, deaf] = await Promise.all([server.connect(), server.connect()]);
     void busy.ask("test.echo").catch(() => {});
     await eventually(() => held.length).toBe(1);

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { dispatchBodySchema } from "../../src/requests/dispatch-schema.ts";
-import { startBridge } from "../http/start-bridge.ts";
+import { startBridge } from "../support/start-bridge.ts";
 import { eventually } from "./eventually.ts";
 import { createIdleOps } from "./idle-ops.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { anyCharacter } from "../any-character.ts";
-import { type Bridge, startBridge } from "../http/start-bridge.ts";
+import { anyCharacter } from "../support/any-character.ts";
+import { type Bridge, startBridge } from "../support/start-bridge.ts";
 import { openSocket, type SocketClient } from "./socket-client.ts";
 
 // Whatever comes in a frame is answered, once, with a status that the contract names; the socket stays open.

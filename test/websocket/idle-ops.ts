@@ -1,18 +1,18 @@
 import type { Op } from "../../src/websocket/op.ts";
-import { createOps, type OpDependencies } from "../../src/websocket/ops.ts";
+import { createOps, type OpOptions } from "../../src/websocket/ops.ts";
 
 /** The catalogue, with nothing behind it but what is given. */
-export function createIdleOps(dependencies: Partial<OpDependencies> = {}): Op[] {
+export function createIdleOps(dependencies: Partial<OpOptions> = {}): Op[] {
   const never = () => Promise.reject(new Error("No op is meant to be carried out."));
   return createOps({
     acceptDispatch: never,
     dispatcher: { cancel: never, waitForEnd: never },
     tasks: { find: never, findProgress: never, resultBytes: never },
-    follower: { checkRoom() {}, follow() {}, readPlace: () => 0 },
+    follower: { checkCanFollow() {}, follow() {}, parsePosition: () => 0 },
     phases: { find: never },
     approvals: { findPending: never, decide: never },
     workspaces: { listWorkspaces: never },
-    checkOpen() {},
+    checkCanStart() {},
     ...dependencies,
   });
 }

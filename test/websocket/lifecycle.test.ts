@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { startBridge } from "../http/start-bridge.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { startBridge } from "../support/start-bridge.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { eventually } from "./eventually.ts";
 import { openSocket } from "./socket-client.ts";
 

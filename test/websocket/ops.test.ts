@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Bridge, startBridge, type TokenName, until } from "../http/start-bridge.ts";
+import { type Bridge, startBridge, type TokenName } from "../support/start-bridge.ts";
+import { askUntil } from "../support/until.ts";
 import { openSocket, type SocketClient } from "./socket-client.ts";
 
 // Every op over a real socket of a whole Bridge.
@@ -20,7 +21,7 @@ const ask = async (op: string, payload: unknown, token: TokenName = "alpha") => 
 const run = (payload: Record<string, unknown>, token: TokenName = "alpha") =>
   ask("agent.run", { agent: "writer", input: "Hello.", provider: "memory", ...payload }, token);
 const phaseIs = (runId: string, phase: string) =>
-  until(
+  askUntil(
     () => ask("agent.status", { runId }),
     ({ payload }) => payload.phase === phase,
   );
@@ -142,7 +143,7 @@ describe("agent.status", () => {
 describe("tool.approve", () => {
   const waiting = async (token: TokenName = "alpha") => {
     const { payload } = await run({ input: "ask", approvals: "ask", profile: "modify" }, token);
-    await until(
+    await askUntil(
       () => ask("agent.status", { runId: payload.runId }, token),
       (answer) => answer.payload.phase === "waiting-approval",
     );

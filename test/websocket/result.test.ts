@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Task, TaskProgress } from "../../src/task.ts";
 import type { BridgeMeta } from "../../src/websocket/bridge-protocol.ts";
 import { createResultOp } from "../../src/websocket/result-op.ts";
-import { type Bridge, startBridge, type TokenName, until } from "../http/start-bridge.ts";
+import { type Bridge, startBridge, type TokenName } from "../support/start-bridge.ts";
+import { askUntil } from "../support/until.ts";
 import { openSocket, type SocketClient } from "./socket-client.ts";
 
 let bridge: Bridge;
@@ -32,7 +33,7 @@ describe("agent.result", () => {
 
   test("answers at once without a wait, and null while the run has no result", async () => {
     const runId = await run({ input: "work" });
-    await until(
+    await askUntil(
       () => result({ runId }),
       ({ payload }) => payload.phase === "tool-call",
     );
@@ -87,7 +88,7 @@ describe("agent.result", () => {
     });
     const channel = { push: async () => {}, signal: new AbortController().signal };
     const ask = () =>
-      op.answer({ op: op.name, payload: { runId: "a", waitSeconds: 1 }, meta: { tenant: "t", channel } as unknown as BridgeMeta });
+      op.execute({ op: op.name, payload: { runId: "a", waitSeconds: 1 }, meta: { tenant: "t", channel } as unknown as BridgeMeta });
     for (let count = 0; count < 20; count += 1) await expect(ask()).rejects.toThrow("The disk is full.");
     expect(waitForEnd).toHaveBeenCalledTimes(20);
   });

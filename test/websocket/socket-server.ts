@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { type Principal, scopes } from "../../src/access/principal.ts";
 import { createTickets } from "../../src/access/tickets.ts";
-import { createHeldBytes } from "../../src/http/wire/held-bytes.ts";
+import { createClientMemory } from "../../src/http/wire/client-memory.ts";
 import { createMetrics, type Metrics } from "../../src/metrics.ts";
 import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
 import {
@@ -47,13 +47,13 @@ export async function startSocketServer(
     handler: { handle: async (request) => handle(request) },
     knownOps: ["test.echo"],
     frameLimitBytes: 1024 * 1024,
-    heldBytes: createHeldBytes(),
+    clientMemory: createClientMemory(),
     metrics,
     logger,
     ...options,
   });
   const app = await createBareServer({
-    ...(options.heldBytes && { heldBytes: options.heldBytes }),
+    ...(options.clientMemory && { clientMemory: options.clientMemory }),
     logger,
     tokens: { find: (token) => principals.get(token) ?? null },
     tickets,

@@ -4,7 +4,7 @@ import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../src/store/sqlite/open-store.ts";
 import { createWorkspaceList, MAX_WORKSPACES } from "../../src/workspaces/list-workspaces.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 interface Row {
   tenant?: string;

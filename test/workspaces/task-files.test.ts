@@ -4,8 +4,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Task } from "../../src/task.ts";
 import { createTaskFiles } from "../../src/workspaces/task-files.ts";
-import { storedTask } from "../stored-task.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { storedTask } from "../support/stored-task.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** A workspace with a file, and what a task that ran at another time than the file changed is said to have left. */
 async function plant(...names: string[]) {

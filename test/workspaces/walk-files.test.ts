@@ -3,7 +3,7 @@ import path from "node:path";
 import { type HeldDirectory, holdDirectory } from "@hak2i/nofollow-fs";
 import { expect, test } from "vitest";
 import { type FoundFile, type WalkOptions, walkFiles } from "../../src/workspaces/walk-files.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const names = ["B", "a-", "a.txt", "a/1", "a/2/x", "a/2/y", "a/10", "b/c/d/e", "node_modules/left-pad/index.js", "node_modules.md", "ü"];
 /** Directory by directory, each in the order of code units. */

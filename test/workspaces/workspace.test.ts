@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { readAgentFile, readPromptFiles } from "../../src/workspaces/prompt-files.ts";
 import { createWorkspaces, resolveDirectoryInside, resolveFileInside } from "../../src/workspaces/workspace.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 async function workspaceWithLinks() {
   const root = await temporaryDirectory();

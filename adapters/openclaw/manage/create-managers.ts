@@ -1,3 +1,4 @@
+import { createTurns } from "@hak2i/async-kit";
 import {
   type AgentManager,
   ManagementError,
@@ -17,7 +18,6 @@ import { createSecurityAudit } from "./security-audit.ts";
 import { installSkillDependencies } from "./skill-dependencies.ts";
 import { deleteSkill, listSkills, readSkill, writeSkill } from "./skills.ts";
 import { getModelCatalog, reloadConfig } from "./system.ts";
-import { createTurns } from "./turns.ts";
 
 /** Everything that can be managed of a gateway. */
 export type Managers = RuntimeManager & AgentManager & SkillManager & SystemManager;
@@ -27,9 +27,7 @@ type Method<A extends unknown[], T> = (...given: [...A, call?: ManagerCall | und
 
 /** Makes the managers of a gateway; `current` tells it, or null while the adapter is not initialised. */
 export function createManagers(current: () => ManageContext | null): Managers {
-  const inTurn = createTurns();
-  // An installation takes minutes, and changes nothing that the other writes do.
-  const installInTurn = createTurns();
+  const turns = createTurns();
 
   const read =
     <A extends unknown[], T>(act: Act<A, T>): Method<A, T> =>
@@ -44,9 +42,9 @@ export function createManagers(current: () => ManageContext | null): Managers {
         return await act({ ...context, ...(call?.signal !== undefined && { signal: call.signal }) }, ...own);
       }, call?.signal);
     };
-  const write = <A extends unknown[], T>(act: Act<A, T>, turns = inTurn): Method<A, T> => {
+  const write = <A extends unknown[], T>(act: Act<A, T>, turn: "change" | "install" = "change"): Method<A, T> => {
     const method = read(act);
-    return (...given) => turns(() => method(...given));
+    return (...given) => turns.take(turn, () => method(...given));
   };
 
   return {
@@ -66,7 +64,8 @@ export function createManagers(current: () => ManageContext | null): Managers {
     readSkill: read(readSkill),
     writeSkill: write(writeSkill),
     deleteSkill: write(deleteSkill),
-    installSkillDependencies: write(installSkillDependencies, installInTurn),
+    // An installation takes minutes and changes nothing that other writes change, so it does not delay them.
+    installSkillDependencies: write(installSkillDependencies, "install"),
     reloadConfig: write(reloadConfig),
     getModelCatalog: read(getModelCatalog),
     getSecurityPosture: read(createSecurityAudit()),

@@ -1,3 +1,4 @@
+import { rejectOnAbort } from "@hak2i/async-kit";
 import { z } from "zod";
 import { ManagementError } from "#contract";
 import { probeProgram } from "../../shared/agent-program/probe-program.ts";
@@ -41,16 +42,13 @@ export function createSecurityAudit(): (context: ManageContext) => Promise<Recor
     const audit = last;
     audit.waiting += 1;
     try {
-      return await Promise.race([audit.outcome, ...(context.signal === undefined ? [] : [aborted(context.signal)])]);
+      return await rejectOnAbort(audit.outcome, context.signal);
     } finally {
       audit.waiting -= 1;
       if (audit.waiting === 0 && audit.endsAt === Number.POSITIVE_INFINITY) audit.stop.abort();
     }
   };
 }
-
-const aborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 
 async function runAudit(context: ManageContext): Promise<Record<string, unknown>> {
   const { command, stateDir, env } = context;

@@ -8,31 +8,22 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
 } from "@agentclientprotocol/sdk";
-import { AgentGone } from "./acp-failure.ts";
+import { AgentExited } from "./acp-failure.ts";
 
-/** Who hears what an agent says unasked. */
+/** Receives the messages of an agent that are not responses. */
 export interface AcpListener {
-  /** Called in the order in which the updates came, and before any request or answer that came after them. */
+  /** Called in the order of the updates, and before any later request or response is handled. */
   onUpdate(params: { sessionId?: unknown; update?: unknown }): void;
-  /** Receives a notification that is not part of the protocol, in order with the updates. */
+  /** Called for notifications that are not part of the protocol, in order with the updates. */
   onExtension(method: string, params: { sessionId?: unknown }): void;
-  /** Several may wait for their answers at a time. */
+  /** Several requests can wait for their answers at the same time. */
   onPermission(params: RequestPermissionRequest): Promise<RequestPermissionResponse>;
-  /** A line that is no message. */
+  /** Called for lines that are not protocol messages. */
   onNoise(line: string): void;
 }
 
-/** The two pipes of an agent as a connection of the protocol; whoever reads its lines has bounded them. */
-export interface AcpChannel {
-  /** Begins to talk; what it is given is where the agent listens. */
-  open(stdin: Writable): ClientContext;
-  onLine(line: string): void;
-  /** The agent has ended: whatever is unanswered rejects with `AgentGone`. */
-  close(): void;
-}
-
-/** Makes a channel to an agent that is about to start. */
-export function createAcpChannel({ onUpdate, onExtension, onPermission, onNoise }: AcpListener): AcpChannel {
+/** Creates a protocol connection over the stdin and stdout of an agent. The caller limits the length of the lines. */
+export function createAcpChannel({ onUpdate, onExtension, onPermission, onNoise }: AcpListener) {
   let incoming: ReadableStreamDefaultController<AnyMessage> | undefined;
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
@@ -48,28 +39,31 @@ export function createAcpChannel({ onUpdate, onExtension, onPermission, onNoise 
   };
 
   return {
-    open(stdin) {
+    /** Opens the connection; `stdin` is the agent's stdin. */
+    open(stdin: Writable): ClientContext {
       const connection = client({ name: "bridge" })
         .onRequest(methods.client.session.requestPermission, ({ params }) => onPermission(params))
         .connect({ readable, writable: new WritableStream({ write: (message) => send(stdin, message) }) });
-      close = () => connection.close(new AgentGone("The agent has ended."));
+      close = () => connection.close(new AgentExited("The agent exited."));
       return connection.agent;
     },
-    onLine(line) {
+    /** Handles a line of the agent's stdout. */
+    onLine(line: string): void {
       const message = parseMessage(line);
       if (message === null) onNoise(line);
-      // Updates do not take the way of the requests, on which their order is not kept, and unknown kinds are errors.
+      // The SDK does not keep the order of updates and rejects unknown kinds, so updates bypass it.
       else if ("method" in message && message.method === methods.client.session.update) onUpdate(message.params ?? {});
       else if ("method" in message && !("id" in message) && message.method.startsWith("_"))
         onExtension(message.method, message.params ?? {});
       else if ("method" in message || unanswered.delete(message.id)) incoming?.enqueue(message);
       else onNoise(line);
     },
-    close: () => close(),
+    /** Rejects all open requests with `AgentExited`. */
+    close: (): void => close(),
   };
 }
 
-/** An agent that has gone reads nothing more; that is told by its exit. */
+/** Ignores write errors: if the agent has exited, its exit is the error. */
 function writeLine(stdin: Writable, message: AnyMessage): Promise<void> {
   return new Promise((resolve) => {
     stdin.write(`${JSON.stringify(message)}\n`, () => resolve());

@@ -1,79 +1,79 @@
 import type { InitializeResponse, PromptResponse, RequestError, SessionConfigOption } from "@agentclientprotocol/sdk";
 import type { ExecutionRequest, GatewayCapabilities, NormalizedUsage } from "#contract";
-import type { EmptyAnswers, Finding, ProgramContext, ProgramTask } from "../agent-program/agent-program.ts";
-import type { Verdict } from "../agent-program/run-program.ts";
+import type { EmptyAnswers, ProgramContext, ProgramLookup, ProgramTask } from "../agent-program/agent-program.ts";
+import type { Outcome } from "../agent-program/run-program.ts";
 import type { AcpToolCall } from "./read-update.ts";
 
-/** How an agent is started. */
+/** The command that starts an agent. */
 export interface AcpLaunch {
   argv: readonly string[];
-  /** The whole environment but for HOME, TMPDIR and the marker. */
+  /** The whole environment, except HOME, TMPDIR and the task marker. */
   env: Readonly<Record<string, string>>;
 }
 
-/** An agent's word about itself. */
+/** A report of an agent about its turn. */
 export interface AcpNotice {
-  /** For humans, such as a warning or the reason of a failure. */
+  /** A message for the caller, such as a warning or the reason of a failure. */
   text?: string;
-  /** The turn has failed, whatever reason for its end the agent will give; the latest text says why. */
+  /** The turn has failed, even if the agent reports success at its end. The last `text` is the reason. */
   failed?: boolean;
-  /** It has thrown away the text of the message under way, for this reason. */
+  /** The agent has withdrawn the text of the current message, for this reason. */
   discarded?: string;
-  /** The last part of its answer, as it reports it at the end of the turn. */
+  /** The last part of the answer, which the agent reports at the end of the turn. */
   answer?: string;
 }
 
-/** Everything in which one agent differs from the others over the Agent Client Protocol. */
+/** What is specific to one agent that supports the Agent Client Protocol. */
 export interface AcpProfile {
-  /** `sessionResume` also decides whether a resume token comes here at all. */
+  /** Without `sessionResume`, a request with a resume token is rejected. */
   capabilities: GatewayCapabilities;
-  /** What an answer without text is. Absent: `after tools`. */
+  /** How to treat an empty answer. Default: `after tools`. */
   emptyAnswers?: EmptyAnswers;
-  find(context: ProgramContext): Finding;
-  /** The start for a task; files that the agent reads when it starts are written here. */
+  find(context: ProgramContext): ProgramLookup;
+  /** The command for a task. Also writes the files that the agent reads at its start. */
   launch(argv: readonly string[], task: ProgramTask): AcpLaunch | Promise<AcpLaunch>;
-  /** The start to ask for its version; no session is opened. */
+  /** The command for a probe, which opens no session. */
   launchProbe(argv: readonly string[], context: ProgramContext): AcpLaunch;
-  /** Hears what the agent says of itself when it is asked for its version. */
+  /** Receives the response to `initialize` of a probe. */
   onAnswer?(answer: InitializeResponse): void;
-  /** Why it cannot carry this request, resume aside, and what to do about it; null or absent: it can. */
-  obstacleTo?(request: ExecutionRequest): string | null;
-  /** The method to authenticate with before a session is opened; absent where the environment suffices. */
+  /** Why the agent does not support a request, and what to do; null or absent: it does. Resume tokens are checked elsewhere. */
+  unsupportedReason?(request: ExecutionRequest): string | null;
+  /** The authentication method to use before a session is opened. Absent: the environment has the credentials. */
   authMethod?: string;
-  /** Fields of `session/new` and `session/resume` beside `cwd` and `mcpServers`, such as `_meta` and `systemPrompt`. */
+  /** Additional fields of `session/new` and `session/resume`, such as `_meta` and `systemPrompt`. */
   sessionFields?(request: ExecutionRequest): Record<string, unknown>;
-  /** A session that cannot be resumed is loaded, for what is replayed then is no part of a task's story. Absent: never, for it harms some agents. */
+  /** Use `session/load` if the agent cannot resume a session. Its replayed updates are ignored. Absent: never, because loading damages the sessions of some agents. */
   loadsSessions?: boolean;
-  /** The agent reads the task's MCP servers from what `launch` has prepared: the session names none. */
+  /** The agent reads the MCP servers from files that `launch` writes, so the session request has none. */
   readsMcpServers?: boolean;
-  /** The name of a new session, by the protocol's unstable `session/set_title`: the agent then asks no model for one. */
+  /** The title of a new session, set by the protocol's unstable `session/set_title`. It saves the model call that would generate one. */
   sessionTitle?: string;
-  /** The mode of the session. Absent: the agent's own default. */
+  /** The mode of the session. Default: the agent's default. */
   mode?(request: ExecutionRequest): string | undefined;
-  /** Session options by id, such as the model, where these are not told at the start; `offered` are those that the session has. */
+  /** Session options to set, by id, such as the model; `offered` are the options of the session. */
   configOptions?(request: ExecutionRequest, offered: readonly SessionConfigOption[]): Record<string, string>;
-  /** What the agent is told. Absent: the message, safe from being taken for a command. */
+  /** The prompt. Default: `promptOf(request)`. */
   prompt?(request: ExecutionRequest): string;
-  /** Calls that a task may make under `inspect`, too, although the agent asks before them, by their kind. Absent: none. */
+  /** True if a task with the profile `inspect` may make calls of this kind, although the agent asks for permission. Absent: none. */
   mayInspect?(kind: string): boolean;
-  /** What the agent tells about itself in the guise of an update; null for everything that is part of the story. */
+  /** Reads a notice that the agent sends as an update; null if the update belongs to the timeline. */
   readNotice?(update: Readonly<Record<string, unknown>>): AcpNotice | null;
-  /** What a notification of the agent's own means, beside the protocol; null for those that do not matter. */
+  /** Reads a notice from a notification that is not part of the protocol; null if it is irrelevant. */
   readExtension?(method: string, params: unknown): AcpNotice | null;
-  /** A tool's name, where the agent does not give one; undefined: the kind of the call. */
+  /** The name of a tool, if the agent does not report it; undefined: the kind of the call. */
   toolName?(call: AcpToolCall): string | undefined;
-  /** A tool's input, where the agent gives it in another place than `rawInput`; undefined: its title. */
+  /** The input of a tool call, if the agent reports it outside `rawInput`; undefined: the title of the call. */
   toolInput?(call: AcpToolCall): Record<string, unknown> | undefined;
-  /** Usage of the task alone, in which these tools were used; undefined when the agent does not tell. */
+  /** The usage of the task; undefined if the agent does not report it. `tools` are the names of the called tools. */
   usageOf?(response: PromptResponse, tools: ReadonlySet<string>, request: ExecutionRequest): NormalizedUsage | undefined;
-  /** The model that really answered, where the agent tells; else the one that was asked for is taken. */
+  /** The model that answered. Default: the model of the request. */
   modelOf?(response: PromptResponse): string | undefined;
-  /** What the `cost` of a usage update counts: the `session` with its earlier tasks. Absent: it is not to be trusted. */
+  /** `session`: the `cost` of a usage update is the total of the session. Absent: the cost is unreliable and is ignored. */
   costCounts?: "session";
-  /** How long it may take to exit once its stdin is closed, in ms; then it gets a SIGTERM. Absent: 1,500 */
+  /** How long the agent may take to exit after its stdin is closed, in ms; after that it receives SIGTERM. Default: 1,500. */
   exitLimitMs?: number;
-  /** A turn that has failed although its stop reason tells of success; undefined: it has not. */
-  explainEnd?(response: PromptResponse): Verdict | undefined;
-  /** An error that this agent words in its own way; undefined: as all agents. */
-  explainError?(error: RequestError): Verdict | undefined;
+  /** The outcome of a turn that failed although its stop reason is a success; undefined if it succeeded. */
+  explainEnd?(response: PromptResponse): Outcome | undefined;
+  /** The outcome of an error that only this agent reports; undefined: explained as for all agents. */
+  explainError?(error: RequestError): Outcome | undefined;
 }

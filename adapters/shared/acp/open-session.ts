@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import {
   type AgentCapabilities,
   type ClientContext,
@@ -11,6 +10,7 @@ import {
   type ResumeSessionRequest,
   type SessionConfigOption,
 } from "@agentclientprotocol/sdk";
+import { withTimeout } from "@hak2i/async-kit";
 import { z } from "zod";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { ProgramTask } from "../agent-program/agent-program.ts";
@@ -19,35 +19,32 @@ import { AcpFailure } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { mcpServersFor } from "./mcp-servers.ts";
 
-/** It becomes a resume token, which clients send back. */
+/** The id becomes the resume token, so it must be safe to store and print. */
 const sessionSchema = z.object({ sessionId: z.string().regex(/^[^\p{Cc}]{1,1024}$/u) });
-/** Options without an id nobody can set. */
+/** Ignores the options if one has no id, because it could not be set. */
 const offeredSchema = z.object({ configOptions: z.array(z.looseObject({ id: z.string(), category: z.string().nullish() })) });
 
-/** Agrees with an agent on the protocol; rejects in words when they have none in common. */
+/** Sends `initialize`. Rejects with an `AcpFailure` if the agent does not answer in time or does not support Bridge's protocol version. */
 export async function initialize(agent: ClientContext, limitMs: number): Promise<InitializeResponse> {
-  const inTime = new AbortController();
   const answer = agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: packageJson.name, version: packageJson.version },
-    // Nothing is offered: agents then use their own tools, in their own sandboxes.
+    // Without client capabilities, agents use their own tools in their own sandboxes.
     clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
   });
-  const tooLate = delay(limitMs, undefined, { signal: inTime.signal }).then(() => {
+  const response: Partial<InitializeResponse> | null = await withTimeout(answer, limitMs, () => {
     throw new AcpFailure("adapter_error", `The agent did not answer "initialize" within ${limitMs / 1000} s.`);
   });
-  tooLate.catch(() => {});
-  const agreed: Partial<InitializeResponse> | null = await Promise.race([answer, tooLate]).finally(() => inTime.abort());
-  const version = agreed?.protocolVersion;
-  if (version === PROTOCOL_VERSION) return agreed as InitializeResponse;
-  const spoken = typeof version === "number" ? `version ${version}` : "an unknown version";
+  const version = response?.protocolVersion;
+  if (version === PROTOCOL_VERSION) return response as InitializeResponse;
+  const agentVersion = typeof version === "number" ? `version ${version}` : "an unknown version";
   throw new AcpFailure(
     "adapter_error",
-    `The agent speaks ${spoken} of the Agent Client Protocol, Bridge version ${PROTOCOL_VERSION}. Install a version of the agent that speaks it.`,
+    `The agent uses ${agentVersion} of the Agent Client Protocol; Bridge requires version ${PROTOCOL_VERSION}. Install a version of the agent that supports it.`,
   );
 }
 
-/** Makes the session of a task ready for its prompt, a new one or the one of its token; resolves with its id. */
+/** Opens a new session, or resumes the one of the resume token, and sets its mode and options. Returns its id. */
 export async function openSession(
   agent: ClientContext,
   profile: AcpProfile,
@@ -67,7 +64,7 @@ export async function openSession(
   const { sessionId, offered } =
     request.resumeToken === undefined
       ? await newSession(agent, fields, profile)
-      : await goOnWithSession(agent, { ...fields, sessionId: request.resumeToken }, agentCapabilities, profile);
+      : await resumeSession(agent, { ...fields, sessionId: request.resumeToken }, agentCapabilities, profile);
   const modeId = profile.mode?.(request);
   if (modeId !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId });
   for (const [configId, value] of Object.entries(profile.configOptions?.(request, offered) ?? {}))
@@ -75,8 +72,8 @@ export async function openSession(
   return sessionId;
 }
 
-/** How an agent can go on with a session, the best way first. To load one replays all of it, and damages it in some agents. */
-export function waysToGoOn(
+/** The methods by which an agent can resume a session, the preferred one first. Loading replays the whole session, and damages it in some agents. */
+export function resumeMethods(
   capabilities: AgentCapabilities | undefined,
   { loadsSessions = false }: Pick<AcpProfile, "loadsSessions">,
 ): ("resume" | "load")[] {
@@ -93,34 +90,34 @@ interface OpenSession {
 async function newSession(agent: ClientContext, fields: NewSessionRequest, { sessionTitle: title }: AcpProfile): Promise<OpenSession> {
   const answer = await agent.request(methods.agent.session.new, fields);
   const session = sessionSchema.safeParse(answer);
-  if (!session.success) throw new AcpFailure("adapter_error", "The agent opened a session without an id that can be used.");
+  if (!session.success) throw new AcpFailure("adapter_error", "The agent opened a session without a valid id.");
   const { sessionId } = session.data;
-  // A version that cannot be told a name finds one.
+  // Agents without this method choose a title themselves.
   if (title !== undefined) await agent.request("session/set_title", { sessionId, title }).catch(() => {});
   return { sessionId, offered: offeredBy(answer) };
 }
 
-async function goOnWithSession(
+async function resumeSession(
   agent: ClientContext,
   fields: ResumeSessionRequest & LoadSessionRequest,
   capabilities: AgentCapabilities | undefined,
   profile: AcpProfile,
 ): Promise<OpenSession> {
-  const [way, otherWay] = waysToGoOn(capabilities, profile);
-  if (way === undefined)
-    throw new AcpFailure("adapter_error", "This version of the agent cannot resume a session over ACP. Dispatch without a resume token.");
+  const [method, otherMethod] = resumeMethods(capabilities, profile);
+  if (method === undefined)
+    throw new AcpFailure("adapter_error", "This version of the agent cannot resume sessions over ACP. Omit `resumeToken`.");
   const { resume, load } = methods.agent.session;
-  const ask = (method: "resume" | "load"): Promise<unknown> =>
+  const send = (method: "resume" | "load"): Promise<unknown> =>
     method === "resume" ? agent.request(resume, fields) : agent.request(load, fields);
-  const answer = await ask(way).catch((error: unknown) => {
-    // Some agents advertise a method that they do not have.
-    if (otherWay !== undefined && error instanceof RequestError && error.code === METHOD_NOT_FOUND) return ask(otherWay);
+  const answer = await send(method).catch((error: unknown) => {
+    // Some agents advertise a method that they do not implement.
+    if (otherMethod !== undefined && error instanceof RequestError && error.code === METHOD_NOT_FOUND) return send(otherMethod);
     throw error;
   });
   return { sessionId: fields.sessionId, offered: offeredBy(answer) };
 }
 
-/** A code of JSON-RPC. */
+/** JSON-RPC error code. */
 const METHOD_NOT_FOUND = -32601;
 
 const offeredBy = (answer: unknown): SessionConfigOption[] =>

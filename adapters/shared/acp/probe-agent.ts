@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { InitializeResponse } from "@agentclientprotocol/sdk";
 import { z } from "zod";
@@ -5,14 +6,14 @@ import type { Probe, ProgramContext } from "../agent-program/agent-program.ts";
 import { probeLimitMs } from "../agent-program/probe-limit.ts";
 import { probeProgram } from "../agent-program/probe-program.ts";
 import { createAcpChannel } from "./acp-channel.ts";
-import { AgentGone } from "./acp-failure.ts";
+import { AgentExited } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
-import { initialize, waysToGoOn } from "./open-session.ts";
+import { initialize, resumeMethods } from "./open-session.ts";
 
-/** How long an agent that has answered may take to go. */
+/** How long an agent may take to exit after its answer. */
 const EXIT_LIMIT_MS = 1_500;
 
-/** Starts an agent to see that it speaks the protocol, and what of it; rejects in words when it does not. No session is opened. */
+/** Starts an agent and reads its version and capabilities. Rejects if it does not support the protocol. Opens no session. */
 export async function probeAgent(profile: AcpProfile, argv: readonly string[], context: ProgramContext): Promise<Probe> {
   const noise: string[] = [];
   const channel = createAcpChannel({
@@ -23,37 +24,38 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
   });
   const stop = new AbortController();
   let answered: InitializeResponse | undefined;
-  let refusal: unknown;
+  let initializeError: unknown;
   const limitMs = probeLimitMs(context.settings);
+  const greet = async (stdin: Writable): Promise<void> => {
+    try {
+      answered = await initialize(channel.open(stdin), limitMs);
+    } catch (error) {
+      initializeError = error;
+    }
+    stdin.end();
+    await delay(profile.exitLimitMs ?? EXIT_LIMIT_MS, undefined, { ref: false });
+    stop.abort();
+  };
   const exited = probeProgram(context, {
     limitMs,
     ...profile.launchProbe(argv, context),
-    async input(stdin) {
-      try {
-        answered = await initialize(channel.open(stdin), limitMs);
-      } catch (error) {
-        refusal = error;
-      }
-      stdin.end();
-      await delay(profile.exitLimitMs ?? EXIT_LIMIT_MS, undefined, { ref: false });
-      stop.abort();
-    },
+    input: (stdin) => void greet(stdin),
     onLine: channel.onLine,
     signal: stop.signal,
   });
   try {
     const { end } = await exited;
     channel.close();
-    if (answered === undefined && (refusal === undefined || refusal instanceof AgentGone))
+    if (answered === undefined && (initializeError === undefined || initializeError instanceof AgentExited))
       throw new Error(
-        // Of its arguments, some of which may be nobody's business, nothing is told.
-        `${argv[0]} does not speak the Agent Client Protocol. ${`${noise.join(" ")} ${end.stderr}`.trim().slice(-500)}`,
+        // The arguments are not shown, because they can contain secrets.
+        `${argv[0]} does not support the Agent Client Protocol. ${`${noise.join(" ")} ${end.stderr}`.trim().slice(-500)}`,
       );
   } catch (error) {
-    // Who has answered and does not go has answered all the same.
-    if (answered === undefined) throw refusal ?? error;
+    // An agent that answered but did not exit in time is usable.
+    if (answered === undefined) throw initializeError ?? error;
   }
-  if (answered === undefined) throw refusal;
+  if (answered === undefined) throw initializeError;
   profile.onAnswer?.(answered);
   return describe(answered, profile);
 }
@@ -63,10 +65,10 @@ const infoSchema = z.object({ title: label, name: label, version: label }).catch
 
 function describe({ agentInfo, protocolVersion, agentCapabilities }: InitializeResponse, profile: AcpProfile): Probe {
   const { title, name, version } = infoSchema.parse(agentInfo);
-  const who = `${title ?? name ?? "the agent"} ${version ?? "of an unknown version"}`;
-  const noResume = profile.capabilities.sessionResume && waysToGoOn(agentCapabilities, profile).length === 0;
+  const agent = `${title ?? name ?? "the agent"} ${version ?? "of an unknown version"}`;
+  const noResume = profile.capabilities.sessionResume && resumeMethods(agentCapabilities, profile).length === 0;
   return {
     version: version ?? null,
-    detail: `${who}, ACP ${protocolVersion}${noResume ? "; this version cannot resume sessions over ACP" : ""}`,
+    detail: `${agent}, ACP ${protocolVersion}${noResume ? "; this version cannot resume sessions over ACP" : ""}`,
   };
 }

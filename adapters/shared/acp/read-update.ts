@@ -13,7 +13,7 @@ const toolCallSchema = z.object({
   content: z.array(meta).nullish(),
   _meta: meta.nullish(),
 });
-/** What is known of one tool call; agents tell it in pieces, and each tells other ones. */
+/** A tool call. Agents report it in several updates, with different fields. */
 export type AcpToolCall = z.infer<typeof toolCallSchema>;
 
 const updateSchema = z.discriminatedUnion("sessionUpdate", [
@@ -30,15 +30,15 @@ const updateSchema = z.discriminatedUnion("sessionUpdate", [
     cost: z.object({ amount: z.number().nonnegative(), currency: z.string() }).nullish(),
   }),
 ]);
-/** An update of a session that matters to a task. */
+/** A session update that is relevant to a task. */
 export type AcpUpdate = z.infer<typeof updateSchema>;
 
-/** Reads an update; null for kinds that do not matter here, and for what no agent should send. */
+/** Parses an update; null for irrelevant kinds and invalid updates. */
 export function readUpdate(update: unknown): AcpUpdate | null {
   return updateSchema.safeParse(update).data ?? null;
 }
 
-/** Reads a tool call as it stands in a permission request. */
+/** Parses the tool call of a permission request; null if it is invalid. */
 export function readToolCall(toolCall: unknown): AcpToolCall | null {
   return toolCallSchema.safeParse(toolCall).data ?? null;
 }

@@ -1,20 +1,20 @@
 import type { ProgramTask } from "../agent-program/agent-program.ts";
 
 /**
- * What a task has cost, where the agent counts its whole session; undefined when it did not tell, or when nobody knows what the session
- * had cost before.
+ * The cost of a task of an agent that reports the total of the session: the difference to the last total. Undefined if one of them is unknown. Stores
+ * `reportedUsd` as the new total.
  */
 export async function taskCost(
   { request, totals }: Pick<ProgramTask, "request" | "totals">,
   sessionId: string,
-  toldUsd: number | undefined,
+  reportedUsd: number | undefined,
 ): Promise<number | undefined> {
   const { home } = request.directories;
   const before = await totals.read(home, sessionId);
-  // A task that was stopped before it told has cost something all the same, which the next one is not to be charged with.
-  await totals.write(home, sessionId, { ...before, costUsd: toldUsd });
-  if (toldUsd === undefined) return undefined;
-  if (request.resumeToken === undefined) return toldUsd;
-  const costUsd = before?.costUsd === undefined ? Number.NaN : toldUsd - before.costUsd;
+  // A task that was stopped before its report has a cost, too. The unknown total keeps it out of the cost of the next task.
+  await totals.write(home, sessionId, { ...before, costUsd: reportedUsd });
+  if (reportedUsd === undefined) return undefined;
+  if (request.resumeToken === undefined) return reportedUsd;
+  const costUsd = before?.costUsd === undefined ? Number.NaN : reportedUsd - before.costUsd;
   return costUsd >= 0 ? costUsd : undefined;
 }

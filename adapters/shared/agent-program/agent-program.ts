@@ -1,60 +1,60 @@
 import type { AdapterConfig, AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities, Sandbox } from "#contract";
 import type { OfferedTools } from "../declared-tools/offered-tools.ts";
-import type { ProgramSettings } from "./program-settings.ts";
 import type { SessionTotals } from "./session-totals.ts";
-import type { TaskStory } from "./task-story.ts";
+import type { ProgramSettings } from "./settings.ts";
+import type { TaskTimeline } from "./task-timeline.ts";
 
-/** What everything around one runtime works with. */
+/** Settings, directories and callbacks of one adapter of an agent program. */
 export interface ProgramContext {
   settings: ProgramSettings;
-  /** Bridge's environment, to pick from. */
+  /** Bridge's environment. Programs get only the variables that `programEnvironment` picks from it. */
   env: Readonly<Record<string, string | undefined>>;
-  /** A directory of the adapter's own that survives restarts. */
+  /** The adapter's data directory, which survives restarts. */
   dataDir: string;
   logger: AdapterLogger;
-  /** In which every process is started; null: none. */
+  /** The sandbox of every process; null: no sandbox. */
   sandbox: Sandbox | null;
   onOrphansKilled(count: number): void;
   requestApproval: AdapterConfig["requestApproval"];
-  /** Aborted when the adapter shuts down: what belongs to no task stops then. */
+  /** Aborted when the adapter shuts down; stops work that belongs to no task, such as probes. */
   closed?: AbortSignal;
-  /** Days after which what was kept of tasks is forgotten. */
+  /** Days after which stored data of tasks is removed. */
   retentionDays: number;
-  /** For addresses that a dispatch has named. */
+  /** For addresses from a dispatch: rejects destinations that are not permitted. */
   fetch: AdapterConfig["fetch"];
-  /** For hosts that the operator has named. */
+  /** For hosts from the operator's settings. */
   lookup: AdapterConfig["lookup"];
 }
 
-/** One task on its way through a connection. */
+/** One task that a connection executes. */
 export interface ProgramTask {
-  /** As Bridge assembled it; `directories.home` is the operator's own where the settings say so. */
+  /** The request of Bridge; `directories.home` is the operator's home if the `home` setting is `user`. */
   request: ExecutionRequest;
   context: ProgramContext;
-  story: TaskStory;
+  timeline: TaskTimeline;
   /** Aborted when the task is to stop. */
   signal: AbortSignal;
-  /** What sessions had used up before, for runtimes that count a session and not a task. */
+  /** The totals of sessions, for runtimes that report usage per session instead of per task. */
   totals: SessionTotals;
-  /** The declared tools of the task, which are one of its MCP servers. Absent: there are none. */
+  /** The declared tools of the task, which are also one of its MCP servers. Absent: the task declares none. */
   offeredTools?: OfferedTools;
 }
 
-/** What a connection knows at the end; `resumeToken` is the runtime's own id of the session. Text the story has heard need not be repeated. */
-export type Ending = Omit<ExecutionResult, "durationMs" | "connection">;
+/** The result of a task from its connection; `resumeToken` is the runtime's session id. `output` may be absent if the timeline has the text. */
+export type ConnectionResult = Omit<ExecutionResult, "durationMs" | "connection">;
 
-/** Where the program of a connection is, or what to do about it not being there. A connection that needs no program has an empty `argv`. */
-export type Finding = { argv: readonly string[] } | { missing: string };
+/** The command of a connection's program, or advice for the operator if the program is missing. `argv` is empty if the connection needs no program. */
+export type ProgramLookup = { argv: readonly string[] } | { missing: string };
 
-/** What a program said about itself. */
+/** The version of a program and a description for the operator. */
 export interface Probe {
   version: string | null;
   detail: string;
 }
 
 /**
- * What an answer without text is where a runtime reports success. `accepted`: the model meant it, because the runtime reports why a model stopped.
- * `after tools`: the tools did the work; without any it is a failure. `never`: a failure, because the runtime drops refusals without a word.
+ * How to treat an empty answer if the runtime reports success. `accepted`: a success, because the runtime reports why the model stopped. `after tools`: a
+ * success if the task called tools, otherwise a failure. `never`: a failure, because the runtime does not report refusals.
  */
 export type EmptyAnswers = "accepted" | "after tools" | "never";
 
@@ -62,46 +62,46 @@ export type EmptyAnswers = "accepted" | "after tools" | "never";
 export interface ProgramConnection {
   name: Connection;
   capabilities: GatewayCapabilities;
-  /** What an answer without text is. Absent: `after tools`. */
+  /** How to treat an empty answer. Default: `after tools`. */
   emptyAnswers?: EmptyAnswers;
-  /** How it fares with several agents in one task, where that is not as over the others. */
+  /** Multi-agent support for the preflight, if it differs from the program's other connections. */
   multiAgent?: string;
-  /** What these settings add to the capabilities, or take from them. */
-  claims?(context: ProgramContext): Partial<GatewayCapabilities>;
-  /** Its own conversation with the model has the declared tools. Absent: Bridge serves them to it, as an MCP server of the task. */
+  /** Capabilities that the settings change. */
+  configuredCapabilities?(context: ProgramContext): Partial<GatewayCapabilities>;
+  /** The connection passes the declared tools to the model itself. Absent: Bridge serves them as an MCP server of the task. */
   hasOwnTools?: true;
-  /** Names that the program gives no tool of an MCP server: declared tools of these names get others. */
+  /** Tool names that the program does not allow for MCP tools. Declared tools with these names are renamed. */
   reservedToolNames?: readonly string[];
-  /** Cheap: looks at files, starts nothing. */
-  find(context: ProgramContext): Finding;
-  /** Starts the program to see that it answers; rejects, in words for the operator, when it does not. */
+  /** Looks up the program. Reads files only and starts no process. */
+  find(context: ProgramContext): ProgramLookup;
+  /** Starts the program to check that it answers. Rejects with a message for the operator if it does not. */
   probe(argv: readonly string[], context: ProgramContext): Promise<Probe>;
-  /** Why it cannot carry this request, and what to do about it; null when it can. Absent: it can carry every one. What it cannot goes to the next connection. */
-  obstacleTo?(request: ExecutionRequest): string | null;
-  execute(task: ProgramTask, argv: readonly string[]): Promise<Ending>;
-  /** Forgets what it has kept of tasks for longer than `retentionDays`, whether it is in use or was once; called often. */
+  /** Why the connection does not support a request, and what to do; null if it does. Absent: it supports every request. The next connection is tried for an unsupported request. */
+  unsupportedReason?(request: ExecutionRequest): string | null;
+  execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult>;
+  /** Removes stored data of tasks that is older than `retentionDays`. Called at every health check, also for connections that are not in use. */
   sweep?(context: ProgramContext): Promise<void>;
-  /** Lets go of what it holds open between tasks; none of them runs any more. */
+  /** Releases resources that outlive a task. Called when no task is running. */
   close?(context: ProgramContext): Promise<void>;
 }
 
-/** What is known about the operator's credentials without asking a model; `detail` says what to do when not ok. */
+/** The state of the operator's credentials. If not `ok`, `detail` describes what to do. */
 export interface Credentials {
   ok: boolean;
   detail: string;
 }
 
-/** One runtime that is a program: everything in which its adapter differs from the others. */
+/** One agent program: everything that is specific to its adapter. */
 export interface AgentProgram {
   provider: string;
-  /** In the order in which they are tried; at least one. */
+  /** At least one, in the order in which they are tried. */
   connections: readonly ProgramConnection[];
-  /** Looks for credentials of the connection in use; no model is called. */
+  /** Checks the credentials of a connection without calling a model. */
   findCredentials(connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials>;
-  /** How it fares with several agents in one task. */
+  /** Multi-agent support, for the preflight. */
   multiAgent: string;
-  /** The models of the runtime, as its program tells them; null when they cannot be known. Absent: they never can. */
+  /** The models that the runtime offers; null if they are unknown. Absent: the runtime cannot list them. */
   listModels?(context: ProgramContext): Promise<string[] | null>;
-  /** Its share in a timeout estimate: how much slower it is than others. */
+  /** Factor of the timeout estimate: how much slower this runtime is than others. */
   timeoutMultiplier: number;
 }

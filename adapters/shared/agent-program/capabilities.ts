@@ -1,6 +1,6 @@
 import type { GatewayCapabilities } from "#contract";
 
-/** What the most capable agent program can do; each says in what its own falls short of it. */
+/** All capabilities of an agent program. Each adapter overrides those that its program does not have. */
 export const programCapabilities: GatewayCapabilities = {
   streaming: true,
   sessionResume: true,

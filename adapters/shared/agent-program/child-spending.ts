@@ -1,26 +1,22 @@
 import type { ExecutionResult, NormalizedUsage, TaskErrorCode } from "#contract";
 
-/** Adds up what the child tasks of one task have used. */
-export interface ChildSpending {
-  add(result: Pick<ExecutionResult, "status" | "errorCode" | "usage" | "costUsd">): void;
-  /** Absent if one child task did not report it, because a partial sum would look like the total. */
-  readonly total: Pick<ExecutionResult, "usage" | "costUsd">;
-}
-
 /** Error codes of tasks that end before any model call. */
-const unbilled: readonly (TaskErrorCode | undefined)[] = ["adapter_offline", "authentication_required", "rate_limited", "spawn_failed"];
+const UNBILLED: readonly (TaskErrorCode | undefined)[] = ["adapter_offline", "authentication_required", "rate_limited", "spawn_failed"];
 
-/** Starts with nothing. */
-export function createChildSpending(): ChildSpending {
+export type ChildSpending = ReturnType<typeof createChildSpending>;
+
+/** Adds up the usage and cost of the child tasks of one task. */
+export function createChildSpending() {
   const usages: (NormalizedUsage | undefined)[] = [];
   const costs: (number | undefined)[] = [];
   return {
-    add({ status, errorCode, usage, costUsd }) {
-      if (status === "error" && usage === undefined && costUsd === undefined && unbilled.includes(errorCode)) return;
+    add({ status, errorCode, usage, costUsd }: Pick<ExecutionResult, "status" | "errorCode" | "usage" | "costUsd">): void {
+      if (status === "error" && usage === undefined && costUsd === undefined && UNBILLED.includes(errorCode)) return;
       usages.push(usage);
       costs.push(costUsd);
     },
-    get total() {
+    /** Omits a value that one child task did not report, because a partial sum would look like the total. */
+    get total(): Pick<ExecutionResult, "usage" | "costUsd"> {
       const usage = sumUsage(usages);
       const costUsd = sum(costs);
       return { ...(usage !== undefined && { usage }), ...(costUsd !== undefined && { costUsd }) };
@@ -38,7 +34,7 @@ function sumUsage(usages: readonly (NormalizedUsage | undefined)[]): NormalizedU
   return { inputTokens, outputTokens, ...Object.fromEntries(parts) };
 }
 
-/** Undefined when there is nothing to add up, or one of the numbers is not known. */
+/** The sum; undefined if there are no numbers or one of them is unknown. */
 function sum(numbers: readonly (number | undefined)[]): number | undefined {
   if (numbers.length === 0) return undefined;
   let total = 0;

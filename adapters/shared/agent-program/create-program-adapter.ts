@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import pRetry from "p-retry";
 import type {
   AdapterHealthStatus,
@@ -14,36 +14,36 @@ import type {
 } from "#contract";
 import { createConversation } from "#contract";
 import { type CallStore, createCallStore } from "../declared-tools/call-store.ts";
-import { type ToolTask, withDeclaredTools } from "../declared-tools/with-declared-tools.ts";
+import { runWithDeclaredTools, type ToolTask } from "../declared-tools/run-with-declared-tools.ts";
 import { MAX_TEXT_BYTES } from "../process/text-limit.ts";
-import type { AgentProgram, Ending, ProgramConnection, ProgramContext } from "./agent-program.ts";
-import { asks } from "./decide-call.ts";
+import type { AgentProgram, ConnectionResult, ProgramConnection, ProgramContext } from "./agent-program.ts";
+import { needsApproval } from "./decide-approval.ts";
 import { finishAnswer } from "./finish-answer.ts";
-import { notStarted } from "./not-started.ts";
+import { notStartedResult } from "./not-started-result.ts";
 import { type FoundConnection, findConnections, isUsable, type Probes, probeConnections, reportHealth } from "./preflight.ts";
-import { programSettingsSchema } from "./program-settings.ts";
 import { createRunningTasks } from "./running-tasks.ts";
-import { createSessionTotals, forgetOldTotals, type SessionTotals } from "./session-totals.ts";
-import { createTaskStory } from "./task-story.ts";
+import { createSessionTotals, removeOldTotals, type SessionTotals } from "./session-totals.ts";
+import { programSettingsSchema } from "./settings.ts";
+import { createTaskTimeline } from "./task-timeline.ts";
 
-/** How long a list of models is good for. */
+/** How long a list of models is cached. */
 const MODELS_KEPT_MS = 10 * 60_000;
 
-/** How long the programs that are being probed may take to end. */
+/** How long a shutdown waits for running probes. */
 const PROBE_STOP_LIMIT_MS = 2_000;
 
 interface Ready {
   context: ProgramContext;
   totals: SessionTotals;
   openCalls: CallStore;
-  /** As the last preflight found them; tasks go by this while the next one is under way. */
+  /** The result of the last preflight. Tasks use it while the next one is running. */
   found: readonly FoundConnection[];
   probes: Probes;
-  /** As the program told them last. */
-  models?: { told: Promise<string[] | null>; at: number };
+  /** The last list of models and the time of its request. */
+  models?: { list: Promise<string[] | null>; at: number };
 }
 
-/** Makes the adapter of an agent program: everything that is the same for all of them. */
+/** Creates the adapter of an agent program: connections, preflight, declared tools, the event log and the result of each task. */
 export function createProgramAdapter(program: AgentProgram): Required<ExecutionAdapter> & ModelLister & Paced {
   const running = createRunningTasks();
   const checks = new Set<Promise<unknown>>();
@@ -61,7 +61,7 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       const context = { ...host, settings: parsed, closed: closing.signal };
       const directory = path.join(dataDir, "sessions");
       const probes: Probes = { answered: new Map(), underway: new Map() };
-      await forgetOldTotals(directory);
+      await removeOldTotals(directory);
       ready = {
         context,
         totals: createSessionTotals(directory),
@@ -73,12 +73,12 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
 
     async shutdown() {
       const context = ready?.context;
-      const asked = ready?.probes.underway.values() ?? [];
+      const probes = ready?.probes.underway.values() ?? [];
       ready = null;
       closing.abort();
       await Promise.allSettled([running.stopAll(), ...checks]);
-      // Programs that were still starting end with the adapter; one that does not is not waited for.
-      await Promise.race([Promise.allSettled(asked), delay(PROBE_STOP_LIMIT_MS, undefined, { ref: false })]);
+      // `closing` stops the probes. The shutdown does not depend on a program that ignores it.
+      await withTimeout(Promise.allSettled(probes), PROBE_STOP_LIMIT_MS, () => {});
       if (context !== undefined) await Promise.all(program.connections.map((connection) => connection.close?.(context)));
     },
 
@@ -93,34 +93,34 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       const usable = ready?.found.filter(isUsable).map(({ connection }) => connection) ?? [];
       const [used, ...others] = usable.length > 0 ? usable : program.connections;
       if (used === undefined) throw new Error(`${program.provider} has no connections`);
-      // A task that asks goes to a connection that can.
-      const claimed = { ...used.capabilities, ...(ready !== null && used.claims?.(ready.context)) };
+      // A task that needs approvals uses a connection that supports them.
+      const claimed = { ...used.capabilities, ...(ready !== null && used.configuredCapabilities?.(ready.context)) };
       return { ...claimed, approvals: [used, ...others].some(({ capabilities }) => capabilities.approvals) };
     },
 
     async execute(request) {
-      const given = ready;
-      if (given === null) return notStarted(firstOf(program), "adapter_offline", notRunning(program));
-      return running.run(request.taskId, ({ signal }) => runTask(program, request, given, running.emit, signal));
+      const current = ready;
+      if (current === null) return notStartedResult(firstOf(program), "adapter_offline", notRunning(program));
+      return running.run(request.taskId, ({ signal }) => runTask(program, request, current, running.emit, signal));
     },
 
     async listModels() {
       if (ready === null || program.listModels === undefined) return null;
       const { models, context } = ready;
-      if (models !== undefined && Date.now() - models.at < MODELS_KEPT_MS) return await models.told;
-      const list = program.listModels;
-      const told = pRetry(() => list(context), { retries: 1, minTimeout: 200, shouldRetry: () => context.closed?.aborted !== true });
-      const asked = ready;
-      asked.models = { told, at: Date.now() };
-      checks.add(told);
+      if (models !== undefined && Date.now() - models.at < MODELS_KEPT_MS) return await models.list;
+      const { listModels } = program;
+      const list = pRetry(() => listModels(context), { retries: 1, minTimeout: 200, shouldRetry: () => context.closed?.aborted !== true });
+      const current = ready;
+      current.models = { list, at: Date.now() };
+      checks.add(list);
       try {
-        return await told;
+        return await list;
       } catch (error) {
-        // What failed is tried again.
-        delete asked.models;
+        // A failed request is not cached.
+        delete current.models;
         throw error;
       } finally {
-        checks.delete(told);
+        checks.delete(list);
       }
     },
 
@@ -133,15 +133,16 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
 async function checkProgram(program: AgentProgram, ready: Ready): Promise<AdapterHealthStatus> {
   const { context, probes } = ready;
   const found = findConnections(program, context);
-  await Promise.all([sweepOld(program, ready), probeConnections(found, context, probes)]);
+  await Promise.all([removeExpiredData(program, ready), probeConnections(found, context, probes)]);
   ready.found = found;
   return reportHealth(program, found, context);
 }
 
-/** Also those that nobody uses any more have kept something. What cannot be removed now hinders no task, and is tried again. */
-async function sweepOld({ connections }: AgentProgram, { context, openCalls }: Ready): Promise<void> {
-  const swept = await Promise.allSettled([openCalls.sweep(), ...connections.map((connection) => connection.sweep?.(context))]);
-  for (const end of swept) if (end.status === "rejected") context.logger.warn({ err: end.reason }, "what is too old cannot be removed");
+/** Includes connections that are no longer in use. The next health check tries again after a failure. */
+async function removeExpiredData({ connections }: AgentProgram, { context, openCalls }: Ready): Promise<void> {
+  const sweeps = await Promise.allSettled([openCalls.sweep(), ...connections.map((connection) => connection.sweep?.(context))]);
+  for (const sweep of sweeps)
+    if (sweep.status === "rejected") context.logger.warn({ err: sweep.reason }, "failed to remove expired session data");
 }
 
 async function runTask(
@@ -152,24 +153,25 @@ async function runTask(
   signal: AbortSignal,
 ): Promise<ExecutionResult> {
   const usable = found.filter(isUsable);
-  const used = usable.find(({ connection }) => obstacleTo(connection, given) === null);
+  const used = usable.find(({ connection }) => unsupportedReason(connection, given) === null);
   if (used === undefined) {
-    const reasons = found.map(({ connection, finding, probe }) => {
-      if ("missing" in finding) return `${connection.name}: ${finding.missing}`;
-      return `${connection.name}: ${probe?.ok === false ? probe.reason : obstacleTo(connection, given)}`;
+    const reasons = found.map(({ connection, lookup, probe }) => {
+      if ("missing" in lookup) return `${connection.name}: ${lookup.missing}`;
+      return `${connection.name}: ${probe?.ok === false ? probe.reason : unsupportedReason(connection, given)}`;
     });
     const errorCode = usable.length > 0 ? "adapter_error" : "adapter_offline";
-    return notStarted(firstOf(program), errorCode, `No connection to the runtime can carry this task. ${reasons.join(" ")}`);
+    const error = `No connection of the ${program.provider} adapter can run this task. ${reasons.join(" ")}`;
+    return notStartedResult(firstOf(program), errorCode, error);
   }
-  const { connection, finding } = used;
+  const { connection, lookup } = used;
   const startedAt = performance.now();
-  const request = context.settings.home === "user" ? inUserHome(given, context) : given;
+  const request = context.settings.home === "user" ? withUserHome(given, context) : given;
   const tooLong = new AbortController();
   const { taskId, message } = request;
   const { streaming } = connection.capabilities;
-  // Bridge records the events of connections that stream; the text of the others is in no event.
+  // Bridge records the conversation from the events. A connection that does not stream emits no text, so its conversation is recorded here.
   const conversation = createConversation(message, { wholeMessages: true });
-  const story = createTaskStory(
+  const timeline = createTaskTimeline(
     taskId,
     (event) => {
       if (!streaming) conversation.add(event);
@@ -179,17 +181,17 @@ async function runTask(
       streaming,
       maxBytes: MAX_TEXT_BYTES,
       onTooLong: () => tooLong.abort(),
-      onUntold: (content) => conversation.add({ type: "assistant.text", taskId, data: { content } }),
+      onUnstreamedText: (content) => conversation.add({ type: "assistant.text", taskId, data: { content } }),
     },
   );
   try {
     const stop = AbortSignal.any([signal, tooLong.signal]);
-    const task = { request, context, story, signal: stop, totals };
-    const run = (given: ToolTask): Promise<Ending> => connection.execute({ ...task, ...given }, finding.argv);
+    const task = { request, context, timeline, signal: stop, totals };
+    const run = (changed: ToolTask): Promise<ConnectionResult> => connection.execute({ ...task, ...changed }, lookup.argv);
     const host = { store: openCalls, logger: context.logger, reservedNames: connection.reservedToolNames ?? [] };
-    const ending = connection.hasOwnTools === true ? await run(task) : await withDeclaredTools(task, host, run);
+    const result = connection.hasOwnTools === true ? await run(task) : await runWithDeclaredTools(task, host, run);
     const { emptyAnswers } = connection;
-    const finished = finishAnswer(ending, { request, story, emptyAnswers });
+    const finished = finishAnswer(result, { request, timeline, emptyAnswers });
     const conversationMessages = conversation.messages();
     return {
       ...finished,
@@ -198,25 +200,26 @@ async function runTask(
       connection: connection.name,
     };
   } catch (error) {
-    // The story ends before the result, also in case of a bug.
-    story.close();
+    // No event may follow the result, even after a bug.
+    timeline.close();
     throw error;
   }
 }
 
-/** Why a connection cannot carry a request; null when it can. */
-function obstacleTo(connection: ProgramConnection, request: ExecutionRequest): string | null {
-  if (asks(request) && !connection.capabilities.approvals)
-    return 'it cannot ask before a tool call: dispatch with approvals "deny" or "allow".';
-  if ((request.tools?.length ?? 0) > 0 && !connection.capabilities.tools) return "it takes no tools: dispatch without them.";
-  return connection.obstacleTo?.(request) ?? null;
+/** Why a connection does not support a request; null if it does. */
+function unsupportedReason(connection: ProgramConnection, request: ExecutionRequest): string | null {
+  if (needsApproval(request) && !connection.capabilities.approvals)
+    return 'this connection does not support approvals. Set `approvals` to "deny" or "allow".';
+  if ((request.tools?.length ?? 0) > 0 && !connection.capabilities.tools)
+    return "this connection does not support declared tools. Omit `tools`.";
+  return connection.unsupportedReason?.(request) ?? null;
 }
 
-function inUserHome(request: ExecutionRequest, { env }: ProgramContext): ExecutionRequest {
+function withUserHome(request: ExecutionRequest, { env }: ProgramContext): ExecutionRequest {
   return { ...request, directories: { ...request.directories, home: env["HOME"] ?? homedir() } };
 }
 
 const notRunning = ({ provider }: AgentProgram): string => `The ${provider} adapter is not running.`;
 
-/** The connection that is tried first. */
+/** The connection that is named in the result of a task that does not start. */
 const firstOf = ({ connections: [first] }: AgentProgram): Connection => first?.name ?? "cli";

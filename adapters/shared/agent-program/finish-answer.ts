@@ -1,43 +1,43 @@
 import type { ExecutionRequest, TaskErrorCode } from "#contract";
 import { textLimitFailure } from "../process/text-limit.ts";
-import type { EmptyAnswers, Ending } from "./agent-program.ts";
-import type { TaskStory } from "./task-story.ts";
+import type { ConnectionResult, EmptyAnswers } from "./agent-program.ts";
+import type { TaskTimeline } from "./task-timeline.ts";
 
 /** The answer of a task and the facts that decide whether it is a success. */
 interface AnswerContext {
   request: Pick<ExecutionRequest, "outputStrategy">;
-  story: TaskStory;
+  timeline: TaskTimeline;
   /** Default: `after tools`. */
   emptyAnswers?: EmptyAnswers | undefined;
 }
 
 /** Failures that keep an answer: the partial text of a stopped task, and text that does not match the schema. */
-const answeredFailures: readonly (TaskErrorCode | undefined)[] = ["cancelled", "output_invalid"];
+const FAILURES_WITH_ANSWER: readonly (TaskErrorCode | undefined)[] = ["cancelled", "output_invalid"];
 
 /**
  * Ends the event log of a task and sets the output: the answer of a success, or the partial answer of a stopped task. An error text is never the output.
- * An empty answer is a failure if the runtime does not report why the model stopped.
+ * An empty answer of a success is handled as `EmptyAnswers` describes.
  */
-export function finishAnswer(given: Ending, context: AnswerContext): Ending {
-  const { story } = context;
-  if (given.status === "ok" && given.output !== undefined) story.settle(given.output);
-  story.close();
+export function finishAnswer(given: ConnectionResult, context: AnswerContext): ConnectionResult {
+  const { timeline } = context;
+  if (given.status === "ok" && given.output !== undefined) timeline.settleAnswer(given.output);
+  timeline.close();
   // Checked here, because the answer that the runtime reports can be what exceeds the limit.
-  const ending = story.isTooLong ? { ...given, ...textLimitFailure } : given;
-  const { answer } = story;
+  const ending = timeline.isTooLong ? { ...given, ...textLimitFailure } : given;
+  const { answer } = timeline;
   if (ending.status === "error")
-    return answeredFailures.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
+    return FAILURES_WITH_ANSWER.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
   const output = ending.output ?? answer;
   if (output.trim() !== "" || ending.outputs !== undefined || isAccepted(context)) return { ...ending, output };
   const { output: _, ...known } = ending;
-  return { ...known, status: "error", errorCode: "model_error", error: story.hasTools ? `${noAnswer} ${workStays}` : noAnswer };
+  return { ...known, status: "error", errorCode: "model_error", error: timeline.hasTools ? `${NO_ANSWER} ${CHANGES_REMAIN}` : NO_ANSWER };
 }
 
 /** A file is the answer of a task that writes one. */
-function isAccepted({ request, story, emptyAnswers = "after tools" }: AnswerContext): boolean {
+function isAccepted({ request, timeline, emptyAnswers = "after tools" }: AnswerContext): boolean {
   if (emptyAnswers === "accepted") return true;
-  return story.hasTools && (emptyAnswers === "after tools" || request.outputStrategy.type === "file");
+  return timeline.hasTools && (emptyAnswers === "after tools" || request.outputStrategy.type === "file");
 }
 
-const noAnswer = "The runtime ended without an answer and does not report why: the model may have refused the task.";
-const workStays = "Changes that its tools made are not undone.";
+const NO_ANSWER = "The runtime ended without an answer and does not report why. The model may have refused the task.";
+const CHANGES_REMAIN = "Changes that its tools made are not undone.";

@@ -1,6 +1,6 @@
 /**
- * The names under which programs know the MCP servers of a task, in the order of the servers. Names of tools are made of them, and `__` parts
- * these: so they hold letters, digits, `-` and single `_` within, and no two are alike. `reserved` are names that the program keeps to itself.
+ * Returns unique names of the MCP servers of a task for a program, in the order of the servers. Programs build tool names from them, separated by `__`,
+ * so a name has only letters, digits, `-` and single `_` between them. `reserved` are names that the program uses itself.
  */
 export function mcpServerNames(servers: readonly { name: string }[], reserved: Iterable<string> = []): string[] {
   const taken = new Set(reserved);

@@ -1,47 +1,47 @@
 import { realpathSync, statSync } from "node:fs";
-import { estimateTimeoutSeconds } from "bridge-council";
+import { withTimeout } from "@hak2i/async-kit";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
 import { sandboxStep } from "../process/sandbox-step.ts";
-import type { AgentProgram, Finding, Probe, ProgramConnection, ProgramContext } from "./agent-program.ts";
+import type { AgentProgram, Probe, ProgramConnection, ProgramContext, ProgramLookup } from "./agent-program.ts";
 
 /**
- * How long a health check, which has 15 s in all, waits for the connections, all at the same time, and then for the credentials. A program that
- * starts more slowly goes on starting, and a later check gets its answer.
+ * How long a health check waits for the probes of all connections in parallel, and then for the credentials. A health check may take 15 s in total. The
+ * probe of a slower program continues, and a later check uses its answer.
  */
 const PROBES_LIMIT_MS = 10_000;
 const CREDENTIALS_LIMIT_MS = 4_000;
 
-/** A connection as it was found. */
+/** A connection with the result of its lookup and its probe. */
 export interface FoundConnection {
   connection: ProgramConnection;
-  finding: Finding;
-  /** Null until it has been tried. */
+  lookup: ProgramLookup;
+  /** Null before the first probe. */
   probe: { ok: true; probe: Probe } | { ok: false; reason: string } | null;
 }
 
-/** Looks for the programs of all connections that the settings allow; starts nothing. */
+/** Looks up the programs of all connections that the settings allow. Starts no process. */
 export function findConnections({ connections }: AgentProgram, context: ProgramContext): FoundConnection[] {
   const { connection: only } = context.settings;
   const allowed = only === undefined ? connections : connections.filter(({ name }) => name === only);
-  return allowed.map((connection) => ({ connection, finding: connection.find(context), probe: null }));
+  return allowed.map((connection) => ({ connection, lookup: connection.find(context), probe: null }));
 }
 
-/** What is known of programs, by the identity of their files. */
+/** The probes of programs, by the identity of their files. */
 export interface Probes {
   answered: Map<string, Probe>;
-  /** Programs that have not answered yet. */
+  /** Probes that are still running. */
   underway: Map<string, Promise<Probe>>;
 }
 
-/** Starts the programs that were found, each in its own time; what has not changed since it last answered is not asked again. */
+/** Probes the programs in parallel. A program whose files have not changed since its last answer is not started again. */
 export async function probeConnections(found: readonly FoundConnection[], context: ProgramContext, probes: Probes): Promise<void> {
   await Promise.all(
     found.map(async (entry) => {
-      if ("missing" in entry.finding) return;
-      const { argv } = entry.finding;
+      if ("missing" in entry.lookup) return;
+      const { argv } = entry.lookup;
       const key = `${entry.connection.name}\0${argv.map(identityOf).join("\0")}`;
       try {
-        // What no file stands for changes without a trace on this machine.
+        // A connection without a program, such as an API, can change at any time, so its answer is not cached.
         const known = argv.length === 0 ? undefined : probes.answered.get(key);
         const probe =
           known ??
@@ -58,12 +58,12 @@ export async function probeConnections(found: readonly FoundConnection[], contex
   );
 }
 
-const STARTING = `It is still starting: it has not answered within ${PROBES_LIMIT_MS / 1000} s. Bridge looks again.`;
+const STARTING = `The program is still starting: no answer within ${PROBES_LIMIT_MS / 1000} s. Bridge checks again.`;
 
-/** Asks a program, unless it is being asked already. */
+/** Starts a probe, or returns the one that is running. */
 function startProbe(key: string, probe: () => Promise<Probe>, { answered, underway }: Probes): Promise<Probe> {
-  const asked = underway.get(key);
-  if (asked !== undefined) return asked;
+  const running = underway.get(key);
+  if (running !== undefined) return running;
   const started = Promise.resolve()
     .then(probe)
     .then((answer) => {
@@ -72,48 +72,50 @@ function startProbe(key: string, probe: () => Promise<Probe>, { answered, underw
     })
     .finally(() => underway.delete(key));
   underway.set(key, started);
-  // A check that no longer waits is no reason for an unhandled rejection.
+  // The check may have stopped waiting, and an unhandled rejection would crash Bridge.
   started.catch(() => {});
   return started;
 }
 
-/** A connection that tasks can use: not missing, and not known to fail. */
-export const isUsable = (entry: FoundConnection): entry is FoundConnection & { finding: { argv: readonly string[] } } =>
-  "argv" in entry.finding && entry.probe?.ok !== false;
+/** True if tasks can use the connection: its program exists, and its probe has not failed. */
+export const isUsable = (entry: FoundConnection): entry is FoundConnection & { lookup: { argv: readonly string[] } } =>
+  "argv" in entry.lookup && entry.probe?.ok !== false;
 
-const places = ["primary connection", "secondary connection", "tertiary connection"] as const;
+const CONNECTION_STEPS = ["primary connection", "secondary connection", "tertiary connection"] as const;
 
-/** Tells the preflight step by step, in its fixed order: connections, authentication, several agents, timeout, sandbox. */
+/** Reports the steps of the preflight in their fixed order: connections, authentication, multi-agent capability, timeout, sandbox. */
 export async function reportHealth(
   program: AgentProgram,
   found: readonly FoundConnection[],
   context: ProgramContext,
 ): Promise<AdapterHealthStatus> {
-  const steps: PreflightStep[] = found.map((entry, index) => ({ step: places[index] ?? "further connection", ...describe(entry) }));
+  const steps: PreflightStep[] = found.map((entry, index) => ({
+    step: CONNECTION_STEPS[index] ?? "further connection",
+    ...describe(entry),
+  }));
   const used = found.find(isUsable);
   if (used === undefined) {
     const detail =
       steps.length === 0
-        ? `${program.provider} has no connection ${context.settings.connection}.`
+        ? `The ${program.provider} adapter has no connection "${context.settings.connection}".`
         : steps.map((step) => step.detail).join(" ");
     return { status: "offline", connection: null, version: null, detail, preflight: steps };
   }
-  const credentials = await within(CREDENTIALS_LIMIT_MS, program.findCredentials(used.connection.name, used.finding.argv, context)).catch(
-    (error: unknown) => ({ ok: false, detail: `Whether there are credentials is not known. ${reasonOf(error)}` }),
+  const credentials = await within(CREDENTIALS_LIMIT_MS, program.findCredentials(used.connection.name, used.lookup.argv, context)).catch(
+    (error: unknown) => ({ ok: false, detail: `The credentials could not be checked. ${reasonOf(error)}` }),
   );
   steps.push({ step: "authentication", ...credentials });
-  // A council works with every runtime, so this step cannot fail: it only describes.
+  // A council works with every runtime, so this step is informational and cannot fail.
   const multiAgent = used.connection.multiAgent ?? program.multiAgent;
   steps.push({
     step: "multi-agent capability",
     ok: true,
-    detail: `${multiAgent.replace(/\.$/, "")}. Councils do not use it: each role of a council is a task of its own.`,
+    detail: `${multiAgent.replace(/\.$/, "")}. Councils do not use it: each role of a council runs as a separate task.`,
   });
-  const seconds = estimateTimeoutSeconds({ files: 10 }, "standard", program.timeoutMultiplier);
   steps.push({
     step: "timeout",
     ok: true,
-    detail: `Estimate for one answer in a council: ${seconds} s for a scope of 10 files at intensity standard. The multiplier of this runtime is ${program.timeoutMultiplier}.`,
+    detail: `Estimated time limits are multiplied by ${program.timeoutMultiplier} for this runtime.`,
   });
   steps.push(...sandboxStep(context.sandbox));
   return {
@@ -125,13 +127,13 @@ export async function reportHealth(
   };
 }
 
-function describe({ connection, finding, probe }: FoundConnection): { ok: boolean; detail: string } {
-  if ("missing" in finding) return { ok: false, detail: `${connection.name}: ${finding.missing}` };
+function describe({ connection, lookup, probe }: FoundConnection): { ok: boolean; detail: string } {
+  if ("missing" in lookup) return { ok: false, detail: `${connection.name}: ${lookup.missing}` };
   if (probe?.ok === false) return { ok: false, detail: `${connection.name}: ${probe.reason}` };
-  return { ok: true, detail: `${connection.name}: ${probe?.probe.detail ?? "not tried yet"}` };
+  return { ok: true, detail: `${connection.name}: ${probe?.probe.detail ?? "not probed yet"}` };
 }
 
-/** A file that is replaced by an update has another identity. */
+/** Identifies the file of an argument. An update of the program changes the identity. */
 function identityOf(argument: string): string {
   if (!argument.startsWith("/")) return argument;
   try {
@@ -143,15 +145,10 @@ function identityOf(argument: string): string {
   }
 }
 
-/** Work that goes on beyond its limit is no longer waited for. */
-async function within<T>(limitMs: number, work: Promise<T>, words = `There was no answer within ${limitMs / 1000} s.`): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(words)), limitMs);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** Rejects when the limit is over. The work continues. */
+const within = <T>(limitMs: number, work: Promise<T>, message = `No answer within ${limitMs / 1000} s.`): Promise<T> =>
+  withTimeout(work, limitMs, () => {
+    throw new Error(message);
+  });
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

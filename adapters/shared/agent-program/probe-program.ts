@@ -6,33 +6,33 @@ import { type ProcessEnd, type ProcessOptions, runProcess } from "../process/run
 import type { ProgramContext } from "./agent-program.ts";
 import { probeLimitMs } from "./probe-limit.ts";
 
-/** For questions that take longer than a program's version. */
+/** Limit of probes that take longer than `--version`. */
 export const LONG_PROBE_LIMIT_MS = 20_000;
 
-/** What a probe needs to know. */
+/** The parts of the context that a probe uses. */
 export type ProbeContext = Pick<ProgramContext, "dataDir" | "sandbox" | "onOrphansKilled" | "closed"> & {
   settings?: Pick<ProgramContext["settings"], "probeSeconds">;
 };
 
-/** What a program answered. */
+/** The output of a probe and how its process ended. */
 export interface ProbeAnswer {
   end: ProcessEnd;
   stdout: string;
 }
 
-/** How to ask a program. */
+/** The command of a probe and its options. */
 export interface ProbeCall extends Pick<ProcessOptions, "argv" | "env"> {
   input?: ProcessOptions["input"];
   onLine?(line: string): void;
-  /** Default: one that all probes of the adapter share and no task sees. */
+  /** Default: a home that the probes of the adapter share and no task sees. */
   home?: string;
-  /** Default: the one of the operator, or of the machine. */
+  /** Default: `probeLimitMs`. */
   limitMs?: number;
   /** Stops the probe before its limit. */
   signal?: AbortSignal;
 }
 
-/** Runs a program to ask it something about itself, in directories of the probe's own; rejects when it does not start or takes too long. */
+/** Runs a program in directories of the probe, for example to read its version. Rejects if it does not start or exceeds the limit. */
 export async function probeProgram(
   { dataDir, sandbox, onOrphansKilled, closed, settings = {} }: ProbeContext,
   { limitMs = probeLimitMs(settings), signal, ...call }: ProbeCall,
@@ -51,7 +51,7 @@ export async function probeProgram(
       taskId: `probe/${id}`,
       tmp,
       home: call.home ?? ownHome,
-      // Some programs look for their caches wherever the adapter has told them to.
+      // An adapter can place the caches of its program anywhere in the data directory.
       workspace: dataDir,
       sandbox,
       input: call.input ?? "",
@@ -72,7 +72,7 @@ export async function probeProgram(
   }
 }
 
-/** The version in what a program prints for `--version`; rejects when it prints none. */
+/** The version that a program prints for `--version`. Rejects if it prints none. */
 export async function probeVersion(
   context: ProbeContext,
   argv: readonly string[],
@@ -82,6 +82,6 @@ export async function probeVersion(
   const { end, stdout } = await probeProgram(context, { argv: [...argv, "--version"], env, ...limits });
   const version = /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0];
   if (end.exitCode !== 0 || version === undefined)
-    throw new Error(`${argv.join(" ")} --version does not tell a version: ${`${stdout} ${end.stderr}`.trim().slice(0, 500)}`);
+    throw new Error(`${argv.join(" ")} --version prints no version: ${`${stdout} ${end.stderr}`.trim().slice(0, 500)}`);
   return version;
 }

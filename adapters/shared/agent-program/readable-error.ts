@@ -1,17 +1,17 @@
-/** Deeper JSON, and longer lists, of an error stay as they are. */
+/** Objects that are nested deeper stay JSON. */
 const MAX_DEPTH = 4;
 
-/** Fields in which programs and vendors put their words, the most telling first. */
-const wordFields = ["message", "details", "detail", "description", "reason"] as const;
+/** Fields that programs and vendors use for an error message, the most specific first. */
+const MESSAGE_FIELDS = ["message", "details", "detail", "description", "reason"] as const;
 
-/** Rewrites the JSON object in the words of an error, such as `Internal error {"details":"no key"}`, as `Internal error: no key`. Other words stay as they are. */
-export function readableError(words: string): string {
-  const start = words.indexOf("{");
-  const end = words.lastIndexOf("}");
-  const value = start < 0 ? undefined : parseObject(words.slice(start, end + 1));
-  if (value === undefined) return words;
-  const before = words.slice(0, start).trimEnd();
-  const after = words.slice(end + 1);
+/** Replaces the JSON object in an error message by its own message: `Internal error {"details":"no key"}` becomes `Internal error: no key`. */
+export function readableError(message: string): string {
+  const start = message.indexOf("{");
+  const end = message.lastIndexOf("}");
+  const value = start < 0 ? undefined : parseObject(message.slice(start, end + 1));
+  if (value === undefined) return message;
+  const before = message.slice(0, start).trimEnd();
+  const after = message.slice(end + 1);
   const { text, fields } = describe(value, 0);
   const notes = fields.length === 0 ? "" : `(${fields.join(", ")})`;
   if (text === "") return `${before === "" ? fields.join(", ") : `${before} ${notes}`.trimEnd()}${after}`;
@@ -20,7 +20,7 @@ export function readableError(words: string): string {
 }
 
 interface Description {
-  /** The words of the object; empty when it has none. */
+  /** The message of the object; empty if it has none. */
   text: string;
   /** Its other fields, as `name: value`. */
   fields: string[];
@@ -29,14 +29,14 @@ interface Description {
 function describe(object: Record<string, unknown>, depth: number): Description {
   const { error } = object;
   if (isObject(error) && depth < MAX_DEPTH) return describe(error, depth + 1);
-  const words = [...wordFields, "error"].find((name) => typeof object[name] === "string" && object[name] !== "");
+  const messageField = [...MESSAGE_FIELDS, "error"].find((name) => typeof object[name] === "string" && object[name] !== "");
   const fields = Object.entries(object).flatMap(([name, value]) =>
-    name === words || value === null || value === "" ? [] : [`${name}: ${plain(value, depth)}`],
+    name === messageField || value === null || value === "" ? [] : [`${name}: ${formatValue(value, depth)}`],
   );
-  return { text: words === undefined ? "" : readableError(object[words] as string), fields };
+  return { text: messageField === undefined ? "" : readableError(object[messageField] as string), fields };
 }
 
-function plain(value: unknown, depth: number): string {
+function formatValue(value: unknown, depth: number): string {
   if (typeof value !== "object" || value === null) return String(value);
   if (!isObject(value) || depth >= MAX_DEPTH) return JSON.stringify(value);
   const { text, fields } = describe(value, depth + 1);

@@ -1,66 +1,63 @@
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
-import { type ProcessEnd, type ProcessOptions, processLimits, runProcess } from "../process/run-process.ts";
-import type { Ending, ProgramTask } from "./agent-program.ts";
-import type { TaskStory } from "./task-story.ts";
+import { JSON_OUTPUT_LIMITS, type ProcessEnd, type ProcessOptions, runProcess } from "../process/run-process.ts";
+import type { ConnectionResult, ProgramTask } from "./agent-program.ts";
+import type { TaskTimeline } from "./task-timeline.ts";
 
-/**
- * What a line of a program means for its task. `known` adds to what the end of the task will tell; `ended` is the runtime's own verdict,
- * the first of which decides.
- */
+/** What one line of a program's output means for its task. */
 export type Step =
   | { kind: "text"; text: string }
-  /** The message under way has come to its end: its text stays. */
+  /** The current message is complete, so its text stays. */
   | { kind: "kept" }
-  /** The text of the message under way is thrown away. */
+  /** The runtime withdrew the text of the current message. */
   | { kind: "discarded"; reason: string }
-  /** The program repeats the last part of its answer. */
+  /** The runtime repeats the last part of its answer. */
   | { kind: "confirmed"; text: string }
   | { kind: "tool.invoked"; toolCallId: string; toolName: string; input: unknown }
   | { kind: "tool.completed"; toolCallId: string; output: unknown; isError: boolean; toolName?: string }
   | { kind: "progress"; data: Record<string, unknown> }
-  | { kind: "known"; facts: Omit<Partial<Ending>, "status"> }
-  | { kind: "ended"; ending: Verdict };
+  /** Fields of the result. */
+  | { kind: "facts"; facts: Omit<Partial<ConnectionResult>, "status"> }
+  /** The outcome that the runtime reports. The first one counts. */
+  | { kind: "ended"; outcome: Outcome };
 
-/** How a task went. */
-export type Verdict = Pick<Ending, "status" | "errorCode" | "error">;
+/** The outcome of a task. */
+export type Outcome = Pick<ConnectionResult, "status" | "errorCode" | "error">;
 
-/** Reads one JSON line at a time; keeps what it must remember between lines. Pure but for that memory. */
+/** Converts one JSON line into steps. It may keep state between lines. */
 export type LineReader = (line: Record<string, unknown>) => readonly Step[];
 
-/** How to run a program that tells its story in JSON lines. */
+/** How to run a program that reports its events in JSON lines. */
 export interface ProgramCall {
   argv: readonly string[];
-  /** The whole environment but for HOME, TMPDIR and the marker. */
+  /** The whole environment, except HOME, TMPDIR and the task marker. */
   env: Readonly<Record<string, string>>;
   input: ProcessOptions["input"];
-  /** Absent: a pipe. */
+  /** Default: a pipe. */
   stdout?: NonNullable<ProcessOptions["stdout"]>;
-  /** Where it starts. Absent: where the task works. */
+  /** The working directory. Default: the one of the task. */
   cwd?: string;
   read: LineReader;
-  /** What the exit means where no line told the end; null: a crash. */
-  explainExit?(end: ProcessEnd): Verdict | null;
-  /** How long a program that has told its end may take to exit; then it is stopped, and what it told stands. */
+  /** The outcome of a program that exited without reporting one; null: it crashed. */
+  explainExit?(end: ProcessEnd): Outcome | null;
+  /** How long a program may take to exit after it reported the outcome. After that it is stopped, and the outcome stays. */
   exitAfterEndMs?: number;
 }
 
-/** A story in JSON costs a multiple of its text, so it may be longer than a program's plain output. */
-const stdoutBytes = 8 * processLimits.stdoutBytes;
 const EXIT_AFTER_END_MS = 5_000;
 
-/** Runs a program for one task, tells its story, and says how it ended. */
-export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<Ending> {
-  const { request, context, story, signal } = task;
+/** Runs a program for one task, records its steps in the timeline, and returns the result. */
+export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<ConnectionResult> {
+  const { request, context, timeline, signal } = task;
   const stop = new AbortController();
   let exitTimer: NodeJS.Timeout | undefined;
-  let facts: Omit<Partial<Ending>, "status"> = {};
-  let told = null as Verdict | null;
+  let facts: Omit<Partial<ConnectionResult>, "status"> = {};
+  let reported = null as Outcome | null;
 
   const take = (step: Step): void => {
-    if (step.kind === "known") facts = { ...facts, ...step.facts };
-    else if (step.kind !== "ended") tellStep(story, step);
-    else if (told === null && !signal.aborted) {
-      told = step.ending;
+    if (step.kind === "facts") facts = { ...facts, ...step.facts };
+    else if (step.kind !== "ended") applyStep(timeline, step);
+    else if (reported === null && !signal.aborted) {
+      reported = step.outcome;
       exitTimer = setTimeout(() => stop.abort(), call.exitAfterEndMs ?? EXIT_AFTER_END_MS);
     }
   };
@@ -76,41 +73,40 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
     workspace: request.directories.workspace,
     sandbox: context.sandbox,
     onLine(line) {
-      task.offeredTools?.heard();
+      task.offeredTools?.noteOutput();
       const object = parseObject(line);
-      if (object === null)
-        context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "the program wrote a line that is no JSON");
+      if (object === null) context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "program output is not JSON");
       else for (const step of call.read(object)) take(step);
     },
     signal: AbortSignal.any([signal, stop.signal]),
-    limits: { stdoutBytes },
+    limits: JSON_OUTPUT_LIMITS,
   }).finally(() => clearTimeout(exitTimer));
 
   reportOrphans(task, end);
-  return { ...facts, ...verdict(task, call, end, told) };
+  return { ...facts, ...outcomeOf(task, call, end, reported) };
 }
 
-/** Tells what happened, as part of the story of its task. */
-export function tellStep(story: TaskStory, step: Exclude<Step, { kind: "known" | "ended" }>): void {
-  if (step.kind === "text") story.say(step.text);
-  else if (step.kind === "kept") story.keep();
-  else if (step.kind === "discarded") story.discard(step.reason);
-  else if (step.kind === "confirmed") story.confirm(step.text);
-  else if (step.kind === "tool.invoked") story.invokeTool(step.toolCallId, step.toolName, step.input);
-  else if (step.kind === "tool.completed") story.completeTool(step.toolCallId, step.output, step.isError, step.toolName);
-  else story.progress(step.data);
+/** Records a step in the timeline of its task. */
+export function applyStep(timeline: TaskTimeline, step: Exclude<Step, { kind: "facts" | "ended" }>): void {
+  if (step.kind === "text") timeline.appendText(step.text);
+  else if (step.kind === "kept") timeline.keepText();
+  else if (step.kind === "discarded") timeline.discardText(step.reason);
+  else if (step.kind === "confirmed") timeline.confirmLastPart(step.text);
+  else if (step.kind === "tool.invoked") timeline.startTool(step.toolCallId, step.toolName, step.input);
+  else if (step.kind === "tool.completed") timeline.finishTool(step.toolCallId, step.output, step.isError, step.toolName);
+  else timeline.reportProgress(step.data);
 }
 
-/** Says how many processes outlived their task. */
+/** Counts and logs the processes that outlived their task. */
 export function reportOrphans({ request, context }: Pick<ProgramTask, "request" | "context">, end: ProcessEnd): void {
   if (end.orphansLeft > 0)
-    context.logger.warn({ taskId: request.taskId, processes: end.orphansLeft }, "processes of the task could not be killed");
+    context.logger.warn({ taskId: request.taskId, processes: end.orphansLeft }, "failed to kill processes of the task");
   if (end.orphansKilled > 0) context.onOrphansKilled(end.orphansKilled);
 }
 
-/** What decides: a limit, what the program told, what its exit means. Never the exit code alone. */
-function verdict({ signal }: ProgramTask, call: ProgramCall, end: ProcessEnd, told: Verdict | null): Verdict {
-  const decided = stopFailure(end, { ...processLimits, stdoutBytes }) ?? told;
+/** The first of: an exceeded limit, the reported outcome, the meaning of the exit. A program can fail with exit code 0, so the code alone does not decide. */
+function outcomeOf({ signal }: ProgramTask, call: ProgramCall, end: ProcessEnd, reported: Outcome | null): Outcome {
+  const decided = stopFailure(end, JSON_OUTPUT_LIMITS) ?? reported;
   if (decided !== null) return decided;
   const explained = signal.aborted ? undefined : call.explainExit?.(end);
   return explained ?? exitFailure(end);

@@ -1,24 +1,16 @@
-import type { ExecutionAdapter, ExecutionEventListener, ExecutionResult } from "#contract";
+import type { AdapterEvent, ExecutionEventListener, ExecutionResult } from "#contract";
 
-/** The tasks of an adapter while they run, and whoever listens to them: what is the same in every adapter. */
-export interface RunningTasks extends Required<Pick<ExecutionAdapter, "cancel" | "onEvent" | "offEvent">> {
-  /** Tells every listener. */
-  emit: ExecutionEventListener;
-  /** Runs a task under its id; its controller is aborted when the task is to stop. */
-  run(taskId: string, task: (controller: AbortController) => Promise<ExecutionResult>): Promise<ExecutionResult>;
-  /** Stops all of them, and resolves when they are gone. */
-  stopAll(): Promise<void>;
-}
-
-/** Keeps account of running tasks. */
-export function createRunningTasks(): RunningTasks {
+/** Tracks the running tasks and the event listeners of an adapter. */
+export function createRunningTasks() {
   const listeners = new Set<ExecutionEventListener>();
   const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
   return {
-    emit(event) {
+    /** Passes an event to all listeners. */
+    emit(event: AdapterEvent): void {
       for (const listener of listeners) listener(event);
     },
-    async run(taskId, task) {
+    /** Runs a task under its id. Its controller is aborted to stop it. */
+    async run(taskId: string, task: (controller: AbortController) => Promise<ExecutionResult>): Promise<ExecutionResult> {
       const controller = new AbortController();
       const done = task(controller);
       running.set(taskId, { controller, done });
@@ -28,16 +20,17 @@ export function createRunningTasks(): RunningTasks {
         running.delete(taskId);
       }
     },
-    async stopAll() {
+    /** Stops all tasks. Resolves when they have ended. */
+    async stopAll(): Promise<void> {
       for (const { controller } of running.values()) controller.abort();
       await Promise.allSettled([...running.values()].map(({ done }) => done));
     },
-    async cancel(taskHandle) {
+    async cancel(taskHandle: string): Promise<boolean> {
       const task = running.get(taskHandle);
       task?.controller.abort();
       return task !== undefined;
     },
-    onEvent: (listener) => void listeners.add(listener),
-    offEvent: (listener) => void listeners.delete(listener),
+    onEvent: (listener: ExecutionEventListener): void => void listeners.add(listener),
+    offEvent: (listener: ExecutionEventListener): void => void listeners.delete(listener),
   };
 }

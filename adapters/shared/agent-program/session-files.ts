@@ -3,9 +3,9 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { z } from "zod";
 
-/** Stores facts about sessions, one small file each. They are outside the agents' homes, so that a task cannot change them. */
+/** Stores data of sessions, one file each, outside the agents' homes, so that a task cannot change it. */
 export interface SessionFiles<T> {
-  /** Null when nothing is known about the session. `home` tells sessions of the same id apart. */
+  /** Null if nothing is stored for the session. `home` distinguishes sessions with the same id. */
   read(home: string, session: string): Promise<T | null>;
   write(home: string, session: string, value: T): Promise<void>;
   forget(home: string, session: string): Promise<void>;

@@ -4,17 +4,17 @@ import { removeOldFiles } from "./remove-old-files.ts";
 import { createSessionFiles, type SessionFiles } from "./session-files.ts";
 
 const totalSchema = z.object({ usage: normalizedUsageSchema.optional(), costUsd: z.number().nonnegative().optional() });
-/** What a session has used up in all its tasks. */
+/** The usage and cost of all tasks of a session. */
 export type SessionTotal = z.infer<typeof totalSchema>;
 
-/** Sessions that nobody has gone on with for so long are forgotten: the next task's usage is then unknown, not wrong. */
+/** How long the total of an unused session is kept. Without it, the usage of the session's next task is unknown. */
 const KEPT_MS = 30 * 24 * 3600 * 1000;
 
-/** Remembers running totals of sessions, because some runtimes count a session where Bridge tells of a task. */
+/** Stores the totals of sessions, because some runtimes report usage per session and Bridge reports it per task. */
 export type SessionTotals = Pick<SessionFiles<SessionTotal>, "read" | "write">;
 
-/** Keeps the totals as one small file a session. */
+/** Stores one file per session in the directory. */
 export const createSessionTotals = (directory: string): SessionTotals => createSessionFiles(directory, totalSchema);
 
-/** Removes the totals of sessions that have not been used for 30 days. */
-export const forgetOldTotals = (directory: string, now?: number): Promise<void> => removeOldFiles(directory, KEPT_MS, now);
+/** Removes the totals of sessions that were last used more than 30 days ago. */
+export const removeOldTotals = (directory: string, now?: number): Promise<void> => removeOldFiles(directory, KEPT_MS, now);

@@ -1,7 +1,7 @@
-/** The longest name of a tool that every vendor takes. */
+/** Maximum length of a tool name that all vendors accept. */
 const MAX_LENGTH = 64;
 
-/** Finds names for tools, of characters that every vendor takes, no two of them alike and none of them `reserved`. */
+/** Creates a function that converts tool names to unique names that all vendors accept and that are not `reserved`. */
 export function createToolNames(reserved: Iterable<string> = [], maxLength = MAX_LENGTH): (name: string) => string {
   const taken = new Set(reserved);
   return (given) => {

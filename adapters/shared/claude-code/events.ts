@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
-import type { LineReader, Step, Verdict } from "../agent-program/run-program.ts";
-import { type ModelUsage, type ResultLine, readVerdict, resultSchema } from "./verdict.ts";
+import type { LineReader, Outcome, Step } from "../agent-program/run-program.ts";
+import { type ModelUsage, type ResultLine, readVerdict, resultSchema } from "./result-line.ts";
 
 const blockSchema = z.union([
   z.object({ type: z.literal("text"), text: z.string() }),
@@ -148,7 +148,7 @@ function readSystem(line: SystemLine): Step[] {
         .parse(line["mcp_servers"])
         .flatMap(({ name, status }) => (status === "failed" ? [name] : []));
       return [
-        { kind: "known", facts: { resumeToken: line.session_id, ...(line.model === undefined ? {} : { model: line.model }) } },
+        { kind: "facts", facts: { resumeToken: line.session_id, ...(line.model === undefined ? {} : { model: line.model }) } },
         // A task goes on without them.
         ...(failedMcpServers.length === 0 ? [] : [{ kind: "progress", data: { failedMcpServers } } as const]),
       ];
@@ -177,15 +177,15 @@ function readSystem(line: SystemLine): Step[] {
   }
 }
 
-function readResult(line: ResultLine, verdict: Verdict, answered: boolean): Step[] {
+function readResult(line: ResultLine, verdict: Outcome, answered: boolean): Step[] {
   const { result = "", structured_output: outputs } = line;
   return [
     // The result is the last part of the answer. Structured output is one only where the model has said nothing.
     ...(verdict.status === "ok" && result !== "" && !(answered && outputs !== undefined)
       ? [{ kind: "confirmed", text: result } as const]
       : []),
-    { kind: "known", facts: { ...spent(line), ...(outputs === undefined ? {} : { outputs }) } },
-    { kind: "ended", ending: verdict },
+    { kind: "facts", facts: { ...spent(line), ...(outputs === undefined ? {} : { outputs }) } },
+    { kind: "ended", outcome: verdict },
   ];
 }
 

@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { Credentials, ProgramContext } from "../agent-program/agent-program.ts";
 import { probeProgram } from "../agent-program/probe-program.ts";
 import { claudeEnvironment } from "./environment.ts";
-import { loginAdvice } from "./verdict.ts";
+import { loginAdvice } from "./result-line.ts";
 
 const statusSchema = z.object({ loggedIn: z.boolean(), authMethod: z.string(), apiProvider: z.string() });
 
 /** Asks the program whether it has credentials, in the home that tasks have; whether they are valid only the model's vendor knows. */
-export async function askLogin(argv: readonly string[], context: ProgramContext, homeSetting: string): Promise<Credentials> {
+export async function checkLogin(argv: readonly string[], context: ProgramContext, homeSetting: string): Promise<Credentials> {
   const home = context.settings.home === "user" ? context.env["HOME"] : undefined;
   try {
     const call = { argv: [...argv, "auth", "status"], env: claudeEnvironment(context), ...(home === undefined ? {} : { home }) };

@@ -1,5 +1,5 @@
 import type { ExecutionRequest } from "#contract";
-import { allowedTools, settingsFor, toolsFor } from "./rights.ts";
+import { allowedTools, settingsFor, toolsFor } from "./permissions.ts";
 import { commonFlags, filesIn } from "./task-files.ts";
 
 /** Options of the Claude Agent SDK that hold a task to its rights, whoever runs the SDK: the same as over `cli`. */

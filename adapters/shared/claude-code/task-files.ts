@@ -2,7 +2,7 @@ import path from "node:path";
 import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ExecutionRequest } from "#contract";
 import { mcpConfig } from "./mcp-config.ts";
-import { serversFor } from "./rights.ts";
+import { serversFor } from "./permissions.ts";
 
 /** Files that hold what an argument list must not: other users of the machine can read it, and one argument ends at 128 KiB. */
 export interface TaskFiles {

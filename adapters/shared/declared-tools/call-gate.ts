@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { TaskStory } from "../agent-program/task-story.ts";
+import type { TaskTimeline } from "../agent-program/task-timeline.ts";
 import type { OpenCall } from "./open-calls.ts";
 
 /** How long the program must write nothing before Bridge ends its turn. Tools of one answer start one after another, and some programs do not report them in advance. */
@@ -29,11 +29,11 @@ const tooMuch: CallAnswer = {
 /** Collects the calls of declared tools, and ends the program's turn after them. */
 export interface CallGate {
   /** The event log for the program. It drops the program's own events of declared tools, because the gate emits them. */
-  story: TaskStory;
+  timeline: TaskTimeline;
   /** Records a call. Resolves when the program needs an answer to continue, or when the gate closes. */
   call(toolName: string, input: unknown): Promise<CallAnswer>;
   /** Reports that the program has written something. */
-  heard(): void;
+  noteOutput(): void;
   /** Aborted when the turn must end. */
   turnOver: AbortSignal;
   /** All calls so far, in their order. */
@@ -45,7 +45,7 @@ export interface CallGate {
  * Opens the gate of one task. A call gets no result, so that the program does not ask its model to go on. When it is silent, and no other tool of the
  * turn is running, the turn is over. `isDeclared` recognizes the program's own names of the declared tools.
  */
-export function createCallGate(story: TaskStory, isDeclared: (toolName: string) => boolean): CallGate {
+export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: string) => boolean): CallGate {
   const turn = new AbortController();
   const calls: OpenCall[] = [];
   const held = new Set<(answer: CallAnswer) => void>();
@@ -72,54 +72,54 @@ export function createCallGate(story: TaskStory, isDeclared: (toolName: string) 
   };
 
   return {
-    story: {
-      say(text) {
+    timeline: {
+      appendText(text) {
         // Text that a program writes about its interruption is not part of the answer.
-        if (!turn.signal.aborted) story.say(text);
+        if (!turn.signal.aborted) timeline.appendText(text);
       },
-      invokeTool(toolCallId, toolName, input) {
+      startTool(toolCallId, toolName, input) {
         if (isDeclared(toolName)) {
           if (!announced.has(toolCallId)) announced.set(toolCallId, "open");
         } else {
           others.add(toolCallId);
-          story.invokeTool(toolCallId, toolName, input);
+          timeline.startTool(toolCallId, toolName, input);
         }
         consider();
       },
-      completeTool(toolCallId, output, isError, toolName) {
+      finishTool(toolCallId, output, isError, toolName) {
         if (announced.has(toolCallId) || (toolName !== undefined && isDeclared(toolName))) announced.set(toolCallId, "done");
         else {
           others.delete(toolCallId);
-          story.completeTool(toolCallId, output, isError, toolName);
+          timeline.finishTool(toolCallId, output, isError, toolName);
         }
         consider();
       },
-      leaveTool(toolCallId) {
+      leaveToolOpen(toolCallId) {
         others.delete(toolCallId);
-        story.leaveTool(toolCallId);
+        timeline.leaveToolOpen(toolCallId);
         consider();
       },
-      progress: (data) => story.progress(data),
-      keep: () => story.keep(),
-      discard(reason) {
-        if (!turn.signal.aborted) story.discard(reason);
+      reportProgress: (data) => timeline.reportProgress(data),
+      keepText: () => timeline.keepText(),
+      discardText(reason) {
+        if (!turn.signal.aborted) timeline.discardText(reason);
       },
-      settle(answer) {
-        if (!turn.signal.aborted) story.settle(answer);
+      settleAnswer(answer) {
+        if (!turn.signal.aborted) timeline.settleAnswer(answer);
       },
-      confirm(lastPart) {
-        if (!turn.signal.aborted) story.confirm(lastPart);
+      confirmLastPart(lastPart) {
+        if (!turn.signal.aborted) timeline.confirmLastPart(lastPart);
       },
       get answer() {
-        return story.answer;
+        return timeline.answer;
       },
       get hasTools() {
-        return story.hasTools;
+        return timeline.hasTools;
       },
       get isTooLong() {
-        return story.isTooLong;
+        return timeline.isTooLong;
       },
-      close: () => story.close(),
+      close: () => timeline.close(),
     },
 
     call(toolName, input) {
@@ -132,13 +132,13 @@ export function createCallGate(story: TaskStory, isDeclared: (toolName: string) 
         if (calls.length >= MAX_CALLS || inputBytes > MAX_INPUT_BYTES) return Promise.resolve(tooMuch);
         const toolCallId = `call_${randomUUID().replaceAll("-", "")}`;
         calls.push({ toolCallId, toolName, input });
-        story.invokeTool(toolCallId, toolName, input);
+        timeline.startTool(toolCallId, toolName, input);
       }
       held.add(resolve);
       consider();
       return promise;
     },
-    heard: consider,
+    noteOutput: consider,
     turnOver: turn.signal,
     calls,
     close() {

@@ -9,5 +9,5 @@ export interface OfferedTools {
   /** True if a tool, by the name that the program gives it, is a declared one. */
   includes(toolName: string): boolean;
   /** Reports that the program has written something. Bridge does not end the turn while the program writes. */
-  heard(): void;
+  noteOutput(): void;
 }

@@ -1,16 +1,16 @@
 import path from "node:path";
 import type { Connection, ExecutionRequest, GatewayCapabilities } from "#contract";
 import type { Credentials, ProgramConnection, ProgramContext } from "../agent-program/agent-program.ts";
-import type { Verdict } from "../agent-program/run-program.ts";
+import type { Outcome } from "../agent-program/run-program.ts";
 import { createConversations } from "./conversations.ts";
-import { converse, type ModelState } from "./converse.ts";
 import type { FindEndpoint, ModelEndpoint } from "./model-endpoint.ts";
 import { ModelFailure, networkWords, originOf, redact } from "./model-failure.ts";
 import { createModelHttp, faultInProxies } from "./model-http.ts";
-import { modelSettingsOf } from "./model-settings.ts";
+import { converse, type ModelState } from "./run-model-task.ts";
+import { modelSettingsOf } from "./settings.ts";
 
 /** What a model can do that has a memory, and no tools. */
-export const talkCapabilities: GatewayCapabilities = {
+export const chatCapabilities: GatewayCapabilities = {
   streaming: true,
   sessionResume: true,
   fileIo: false,
@@ -29,7 +29,7 @@ export const multiAgent = "none: one conversation with one model a task";
 
 /** What a model can do that has tools and a memory. */
 export const agentCapabilities: GatewayCapabilities = {
-  ...talkCapabilities,
+  ...chatCapabilities,
   mcpServers: true,
   tools: true,
   approvals: true,
@@ -38,7 +38,7 @@ export const agentCapabilities: GatewayCapabilities = {
 /** One way to reach models. */
 export interface ModelConnectionOptions {
   name: Connection;
-  /** `talkCapabilities` or `agentCapabilities`; `costTracking` follows from the price table. */
+  /** `chatCapabilities` or `agentCapabilities`; `costTracking` follows from the price table. */
   capabilities: GatewayCapabilities;
   findEndpoint: FindEndpoint;
 }
@@ -78,7 +78,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     emptyAnswers: "accepted",
     hasOwnTools: true,
     multiAgent,
-    claims: ({ settings }) => ({ costTracking: modelSettingsOf(settings).prices !== undefined }),
+    configuredCapabilities: ({ settings }) => ({ costTracking: modelSettingsOf(settings).prices !== undefined }),
 
     find(context) {
       const endpoint = findEndpoint(context);
@@ -117,7 +117,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
       return { ok: true, detail: `not checked: the endpoint has nothing to ask for without a model call (${status})` };
     },
 
-    obstacleTo: (request) => obstacleTo(request, capabilities),
+    unsupportedReason: (request) => unsupportedReason(request, capabilities),
 
     async execute(task) {
       const endpoint = found(findEndpoint(task.context));
@@ -128,7 +128,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
           "adapter_error",
           "The dispatch names no model, and there is no default one: set `model`, or let the operator set the BRIDGE_…_MODEL of this adapter.",
         );
-      const obstacle = endpoint.obstacleTo?.(modelId, request) ?? null;
+      const obstacle = endpoint.unsupportedReason?.(modelId, request) ?? null;
       if (obstacle !== null) return failure("adapter_error", obstacle);
       return await converse(task, { endpoint, modelId, capabilities, ...stateOf(task.context) });
     },
@@ -145,7 +145,10 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
 const PROBE_LIMIT_MS = 5_000;
 
 /** What a task asks for that is not claimed. */
-function obstacleTo({ mcpServers = [], outputStrategy, resumeToken }: ExecutionRequest, claimed: GatewayCapabilities): string | null {
+function unsupportedReason(
+  { mcpServers = [], outputStrategy, resumeToken }: ExecutionRequest,
+  claimed: GatewayCapabilities,
+): string | null {
   if (mcpServers.length > 0 && !claimed.mcpServers) return "it has no MCP servers: dispatch without them.";
   if (!claimed.outputStrategies.includes(outputStrategy.type))
     return `it has no output of the type ${outputStrategy.type}: choose another.`;
@@ -169,4 +172,4 @@ function probeWords(error: unknown, { secrets }: ModelEndpoint): string {
   return networkWords(error) ?? redact(error instanceof Error ? error.message : String(error), secrets);
 }
 
-const failure = (errorCode: NonNullable<Verdict["errorCode"]>, error: string): Verdict => ({ status: "error", errorCode, error });
+const failure = (errorCode: NonNullable<Outcome["errorCode"]>, error: string): Outcome => ({ status: "error", errorCode, error });

@@ -1,6 +1,6 @@
 import type { TextStreamPart, ToolSet } from "ai";
 import type { NormalizedUsage } from "#contract";
-import type { Step, Verdict } from "../agent-program/run-program.ts";
+import type { Outcome, Step } from "../agent-program/run-program.ts";
 import type { OpenCall } from "../declared-tools/open-calls.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
 import { sumUsage, usageOf } from "./usage.ts";
@@ -17,7 +17,7 @@ export interface PartReader {
 
 export interface ReaderOptions {
   /** What an error in the stream means. */
-  explain(error: unknown): Verdict;
+  explain(error: unknown): Outcome;
   /** After so many calls of the model the stream ends, finished or not. */
   maxSteps: number;
   readMetadata?: ModelEndpoint["readMetadata"];
@@ -64,20 +64,20 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
         steps += 1;
         usages.push(usageOf(part.usage));
         return [
-          { kind: "known", facts: { model: part.response.modelId } },
+          { kind: "facts", facts: { model: part.response.modelId } },
           ...readMetadata(part.providerMetadata),
           { kind: "progress", data: { step: steps, finishReason: part.finishReason } },
         ];
       }
       case "finish": {
         const ending = verdictOf(part, { isLastStep: steps >= maxSteps, isOpen: open.size > 0 });
-        const awaited: Step[] = open.size === 0 ? [] : [{ kind: "known", facts: { outputs: { toolCalls: [...open.values()] } } }];
-        return ending.status === "ok" ? [...awaited, { kind: "ended", ending }] : [{ kind: "ended", ending }];
+        const awaited: Step[] = open.size === 0 ? [] : [{ kind: "facts", facts: { outputs: { toolCalls: [...open.values()] } } }];
+        return ending.status === "ok" ? [...awaited, { kind: "ended", outcome: ending }] : [{ kind: "ended", outcome: ending }];
       }
       case "error":
-        return [{ kind: "ended", ending: explain(part.error) }];
+        return [{ kind: "ended", outcome: explain(part.error) }];
       case "abort":
-        return [{ kind: "ended", ending: { status: "error", errorCode: "cancelled", error: "The task was cancelled." } }];
+        return [{ kind: "ended", outcome: { status: "error", errorCode: "cancelled", error: "The task was cancelled." } }];
       default:
         return [];
     }
@@ -104,8 +104,8 @@ const wordsOf = (error: unknown): string => (error instanceof Error ? error.mess
 function verdictOf(
   { finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>,
   { isLastStep, isOpen }: { isLastStep: boolean; isOpen: boolean },
-): Verdict {
-  const failed = (errorCode: NonNullable<Verdict["errorCode"]>, error: string): Verdict => ({ status: "error", errorCode, error });
+): Outcome {
+  const failed = (errorCode: NonNullable<Outcome["errorCode"]>, error: string): Outcome => ({ status: "error", errorCode, error });
   switch (finishReason) {
     case "stop":
       return { status: "ok" };

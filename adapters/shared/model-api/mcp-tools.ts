@@ -1,15 +1,16 @@
 import { createMCPClient, type ListToolsResult, type MCPClient } from "@ai-sdk/mcp";
+import { withTimeout } from "@hak2i/async-kit";
 import type { JSONValue, Tool, ToolSet } from "ai";
 import { z } from "zod";
 import type { McpServerSpec } from "#contract";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { ProgramTask } from "../agent-program/agent-program.ts";
-import { decideCall } from "../agent-program/decide-call.ts";
+import { decideApproval } from "../agent-program/decide-approval.ts";
 import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
 import { createToolNames } from "../agent-program/tool-names.ts";
-import { processLimits } from "../process/run-process.ts";
-import { createAnsweredFetch } from "./answered-fetch.ts";
-import { createLimitedFetch } from "./limited-fetch.ts";
+import { PROCESS_LIMITS } from "../process/run-process.ts";
+import { failOpenRequests } from "./fail-open-requests.ts";
+import { limitFetch } from "./limit-fetch.ts";
 import { ModelFailure, networkWords, redact } from "./model-failure.ts";
 import { createStdioServer } from "./stdio-transport.ts";
 
@@ -62,7 +63,7 @@ async function openServer(spec: McpServerSpec, mark: string, task: ProgramTask):
   const child = spec.transport === "stdio" ? createStdioServer(spec, mark, task) : null;
   let client: MCPClient | null = null;
   const close = async (): Promise<void> => {
-    if (child === null) await within(CLOSE_LIMIT_MS, client?.close());
+    if (child === null) await withTimeout(Promise.allSettled([client?.close()]), CLOSE_LIMIT_MS, () => {});
     await child?.close();
     closing.abort();
   };
@@ -89,7 +90,7 @@ type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
 /** Bridge itself connects here: only where a dispatch may lead it. */
 function remoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
   const { transport: type, url, headers } = spec;
-  const fetch = createAnsweredFetch(createLimitedFetch(context.fetch, processLimits.stdoutBytes, closing), spec);
+  const fetch = failOpenRequests(limitFetch(context.fetch, PROCESS_LIMITS.stdoutBytes, closing), spec);
   return { type, url, ...(headers !== undefined && { headers }), redirect: "error" as const, fetch };
 }
 
@@ -111,8 +112,8 @@ function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): 
   if (execute === undefined) return tool;
   const guarded: typeof execute = async (input, options) => {
     const { toolCallId } = options;
-    task.story.invokeTool(toolCallId, toolName, input);
-    const decision = await decideCall(task, { toolCallId, toolName, input });
+    task.timeline.startTool(toolCallId, toolName, input);
+    const decision = await decideApproval(task, { toolCallId, toolName, input });
     options.abortSignal?.throwIfAborted();
     if (!decision.allow) throw new Error(decision.reason);
     return await execute(input, options);
@@ -154,12 +155,4 @@ function explain(error: unknown, spec: McpServerSpec): string {
   if (code === "destination_not_allowed") return "its address is not permitted.";
   const secrets = Object.values((spec.transport === "stdio" ? spec.env : spec.headers) ?? {});
   return code ?? redact(error instanceof Error ? error.message : String(error), secrets);
-}
-
-/** Waits no longer than that, and for no failure. */
-async function within(limitMs: number, work: Promise<unknown> | undefined): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, limitMs);
-  await Promise.race([work, promise]).catch(() => {});
-  clearTimeout(timer);
 }

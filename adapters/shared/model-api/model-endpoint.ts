@@ -1,7 +1,7 @@
 import type { LanguageModel, ProviderMetadata } from "ai";
 import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../agent-program/agent-program.ts";
-import type { Step, Verdict } from "../agent-program/run-program.ts";
+import type { Outcome, Step } from "../agent-program/run-program.ts";
 
 /** The API of a vendor, or one that speaks like it: everything in which a connection to models differs from the others. */
 export interface ModelEndpoint {
@@ -19,7 +19,7 @@ export interface ModelEndpoint {
   /** Holds its models to a JSON Schema by itself. Default: it does not, and the schema stands in the message. */
   structuredOutput?: boolean;
   /** Why it cannot carry a task for this model, and what to do about it; null when it can. */
-  obstacleTo?(modelId: string, request: ExecutionRequest): string | null;
+  unsupportedReason?(modelId: string, request: ExecutionRequest): string | null;
   /** What the answer of one call tells beside its text, such as the model that was really used. */
   readMetadata?(metadata: ProviderMetadata | undefined): readonly Step[];
   /**
@@ -28,7 +28,7 @@ export interface ModelEndpoint {
    */
   probe?(fetch: ModelFetch, signal: AbortSignal): Promise<Response>;
   /** What an error of its own means; undefined: what such an error means everywhere. Its text may show no secret. */
-  explainError?(error: unknown): Verdict | undefined;
+  explainError?(error: unknown): Outcome | undefined;
 }
 
 export type ModelFetch = typeof globalThis.fetch;

@@ -1,6 +1,6 @@
 import { APICallError, InvalidResponseDataError, RetryError } from "ai";
 import type { TaskErrorCode } from "#contract";
-import type { Verdict } from "../agent-program/run-program.ts";
+import type { Outcome } from "../agent-program/run-program.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
 
 /** What stands in the way of a task, found by Bridge itself; the message is for humans. */
@@ -28,7 +28,7 @@ const advice: Partial<Record<TaskErrorCode, string>> = {
 };
 
 /** What an error means that a model call has ended with. */
-export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "baseUrl" | "secrets" | "explainError">): Verdict {
+export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "baseUrl" | "secrets" | "explainError">): Outcome {
   const cause = RetryError.isInstance(error) ? error.lastError : error;
   const own = endpoint.explainError?.(cause);
   if (own !== undefined) return own;
@@ -40,7 +40,7 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
   return failed(codes[statusOf(cause)] ?? "model_error", `The model's endpoint reports: ${words}`);
 }
 
-function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoint, "baseUrl" | "secrets">): Verdict {
+function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoint, "baseUrl" | "secrets">): Outcome {
   const words = redact(wordsOf(error), secrets);
   if (error.statusCode === undefined)
     return failed(
@@ -95,4 +95,4 @@ function wordsOf(error: unknown): string {
 
 export const originOf = (url: string): string => URL.parse(url)?.origin ?? "(no valid URL)";
 
-const failed = (errorCode: TaskErrorCode, error: string): Verdict => ({ status: "error", errorCode, error });
+const failed = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });

@@ -1,6 +1,6 @@
 import { EnvHttpProxyAgent, fetch as fetchOf } from "undici";
 import type { ProgramContext } from "../agent-program/agent-program.ts";
-import { processLimits } from "../process/run-process.ts";
+import { PROCESS_LIMITS } from "../process/run-process.ts";
 import { limitBody } from "./limit-body.ts";
 import type { ModelFetch } from "./model-endpoint.ts";
 import { ModelFailure } from "./model-failure.ts";
@@ -13,7 +13,7 @@ export interface ModelHttp {
 
 const CONNECT_LIMIT_MS = 15_000;
 /** The most that an endpoint may say at once; the answer of a model comes in many small events. */
-const MAX_HELD_BYTES = processLimits.stdoutBytes;
+const MAX_HELD_BYTES = PROCESS_LIMITS.stdoutBytes;
 /** The most that one answer may have: many times what the longest text takes, whose few characters in each event come with hundreds of bytes. */
 const MAX_ANSWER_BYTES = 8 * MAX_HELD_BYTES;
 const excess = (): ModelFailure =>

@@ -6,13 +6,11 @@ import { programEnvironment } from "../agent-program/program-environment.ts";
 import { reportOrphans } from "../agent-program/run-program.ts";
 import { findProgram } from "../process/find-program.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
-import { type ProcessEnd, processLimits, runProcess } from "../process/run-process.ts";
+import { JSON_OUTPUT_LIMITS, type ProcessEnd, runProcess } from "../process/run-process.ts";
 
 /** How long a server may take to end after its stdin was closed, and then after SIGTERM. */
 const EXIT_LIMIT_MS = 500;
 const KILL_AFTER_MS = 2_000;
-/** All that a server may say in one task. */
-const stdoutBytes = 8 * processLimits.stdoutBytes;
 
 /** An MCP server that is a process of its task. */
 export interface StdioServer {
@@ -68,10 +66,10 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
       },
       onLine: read,
       signal: AbortSignal.any([signal, stop.signal]),
-      limits: { stdoutBytes, killAfterMs: KILL_AFTER_MS },
+      limits: { ...JSON_OUTPUT_LIMITS, killAfterMs: KILL_AFTER_MS },
     });
     reportOrphans(task, end);
-    failure = (stopFailure(end, { ...processLimits, stdoutBytes }) ?? exitFailure(end)).error ?? null;
+    failure = (stopFailure(end, JSON_OUTPUT_LIMITS) ?? exitFailure(end)).error ?? null;
     transport.onclose?.();
     return end;
   }

@@ -1,26 +1,28 @@
 import type { ExecutionResult } from "#contract";
-import { type ProcessEnd, processLimits } from "./run-process.ts";
+import { PROCESS_LIMITS, type ProcessEnd } from "./run-process.ts";
 
-/** How much of stderr an error shows: its end. */
+/** Maximum number of characters of stderr, from its end, in an error message. */
 const ERROR_TAIL_LENGTH = 4_000;
 
-/** A task that a process could not bring to its end. */
+/** The result of a task whose process failed. */
 export type ProcessFailure = Required<Pick<ExecutionResult, "errorCode" | "error">> & { status: "error" };
 
-/** What stopped a program before or while it worked, whatever it had to say; null when nothing did. */
-export function stopFailure(end: ProcessEnd, limits: Pick<typeof processLimits, "lineBytes" | "stdoutBytes"> = processLimits) {
-  if (end.spawnError !== null) return failure("spawn_failed", `The program did not start: ${end.spawnError}`);
+/** The failure of a program that did not start or exceeded a limit; null otherwise. It takes precedence over what the program reported. */
+export function stopFailure(end: ProcessEnd, limits: Pick<typeof PROCESS_LIMITS, "lineBytes" | "stdoutBytes"> = PROCESS_LIMITS) {
+  const { program } = end;
+  if (end.spawnError !== null) return failure("spawn_failed", `The program ${program} did not start: ${end.spawnError}`);
   if (end.limit === "lineBytes")
-    return failure("output_limit", `The program wrote a line of more than ${mebibytes(limits.lineBytes)} MiB.`);
-  if (end.limit === "stdoutBytes") return failure("output_limit", `The program wrote more than ${mebibytes(limits.stdoutBytes)} MiB.`);
+    return failure("output_limit", `The program ${program} wrote a line of more than ${mebibytes(limits.lineBytes)} MiB.`);
+  if (end.limit === "stdoutBytes")
+    return failure("output_limit", `The program ${program} wrote more than ${mebibytes(limits.stdoutBytes)} MiB to stdout.`);
   return null;
 }
 
-/** What the exit of a program that has reported nothing means. */
+/** The failure of a program that exited without reporting an outcome. */
 export function exitFailure(end: ProcessEnd): ProcessFailure {
   if (end.aborted) return failure("cancelled", "The task was cancelled.");
-  const how = end.exitSignal === null ? `exited with code ${end.exitCode}` : `was ended by ${end.exitSignal}`;
-  return failure("runtime_crashed", `The program ${how}. ${end.stderr.trim().slice(-ERROR_TAIL_LENGTH)}`.trim());
+  const how = end.exitSignal === null ? `exited with code ${end.exitCode}` : `was killed by ${end.exitSignal}`;
+  return failure("runtime_crashed", `The program ${end.program} ${how}. ${end.stderr.trim().slice(-ERROR_TAIL_LENGTH)}`.trim());
 }
 
 const mebibytes = (bytes: number): number => bytes / 1024 ** 2;

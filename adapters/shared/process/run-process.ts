@@ -1,86 +1,91 @@
+import path from "node:path";
 import type { Writable } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import { execa } from "execa";
 import type { Sandbox } from "#contract";
-import { confine, confinedEnvironment, confinedExit, confinedSpawnError, terminateConfined } from "./confined-process.ts";
-import { type GrowingFile, openGrowingFile } from "./growing-file.ts";
 import { createLineSplitter, type LineListener } from "./lines.ts";
+import { type OutputFile, openOutputFile } from "./output-file.ts";
 import { labelCommand, labeledSpawnError } from "./process-labels.ts";
+import { confine, confinedEnvironment, confinedExit, confinedSpawnError, terminateConfined } from "./sandboxed-process.ts";
 import { sweepGraceMs, sweepTask, taskMarker, waitForSandbox } from "./sweep-processes.ts";
 
-/** What a process may use before it is stopped, and how long stopping it may take. */
-export const processLimits = {
+/** Limits of a process. */
+export const PROCESS_LIMITS = {
   lineBytes: 8 * 1024 ** 2,
   stdoutBytes: 32 * 1024 ** 2,
-  /** Only so much is kept of stderr: its end. */
+  /** The last bytes of stderr that are kept. */
   stderrBytes: 64 * 1024,
-  /** From SIGTERM to SIGKILL. */
+  /** Time from SIGTERM to SIGKILL. */
   killAfterMs: 5_000,
-  /** How long after the exit its output may still come in. */
+  /** How long output is read after the exit. */
   drainMs: 1_000,
 } as const;
+/** Limits of a program that reports events in JSON, which are several times as long as their text. */
+export const JSON_OUTPUT_LIMITS = { ...PROCESS_LIMITS, stdoutBytes: 8 * PROCESS_LIMITS.stdoutBytes } as const;
 /** A chunk of output from this size on is the last one of its event-loop turn. Libuv would read 32 of them in a row. */
 const FULL_CHUNK_BYTES = 16 * 1024;
 /** Event-loop turns that read the rest of the pipes at the end. A pipe of 1 MiB, the maximum for ordinary users, needs fewer. */
 const LAST_TURNS = 32;
-type ProcessLimits = { readonly [Name in keyof typeof processLimits]: number };
+type ProcessLimits = { readonly [Name in keyof typeof PROCESS_LIMITS]: number };
 
-/** What to run, as which task. */
+/** The program to run, and the task that it runs for. */
 export interface ProcessOptions {
-  /** The program and its arguments. No shell ever sees them. */
+  /** The program and its arguments. Started without a shell. */
   argv: readonly string[];
   cwd: string;
-  /** The whole environment but for the marker, TMPDIR and HOME: nothing else is inherited. */
+  /** The whole environment, except the task marker, TMPDIR and HOME. Nothing else is inherited. */
   env: Readonly<Record<string, string>>;
   taskId: string;
   tmp: string;
   home: string;
   workspace: string;
-  /** Holds it to those three directories; null: nothing does. */
+  /** Restricts the process to the three directories above; null: no restriction. */
   sandbox: Sandbox | null;
-  /** What it reads from stdin, which then is closed; or who holds a conversation with it there and closes it in the end. */
+  /** The text for stdin, which is closed after it; or a function that writes to stdin and closes it. */
   input: string | ((stdin: Writable) => void);
   onLine: LineListener;
-  /** Called after the lines of each chunk, so that they can be passed on together. */
+  /** Called after the lines of each chunk, so that the caller can process them together. */
   onChunkEnd?: (() => void) | undefined;
   /**
-   * What its stdout is; "pipe" by default. A program that exits without waiting for the reader of a pipe loses nothing in a file. That may grow
-   * over its limit by as much as the program writes before it is looked at again.
+   * Default: "pipe". A program that exits before its pipe is read loses output, but no output in a file. The file can exceed the limit by the
+   * amount that the program writes between two reads.
    */
   stdout?: "pipe" | "file";
-  /** Stops the process and all its descendants. */
+  /** Stops the process and all its descendants when aborted. */
   signal: AbortSignal;
   limits?: Partial<ProcessLimits>;
 }
 
-/** How it ended. */
+/** How a process ended. */
 export interface ProcessEnd {
-  /** Why it did not even start, else null. */
+  /** The file name of the program, for error messages. */
+  program: string;
+  /** Why the process did not start; null if it did. */
   spawnError: string | null;
   exitCode: number | null;
   exitSignal: NodeJS.Signals | null;
-  /** It was stopped because the signal asked for it. */
+  /** True if the signal stopped the process. */
   aborted: boolean;
-  /** It was stopped because it went over this limit. */
+  /** The limit that the process exceeded, so that it was stopped. */
   limit: "lineBytes" | "stdoutBytes" | null;
-  /** The end of what it wrote to stderr. */
+  /** The end of stderr. */
   stderr: string;
-  /** Processes that outlived it and were killed. In a sandbox none does. */
+  /** Number of processes that outlived it and were killed. Always 0 in a sandbox. */
   orphansKilled: number;
-  /** Processes that outlived it and could not be killed. */
+  /** Number of processes that outlived it and could not be killed. */
   orphansLeft: number;
 }
 
-/** Runs one program to its end; resolves when it and all its descendants are gone, whatever they hold open. */
+/** Runs a program. Resolves when the process and all its descendants have ended, even if one still holds a pipe open. */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
-  if (options.signal.aborted) return { ...notStarted, aborted: true };
-  let file: GrowingFile | null;
+  if (options.signal.aborted) return { ...notStarted(options), aborted: true };
+  let file: OutputFile | null;
   try {
     makePrivateDirectory(options.tmp);
-    file = options.stdout === "file" ? await openGrowingFile(options.tmp) : null;
+    file = options.stdout === "file" ? await openOutputFile(options.tmp) : null;
   } catch (error) {
-    return { ...notStarted, spawnError: (error as Error).message };
+    return { ...notStarted(options), spawnError: (error as Error).message };
   }
   try {
     return await runInto(file, options);
@@ -89,12 +94,12 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   }
 }
 
-async function runInto(file: GrowingFile | null, options: ProcessOptions): Promise<ProcessEnd> {
+async function runInto(file: OutputFile | null, options: ProcessOptions): Promise<ProcessEnd> {
   const { taskId, tmp, home, signal } = options;
-  const limits: ProcessLimits = { ...processLimits, ...options.limits };
+  const limits: ProcessLimits = { ...PROCESS_LIMITS, ...options.limits };
   const { argv, label } = await labelCommand(options);
   const { subprocess, spawnError } = await start({ ...options, argv }, file?.fd ?? "pipe");
-  if (subprocess === null) return { ...notStarted, spawnError };
+  if (subprocess === null) return { ...notStarted(options), spawnError };
 
   const isConfined = options.sandbox !== null;
   const stopper = createStopper(subprocess, { killAfterMs: limits.killAfterMs, isConfined });
@@ -106,9 +111,9 @@ async function runInto(file: GrowingFile | null, options: ProcessOptions): Promi
     stopper.stop();
   };
   signal.addEventListener("abort", abort, { once: true });
-  // Called off while it was starting, when nobody was listening yet.
+  // The signal may have aborted before the listener was added.
   if (signal.aborted) abort();
-  // A program need not read its input; how it fares is told by its exit, not by a broken pipe.
+  // A program need not read its input, so a broken pipe is not an error.
   subprocess.stdin.on("error", () => {});
   const { input } = options;
   if (typeof input === "string") subprocess.stdin.end(input);
@@ -116,16 +121,17 @@ async function runInto(file: GrowingFile | null, options: ProcessOptions): Promi
 
   const exit = await exitOf(subprocess);
   signal.removeEventListener("abort", abort);
-  // Pipes may be held by descendants that escaped, so the end of the output waits for the sweep and no longer.
+  // Escaped descendants may hold the pipes open, so Bridge waits for the end of the output only during the sweep.
   const [swept] = await Promise.all([
-    // With the process of a sandbox all others are dying.
+    // When the first process of a sandbox ends, the kernel kills all others.
     isConfined ? waitForSandbox(subprocess.pid as number) : sweepTask({ taskId, tmp, home, label, graceMs: stopper.graceLeftMs() }),
-    Promise.race([output.pipesEnded, delay(limits.drainMs, undefined, { ref: false })]),
+    withTimeout(output.pipesEnded, limits.drainMs, () => {}),
   ]);
   stopper.finish();
   const { limit, stderr } = await output.close();
   const [exitCode, exitSignal] = isConfined ? confinedExit(...exit) : exit;
   return {
+    ...notStarted(options),
     spawnError: isConfined ? confinedSpawnError(exitCode, stderr) : labeledSpawnError(options.argv[0] ?? "", exitCode, stderr),
     exitCode,
     exitSignal,
@@ -147,9 +153,9 @@ async function start(
     const subprocess = spawn(options, stdout);
     if (subprocess.pid !== undefined) return { subprocess, spawnError: null };
     const failed = await subprocess;
-    return { subprocess: null, spawnError: failed.originalMessage ?? failed.shortMessage ?? "The program did not start." };
+    return { subprocess: null, spawnError: failed.originalMessage ?? failed.shortMessage ?? "unknown error" };
   } catch (error) {
-    // What no program can be given, such as an argument with a NUL.
+    // Invalid options, such as an argument with a NUL byte.
     return { subprocess: null, spawnError: (error as Error).message };
   }
 }
@@ -161,14 +167,14 @@ function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe")
     cwd,
     env: { ...(sandbox === null ? env : confinedEnvironment(env)), [taskMarker]: taskId, TMPDIR: tmp, HOME: home },
     extendEnv: false,
-    // Any descriptor will do; its type names a few.
+    // Any descriptor works; the type lists only a few.
     stdout: stdout as 3 | "pipe",
     buffer: false,
     reject: false,
     encoding: "buffer",
-    // Its own process group, so that a signal reaches all of it and never ours.
+    // A separate process group, so that a signal reaches all its processes and not Bridge.
     killDescendants: true,
-    // The escalation is ours: it also reaches descendants that outlive the program itself.
+    // `createStopper` escalates to SIGKILL, because execa does not reach descendants that outlive the program.
     forceKillAfterDelay: false,
   });
 }
@@ -176,7 +182,7 @@ function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe")
 const exitOf = ({ nodeChildProcess }: Subprocess): Promise<[number | null, NodeJS.Signals | null]> =>
   new Promise((resolve) => nodeChildProcess.once("exit", (code, signal) => resolve([code, signal])));
 
-/** Stops a process group: SIGTERM, some time to tidy up, SIGKILL. */
+/** Stops a process group: SIGTERM, a grace period, SIGKILL. */
 function createStopper(subprocess: Subprocess, { killAfterMs, isConfined }: { killAfterMs: number; isConfined: boolean }) {
   let stoppedAt: number | null = null;
   let killTimer: NodeJS.Timeout | undefined;
@@ -188,9 +194,9 @@ function createStopper(subprocess: Subprocess, { killAfterMs, isConfined }: { ki
       else if (!terminateConfined(subprocess.pid as number)) subprocess.kill("SIGKILL");
       killTimer = setTimeout(() => subprocess.kill("SIGKILL"), killAfterMs);
     },
-    /** What descendants still have to tidy up: they have had the SIGTERM of the group too. */
+    /** The rest of the grace period of descendants, which received the SIGTERM of the group, too. */
     graceLeftMs: () => (stoppedAt === null ? sweepGraceMs : Math.max(killAfterMs - (performance.now() - stoppedAt), 0)),
-    /** The program has exited: nobody of its group stays. */
+    /** Kills the rest of the group after the program's exit. */
     finish() {
       stoppedAt ??= performance.now();
       clearTimeout(killTimer);
@@ -199,25 +205,25 @@ function createStopper(subprocess: Subprocess, { killAfterMs, isConfined }: { ki
   };
 }
 
-/** Reads both outputs within the limits; `close()` no longer waits for those who hold them open. */
+/** Reads stdout and stderr within the limits. `close()` stops reading even if a process still holds a pipe open. */
 function collectOutput(
   { stdout, stderr }: Subprocess,
-  file: GrowingFile | null,
+  file: OutputFile | null,
   { onLine, onChunkEnd, limits, stop }: Pick<ProcessOptions, "onLine" | "onChunkEnd"> & { limits: ProcessLimits; stop: () => void },
 ) {
   const splitter = createLineSplitter(limits.lineBytes, onLine);
   let limit: ProcessEnd["limit"] = null;
-  let bug: { error: unknown } | null = null;
+  let listenerError: { error: unknown } | null = null;
   let stdoutBytes = 0;
   let stderrEnd: Buffer = Buffer.alloc(0);
 
-  // An error of whoever listens or speaks must neither be lost, nor leave the program running, nor take Bridge down from inside a stream.
+  // An error of a listener stops the program and is rethrown by `close()`. Thrown inside a stream, it would crash Bridge.
   const fail = (error: unknown): void => {
-    bug ??= { error };
+    listenerError ??= { error };
     stop();
   };
   const guard = (act: () => void): void => {
-    if (bug !== null) return;
+    if (listenerError !== null) return;
     try {
       act();
     } catch (error) {
@@ -236,11 +242,11 @@ function collectOutput(
     if (limit !== null) stop();
   };
   const closing = new AbortController();
-  const takeFile = async (from: GrowingFile): Promise<void> => {
+  const takeFile = async (from: OutputFile): Promise<void> => {
     for await (const chunk of from.chunks(closing.signal)) {
       take(chunk);
-      // Unlike a pipe, a file does not hold up who writes more than is read.
-      if (limit !== null || bug !== null) await from.empty();
+      // A file, unlike a pipe, does not block its writer, so further output is dropped.
+      if (limit !== null || listenerError !== null) await from.empty();
     }
   };
   const fileRead = file === null ? null : takeFile(file).catch(fail);
@@ -273,13 +279,14 @@ function collectOutput(
         splitter.end();
         onChunkEnd?.();
       });
-      if (bug !== null) throw bug.error;
+      if (listenerError !== null) throw listenerError.error;
       return { limit, stderr: stderrEnd.toString("utf8") };
     },
   };
 }
 
-const notStarted: ProcessEnd = {
+const notStarted = ({ argv }: ProcessOptions): ProcessEnd => ({
+  program: path.basename(argv[0] ?? ""),
   spawnError: null,
   exitCode: null,
   exitSignal: null,
@@ -288,4 +295,4 @@ const notStarted: ProcessEnd = {
   stderr: "",
   orphansKilled: 0,
   orphansLeft: 0,
-};
+});

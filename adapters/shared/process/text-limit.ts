@@ -1,7 +1,7 @@
-import { processLimits } from "./run-process.ts";
+import { PROCESS_LIMITS } from "./run-process.ts";
 
 /** Maximum text of a task, in bytes as JSON encodes it, because a result is stored and sent in this form. */
-export const MAX_TEXT_BYTES: number = processLimits.stdoutBytes;
+export const MAX_TEXT_BYTES: number = PROCESS_LIMITS.stdoutBytes;
 
 /** The result of a task that has written more text. */
 export const textLimitFailure = {

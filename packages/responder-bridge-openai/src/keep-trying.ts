@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { sleep } from "@hak2i/async-kit";
 import { OpenAiError } from "./openai-error.ts";
 
 /** How failures are met. */
@@ -25,16 +25,7 @@ export async function keepTrying<T>(
       // A random part keeps those who failed together from coming back together.
       const pauseMs = error.retryAfterMs ?? Math.min(retryDelayMs * 2 ** retry, maxRetryDelayMs) * (0.75 + Math.random() / 4);
       if (pauseMs > maxRetryDelayMs) throw error;
-      await pause(pauseMs, signal);
+      await sleep(pauseMs, signal);
     }
-  }
-}
-
-async function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await delay(durationMs, undefined, signal && { signal });
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { abortable } from "./abortable.ts";
+import { rejectOnAbort } from "@hak2i/async-kit";
 import type { ArtifactStore } from "./artifact-store.ts";
 import { createMaterialsLoader, type MaterialsLoader } from "./materials-loader.ts";
 import { type Attempt, composeFixPrompt, composePrompt, type PromptInputs } from "./prompts.ts";
@@ -93,7 +93,7 @@ export function createResponderBridge({
       const record = createRunArtifacts(artifacts, {
         provider: provider.name ?? null,
         model: model === "" ? null : model,
-        tool: { name: tool.name ?? null, version: (tool.version && (await abortable(tool.version({ signal }), signal))) ?? null },
+        tool: { name: tool.name ?? null, version: (tool.version && (await rejectOnAbort(tool.version({ signal }), signal))) ?? null },
         describeTopic: describe.topic,
         describeArguments: describe.arguments ?? [],
         paramsTopic: params?.topic ?? null,
@@ -123,15 +123,15 @@ export function createResponderBridge({
 
   async function gather({ describe, params, materials: paths = [] }: RunRequest, signal: AbortSignal | undefined): Promise<PromptInputs> {
     // First what fails soonest.
-    const blocks = await abortable(materials.load(paths), signal);
+    const blocks = await rejectOnAbort(materials.load(paths), signal);
     const ask = { signal };
     return {
       materials: blocks,
-      describe: await abortable(tool.describe(describe.topic, { arguments: describe.arguments, ...ask }), signal),
+      describe: await rejectOnAbort(tool.describe(describe.topic, { arguments: describe.arguments, ...ask }), signal),
       params:
         params === undefined || tool.params === undefined
           ? null
-          : await abortable(tool.params(params.topic, { arguments: params.arguments, ...ask }), signal),
+          : await rejectOnAbort(tool.params(params.topic, { arguments: params.arguments, ...ask }), signal),
     };
   }
 
@@ -147,9 +147,9 @@ export function createResponderBridge({
       const messages: Message[] = attempt === null ? composePrompt(inputs) : composeFixPrompt(inputs, attempt);
       await record.prompt(iteration, messages);
       onRequest?.({ iteration, maxIterations });
-      const { text: draft }: { text: string } = await abortable(provider.generate({ model, messages, temperature, signal }), signal);
+      const { text: draft }: { text: string } = await rejectOnAbort(provider.generate({ model, messages, temperature, signal }), signal);
       const file = await record.draft(iteration, draft);
-      const { ok, logText } = await abortable(tool.validate(file, { signal }), signal).catch(async (error: unknown) => {
+      const { ok, logText } = await rejectOnAbort(tool.validate(file, { signal }), signal).catch(async (error: unknown) => {
         const output = error instanceof ResponderError ? error.output : null;
         await record.log(iteration, `No verdict: ${describeError(error)}\n${output ?? ""}`);
         throw error;

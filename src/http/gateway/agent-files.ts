@@ -1,21 +1,23 @@
-import type { FastifyInstance } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
-import { sendTagged } from "../wire/etag.ts";
+import { sendWithEtag } from "../wire/etag.ts";
 import type { CallManager } from "./call-manager.ts";
-import { registerDocumentRoutes } from "./documents.ts";
+import { documentRoutes } from "./documents.ts";
 import { agentParams, listResponses, namePageQuery, nameParams, pageByName, readHeaders } from "./schemas.ts";
 
 const listedSchema = z
   .strictObject({ name: z.string(), etag: z.string().nullable(), bytes: z.number().int().nonnegative().nullable() })
-  .meta({ id: "ListedAgentFile", description: "Null if the runtime does not report it in a list." });
+  .meta({
+    id: "ListedAgentFile",
+    description: "A file in a list. `etag` and `bytes` are null if the runtime does not report them in lists.",
+  });
 const fileSchema = z.strictObject({ name: z.string(), content: z.string(), etag: z.string() }).meta({ id: "AgentFile" });
 
-/** `/api/v2/gateway/{provider}/agents/{agentId}/files` and `…/{name}`. */
-export function registerAgentFileRoutes(server: FastifyInstance, callManager: CallManager): void {
-  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+const fileParams = z.object({ ...agentParams, ...nameParams });
 
+/** `/api/v2/gateway/{provider}/agents/{agentId}/files` and `…/{name}`. */
+export const agentFileRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManager }> = async (app, { callManager }) => {
   app.get(
     "/api/v2/gateway/:provider/agents/:agentId/files",
     {
@@ -35,22 +37,23 @@ export function registerAgentFileRoutes(server: FastifyInstance, callManager: Ca
       const files = await callManager(request, "agents", (manager, signal) => manager.listAgentFiles(request.params.agentId, { signal }));
       if (files === null) throw new BridgeError("not_found", "There is no such agent.");
       const page = pageByName(files, ({ name }) => name, request.query);
-      return sendTagged(request, reply, page);
+      return sendWithEtag(request, reply, page);
     },
   );
 
-  registerDocumentRoutes(server, callManager, {
+  await app.register(documentRoutes<"agents", z.infer<typeof fileParams>>, {
+    callManager,
     url: "/api/v2/gateway/:provider/agents/:agentId/files/:name",
     kind: "agents",
-    params: z.object({ ...agentParams, ...nameParams }),
+    params: fileParams,
     schema: fileSchema,
-    what: "file",
-    whatInFull: "file of an agent",
-    idOf: "AgentFile",
-    of: (manager, { agentId, name }, call) => ({
+    noun: "file",
+    fullNoun: "file of an agent",
+    operationSuffix: "AgentFile",
+    open: (manager, { agentId, name }, call) => ({
       read: () => manager.readAgentFile(agentId, name, call),
       write: (content, ifMatch) => manager.writeAgentFile(agentId, name, content, ifMatch, call),
       delete: (ifMatch) => manager.deleteAgentFile(agentId, name, ifMatch, call),
     }),
   });
-}
+};

@@ -1,13 +1,12 @@
-import type { FastifyInstance } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { AgentFields } from "#contract";
 import { BridgeError } from "../../errors.ts";
 import { CONTROL_CHARACTERS } from "../../requests/control-characters.ts";
-import { noQuery } from "../wire/empty.ts";
-import { refusePrecondition, sendTagged, sendWritten } from "../wire/etag.ts";
+import { rejectPrecondition, sendWithEtag, sendWriteResult } from "../wire/etag.ts";
+import { noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
-import { writeIfMatch } from "./precondition.ts";
+import { writeIfMatch } from "./conditional-write.ts";
 import {
   agentIdSchema,
   agentParams,
@@ -18,40 +17,39 @@ import {
   providerParams,
   readHeaders,
   readResponses,
-  writeRefusals,
+  writeErrors,
   written,
 } from "./schemas.ts";
 
 const agentSchema = z
   .looseObject({ id: z.string(), name: z.string().optional(), model: z.string().optional(), etag: z.string() })
-  .meta({ id: "Agent", description: "An agent as its runtime stores it; further fields are the runtime's own." });
+  .meta({ id: "Agent", description: "An agent as its runtime stores it. Further fields depend on the runtime." });
 
 const text = z
   .string()
-  .regex(new RegExp(`^[^${CONTROL_CHARACTERS}]{1,256}$`, "u"), "must be 1 to 256 characters, none of them a control character")
+  .regex(new RegExp(`^[^${CONTROL_CHARACTERS}]{1,256}$`, "u"), "must be 1 to 256 characters without control characters")
   .nullable()
   .optional();
 const fields = { name: text, model: text };
 const newAgent = z.looseObject({ id: agentIdSchema, ...fields }).meta({
   id: "NewAgent",
-  description: "An agent to create. The runtime defines the further fields, and rejects those that it does not know.",
+  description: "An agent to create. The runtime defines further fields and rejects unknown ones.",
   examples: [{ id: "reviewer", name: "Reviewer" }],
 });
 const changes = z
   .looseObject(fields)
-  .refine((given) => Object.keys(given).length > 0, "must change something")
-  .refine((given) => !("id" in given || "etag" in given), "must not hold id or etag, which cannot be changed")
+  .refine((body) => Object.keys(body).length > 0, "must contain at least one field")
+  .refine((body) => !("id" in body || "etag" in body), "must not contain id or etag, which cannot be changed")
   .meta({
     id: "AgentChanges",
-    description: "The fields to change; null removes a value. The runtime defines the further fields.",
+    description: "The fields to change; null removes a value. The runtime defines further fields.",
     examples: [{ name: "Reviewer" }],
   });
 
 const noAgent = (): BridgeError => new BridgeError("not_found", "There is no such agent.");
 
 /** `/api/v2/gateway/{provider}/agents` and `…/{agentId}`. */
-export function registerAgentRoutes(server: FastifyInstance, callManager: CallManager): void {
-  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManager }> = async (app, { callManager }) => {
   const config = { scope: "manage" } as const;
   const tags = ["gateway"];
   const params = z.object(agentParams);
@@ -74,7 +72,7 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
     async (request, reply) => {
       const agents = await callManager(request, "agents", (manager, signal) => manager.listAgents({ signal }));
       const page = pageByName(agents, ({ id }) => id, request.query);
-      return sendTagged(request, reply, page);
+      return sendWithEtag(request, reply, page);
     },
   );
 
@@ -86,19 +84,19 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
         operationId: "createAgent",
         tags,
         summary: "Create an agent",
-        description: "The runtime creates the agent; it is ready for its first task when this returns.",
+        description: "The runtime creates the agent. The response follows when the agent is ready for tasks.",
         params: z.object(providerParams),
         querystring: noQuery,
         body: newAgent,
-        response: { 201: written("The agent, ready for its first task.", agentSchema, "Location"), ...writeRefusals() },
+        response: { 201: written("The agent, ready for tasks.", agentSchema, "Location"), ...writeErrors() },
       },
     },
     async (request, reply) => {
-      refusePrecondition(request);
-      const { id, ...given } = request.body;
-      const agent = await callManager(request, "agents", (manager, signal) => manager.createAgent(id, given as AgentFields, { signal }));
-      const place = `/api/v2/gateway/${encodeURIComponent(request.params.provider)}/agents/${encodeURIComponent(agent.id)}`;
-      return sendWritten(reply.header("location", place), 201, agent, agent.etag);
+      rejectPrecondition(request);
+      const { id, ...fields } = request.body;
+      const agent = await callManager(request, "agents", (manager, signal) => manager.createAgent(id, fields as AgentFields, { signal }));
+      const location = `/api/v2/gateway/${encodeURIComponent(request.params.provider)}/agents/${encodeURIComponent(agent.id)}`;
+      return sendWriteResult(reply.header("location", location), 201, agent, agent.etag);
     },
   );
 
@@ -120,7 +118,7 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
     async (request, reply) => {
       const agent = await callManager(request, "agents", (manager, signal) => manager.getAgent(request.params.agentId, { signal }));
       if (agent === null) throw noAgent();
-      return sendTagged(request, reply, agent, agent.etag);
+      return sendWithEtag(request, reply, agent, agent.etag);
     },
   );
 
@@ -132,24 +130,24 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
         operationId: "updateAgent",
         tags,
         summary: "Change an agent",
-        description: "Changes the given fields and keeps all others.",
+        description: "Changes the given fields and keeps all other fields.",
         params,
         querystring: noQuery,
         headers: preconditionHeaders,
         body: changes,
-        response: { 200: written("The agent, changed.", agentSchema), ...writeRefusals() },
+        response: { 200: written("The changed agent.", agentSchema), ...writeErrors() },
       },
     },
     async (request, reply) => {
       const { agentId } = request.params;
       const agent = await callManager(request, "agents", (manager, signal) =>
         writeIfMatch(request, signal, {
-          what: "agent",
+          noun: "agent",
           read: () => manager.getAgent(agentId, { signal }),
           write: (ifMatch) => manager.updateAgent(agentId, request.body as AgentFields, ifMatch, { signal }),
         }),
       );
-      return sendWritten(reply, 200, agent, agent.etag);
+      return sendWriteResult(reply, 200, agent, agent.etag);
     },
   );
 
@@ -161,18 +159,18 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
         operationId: "deleteAgent",
         tags,
         summary: "Delete an agent",
-        description: "An agent that works on a task is not deleted: 409 `invalid_state`.",
+        description: "Fails with 409 `invalid_state` while the agent works on a task.",
         params,
         querystring: noQuery,
         headers: preconditionHeaders,
-        response: { 204: { description: "Deleted." }, ...writeRefusals() },
+        response: { 204: { description: "Deleted." }, ...writeErrors() },
       },
     },
     async (request, reply) => {
       const { agentId } = request.params;
       await callManager(request, "agents", (manager, signal) =>
         writeIfMatch(request, signal, {
-          what: "agent",
+          noun: "agent",
           read: () => manager.getAgent(agentId, { signal }),
           write: (ifMatch) => manager.deleteAgent(agentId, ifMatch, { signal }),
         }),
@@ -180,4 +178,4 @@ export function registerAgentRoutes(server: FastifyInstance, callManager: CallMa
       return reply.code(204).send();
     },
   );
-}
+};

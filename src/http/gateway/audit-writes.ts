@@ -2,15 +2,15 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Principal } from "../../access/principal.ts";
 
-/** Does the request change something? */
+/** Returns whether the request changes the runtime. */
 export const isWrite = ({ method }: Pick<FastifyRequest, "method">): boolean => method !== "GET" && method !== "HEAD";
 
-/** Who asked for what, without a word of its content. */
+/** Returns the fields of the audit log: the caller and the resource, without the content. */
 export function describeWrite(request: FastifyRequest) {
-  // By the route that it has come to: one place can be written in many ways.
+  // Built from the route, because different URLs can be equivalent.
   const params = request.params as Readonly<Record<string, string>>;
-  const filled = request.routeOptions.url?.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
-  const [, , , , provider, ...resource] = filled?.split("/") ?? [];
+  const path = request.routeOptions.url?.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+  const [, , , , provider, ...resource] = path?.split("/") ?? [];
   return {
     requestId: request.id,
     principal: request.principal.name,
@@ -22,32 +22,31 @@ export function describeWrite(request: FastifyRequest) {
 }
 
 /**
- * Logs one line for every write to the routes of this scope, also for one that is refused or whose client has gone. Only strangers, who could
- * fill the log, leave no trace.
+ * Logs one line for every write to the routes of this plugin, also if it is rejected or its client disconnects. Unauthenticated requests are not logged,
+ * because anyone could fill the log.
  */
 export function auditWrites(app: FastifyInstance, logger: Pick<Logger, "info">): void {
-  const underWay = new Set<FastifyRequest>();
-  const told = new WeakSet<FastifyRequest>();
-  const tell = (request: FastifyRequest, outcome: string): void => {
-    underWay.delete(request);
-    if (!told.has(request)) logger.info({ ...describeWrite(request), outcome }, "gateway write");
-    told.add(request);
+  const pending = new Set<FastifyRequest>();
+  const logged = new WeakSet<FastifyRequest>();
+  const log = (request: FastifyRequest, outcome: string): void => {
+    pending.delete(request);
+    if (!logged.has(request)) logger.info({ ...describeWrite(request), outcome }, "gateway write");
+    logged.add(request);
   };
   app.addHook("preHandler", async (request) => {
-    if (isWrite(request)) underWay.add(request);
+    if (isWrite(request)) pending.add(request);
   });
   app.addHook("onSend", async (request, reply, payload) => {
-    if (!isWrite(request) || isStranger(request)) return;
-    tell(request, reply.statusCode < 400 ? "done" : codeOf(payload));
+    if (!isWrite(request) || isUnauthenticated(request)) return;
+    log(request, reply.statusCode < 400 ? "done" : codeOf(payload));
   });
-  // What is still under way when the last answers have been waited for is cut off.
+  // The server closes the connections of writes that did not finish within the shutdown time limit.
   app.addHook("onClose", async () => {
-    for (const request of underWay) tell(request, "unknown");
+    for (const request of pending) log(request, "unknown");
   });
 }
 
-/** Nobody has told yet who asks. */
-const isStranger = (request: FastifyRequest): boolean => (request.principal as Principal | null) === null;
+const isUnauthenticated = (request: FastifyRequest): boolean => (request.principal as Principal | null) === null;
 
-/** The code of a refusal: it is a problem document by now. */
+/** Returns the code of an error response. */
 const codeOf = (payload: unknown): string => (JSON.parse(String(payload)) as { code: string }).code;

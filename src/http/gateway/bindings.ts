@@ -1,16 +1,15 @@
-import type { FastifyInstance } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
 import { jsonObject, listOf } from "../../requests/json-fields.ts";
-import { noQuery } from "../wire/empty.ts";
-import { sendTagged, sendWritten } from "../wire/etag.ts";
+import { sendWithEtag, sendWriteResult } from "../wire/etag.ts";
+import { noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
-import { writeIfMatch } from "./precondition.ts";
-import { agentParams, preconditionHeaders, readHeaders, readResponses, writeRefusals, written } from "./schemas.ts";
+import { writeIfMatch } from "./conditional-write.ts";
+import { agentParams, preconditionHeaders, readHeaders, readResponses, writeErrors, written } from "./schemas.ts";
 
 const MAX_BINDINGS = 1000;
-const description = "Each in the form of the runtime, in its order.";
+const description = "Each in the format of the runtime, in the runtime's order.";
 const bindings = listOf(MAX_BINDINGS, jsonObject).meta({
   description,
   override: { type: "array", items: { type: "object", additionalProperties: {} }, maxItems: MAX_BINDINGS },
@@ -21,8 +20,7 @@ const bindingsSchema = z
 const newBindingsSchema = z.strictObject({ bindings }).meta({ id: "NewAgentBindings", examples: [{ bindings: [] }] });
 
 /** `/api/v2/gateway/{provider}/agents/{agentId}/bindings`. */
-export function registerBindingRoutes(server: FastifyInstance, callManager: CallManager): void {
-  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+export const bindingRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManager }> = async (app, { callManager }) => {
   const route = { url: "/api/v2/gateway/:provider/agents/:agentId/bindings", config: { scope: "manage" } } as const;
   const common = { tags: ["gateway"], params: z.object(agentParams), querystring: noQuery };
 
@@ -40,7 +38,7 @@ export function registerBindingRoutes(server: FastifyInstance, callManager: Call
     handler: async (request, reply) => {
       const found = await callManager(request, "agents", (manager, signal) => manager.listBindings(request.params.agentId, { signal }));
       if (found === null) throw new BridgeError("not_found", "There is no such agent.");
-      return sendTagged(request, reply, found, found.etag);
+      return sendWithEtag(request, reply, found, found.etag);
     },
   });
 
@@ -51,21 +49,21 @@ export function registerBindingRoutes(server: FastifyInstance, callManager: Call
       ...common,
       operationId: "replaceAgentBindings",
       summary: "Replace all bindings of an agent",
-      description: "With If-Match only if they have not changed since.",
+      description: "With If-Match, only if they have not changed.",
       headers: preconditionHeaders,
       body: newBindingsSchema,
-      response: { 200: written("The bindings, as they are now.", bindingsSchema), ...writeRefusals() },
+      response: { 200: written("The new bindings.", bindingsSchema), ...writeErrors() },
     },
     handler: async (request, reply) => {
       const { agentId } = request.params;
       const found = await callManager(request, "agents", (manager, signal) =>
         writeIfMatch(request, signal, {
-          what: "agent",
+          noun: "agent",
           read: () => manager.listBindings(agentId, { signal }),
           write: (ifMatch) => manager.setBindings(agentId, request.body.bindings, ifMatch, { signal }),
         }),
       );
-      return sendWritten(reply, 200, found, found.etag);
+      return sendWriteResult(reply, 200, found, found.etag);
     },
   });
-}
+};

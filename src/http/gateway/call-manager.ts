@@ -20,7 +20,7 @@ import { BridgeError, type ErrorCode } from "../../errors.ts";
 import { INTERNAL_ERROR } from "../wire/problem.ts";
 import { describeWrite, isWrite } from "./audit-writes.ts";
 
-/** The managers that an adapter can be, by the word that stands for each on the wire. */
+/** The manager interfaces that an adapter can implement, by their names in the API. */
 export interface Managers {
   runtime: RuntimeManager;
   agents: AgentManager;
@@ -28,14 +28,14 @@ export interface Managers {
   system: SystemManager;
 }
 
-/** What calls to managers go through. */
-export interface ManagerCallOptions {
+/** Options of `createCallManager`. */
+export interface CallManagerOptions {
   registry: Pick<AdapterRegistry, "get" | "list" | "suspect">;
   dispatcher: Pick<Dispatcher, "draining">;
   logger: Pick<Logger, "info">;
   /** Aborted when the server closes. */
   closing: AbortSignal;
-  /** How long one request may take; there for tests. */
+  /** Time limit of one request, for tests. */
   limitMs?: number;
 }
 
@@ -53,7 +53,7 @@ export type CallManager = <Kind extends keyof Managers, Result>(
 type ProviderRequest = FastifyRequest<{ Params: { provider: string } }>;
 
 const LIMIT_MS = 60_000;
-/** As for a dispatch: by then it has been looked again. */
+/** Equals the value of a dispatch: by then Bridge has checked the adapter again. */
 const OFFLINE_RETRY_SECONDS = 30;
 
 const guards: { [Kind in keyof Managers]: (adapter: unknown) => adapter is Managers[Kind] } = {
@@ -63,8 +63,9 @@ const guards: { [Kind in keyof Managers]: (adapter: unknown) => adapter is Manag
   system: isSystemManager,
 };
 
-/** What a provider's managers are called on the wire, without the runtime itself. */
+/** Names of the managers in the API, except `runtime`. */
 export const managerKinds = ["agents", "skills", "system"] as const;
+/** Returns the managers that an adapter implements. */
 export const managersOf = (adapter: unknown): (typeof managerKinds)[number][] => managerKinds.filter((kind) => guards[kind](adapter));
 
 const codes: Readonly<Record<ManagementErrorCode, ErrorCode>> = {
@@ -76,66 +77,62 @@ const codes: Readonly<Record<ManagementErrorCode, ErrorCode>> = {
   unavailable: "adapter_offline",
 };
 
-/** Makes the one way from a route to a manager: is there one, is its runtime up, is it in time, and what does its refusal mean. */
-export function createManagerCalls({ registry, dispatcher, logger, closing, limitMs = LIMIT_MS }: ManagerCallOptions): CallManager {
+/** Creates the function that all routes use to call managers. It finds the manager, checks its runtime, limits the time, and converts errors. */
+export function createCallManager({ registry, dispatcher, logger, closing, limitMs = LIMIT_MS }: CallManagerOptions): CallManager {
   function find<Kind extends keyof Managers>(provider: string, kind: Kind): Managers[Kind] {
     const entry = registry.get(provider);
-    if (entry === undefined) throw new BridgeError("not_found", `There is no provider of that name. ${listLoaded(registry)}`);
+    if (entry === undefined) throw new BridgeError("not_found", `There is no such provider. ${listLoaded(registry)}`);
     const { adapter, health } = entry;
-    if (adapter !== null && !guards[kind](adapter)) throw new BridgeError("not_supported", describeLack(provider, kind, adapter));
+    if (adapter !== null && !guards[kind](adapter)) throw new BridgeError("not_supported", explainMissingManager(provider, kind, adapter));
     const isUp = health.status !== "offline" && health.checkedAt !== null;
     if (adapter !== null && isUp) return adapter as unknown as Managers[Kind];
     registry.suspect(provider);
     throw new BridgeError("adapter_offline", offlineText(provider), { retryAfterSeconds: OFFLINE_RETRY_SECONDS });
   }
 
-  function explain(error: unknown, provider: string): BridgeError {
-    if (isManagementError(error) && error.code === "unavailable") registry.suspect(provider);
-    return toRefusal(error);
-  }
-
   return async (request, kind, act) => {
     const { provider } = request.params;
-    if (isWrite(request) && dispatcher.draining) throw new BridgeError("draining", "Bridge is stopping and changes nothing any more.");
+    if (isWrite(request) && dispatcher.draining) throw new BridgeError("draining", "Bridge is stopping and accepts no more changes.");
     const manager = find(provider, kind);
     const stop = new AbortController();
     const stopped = new Promise<never>((_, reject) => stop.signal.addEventListener("abort", () => reject(stop.signal.reason)));
-    const work = (async () => act(manager, stop.signal))();
+    const result = (async () => act(manager, stop.signal))();
     const limit = setTimeout(() => {
-      tellLate(request, work);
-      stop.abort(new BridgeError("adapter_offline", tooLateText(provider, limitMs, isWrite(request))));
+      logLateOutcome(request, result);
+      stop.abort(new BridgeError("adapter_offline", formatTimeout(provider, limitMs, isWrite(request))));
     }, limitMs);
     const onClosing = (): void => stop.abort(new BridgeError("draining", "Bridge is stopping."));
-    const onGone = (): void => stop.abort(new BridgeError("adapter_offline", "The client disconnected before the runtime answered."));
+    const onDisconnect = (): void => stop.abort(new BridgeError("adapter_offline", "The client disconnected before the runtime answered."));
     closing.addEventListener("abort", onClosing, { once: true });
-    if (!isWrite(request)) request.raw.socket.once("close", onGone);
+    if (!isWrite(request)) request.raw.socket.once("close", onDisconnect);
     try {
-      return await Promise.race([work, stopped]);
+      return await Promise.race([result, stopped]);
     } catch (error) {
-      throw explain(error, provider);
+      if (isManagementError(error) && error.code === "unavailable") registry.suspect(provider);
+      throw toBridgeError(error);
     } finally {
       clearTimeout(limit);
       closing.removeEventListener("abort", onClosing);
-      request.raw.socket.off("close", onGone);
+      request.raw.socket.off("close", onDisconnect);
     }
   };
 
-  /** Who was told that the outcome of a write is not known finds it in the log. */
-  function tellLate(request: ProviderRequest, work: Promise<unknown>): void {
-    const tell = (outcome: string): void => {
+  /** Logs how a write ended after its time limit, because its client received an error with an unknown outcome. */
+  function logLateOutcome(request: ProviderRequest, result: Promise<unknown>): void {
+    const log = (outcome: string): void => {
       if (isWrite(request)) logger.info({ ...describeWrite(request), outcome }, "gateway write ended late");
     };
-    work.then(
-      () => tell("done"),
-      (error: unknown) => tell(toRefusal(error).code),
+    result.then(
+      () => log("done"),
+      (error: unknown) => log(toBridgeError(error).code),
     );
   }
 }
 
-function toRefusal(error: unknown): BridgeError {
+function toBridgeError(error: unknown): BridgeError {
   if (error instanceof BridgeError) return error;
   if (isManagementError(error)) return new BridgeError(codes[error.code], error.message);
-  // Whatever it looks like, a status of HTTP too: it is the adapter's, and says nothing about the request.
+  // An HTTP status in the error belongs to the adapter's own calls, not to this request.
   const cause = error instanceof Error ? error : new Error(`The adapter rejected with ${inspect(error)}.`);
   return new BridgeError("internal_error", INTERNAL_ERROR, { cause });
 }
@@ -147,19 +144,19 @@ function listLoaded(registry: Pick<AdapterRegistry, "list">): string {
     .join(", ")}.`;
 }
 
-const lacks: Readonly<Record<keyof Managers, string>> = {
+const missingManagers: Readonly<Record<keyof Managers, string>> = {
   runtime: "does not report its runtime",
   agents: "manages no agents",
   skills: "manages no skills",
   system: "does not manage its runtime as a whole",
 };
 
-function describeLack(provider: string, kind: keyof Managers, adapter: unknown): string {
+function explainMissingManager(provider: string, kind: keyof Managers, adapter: unknown): string {
   const managed = managersOf(adapter);
-  return `The adapter ${provider} ${lacks[kind]}. ${managed.length === 0 ? "It manages nothing." : `It manages: ${managed.join(", ")}.`}`;
+  return `The adapter ${provider} ${missingManagers[kind]}. ${managed.length === 0 ? "It supports no management." : `It manages: ${managed.join(", ")}.`}`;
 }
 
-function tooLateText(provider: string, limitMs: number, isChange: boolean): string {
-  const unknown = isChange ? " Whether it has done what was asked is not known: read before you try again." : "";
+function formatTimeout(provider: string, limitMs: number, isChange: boolean): string {
+  const unknown = isChange ? " The outcome of the write is unknown. Read the current state before you try again." : "";
   return `The runtime behind ${provider} did not answer within ${limitMs / 1000} s.${unknown}`;
 }

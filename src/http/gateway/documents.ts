@@ -2,11 +2,11 @@ import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
 import type { ManagerCall } from "#contract";
 import { BridgeError } from "../../errors.ts";
-import { noQuery } from "../wire/empty.ts";
-import { sendTagged, sendWritten } from "../wire/etag.ts";
+import { sendWithEtag, sendWriteResult } from "../wire/etag.ts";
+import { noQuery } from "../wire/request-schemas.ts";
 import type { CallManager, Managers } from "./call-manager.ts";
-import { putIfMatch, writeIfMatch } from "./precondition.ts";
-import { contentBody, preconditionHeaders, readContent, readHeaders, readResponses, writeRefusals, written } from "./schemas.ts";
+import { putIfMatch, writeIfMatch } from "./conditional-write.ts";
+import { contentBody, preconditionHeaders, readContent, readHeaders, readResponses, writeErrors, written } from "./schemas.ts";
 
 interface Document {
   name: string;
@@ -14,20 +14,21 @@ interface Document {
   etag: string;
 }
 
-/** Documents of one kind that a runtime keeps. */
-export interface DocumentRoutes<Kind extends keyof Managers, Params> {
-  /** Where one of them is. */
+/** The documents of one kind, such as the files of agents, and how a manager accesses one. */
+export interface DocumentRouteOptions<Kind extends keyof Managers, Params> {
+  callManager: CallManager;
+  /** URL of one document. */
   url: string;
   kind: Kind;
   params: z.ZodType<Params>;
   schema: z.ZodType<Document>;
-  /** What one of them is called, in short and in full. */
-  what: string;
-  whatInFull: string;
-  /** Ends the ids of the operations. */
-  idOf: string;
-  /** What can be done with one of them. */
-  of(
+  /** Name of the kind in messages, such as "file". */
+  noun: string;
+  /** Name of the kind in summaries, such as "file of an agent". */
+  fullNoun: string;
+  /** Suffix of the operation ids. */
+  operationSuffix: string;
+  open(
     manager: Managers[Kind],
     params: Params,
     call: ManagerCall,
@@ -38,73 +39,72 @@ export interface DocumentRoutes<Kind extends keyof Managers, Params> {
   };
 }
 
-/** Reads, writes and deletes one document. */
-export function registerDocumentRoutes<Kind extends keyof Managers, Params>(
-  server: FastifyInstance,
-  callManager: CallManager,
-  { url, kind, params, schema, what, whatInFull, idOf, of }: DocumentRoutes<Kind, Params>,
-): void {
+/** `GET`, `PUT` and `DELETE` of one document. */
+export async function documentRoutes<Kind extends keyof Managers, Params>(
+  app: FastifyInstance,
+  { callManager, url, kind, params, schema, noun, fullNoun, operationSuffix, open }: DocumentRouteOptions<Kind, Params>,
+): Promise<void> {
   const route = { url, config: { scope: "manage" } } as const;
-  // By then they have been checked against their schema.
-  const open = (manager: Managers[Kind], request: { params: unknown }, signal: AbortSignal) =>
-    of(manager, request.params as Params, { signal });
+  // Fastify has validated the parameters, but cannot infer their type in a generic function.
+  const openRequested = (manager: Managers[Kind], request: { params: unknown }, signal: AbortSignal) =>
+    open(manager, request.params as Params, { signal });
   const common = { tags: ["gateway"], params, querystring: noQuery };
 
-  server.route<{ Params: { provider: string } }>({
+  app.route<{ Params: { provider: string } }>({
     ...route,
     method: "GET",
     schema: {
       ...common,
-      operationId: `get${idOf}`,
-      summary: `Get a ${whatInFull}`,
-      description: "With its content and its tag.",
+      operationId: `get${operationSuffix}`,
+      summary: `Get a ${fullNoun}`,
+      description: "The content and its tag.",
       headers: readHeaders,
-      response: readResponses(`The ${what}.`, schema),
+      response: readResponses(`The ${noun}.`, schema),
     },
     handler: async (request, reply) => {
-      const found = await callManager(request, kind, (manager, signal) => open(manager, request, signal).read());
-      if (found === null) throw new BridgeError("not_found", `There is no such ${what}.`);
-      return sendTagged(request, reply, found, found.etag);
+      const found = await callManager(request, kind, (manager, signal) => openRequested(manager, request, signal).read());
+      if (found === null) throw new BridgeError("not_found", `There is no such ${noun}.`);
+      return sendWithEtag(request, reply, found, found.etag);
     },
   });
 
-  server.route<{ Params: { provider: string }; Body: z.infer<typeof contentBody> }>({
+  app.route<{ Params: { provider: string }; Body: z.infer<typeof contentBody> }>({
     ...route,
     method: "PUT",
     schema: {
       ...common,
-      operationId: `put${idOf}`,
-      summary: `Write a ${whatInFull}`,
-      description: `Replaces the ${what} or creates it. With If-Match only if it has not changed since.`,
+      operationId: `put${operationSuffix}`,
+      summary: `Write a ${fullNoun}`,
+      description: `Creates or replaces the ${noun}. With If-Match, only if it has not changed.`,
       headers: preconditionHeaders,
       body: contentBody,
-      response: { 200: written("Replaced.", schema), 201: written("Created.", schema), ...writeRefusals() },
+      response: { 200: written("Replaced.", schema), 201: written("Created.", schema), ...writeErrors() },
     },
     handler: async (request, reply) => {
       const content = readContent(request.body);
       const { isNew, result } = await callManager(request, kind, (manager, signal) => {
-        const { read, write } = open(manager, request, signal);
-        return putIfMatch(request, signal, { what, read, write: (ifMatch) => write(content, ifMatch) });
+        const { read, write } = openRequested(manager, request, signal);
+        return putIfMatch(request, signal, { noun, read, write: (ifMatch) => write(content, ifMatch) });
       });
-      return sendWritten(reply, isNew ? 201 : 200, result, result.etag);
+      return sendWriteResult(reply, isNew ? 201 : 200, result, result.etag);
     },
   });
 
-  server.route<{ Params: { provider: string } }>({
+  app.route<{ Params: { provider: string } }>({
     ...route,
     method: "DELETE",
     schema: {
       ...common,
-      operationId: `delete${idOf}`,
-      summary: `Delete a ${whatInFull}`,
-      description: "With If-Match only if it has not changed since.",
+      operationId: `delete${operationSuffix}`,
+      summary: `Delete a ${fullNoun}`,
+      description: "With If-Match, only if it has not changed.",
       headers: preconditionHeaders,
-      response: { 204: { description: "Deleted." }, ...writeRefusals() },
+      response: { 204: { description: "Deleted." }, ...writeErrors() },
     },
     handler: async (request, reply) => {
       await callManager(request, kind, (manager, signal) => {
-        const { read, delete: write } = open(manager, request, signal);
-        return writeIfMatch(request, signal, { what, read, write });
+        const { read, delete: write } = openRequested(manager, request, signal);
+        return writeIfMatch(request, signal, { noun, read, write });
       });
       return reply.code(204).send();
     },

@@ -1,19 +1,18 @@
-import type { FastifyPluginAsync } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
 import { findJsonFault } from "../../requests/canonical-json.ts";
 import { toFieldErrors } from "../../requests/field-errors.ts";
-import { noQuery } from "../wire/empty.ts";
-import { sendTagged } from "../wire/etag.ts";
-import { registerAgentFileRoutes } from "./agent-files.ts";
-import { registerAgentRoutes } from "./agents.ts";
+import { sendWithEtag } from "../wire/etag.ts";
+import { noQuery } from "../wire/request-schemas.ts";
+import { agentFileRoutes } from "./agent-files.ts";
+import { agentRoutes } from "./agents.ts";
 import { auditWrites } from "./audit-writes.ts";
-import { registerBindingRoutes } from "./bindings.ts";
-import { createManagerCalls, type ManagerCallOptions, managerKinds, managersOf } from "./call-manager.ts";
+import { bindingRoutes } from "./bindings.ts";
+import { type CallManagerOptions, createCallManager, managerKinds, managersOf } from "./call-manager.ts";
 import { providerParams, readHeaders, readResponses } from "./schemas.ts";
-import { registerSkillRoutes } from "./skills.ts";
-import { registerSystemRoutes } from "./system.ts";
+import { skillRoutes } from "./skills.ts";
+import { systemRoutes } from "./system.ts";
 
 const runtimeSchema = z
   .looseObject({
@@ -21,53 +20,54 @@ const runtimeSchema = z
     version: z.string().nullable(),
     uptimeSeconds: z.number().nullable(),
     limits: z.record(z.string(), z.unknown()),
-    managers: z.array(z.enum(managerKinds)).describe("Which routes below this one exist."),
+    managers: z.array(z.enum(managerKinds)).describe("The groups of routes that this runtime supports."),
   })
-  .meta({ id: "Runtime", description: "A runtime as it describes itself; further fields are the runtime's own." });
+  .meta({ id: "Runtime", description: "A runtime as it describes itself. Further fields depend on the runtime." });
 
-/** `GET /api/v2/gateway/{provider}` and everything below it. */
-export function gatewayRoutes(options: Omit<ManagerCallOptions, "closing">): FastifyPluginAsync {
+/**
+ * Bridge's management routes: `GET /api/v2/gateway/{provider}` and everything below. In this directory, "gateway" always means these routes, for the runtime
+ * of any provider, and never OpenClaw's daemon of the same name.
+ */
+export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<Omit<CallManagerOptions, "closing">> = async (app, options) => {
   const closing = new AbortController();
-  const callManager = createManagerCalls({ ...options, closing: closing.signal });
-  return async (app) => {
-    // onClose hooks run in reverse order: the last answers have had their time, and the log reports the outcome of an open write as unknown.
-    app.addHook("onClose", async () => closing.abort());
-    auditWrites(app, options.logger);
-    app.addHook("preValidation", async ({ body }) => refuseHarmfulJson(body));
+  const callManager = createCallManager({ ...options, closing: closing.signal });
+  // Fastify runs onClose hooks in reverse order: this one runs after `auditWrites` has logged unfinished writes as unknown.
+  app.addHook("onClose", async () => closing.abort());
+  auditWrites(app, options.logger);
+  app.addHook("preValidation", async ({ body }) => rejectHarmfulJson(body));
 
-    app.withTypeProvider<FastifyZodOpenApiTypeProvider>().get(
-      "/api/v2/gateway/:provider",
-      {
-        config: { scope: "manage" },
-        schema: {
-          operationId: "getRuntime",
-          tags: ["gateway"],
-          summary: "Get a runtime",
-          description: "How the runtime describes itself, and which parts of it can be managed.",
-          params: z.object(providerParams),
-          querystring: noQuery,
-          headers: readHeaders,
-          response: readResponses("The runtime.", runtimeSchema),
-        },
+  app.get(
+    "/api/v2/gateway/:provider",
+    {
+      config: { scope: "manage" },
+      schema: {
+        operationId: "getRuntime",
+        tags: ["gateway"],
+        summary: "Get a runtime",
+        description: "The runtime's description of itself, and the parts that can be managed.",
+        params: z.object(providerParams),
+        querystring: noQuery,
+        headers: readHeaders,
+        response: readResponses("The runtime.", runtimeSchema),
       },
-      async (request, reply) => {
-        const found = await callManager(request, "runtime", async (manager, signal) => ({
-          ...(await manager.getRuntimeInfo({ signal })),
-          managers: managersOf(manager),
-        }));
-        return sendTagged(request, reply, found);
-      },
-    );
-    registerAgentRoutes(app, callManager);
-    registerAgentFileRoutes(app, callManager);
-    registerBindingRoutes(app, callManager);
-    registerSkillRoutes(app, callManager);
-    registerSystemRoutes(app, callManager);
-  };
-}
+    },
+    async (request, reply) => {
+      const found = await callManager(request, "runtime", async (manager, signal) => ({
+        ...(await manager.getRuntimeInfo({ signal })),
+        managers: managersOf(manager),
+      }));
+      return sendWithEtag(request, reply, found);
+    },
+  );
+  await app.register(agentRoutes, { callManager });
+  await app.register(agentFileRoutes, { callManager });
+  await app.register(bindingRoutes, { callManager });
+  await app.register(skillRoutes, { callManager });
+  await app.register(systemRoutes, { callManager });
+};
 
-/** Fields of the runtime's own go to the adapter as they are: not what could do harm there, or could not be kept as it came. */
-function refuseHarmfulJson(body: unknown): void {
+/** Rejects keys that poison prototypes, and values that JSON cannot preserve, because unknown fields are passed to the adapter as they are. */
+function rejectHarmfulJson(body: unknown): void {
   const fault = findJsonFault(body);
   if (fault === null) return;
   const errors = toFieldErrors([{ code: "custom", input: undefined, ...fault }]);

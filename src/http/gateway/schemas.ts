@@ -2,61 +2,64 @@ import { z } from "zod";
 import { BridgeError, type ErrorCode } from "../../errors.ts";
 import { CONTROL_CHARACTERS } from "../../requests/control-characters.ts";
 import { agentIdPattern } from "../../requests/dispatch-schema.ts";
-import { encodeNameCursor, listOf, nameCursorSchema, pageQuery } from "../wire/cursor.ts";
-import { bodyRefusals, problemResponses } from "../wire/problem.ts";
+import { encodeNameCursor, nameCursorSchema, pageQuery, pageSchema } from "../wire/pagination.ts";
+import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { headersOf, type ResponseHeaderName } from "../wire/response-headers.ts";
 
-/** The most that the content of one file or skill may have. */
+/** Maximum size of a file or skill. */
 const MAX_CONTENT_BYTES = 1024 ** 2;
 
 export const agentIdSchema = z.string().regex(agentIdPattern, "must be 1 to 128 of A-Z a-z 0-9 _ -");
 
-/** A name that cannot lead anywhere else, whatever a runtime makes of it: a file name in a directory, or a segment of a path. */
+/** A single name. It cannot change the path that a runtime builds from it, because it contains no separators and is not `.` or `..`. */
 const nameSchema = z
   .string()
   .regex(
     new RegExp(`^[^/\\\\${CONTROL_CHARACTERS}]{1,128}$`, "u"),
-    "must be 1 to 128 characters without a slash, a backslash or a control character",
+    "must be 1 to 128 characters without slashes, backslashes and control characters",
   )
-  .refine((name) => /[^.]/.test(name), "must not be dots alone");
+  .refine((name) => /[^.]/.test(name), "must contain a character other than a dot");
 
 export const providerParams = { provider: z.string().describe("The adapter, as in a dispatch.") };
 export const agentParams = { ...providerParams, agentId: agentIdSchema.describe("Id of the agent in its runtime.") };
 export const nameParams = { name: nameSchema.describe("A single name without slashes.") };
 
-/** What the writer has read; a write that has been overtaken is answered 409 `stale_write`. */
+/** Header of conditional writes; a failed condition results in 409 `stale_write`. */
 export const preconditionHeaders = z.object({
-  "if-match": z.string().optional().describe("The ETag that was read, or several, or `*`: it must exist."),
+  "if-match": z
+    .string()
+    .optional()
+    .describe("One or more ETags, of which one must match the current version, or `*` if any version matches."),
 });
 
-/** What the reader has already; an unchanged state is answered 304. */
+/** Header of conditional reads; an unchanged resource results in 304. */
 export const readHeaders = z.object({
-  "if-none-match": z.string().optional().describe("The ETag that was read, or several: 304 if the state still has it."),
+  "if-none-match": z.string().optional().describe("One or more ETags. 304 if one matches the current version."),
 });
 
-/** The body of a file or a skill. */
+/** The body of a request that writes a file or a skill. */
 export const contentBody = z
   .strictObject({
     content: z
       .string()
-      .refine((text) => text.isWellFormed(), "must not hold half of a surrogate pair")
+      .refine((text) => text.isWellFormed(), "must not contain unpaired surrogates")
       .describe("At most 1 MiB as UTF-8."),
   })
   .meta({ id: "DocumentContent", examples: [{ content: "# Review\n" }] });
 
-/** The content of a write, within its limit. */
+/** Returns the content of a write. Throws BridgeError `too_large`. */
 export function readContent({ content }: z.infer<typeof contentBody>): string {
   if (Buffer.byteLength(content) <= MAX_CONTENT_BYTES) return content;
-  throw new BridgeError("too_large", `The content has more than ${MAX_CONTENT_BYTES} bytes.`);
+  throw new BridgeError("too_large", `The content is larger than the limit of ${MAX_CONTENT_BYTES} bytes.`);
 }
 
-/** A list by name, oldest page first. */
+/** The query of a list that is sorted by name. */
 export const namePageQuery = z.strictObject({
   limit: pageQuery.limit,
-  cursor: nameCursorSchema.optional().describe("`meta.nextCursor` of the page before."),
+  cursor: nameCursorSchema.optional().describe("`meta.nextCursor` of the previous page."),
 });
 
-/** One page of what a runtime has listed at once, by name. */
+/** Sorts the items by name and returns one page. Managers return complete lists. */
 export function pageByName<Item>(items: readonly Item[], nameOf: (item: Item) => string, query: z.infer<typeof namePageQuery>) {
   const { limit, cursor = "" } = query;
   const sorted = items.filter((item) => nameOf(item) > cursor).toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
@@ -65,7 +68,7 @@ export function pageByName<Item>(items: readonly Item[], nameOf: (item: Item) =>
   return { data, meta: { nextCursor: sorted.length > limit && last !== undefined ? encodeNameCursor(nameOf(last)) : null } };
 }
 
-const callRefusals: readonly ErrorCode[] = [
+const callErrorCodes: readonly ErrorCode[] = [
   "invalid_request",
   "unauthenticated",
   "scope_missing",
@@ -82,19 +85,19 @@ const json = <Body extends z.ZodType>(description: string, schema: Body, ...more
   content: { "application/json": { schema } },
 });
 
-/** What a read may answer. */
+/** Responses of a read. */
 export const readResponses = <Body extends z.ZodType>(description: string, schema: Body) => ({
   200: json(description, schema),
-  304: { description: "Unchanged since the state that If-None-Match names." },
-  ...problemResponses(...callRefusals),
+  304: { description: "Unchanged: If-None-Match contains the current ETag." },
+  ...problemResponses(...callErrorCodes),
 });
 
-/** What reading a list may answer. */
-export const listResponses = <Item extends z.ZodType>(description: string, item: Item) => readResponses(description, listOf(item));
+/** Responses of a list. */
+export const listResponses = <Item extends z.ZodType>(description: string, item: Item) => readResponses(description, pageSchema(item));
 
-/** What a write may answer beside its success. */
-export const writeRefusals = () =>
-  problemResponses(...new Set<ErrorCode>([...bodyRefusals, ...callRefusals, "too_many_requests", "draining"]));
+/** Error responses of a write. */
+export const writeErrors = () =>
+  problemResponses(...new Set<ErrorCode>([...bodyErrorCodes, ...callErrorCodes, "too_many_requests", "draining"]));
 
-/** The answer to a write, with the state after it. */
+/** The response to a write, with the new state. */
 export const written = json;

@@ -1,11 +1,10 @@
-import type { FastifyInstance } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import { emptyBody, noQuery } from "../wire/empty.ts";
-import { refusePrecondition, sendTagged } from "../wire/etag.ts";
+import { rejectPrecondition, sendWithEtag } from "../wire/etag.ts";
+import { emptyBody, noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
-import { registerDocumentRoutes } from "./documents.ts";
-import { listResponses, namePageQuery, nameParams, pageByName, providerParams, readHeaders, writeRefusals } from "./schemas.ts";
+import { documentRoutes } from "./documents.ts";
+import { listResponses, namePageQuery, nameParams, pageByName, providerParams, readHeaders, writeErrors } from "./schemas.ts";
 
 const entrySchema = z
   .looseObject({ name: z.string() })
@@ -15,11 +14,11 @@ const installedSchema = z
   .strictObject({ installed: z.array(z.string()), detail: z.string().nullable() })
   .meta({ id: "InstalledDependencies" });
 
+const skillParams = z.object({ ...providerParams, ...nameParams });
+
 /** `/api/v2/gateway/{provider}/skills`, `…/{name}` and `…/{name}/dependencies`. */
-export function registerSkillRoutes(server: FastifyInstance, callManager: CallManager): void {
-  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+export const skillRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManager }> = async (app, { callManager }) => {
   const config = { scope: "manage" } as const;
-  const params = z.object({ ...providerParams, ...nameParams });
 
   app.get(
     "/api/v2/gateway/:provider/skills",
@@ -39,19 +38,20 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
     async (request, reply) => {
       const skills = await callManager(request, "skills", (manager, signal) => manager.listSkills({ signal }));
       const page = pageByName(skills, ({ name }) => name, request.query);
-      return sendTagged(request, reply, page);
+      return sendWithEtag(request, reply, page);
     },
   );
 
-  registerDocumentRoutes(server, callManager, {
+  await app.register(documentRoutes<"skills", z.infer<typeof skillParams>>, {
+    callManager,
     url: "/api/v2/gateway/:provider/skills/:name",
     kind: "skills",
-    params,
+    params: skillParams,
     schema: skillSchema,
-    what: "skill",
-    whatInFull: "skill",
-    idOf: "Skill",
-    of: (manager, { name }, call) => ({
+    noun: "skill",
+    fullNoun: "skill",
+    operationSuffix: "Skill",
+    open: (manager, { name }, call) => ({
       read: () => manager.readSkill(name, call),
       write: (content, ifMatch) => manager.writeSkill(name, content, ifMatch, call),
       delete: (ifMatch) => manager.deleteSkill(name, ifMatch, call),
@@ -65,20 +65,20 @@ export function registerSkillRoutes(server: FastifyInstance, callManager: CallMa
       schema: {
         operationId: "installSkillDependencies",
         tags: ["gateway"],
-        params,
+        params: skillParams,
         querystring: noQuery,
         summary: "Install the dependencies of a skill",
         description: "The runtime installs the programs and packages that the skill needs.",
         body: emptyBody,
         response: {
-          200: { description: "What was installed.", content: { "application/json": { schema: installedSchema } } },
-          ...writeRefusals(),
+          200: { description: "The installed dependencies.", content: { "application/json": { schema: installedSchema } } },
+          ...writeErrors(),
         },
       },
     },
     async (request) => {
-      refusePrecondition(request);
+      rejectPrecondition(request);
       return await callManager(request, "skills", (manager, signal) => manager.installSkillDependencies(request.params.name, { signal }));
     },
   );
-}
+};

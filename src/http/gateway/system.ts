@@ -1,19 +1,17 @@
-import type { FastifyInstance } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import { pageQuery, toPage } from "../wire/cursor.ts";
-import { emptyBody, noQuery } from "../wire/empty.ts";
-import { refusePrecondition, sendTagged } from "../wire/etag.ts";
+import { rejectPrecondition, sendWithEtag } from "../wire/etag.ts";
+import { pageQuery, toPage } from "../wire/pagination.ts";
+import { emptyBody, noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
-import { listResponses, providerParams, readHeaders, readResponses, writeRefusals } from "./schemas.ts";
+import { listResponses, providerParams, readHeaders, readResponses, writeErrors } from "./schemas.ts";
 
-const ownSchema = z.record(z.string(), z.unknown()).describe("In the form of the runtime.");
-const modelSchema = ownSchema.meta({ id: "RuntimeModel" });
+const runtimeObjectSchema = z.record(z.string(), z.unknown()).describe("In the format of the runtime.");
+const modelSchema = runtimeObjectSchema.meta({ id: "RuntimeModel" });
 const reloadedSchema = z.strictObject({ detail: z.string().nullable() }).meta({ id: "ReloadedConfiguration" });
 
 /** `/api/v2/gateway/{provider}/system/reload`, `…/models` and `…/security`. */
-export function registerSystemRoutes(server: FastifyInstance, callManager: CallManager): void {
-  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+export const systemRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManager }> = async (app, { callManager }) => {
   const config = { scope: "manage" } as const;
   const common = { tags: ["gateway"], params: z.object(providerParams) };
 
@@ -25,17 +23,17 @@ export function registerSystemRoutes(server: FastifyInstance, callManager: CallM
         ...common,
         operationId: "reloadRuntime",
         summary: "Reload the configuration of a runtime",
-        description: "The runtime reads its configuration again.",
+        description: "The runtime rereads its configuration.",
         querystring: noQuery,
         body: emptyBody,
         response: {
-          200: { description: "Read.", content: { "application/json": { schema: reloadedSchema } } },
-          ...writeRefusals(),
+          200: { description: "Reloaded.", content: { "application/json": { schema: reloadedSchema } } },
+          ...writeErrors(),
         },
       },
     },
     async (request) => {
-      refusePrecondition(request);
+      rejectPrecondition(request);
       return await callManager(request, "system", (manager, signal) => manager.reloadConfig({ signal }));
     },
   );
@@ -55,16 +53,16 @@ export function registerSystemRoutes(server: FastifyInstance, callManager: CallM
       },
     },
     async (request, reply) => {
-      const { limit, cursor: shown = 0 } = request.query;
+      const { limit, cursor: offset = 0 } = request.query;
       const models = await callManager(request, "system", (manager, signal) => manager.getModelCatalog({ signal }));
-      const rows = models.map((model, index) => ({ model, place: index + 1 }));
+      const rows = models.map((model, index) => ({ model, position: index + 1 }));
       const page = toPage(
-        rows.slice(shown, shown + limit),
-        rows.length > shown + limit,
+        rows.slice(offset, offset + limit),
+        rows.length > offset + limit,
         ({ model }) => model,
-        ({ place }) => place,
+        ({ position }) => position,
       );
-      return sendTagged(request, reply, page);
+      return sendWithEtag(request, reply, page);
     },
   );
 
@@ -76,13 +74,13 @@ export function registerSystemRoutes(server: FastifyInstance, callManager: CallM
         ...common,
         operationId: "getSecurityPosture",
         summary: "Get the security posture of a runtime",
-        description: "What the runtime reports about its own security.",
+        description: "The runtime's report about its own security.",
         querystring: noQuery,
         headers: readHeaders,
-        response: readResponses("What it found.", ownSchema),
+        response: readResponses("The security posture.", runtimeObjectSchema),
       },
     },
     async (request, reply) =>
-      sendTagged(request, reply, await callManager(request, "system", (manager, signal) => manager.getSecurityPosture({ signal }))),
+      sendWithEtag(request, reply, await callManager(request, "system", (manager, signal) => manager.getSecurityPosture({ signal }))),
   );
-}
+};

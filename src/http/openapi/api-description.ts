@@ -9,13 +9,13 @@ const DESCRIPTION = `One durable HTTP endpoint in front of every AI-agent runtim
 
 Dispatch a task with \`POST /api/v2/dispatch\`, follow its events, and read its result or receive it as a callback.
 
-**Limits.** A request body holds at most ${MAX_JSON_VALUES} JSON values (the body itself, each member of an object, each element of an array; 413 \`too_large\`) in at most ${MAX_JSON_DEPTH} levels (400 \`invalid_request\`). Its size in bytes is limited by BRIDGE_BODY_LIMIT (413 \`too_large\`).
+**Limits.** A request body can have at most ${MAX_JSON_VALUES} JSON values (the body itself, each member of an object, each element of an array; 413 \`too_large\`), nested at most ${MAX_JSON_DEPTH} levels deep (400 \`invalid_request\`). BRIDGE_BODY_LIMIT limits its size in bytes (413 \`too_large\`).
 
-**Compatibility.** Later versions add fields to answers, error codes and types of events. Ignore what you do not know.`;
+**Compatibility.** Later versions can add response fields, error codes and event types. Ignore unknown ones.`;
 
 const problem = { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } };
 
-/** What the description of the API holds besides the routes. */
+/** Returns the parts of the OpenAPI document that do not belong to a route. */
 export const describeApi = (version: string) =>
   ({
     openapi: "3.1.0",
@@ -29,29 +29,29 @@ export const describeApi = (version: string) =>
     },
     servers: [
       { url: "/", description: "The Bridge that serves this document." },
-      { url: "http://127.0.0.1:8787", description: "A Bridge on this machine with its default settings." },
+      { url: "http://127.0.0.1:8787", description: "A local Bridge with default settings." },
     ],
     security: [{ token: [] }],
     tags: [
       { name: "tasks", description: "Dispatch, read and cancel tasks." },
-      { name: "files", description: "The files of workspaces and those that tasks left." },
-      { name: "events", description: "Events of tasks, as lists and as streams." },
-      { name: "approvals", description: "Tool calls that wait for an answer." },
-      { name: "callbacks", description: "Results that Bridge posts to receivers." },
-      { name: "adapters", description: "The adapters of this Bridge: their health, capabilities and load." },
-      { name: "workspaces", description: "The workspaces of agents." },
-      { name: "gateway", description: "Management of runtimes: their agents, skills and configuration." },
-      { name: "websocket", description: "The bridge protocol over one socket." },
+      { name: "files", description: "Files that tasks left in their workspaces." },
+      { name: "events", description: "Events of tasks, as lists and streams." },
+      { name: "approvals", description: "Tool calls that wait for an approval." },
+      { name: "callbacks", description: "Results that Bridge posts to callback URLs." },
+      { name: "adapters", description: "The adapters of this Bridge with their health, capabilities and load." },
+      { name: "workspaces", description: "The workspaces of agents and their files." },
+      { name: "gateway", description: "Management of runtimes: agents, skills and configuration." },
+      { name: "websocket", description: "The bridge protocol over WebSockets." },
       { name: "operations", description: "Health, readiness and metrics." },
     ],
     components: {
       securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "A token of this Bridge. By default it is in the file `data/token`." },
+        token: { type: "http", scheme: "bearer", description: "A token of this Bridge. By default it is stored in the file `data/token`." },
       },
       headers: responseHeaders,
       responses: {
         MethodNotAllowed: {
-          description: "`method_not_allowed`: this path has no such method; `Allow` lists those that it has.",
+          description: "`method_not_allowed`: the path does not support this method. `Allow` lists the supported methods.",
           headers: { Allow: {}, "X-Request-Id": {} },
           content: problem,
         },

@@ -8,7 +8,7 @@ import { describeApi } from "./api-description.ts";
 import { callbackBodySchema } from "./callback-webhook.ts";
 import { completeApiDescription } from "./complete-api-description.ts";
 
-/** Without `upgrade-insecure-requests`: the page is often served by plain http on loopback. */
+/** Omits `upgrade-insecure-requests`, because the page is often served over plain HTTP on loopback. */
 const PAGE_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'self'; frame-ancestors 'self'";
 
@@ -16,10 +16,10 @@ const PAGE_POLICY =
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M2 22h28M5 22a11 11 0 0 1 22 0M10 22v-8m6 8V11m6 11v-8" fill="none" stroke="#2563eb" stroke-width="2.5"/></svg>';
 
-/** Describes every route registered from here on, as OpenAPI 3.1 at `/openapi.json` and `/openapi.yaml`, and as a page at `/docs`. */
+/** Describes all routes that are registered afterwards: as OpenAPI 3.1 at `/openapi.json` and `/openapi.yaml`, and as a page at `/docs`. */
 export async function registerApiDocs(app: FastifyInstance, version: string): Promise<void> {
   await app.register(fastifyZodOpenApiPlugin, {
-    // The others are found at the routes.
+    // Other schemas are collected from the routes.
     components: { schemas: { CallbackBody: callbackBodySchema } },
     documentOpts: { override: simplify },
   });
@@ -34,7 +34,7 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   await app.register(swaggerUi, {
     routePrefix: "/docs",
     staticCSP: PAGE_POLICY,
-    // Without the bar at the top, which shows a logo and the address of the document.
+    // Omits the top bar, which shows a logo and the URL of the document.
     uiConfig: { layout: "BaseLayout" },
     theme: {
       title: "Bridge API",
@@ -42,7 +42,7 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
     },
   });
   app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
-  // Made once: the document does not change after the start.
+  // Cached, because the document does not change after the start.
   let yaml: string | undefined;
   app.get("/openapi.yaml", { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
     yaml ??= writeOpenapiYaml(app.swagger());
@@ -50,15 +50,15 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   });
 }
 
-/** Leaves out what makes generated clients fail or says nothing. */
+/** Removes keywords that are redundant or break generated clients. */
 function simplify({ jsonSchema, io }: { jsonSchema: z.core.JSONSchema.BaseSchema; io: "input" | "output" }): void {
-  // Later versions add fields: a client that knows this one must accept them.
+  // Later versions can add fields, which existing clients must accept.
   if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-  // The format says it, and the pattern is 300 characters long.
+  // The pattern repeats the format in 300 characters.
   if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
-/** The document as `/openapi.yaml` and the file of this name have it. */
+/** Formats the OpenAPI document as YAML, for `/openapi.yaml` and the file `openapi.yaml`. */
 export const writeOpenapiYaml = (document: object): string => stringify(document, { aliasDuplicateObjects: false, lineWidth: 140 });

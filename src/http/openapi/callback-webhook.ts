@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { resultSchema } from "../wire/describe-result.ts";
-import { time } from "../wire/time.ts";
+import { resultSchema } from "../wire/result-schema.ts";
+import { timestamp } from "../wire/timestamps.ts";
 
 /** The body of a callback. */
 export const callbackBodySchema = resultSchema
@@ -8,8 +8,8 @@ export const callbackBodySchema = resultSchema
     taskId: z.string(),
     agentId: z.string(),
     provider: z.string(),
-    metadata: z.record(z.string(), z.unknown()).nullable().describe("As in the dispatch."),
-    finishedAt: time,
+    metadata: z.record(z.string(), z.unknown()).nullable().describe("The metadata of the dispatch."),
+    finishedAt: timestamp,
   })
   .meta({
     id: "CallbackBody",
@@ -37,7 +37,7 @@ const header = (name: string, description: string, required: boolean) => ({
   schema: { type: "string" as const },
 });
 
-/** The requests that Bridge itself sends. */
+/** The requests that Bridge sends. */
 export const webhooks = {
   taskEnded: {
     post: {
@@ -45,25 +45,29 @@ export const webhooks = {
       tags: ["callbacks"],
       summary: "Receive the result of a task",
       description:
-        "Bridge posts the result to the `callbackUrl` of the dispatch as soon as the task ended. The signature follows Standard Webhooks. A callback can arrive twice: ignore a `webhook-id` that you have processed.",
+        "Bridge posts the result to the `callbackUrl` of the dispatch when the task ends. The signature follows Standard Webhooks. A callback can arrive more than once: ignore a `webhook-id` that you have processed.",
       security: [],
       parameters: [
-        header("webhook-id", "The same on every attempt.", true),
-        header("webhook-timestamp", "Seconds since the epoch, at this attempt. Reject one that is more than five minutes off.", true),
+        header("webhook-id", "Id of the callback, the same for every attempt.", true),
+        header(
+          "webhook-timestamp",
+          "Time of this attempt in seconds since the epoch. Reject timestamps that differ from your clock by more than five minutes.",
+          true,
+        ),
         header(
           "webhook-signature",
           "`v1,<base64>` for each secret, separated by spaces: HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`. Missing if BRIDGE_CALLBACK_SECRETS is not set.",
           false,
         ),
-        header("idempotency-key", "The taskId.", true),
+        header("idempotency-key", "The `taskId`.", true),
         header("traceparent", "W3C trace context of the dispatch, if it had one.", false),
         header("user-agent", "`bridge/<version>`.", true),
       ],
       requestBody: { required: true, content: { "application/json": { schema: { $ref: "#/components/schemas/CallbackBody" } } } },
       responses: {
-        "2XX": { description: "Accepted. Bridge never posts this result again." },
-        "410": { description: "Rejected for good: Bridge does not retry." },
-        default: { description: "A failed attempt. Bridge retries on its schedule; `Retry-After` can delay the next attempt." },
+        "2XX": { description: "Accepted. Bridge does not post this result again." },
+        "410": { description: "Rejected permanently. Bridge does not retry." },
+        default: { description: "The attempt failed. Bridge retries on its schedule; `Retry-After` can delay the next attempt." },
       },
     },
   },

@@ -1,6 +1,6 @@
 import { type ResponseHeaderName, responseHeaders } from "../wire/response-headers.ts";
 
-/** As much of an OpenAPI document as is completed here. */
+/** The parts of an OpenAPI document that this module changes. */
 export interface ApiDescription {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema>; responses: Record<string, Response> };
@@ -31,32 +31,32 @@ interface Response {
   headers?: Record<string, object>;
 }
 
-/** At a route: the headers of answers without content, which the generator of the description would drop. */
-const HEADERS_MARK = "x-answer-headers";
+/** Schema keyword of a route that lists the headers of responses without content, which the OpenAPI generator would drop. */
+const HEADERS_MARK = "x-response-headers";
 
-/** Adds to the description of the routes what all of them share, and corrects what the generator of the description cannot know. */
+/** Adds the responses and headers that all routes share, and corrects the output of the OpenAPI generator. */
 export function completeApiDescription<Document>(document: Document): Document {
   const description = document as ApiDescription;
   description.paths = Object.fromEntries(
-    Object.entries(description.paths).map(([url, operations]) => [nameRestOfPath(url, operations), operations]),
+    Object.entries(description.paths).map(([url, operations]) => [nameWildcard(url, operations), operations]),
   );
   for (const operation of Object.values(description.paths).flatMap((operations) => Object.values(operations))) {
     completeBody(operation, description.components.schemas);
-    completeAnswers(operation);
+    completeResponses(operation);
   }
-  for (const response of Object.values(description.components.responses)) nameHeaders(response, []);
+  for (const response of Object.values(description.components.responses)) referToHeaders(response, []);
   return document;
 }
 
-/** The rest of a path, which the router calls `*`, is `path` to readers. */
-function nameRestOfPath(url: string, operations: Record<string, Operation>): string {
+/** Renames the wildcard parameter of the router from `*` to `path`. */
+function nameWildcard(url: string, operations: Record<string, Operation>): string {
   if (!url.endsWith("{*}")) return url;
   for (const parameter of Object.values(operations).flatMap(({ parameters = [] }) => parameters))
     if (parameter.name === "*") parameter.name = "path";
   return url.replace("{*}", "{path}");
 }
 
-/** The generator marks a body that may be missing, and requires it nevertheless. */
+/** The generator marks optional bodies with this keyword but still declares them as required. */
 const OPTIONAL_MARK = "x-fastify-zod-openapi-optional";
 
 function completeBody(operation: Operation, schemas: Readonly<Record<string, Schema>>): void {
@@ -67,19 +67,23 @@ function completeBody(operation: Operation, schemas: Readonly<Record<string, Sch
     if (requestBody !== undefined && isOptional === true) requestBody.required = false;
     const [example] = schemas[schema.$ref?.split("/").at(-1) ?? ""]?.examples ?? [];
     if (example !== undefined) media.example = example;
-    // A body that may be missing and can hold nothing: a client has nothing to send.
+    // An optional body without properties is omitted.
     if (isOptional === true && schema.properties !== undefined && Object.keys(schema.properties).length === 0) delete operation.requestBody;
   }
 }
 
-/** The answers and headers that follow from the server and not from the route. */
-function completeAnswers(operation: Operation): void {
+/** Adds the responses and headers that the server adds to every route. */
+function completeResponses(operation: Operation): void {
   const { responses, [HEADERS_MARK]: marked = {} } = operation;
   delete operation[HEADERS_MARK];
   const isRateLimited = responses["429"] !== undefined;
   for (const [status, response] of Object.entries(responses)) {
-    const isLimitShown = isRateLimited && (status.startsWith("2") || status === "429");
-    nameHeaders(response, [...(headersOfStatus[status] ?? []), ...(marked[status] ?? []), ...(isLimitShown ? rateLimitHeaders : [])]);
+    const hasRateLimitHeaders = isRateLimited && (status.startsWith("2") || status === "429");
+    referToHeaders(response, [
+      ...(headersOfStatus[status] ?? []),
+      ...(marked[status] ?? []),
+      ...(hasRateLimitHeaders ? rateLimitHeaders : []),
+    ]);
   }
   responses["405"] = { $ref: "#/components/responses/MethodNotAllowed" };
   responses["default"] = { $ref: "#/components/responses/OtherProblem" };
@@ -94,9 +98,9 @@ const headersOfStatus: Readonly<Record<string, readonly ResponseHeaderName[]>> =
 };
 const rateLimitHeaders = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] as const;
 
-/** Refers to the component of each header; the generator would take a reference for a schema. */
-function nameHeaders(response: Response, more: readonly ResponseHeaderName[]): void {
-  const named = new Set([...Object.keys(response.headers ?? {}), ...more, "X-Request-Id"]);
+/** Replaces headers by references to their components, which the generator does not support. */
+function referToHeaders(response: Response, added: readonly ResponseHeaderName[]): void {
+  const named = new Set([...Object.keys(response.headers ?? {}), ...added, "X-Request-Id"]);
   response.headers = Object.fromEntries(
     Object.keys(responseHeaders)
       .filter((name) => named.has(name))
@@ -106,7 +110,7 @@ function nameHeaders(response: Response, more: readonly ResponseHeaderName[]): v
 
 declare module "fastify" {
   interface FastifySchema {
-    /** Names the headers of answers without content, by status; for all others, see `headersOf`. */
-    "x-answer-headers"?: Readonly<Record<number, readonly ResponseHeaderName[]>>;
+    /** Headers of responses without content, by status. For other responses, use `headersOf`. */
+    "x-response-headers"?: Readonly<Record<number, readonly ResponseHeaderName[]>>;
   }
 }

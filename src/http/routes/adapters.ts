@@ -1,18 +1,17 @@
-import type { FastifyInstance } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { GatewayCapabilities } from "#contract";
 import type { AdapterRegistry, RegisteredAdapter } from "../../adapters/adapter-registry.ts";
 import type { Dispatcher, Load } from "../../dispatch/dispatcher.ts";
-import { listOf, pageQuery, toPage } from "../wire/cursor.ts";
-import { connection } from "../wire/describe-result.ts";
+import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { problemResponses } from "../wire/problem.ts";
-import { time, toIsoOrNull } from "../wire/time.ts";
+import { connectionSchema } from "../wire/result-schema.ts";
+import { timestamp, toIsoOrNull } from "../wire/timestamps.ts";
 
-/** What the route needs. */
-export interface AdapterDependencies {
-  registry: Pick<AdapterRegistry, "list">;
-  dispatcher: Pick<Dispatcher, "load">;
+/** Options of the routes. */
+export interface AdapterRouteOptions {
+  registry: AdapterRegistry;
+  dispatcher: Dispatcher;
 }
 
 const count = z.number().int().nonnegative();
@@ -21,11 +20,11 @@ const adapterSchema = z
     provider: z.string(),
     health: z.strictObject({
       status: z.enum(["healthy", "degraded", "offline"]),
-      connection: connection.nullable(),
+      connection: connectionSchema.nullable(),
       version: z.string().nullable(),
       detail: z.string().nullable(),
       preflight: z.array(z.strictObject({ step: z.string(), ok: z.boolean(), detail: z.string() })),
-      checkedAt: time.nullable(),
+      checkedAt: timestamp.nullable(),
     }),
     capabilities: z
       .object({
@@ -40,7 +39,7 @@ const adapterSchema = z
         approvals: z.boolean(),
         cancellation: z.boolean(),
         outputStrategies: z.array(z.enum(["stream", "file", "structured"])),
-        inputs: z.array(z.enum(["bridgeInput", "responderInput"])).describe("Inputs beside the message that it understands."),
+        inputs: z.array(z.enum(["bridgeInput", "responderInput"])).describe("Supported inputs in addition to the message."),
       })
       .nullable()
       .describe("Null when the adapter could not be loaded."),
@@ -48,11 +47,11 @@ const adapterSchema = z
     queued: count,
     maxConcurrent: count,
   })
-  .meta({ id: "Adapter", description: "An adapter: its health, its capabilities and its load." });
+  .meta({ id: "Adapter", description: "An adapter with its health, capabilities and load." });
 
 /** `GET /api/v2/adapters`. */
-export function registerAdapterRoutes(server: FastifyInstance, { registry, dispatcher }: AdapterDependencies): void {
-  server.withTypeProvider<FastifyZodOpenApiTypeProvider>().get(
+export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = async (app, { registry, dispatcher }) => {
+  app.get(
     "/api/v2/adapters",
     {
       config: { scope: "read" },
@@ -60,26 +59,26 @@ export function registerAdapterRoutes(server: FastifyInstance, { registry, dispa
         operationId: "listAdapters",
         tags: ["adapters"],
         summary: "List adapters",
-        description: "In their configured order, with health, capabilities and load.",
+        description: "All adapters in their configured order, with health, capabilities and load.",
         querystring: z.strictObject(pageQuery),
         response: {
-          200: { description: "A page of adapters.", content: { "application/json": { schema: listOf(adapterSchema) } } },
+          200: { description: "A page of adapters.", content: { "application/json": { schema: pageSchema(adapterSchema) } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
         },
       },
     },
     async (request) => {
-      const { limit, cursor: shown = 0 } = request.query;
-      const entries = registry.list().map((entry, index) => ({ entry, place: index + 1 }));
+      const { limit, cursor: offset = 0 } = request.query;
+      const entries = registry.list().map((entry, index) => ({ entry, position: index + 1 }));
       return toPage(
-        entries.slice(shown, shown + limit),
-        entries.length > shown + limit,
+        entries.slice(offset, offset + limit),
+        entries.length > offset + limit,
         ({ entry }) => describeAdapter(entry, dispatcher.load(entry.provider)),
-        ({ place }) => place,
+        ({ position }) => position,
       );
     },
   );
-}
+};
 
 function describeAdapter({ provider, adapter, health }: RegisteredAdapter, { running, queued, maxConcurrent }: Load) {
   const { status, connection, version, detail, preflight, checkedAt } = health;

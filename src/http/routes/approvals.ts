@@ -1,23 +1,20 @@
-import type { FastifyInstance } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { Approvals } from "../../approvals/approvals.ts";
-import { listOf, pageQuery, toPage } from "../wire/cursor.ts";
-import { noQuery } from "../wire/empty.ts";
-import { bodyRefusals, problemResponses } from "../wire/problem.ts";
+import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
+import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { noQuery } from "../wire/request-schemas.ts";
 import { approvalSchema, approvalStateSchema, describeApproval } from "./describe-approval.ts";
 
 const decisionSchema = z
   .strictObject({
     decision: z.enum(["approve", "reject"]),
-    reason: z.string().max(2_000).optional().describe("Passed on to the runtime, and part of the event `tool.approval_resolved`."),
+    reason: z.string().max(2_000).optional().describe("Passed to the runtime and included in the event `tool.approval_resolved`."),
   })
-  .meta({ id: "ApprovalDecision", description: "The answer to a tool call that waits.", examples: [{ decision: "approve" }] });
+  .meta({ id: "ApprovalDecision", description: "The decision on a pending tool call.", examples: [{ decision: "approve" }] });
 
 /** `GET /api/v2/approvals` and `POST /api/v2/approvals/{approvalId}`. */
-export function registerApprovalRoutes(server: FastifyInstance, { approvals }: { approvals: Pick<Approvals, "list" | "decide"> }): void {
-  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
-
+export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals }> = async (app, { approvals }) => {
   app.get(
     "/api/v2/approvals",
     {
@@ -26,10 +23,10 @@ export function registerApprovalRoutes(server: FastifyInstance, { approvals }: {
         operationId: "listApprovals",
         tags: ["approvals"],
         summary: "List approvals",
-        description: "Tool calls of your tenant that wait or waited for an answer, newest first.",
+        description: "Tool calls of your tenant that wait or waited for an approval, newest first.",
         querystring: z.strictObject({ ...pageQuery, state: approvalStateSchema.optional().describe("Only approvals in this state.") }),
         response: {
-          200: { description: "A page of approvals.", content: { "application/json": { schema: listOf(approvalSchema) } } },
+          200: { description: "A page of approvals.", content: { "application/json": { schema: pageSchema(approvalSchema) } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
         },
       },
@@ -39,7 +36,7 @@ export function registerApprovalRoutes(server: FastifyInstance, { approvals }: {
       const page = (before: number | null, size: number) => approvals.list(request.principal.tenant, state, { before, limit: size });
       const found = await page(cursor ?? null, limit);
       const last = found.at(-1);
-      // Fewer than asked for may still not be the end: a page of long inputs is cut short.
+      // A page with long inputs is cut short, so a page shorter than `limit` need not be the last.
       const hasMore = last !== undefined && (await page(last.seq, 1)).length > 0;
       return toPage(found, hasMore, describeApproval, ({ seq }) => seq);
     },
@@ -53,14 +50,14 @@ export function registerApprovalRoutes(server: FastifyInstance, { approvals }: {
         operationId: "decideApproval",
         tags: ["approvals"],
         summary: "Approve or reject a tool call",
-        description: "The first answer counts; a later one is rejected with 409 `already_decided`.",
+        description: "The first decision applies; later ones are rejected with 409 `already_decided`.",
         params: z.object({ approvalId: z.string().describe("Id of the approval.") }),
         querystring: noQuery,
         body: decisionSchema,
         response: {
-          200: { description: "The approval, decided.", content: { "application/json": { schema: approvalSchema } } },
+          200: { description: "The decided approval.", content: { "application/json": { schema: approvalSchema } } },
           ...problemResponses(
-            ...bodyRefusals,
+            ...bodyErrorCodes,
             "unauthenticated",
             "scope_missing",
             "not_found",
@@ -77,4 +74,4 @@ export function registerApprovalRoutes(server: FastifyInstance, { approvals }: {
       return describeApproval(await approvals.decide(request.principal.tenant, request.params.approvalId, { decision, reason, by }));
     },
   );
-}
+};

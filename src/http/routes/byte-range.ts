@@ -1,14 +1,14 @@
-/** The bytes of a file that an answer carries; `last` is inclusive. */
+/** The bytes of a file that a response contains; `last` is inclusive. */
 export interface ByteRange {
   first: number;
   last: number;
 }
 
 /**
- * The one range that a Range header asks for; null when it asks for none that Bridge serves (no header, another unit, several ranges,
- * malformed), which by the standard means the whole file. "unsatisfiable" lies behind the end of the file.
+ * Parses a `Range` header. Returns null if the header is missing, malformed, or requests another unit or several ranges: the HTTP standard then requires
+ * the whole file. Returns "unsatisfiable" if the range starts after the end of the file.
  */
-export function readByteRange(header: string | undefined, size: number): ByteRange | null | "unsatisfiable" {
+export function parseByteRange(header: string | undefined, size: number): ByteRange | null | "unsatisfiable" {
   const [, first = "", last = ""] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? "") ?? [];
   if (first === "" && last === "") return null;
   if (first === "") return Number(last) === 0 || size === 0 ? "unsatisfiable" : { first: Math.max(0, size - Number(last)), last: size - 1 };

@@ -1,17 +1,13 @@
-import type { FastifyInstance } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { Callbacks } from "../../callbacks/callbacks.ts";
-import { listOf, pageQuery, toPage } from "../wire/cursor.ts";
-import { emptyBody, noQuery } from "../wire/empty.ts";
-import { bodyRefusals, problemResponses } from "../wire/problem.ts";
-import { taskParams } from "../wire/task-params.ts";
+import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
+import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { emptyBody, noQuery, taskParams } from "../wire/request-schemas.ts";
 import { callbackSchema, callbackStateSchema, describeCallback } from "./describe-callback.ts";
 
 /** `GET /api/v2/callbacks` and `POST /api/v2/callbacks/{taskId}/redeliver`. */
-export function registerCallbackRoutes(server: FastifyInstance, { callbacks }: { callbacks: Callbacks }): void {
-  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
-
+export const callbackRoutes: FastifyPluginAsyncZodOpenApi<{ callbacks: Callbacks }> = async (app, { callbacks }) => {
   app.get(
     "/api/v2/callbacks",
     {
@@ -20,10 +16,10 @@ export function registerCallbackRoutes(server: FastifyInstance, { callbacks }: {
         operationId: "listCallbacks",
         tags: ["callbacks"],
         summary: "List callbacks",
-        description: "Callbacks of your tenant, newest task first. Those in the state `dead` are the dead letters.",
+        description: "Callbacks of your tenant, newest task first. `dead` callbacks have no retries left.",
         querystring: z.strictObject({ ...pageQuery, state: callbackStateSchema.optional().describe("Only callbacks in this state.") }),
         response: {
-          200: { description: "A page of callbacks.", content: { "application/json": { schema: listOf(callbackSchema) } } },
+          200: { description: "A page of callbacks.", content: { "application/json": { schema: pageSchema(callbackSchema) } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
         },
       },
@@ -48,9 +44,9 @@ export function registerCallbackRoutes(server: FastifyInstance, { callbacks }: {
         querystring: noQuery,
         body: emptyBody,
         response: {
-          202: { description: "Pending again.", content: { "application/json": { schema: callbackSchema } } },
+          202: { description: "The callback, pending again.", content: { "application/json": { schema: callbackSchema } } },
           ...problemResponses(
-            ...bodyRefusals,
+            ...bodyErrorCodes,
             "unauthenticated",
             "scope_missing",
             "not_found",
@@ -67,4 +63,4 @@ export function registerCallbackRoutes(server: FastifyInstance, { callbacks }: {
       return reply.code(202).send(describeCallback(callback));
     },
   );
-}
+};

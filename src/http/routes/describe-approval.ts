@@ -1,29 +1,29 @@
 import { z } from "zod";
 import { type Approval, approvalStates } from "../../approvals/approvals.ts";
-import { time, toIso } from "../wire/time.ts";
+import { timestamp, toIso } from "../wire/timestamps.ts";
 
 export const approvalStateSchema = z.enum(approvalStates).meta({ id: "ApprovalState" });
 
-/** An approval as those see it who may answer it. */
+/** An approval in the API. */
 export const approvalSchema = z
   .strictObject({
     approvalId: z.string(),
     taskId: z.string(),
     agentId: z.string(),
     provider: z.string(),
-    toolCallId: z.string().describe("The runtime's own id of the call, unique within its task only."),
+    toolCallId: z.string().describe("The runtime's id of the call, unique within its task only."),
     toolName: z.string(),
-    input: z.unknown().describe("What the tool is called with; over 256 KiB its beginning."),
-    inputTruncated: z.boolean().describe("The input is longer than shown."),
+    input: z.unknown().describe("Input of the tool. If it is longer than 256 KiB, only its beginning."),
+    inputTruncated: z.boolean().describe("Whether `input` is only the beginning."),
     state: approvalStateSchema,
-    createdAt: time,
-    expiresAt: time.describe("Without an answer until then it counts as rejected."),
-    decidedBy: z.string().nullable().describe("Name of the token; `bridge` when nobody answered in time or the task ended."),
+    createdAt: timestamp,
+    expiresAt: timestamp.describe("The call is rejected if it is not decided by then."),
+    decidedBy: z.string().nullable().describe("Name of the token; `bridge` if the approval expired or the task ended."),
     reason: z.string().nullable(),
   })
-  .meta({ id: "Approval", description: "A tool call that waits, or waited, for an answer." });
+  .meta({ id: "Approval", description: "A tool call that waits, or waited, for a decision." });
 
-/** An approval on the wire. */
+/** Converts an approval to its form in the API. */
 export function describeApproval(approval: Approval): z.infer<typeof approvalSchema> {
   const { approvalId, task, toolCallId, toolName, input, inputTruncated, state, createdAt, expiresAt, decidedBy, reason } = approval;
   return {

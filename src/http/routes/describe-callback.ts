@@ -1,25 +1,25 @@
 import { z } from "zod";
 import { callbackStates } from "../../callbacks/callbacks.ts";
 import type { Callback } from "../../dispatch/task-reader.ts";
-import { time, toIso, toIsoOrNull } from "../wire/time.ts";
+import { timestamp, toIso, toIsoOrNull } from "../wire/timestamps.ts";
 
 export const callbackStateSchema = z.enum(callbackStates).meta({ id: "CallbackState" });
 
-/** A callback as operators see it. */
+/** A callback in the API. */
 export const callbackSchema = z
   .strictObject({
     taskId: z.string(),
     url: z.string(),
     state: callbackStateSchema,
-    attempts: z.number().int().describe("POSTs made, over all rounds."),
-    nextAttemptAt: time.nullable(),
+    attempts: z.number().int().describe("Number of attempts, including those before a redelivery."),
+    nextAttemptAt: timestamp.nullable(),
     lastStatus: z.number().int().nullable(),
     lastError: z.string().nullable(),
-    updatedAt: time,
+    updatedAt: timestamp,
   })
   .meta({ id: "Callback", description: "The delivery of a task's result to its `callbackUrl`." });
 
-/** A callback on the wire. */
+/** Converts a callback to its form in the API. */
 export function describeCallback({
   task,
   url,

@@ -3,21 +3,22 @@ import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import type { TaskSnapshot } from "../../dispatch/task-reader.ts";
 import { type ListedTask, taskStates } from "../../task.ts";
-import { resultSchema } from "../wire/describe-result.ts";
-import { openEnum } from "../wire/open-enum.ts";
-import { time, toIso, toIsoOrNull } from "../wire/time.ts";
+import { extensibleEnum } from "../wire/extensible-enum.ts";
+import { resultSchema } from "../wire/result-schema.ts";
+import { timestamp, toIso, toIsoOrNull } from "../wire/timestamps.ts";
 import { callbackStateSchema } from "./describe-callback.ts";
 
-/** A running task without an event for so long is waiting for its runtime. */
+/** A running task without an event for this long counts as waiting for its runtime. */
 const RUNTIME_SILENCE_MS = 30_000;
 
-/** The state of a task on the wire. */
-export const taskStateSchema = z.enum(taskStates).meta({ id: "TaskState", description: "The last three are final." });
+export const taskStateSchema = z
+  .enum(taskStates)
+  .meta({ id: "TaskState", description: "`completed`, `failed` and `cancelled` are final." });
 
-const waitingOnSchema = openEnum(z.enum(["queue", "quota", "approval", "runtime"]), {
+const waitingOnSchema = extensibleEnum(z.enum(["queue", "quota", "approval", "runtime"]), {
   id: "WaitingReason",
   description:
-    "`queue` while queued; `quota` while queued and a limit on the running tasks of the tenant or the agent is reached; `approval` while one waits; `runtime` after 30 s without an event.",
+    "`queue`: queued. `quota`: queued because the tenant or the agent has its maximum of running tasks. `approval`: a tool call waits for an approval. `runtime`: running without an event for 30 s.",
 });
 
 const deliverySchema = z
@@ -25,11 +26,11 @@ const deliverySchema = z
     state: callbackStateSchema,
     url: z.string(),
     attempts: z.number().int(),
-    nextAttemptAt: time.nullable(),
+    nextAttemptAt: timestamp.nullable(),
     lastStatus: z.number().int().nullable(),
     lastError: z.string().nullable(),
   })
-  .meta({ id: "CallbackDelivery", description: "The delivery state of a task's callback." });
+  .meta({ id: "CallbackDelivery", description: "The delivery of a task's callback." });
 
 const listedTask = {
   taskId: z.string(),
@@ -38,17 +39,17 @@ const listedTask = {
   agentId: z.string(),
   state: taskStateSchema,
   waitingOn: waitingOnSchema.nullable(),
-  createdAt: time,
-  startedAt: time.nullable(),
-  finishedAt: time.nullable(),
-  lastProgressAt: time.nullable(),
+  createdAt: timestamp,
+  startedAt: timestamp.nullable(),
+  finishedAt: timestamp.nullable(),
+  lastProgressAt: timestamp.nullable(),
   callback: deliverySchema.nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
 };
 
-/** A task as lists show it. */
+/** A task in a list, without its result. */
 export const listedTaskSchema = z.strictObject(listedTask).meta({ id: "ListedTask", description: "A task without its result." });
-/** A task as it is shown alone, with its result. */
+/** A task with its result. */
 export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.nullable() }).meta({
   id: "Task",
   description: "A task; `result` is null until it ends.",
@@ -71,7 +72,7 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
   ],
 });
 
-/** A task on the wire, without its result. */
+/** Converts a task to its form in lists. */
 export function describeListedTask(
   { task, callback, lastProgressAt, isApprovalPending, isHeldByQuota }: TaskSnapshot<ListedTask>,
   now: number,
@@ -92,7 +93,7 @@ export function describeListedTask(
   };
 }
 
-/** Answers 200 with a task. A long result is read from the store while the client receives it. */
+/** Responds with a task. A long result is streamed from the store. */
 export function sendTask(reply: FastifyReply, snapshot: TaskSnapshot): FastifyReply {
   const described = describeTask(snapshot, Date.now());
   reply.code(200);
@@ -102,14 +103,14 @@ export function sendTask(reply: FastifyReply, snapshot: TaskSnapshot): FastifyRe
     .send(Readable.from(encodeTask(described, snapshot.readResult()), { objectMode: false }));
 }
 
-/** The JSON text of a task around that of its result. */
+/** Encodes a task as JSON and inserts the JSON text of its result. */
 async function* encodeTask({ result: _, ...described }: z.infer<typeof taskSchema>, result: AsyncIterable<string>): AsyncGenerator<string> {
   yield `${JSON.stringify(described).slice(0, -1)},"result":`;
   yield* result;
   yield "}";
 }
 
-/** A task on the wire. */
+/** Converts a task to its form in the API. */
 export function describeTask(snapshot: TaskSnapshot, now: number): z.infer<typeof taskSchema> {
   const { task } = snapshot;
   const listed = { ...snapshot, task: { ...task, metadata: task.request.metadata ?? null } };

@@ -1,30 +1,28 @@
-import type { FastifyInstance } from "fastify";
-import { validatorCompiler } from "fastify-zod-openapi";
+import { type FastifyPluginAsyncZodOpenApi, validatorCompiler } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { AcceptDispatch } from "../../dispatch/accept-dispatch.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import type { TaskReader } from "../../dispatch/task-reader.ts";
 import { describedDispatchSchema } from "../../requests/dispatch-schema.ts";
 import { isFinal } from "../../task.ts";
-import { noQuery } from "../wire/empty.ts";
-import { headerOf } from "../wire/header-of.ts";
-import { PREFER_DESCRIPTION } from "../wire/prefer.ts";
-import { bodyRefusals, problemResponses } from "../wire/problem.ts";
+import { PREFER_DESCRIPTION } from "../wire/prefer-header.ts";
+import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { noQuery } from "../wire/request-schemas.ts";
 import { headersOf } from "../wire/response-headers.ts";
-import { time, toIso } from "../wire/time.ts";
+import { timestamp, toIso } from "../wire/timestamps.ts";
 import { sendTask, taskSchema, taskStateSchema } from "./describe-task.ts";
 import { parseTraceparent } from "./traceparent.ts";
 import { waitIfPreferred } from "./wait-if-preferred.ts";
 
-/** What the route needs. */
-export interface DispatchDependencies {
+/** Options of the route. */
+export interface DispatchRouteOptions {
   acceptDispatch: AcceptDispatch;
   dispatcher: Pick<Dispatcher, "waitForEnd">;
   tasks: Pick<TaskReader, "find" | "resultBytes">;
 }
 
 const acceptedSchema = z
-  .strictObject({ taskId: z.string(), provider: z.string(), agentId: z.string(), state: taskStateSchema, createdAt: time })
+  .strictObject({ taskId: z.string(), provider: z.string(), agentId: z.string(), state: taskStateSchema, createdAt: timestamp })
   .meta({
     id: "AcceptedTask",
     description: "A task that Bridge has stored.",
@@ -34,41 +32,41 @@ const acceptedSchema = z
 const acceptedHeaders = headersOf("Location", "Idempotent-Replayed", "Preference-Applied");
 
 const headers = z.object({
-  "idempotency-key": z.string().optional().describe("The taskId, when the body has none."),
-  prefer: z.string().optional().describe(`${PREFER_DESCRIPTION} A task that ends in that time is answered 200.`),
-  traceparent: z.string().optional().describe("W3C trace context, handed on to the callback."),
+  "idempotency-key": z.string().optional().describe("The `taskId`, if the body has none."),
+  prefer: z.string().optional().describe(`${PREFER_DESCRIPTION} A task that ends in this time is returned with 200.`),
+  traceparent: z.string().optional().describe("W3C trace context. Bridge passes it to the callback."),
 });
 
 /** `POST /api/v2/dispatch`. */
-export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, dispatcher, tasks }: DispatchDependencies): void {
+export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> = async (app, { acceptDispatch, dispatcher, tasks }) => {
   app.post(
     "/api/v2/dispatch",
     {
       config: { scope: "dispatch", shedsLoad: true },
-      // The body is read by parseDispatch, which the other doors use too.
+      // `acceptDispatch` validates the body, because the WebSocket protocol accepts dispatches too.
       validatorCompiler: (route) => (route.httpPart === "querystring" ? validatorCompiler(route as never) : (value) => ({ value })),
       schema: {
         operationId: "dispatchTask",
         tags: ["tasks"],
         summary: "Dispatch a task",
         description:
-          "Stores the task and answers 202 at once; the task then waits for a free slot of its adapter. A repeated `taskId` with the same body returns the first task. With `Prefer: wait=N` the answer is 200 with the ended task, if it ends in time.",
+          "Stores the task and returns 202 immediately; the task then waits for a free slot of its adapter. A repeated `taskId` with the same body returns the first task. With `Prefer: wait=N` the response is 200 with the ended task, if it ends in time.",
         querystring: noQuery,
         headers,
         body: describedDispatchSchema,
         response: {
           200: {
-            description: "The task, ended within `Prefer: wait`.",
+            description: "The task, which ended within `Prefer: wait`.",
             headers: acceptedHeaders,
             content: { "application/json": { schema: taskSchema } },
           },
           202: {
-            description: "Accepted: stored, and never lost.",
+            description: "Accepted. The task is stored and survives a restart of Bridge.",
             headers: acceptedHeaders,
             content: { "application/json": { schema: acceptedSchema } },
           },
           ...problemResponses(
-            ...bodyRefusals,
+            ...bodyErrorCodes,
             "unauthenticated",
             "scope_missing",
             "task_conflict",
@@ -89,14 +87,15 @@ export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, di
       },
     },
     async (request, reply) => {
+      const { prefer, traceparent, "idempotency-key": idempotencyKey } = request.headers;
       const { task: accepted, replayed } = await acceptDispatch(request.body, {
         tenant: request.principal.tenant,
-        traceparent: parseTraceparent(headerOf(request, "traceparent")),
-        idempotencyKey: headerOf(request, "idempotency-key"),
+        traceparent: parseTraceparent(traceparent),
+        idempotencyKey,
       });
       reply.header("location", `/api/v2/tasks/${accepted.taskId}`);
       if (replayed) reply.header("idempotent-replayed", "true");
-      const waited = await waitIfPreferred({ request, reply, dispatcher }, accepted);
+      const waited = await waitIfPreferred({ prefer, reply, dispatcher }, accepted);
       if (waited !== null && isFinal(waited.state)) {
         await request.reserve(reply, await tasks.resultBytes(waited.tenant, waited.taskId));
         const snapshot = await tasks.find(waited.tenant, waited.taskId);
@@ -106,4 +105,4 @@ export function registerDispatchRoute(app: FastifyInstance, { acceptDispatch, di
       return reply.code(202).send({ taskId, provider, agentId, state, createdAt: toIso(createdAt) });
     },
   );
-}
+};

@@ -1,28 +1,28 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { AdapterRegistry } from "../../adapters/adapter-registry.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError } from "../../errors.ts";
 import { problemResponses } from "../wire/problem.ts";
 
-/** What the routes need. */
-export interface HealthDependencies {
+/** Options of the routes. */
+export interface HealthRouteOptions {
   dispatcher: Pick<Dispatcher, "draining">;
   registry: Pick<AdapterRegistry, "list">;
   /** Rejects when the store cannot write. */
   checkWritable(): Promise<void>;
 }
 
-/** One proof of a write serves everybody who asks within this time: the route is open, and each proof costs a commit. */
-const PROOF_MS = 1_000;
+/** Requests within this time share one test of the store, because the route needs no token and each test costs a commit. */
+const SHARED_CHECK_MS = 1_000;
 
 const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "HealthStatus" });
 /** Creates a new object for each route, because the generator of the API description would fill in only the first use of a shared object. */
 const ok = (description: string) => ({ description, content: { "application/json": { schema: okSchema } } });
 
 /** `GET /healthz`, its alias `/health`, and `GET /readyz`. */
-export function registerHealthRoutes(app: FastifyInstance, { dispatcher, registry, checkWritable }: HealthDependencies): void {
-  const proveWritable = shared(checkWritable, PROOF_MS);
+export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = async (app, { dispatcher, registry, checkWritable }) => {
+  const checkWritableShared = share(checkWritable, SHARED_CHECK_MS);
 
   for (const url of ["/healthz", "/health"]) {
     const schema = {
@@ -34,7 +34,7 @@ export function registerHealthRoutes(app: FastifyInstance, { dispatcher, registr
       security: [],
       response: { 200: ok("Bridge is up.") },
     };
-    app.get(url, { config: { public: true }, schema }, async () => ({ status: "ok" }));
+    app.get(url, { config: { public: true }, schema }, async () => ({ status: "ok" as const }));
   }
 
   app.get(
@@ -54,18 +54,18 @@ export function registerHealthRoutes(app: FastifyInstance, { dispatcher, registr
       if (dispatcher.draining) throw new BridgeError("draining", "Bridge is stopping.");
       if (registry.list().every(({ health }) => health.status === "offline"))
         throw new BridgeError("adapter_offline", "No adapter is online.");
-      await proveWritable();
-      return { status: "ok" };
+      await checkWritableShared();
+      return { status: "ok" as const };
     },
   );
-}
+};
 
-/** The same answer, good or bad, for everybody who asks while it is under way or fresh. */
-function shared(act: () => Promise<void>, freshMs: number): () => Promise<void> {
-  let latest: { answer: Promise<void>; at: number } | undefined;
+/** Returns a function that calls `check` at most once in `maxAgeMs`. All its callers in this time receive the same result or error. */
+function share(check: () => Promise<void>, maxAgeMs: number): () => Promise<void> {
+  let latest: { result: Promise<void>; at: number } | undefined;
   return () => {
     const now = performance.now();
-    if (latest === undefined || now - latest.at > freshMs) latest = { answer: act(), at: now };
-    return latest.answer;
+    if (latest === undefined || now - latest.at > maxAgeMs) latest = { result: check(), at: now };
+    return latest.result;
   };
 }

@@ -1,21 +1,24 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { AdapterRegistry } from "../../adapters/adapter-registry.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import type { Metrics } from "../../metrics.ts";
 import { problemResponses } from "../wire/problem.ts";
 
-/** What the route needs. */
-export interface MetricsDependencies {
-  metrics: Pick<Metrics, "registry" | "queued">;
-  dispatcher: Pick<Dispatcher, "load">;
-  registry: Pick<AdapterRegistry, "list">;
-  /** Served without a token? */
+/** Options of the route. */
+export interface MetricsRouteOptions {
+  metrics: Metrics;
+  dispatcher: Dispatcher;
+  registry: AdapterRegistry;
+  /** Whether the route needs no token. */
   isPublic: boolean;
 }
 
-/** `GET /metrics`, in the text format of Prometheus. */
-export function registerMetricsRoute(app: FastifyInstance, { metrics, dispatcher, registry, isPublic }: MetricsDependencies): void {
+/** `GET /metrics`, in the Prometheus text format. */
+export const metricsRoutes: FastifyPluginAsyncZodOpenApi<MetricsRouteOptions> = async (
+  app,
+  { metrics, dispatcher, registry, isPublic },
+) => {
   app.get(
     "/metrics",
     {
@@ -24,7 +27,7 @@ export function registerMetricsRoute(app: FastifyInstance, { metrics, dispatcher
         operationId: "getMetrics",
         tags: ["operations"],
         summary: "Get metrics for Prometheus",
-        description: "In the text format of Prometheus. With BRIDGE_METRICS_PUBLIC it needs no token.",
+        description: "In the Prometheus text format. Needs no token if BRIDGE_METRICS_PUBLIC is set.",
         response: {
           200: { description: "All metrics.", content: { "text/plain": { schema: z.string() } } },
           ...problemResponses("unauthenticated", "scope_missing"),
@@ -38,4 +41,4 @@ export function registerMetricsRoute(app: FastifyInstance, { metrics, dispatcher
       return reply.header("content-type", metrics.registry.contentType).send(await metrics.registry.metrics());
     },
   );
-}
+};

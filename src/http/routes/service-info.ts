@@ -1,13 +1,13 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyReply } from "fastify";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import { noQuery } from "../wire/empty.ts";
 import { problemResponses } from "../wire/problem.ts";
+import { noQuery } from "../wire/request-schemas.ts";
 
 const NAME = "Bridge";
 const DESCRIPTION = "One HTTP endpoint in front of every AI-agent runtime.";
 
-/** Where everything is; relative, so that it holds behind a proxy too. */
+/** Relative paths, which are also valid behind a proxy. */
 const links = {
   docs: "/docs",
   openapi: "/openapi.json",
@@ -33,12 +33,11 @@ const infoSchema = z
   })
   .meta({ id: "ServiceInfo" });
 
-/** Nothing on the page comes from elsewhere or runs. */
+/** The page loads nothing from other origins and runs no scripts. */
 const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** `GET /`: name, version and links to the documentation, as JSON, or as a small page for browsers. */
-export function registerServiceInfoRoute(server: FastifyInstance, version: string): void {
-  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
+/** `GET /`: name, version and links to the documentation, as JSON, or as an HTML page for browsers. */
+export const serviceInfoRoutes: FastifyPluginAsyncZodOpenApi<{ version: string }> = async (app, { version }) => {
   const info: z.infer<typeof infoSchema> = { name: NAME, version, description: DESCRIPTION, links };
   const page = renderPage(version);
 
@@ -50,7 +49,7 @@ export function registerServiceInfoRoute(server: FastifyInstance, version: strin
         operationId: "getServiceInfo",
         tags: ["operations"],
         summary: "Get information about this service",
-        description: "Name, version and links. A request that accepts `text/html`, such as that of a browser, gets a page.",
+        description: "Name, version and links: as an HTML page if the request accepts `text/html`, otherwise as JSON.",
         security: [],
         querystring: noQuery,
         response: {
@@ -67,9 +66,9 @@ export function registerServiceInfoRoute(server: FastifyInstance, version: strin
       return acceptsHtml(request.headers.accept) ? sendPage(reply, page) : info;
     },
   );
-}
+};
 
-/** Browsers name the type; programs name another one, or accept everything. */
+/** Returns whether the header lists `text/html`, as browsers do. The wildcard of other clients does not count. */
 const acceptsHtml = (accept = ""): boolean => accept.split(",").some((range) => /^\s*text\/html\s*(;(?!.*q=0(\.0*)?\s*$)|$)/i.test(range));
 
 function sendPage(reply: FastifyReply, page: string): never {

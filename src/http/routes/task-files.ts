@@ -1,20 +1,18 @@
-import type { FastifyInstance } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { FoundFile, TaskFiles } from "../../workspaces/task-files.ts";
-import { encodeNameCursor, nameCursorSchema, pageQuery } from "../wire/cursor.ts";
-import { noQuery } from "../wire/empty.ts";
+import { encodeNameCursor, nameCursorSchema, pageQuery } from "../wire/pagination.ts";
 import { problemResponses } from "../wire/problem.ts";
+import { noQuery, taskParams } from "../wire/request-schemas.ts";
 import { headersOf } from "../wire/response-headers.ts";
-import { taskParams } from "../wire/task-params.ts";
-import { time, toIso } from "../wire/time.ts";
+import { timestamp, toIso } from "../wire/timestamps.ts";
 import { sendFile } from "./send-file.ts";
 
 const fileSchema = z
   .strictObject({
     path: z.string().describe("Relative to the workspace."),
     bytes: z.number().int().nonnegative(),
-    modifiedAt: time.describe("When its content, name or mode last changed."),
+    modifiedAt: timestamp.describe("Time of the last change of its content, name or mode."),
   })
   .meta({ id: "TaskFile" });
 
@@ -23,22 +21,23 @@ const fileListSchema = z
     data: z.array(fileSchema),
     meta: z.strictObject({
       nextCursor: z.string().nullable(),
-      truncated: z.boolean().describe("Something could not be read: an unreadable or enormous directory, a path that is too long."),
+      truncated: z.boolean().describe("Whether files are missing, because a directory is unreadable or too large, or a path is too long."),
     }),
   })
   .meta({ id: "TaskFilePage" });
 
 const rangeHeaders = z.object({
   range: z.string().optional().describe("`bytes=<first>-<last>`: one range."),
-  "if-range": z.string().optional().describe("An ETag: the range only if the file has not changed since, otherwise the whole file."),
+  "if-range": z
+    .string()
+    .optional()
+    .describe("An ETag. The range is returned only if the file still has this ETag, otherwise the whole file."),
 });
 const fileHeaders = ["Accept-Ranges", "Content-Disposition", "ETag"] as const;
 const binary = { "application/octet-stream": { schema: z.string().meta({ override: { type: "string", format: "binary" } }) } };
 
 /** `GET /api/v2/tasks/{taskId}/files` and `GET /api/v2/tasks/{taskId}/files/{path}`. */
-export function registerTaskFileRoutes(server: FastifyInstance, { taskFiles }: { taskFiles: TaskFiles }): void {
-  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
-
+export const taskFileRoutes: FastifyPluginAsyncZodOpenApi<{ taskFiles: TaskFiles }> = async (app, { taskFiles }) => {
   app.get(
     "/api/v2/tasks/:taskId/files",
     {
@@ -48,11 +47,11 @@ export function registerTaskFileRoutes(server: FastifyInstance, { taskFiles }: {
         tags: ["files"],
         summary: "List the files that a task left",
         description:
-          "Files of the agent's workspace that last changed while the task ran, by path. A page may hold fewer than `limit`: only a `nextCursor` of null is the end.",
+          "Files of the agent's workspace that last changed while the task ran, sorted by path. A page can have fewer than `limit` files; `nextCursor` is null on the last page.",
         params: taskParams,
         querystring: z.strictObject({
           limit: pageQuery.limit,
-          cursor: nameCursorSchema.optional().describe("`meta.nextCursor` of the page before."),
+          cursor: nameCursorSchema.optional().describe("`meta.nextCursor` of the previous page."),
         }),
         response: {
           200: { description: "A page of files.", content: { "application/json": { schema: fileListSchema } } },
@@ -73,10 +72,10 @@ export function registerTaskFileRoutes(server: FastifyInstance, { taskFiles }: {
   const fileRoute = {
     url: "/api/v2/tasks/:taskId/files/*",
     config: { scope: "read" },
-    // The one that Fastify would make for HEAD reads the file from beginning to end.
+    // The HEAD route that Fastify would add reads the whole file.
     exposeHeadRoute: false,
   } as const;
-  const params = taskParams.extend({ "*": z.string().describe("Path of the file; slashes are part of it.") });
+  const params = taskParams.extend({ "*": z.string().describe("Path of the file. It can contain slashes.") });
 
   for (const method of ["GET", "HEAD"] as const) {
     app.route({
@@ -87,7 +86,7 @@ export function registerTaskFileRoutes(server: FastifyInstance, { taskFiles }: {
         operationId: "downloadTaskFile",
         tags: ["files"],
         summary: "Download a file that a task left",
-        description: "The whole file, or the one range that a Range header asks for. At most 1 GiB at once.",
+        description: "Returns the whole file, or one range if the request has a Range header. A response has at most 1 GiB.",
         params,
         querystring: noQuery,
         headers: rangeHeaders,
@@ -103,6 +102,6 @@ export function registerTaskFileRoutes(server: FastifyInstance, { taskFiles }: {
       },
     });
   }
-}
+};
 
 const describeFile = ({ path, bytes, changedAt }: FoundFile): z.infer<typeof fileSchema> => ({ path, bytes, modifiedAt: toIso(changedAt) });

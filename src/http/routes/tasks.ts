@@ -1,21 +1,19 @@
-import type { FastifyInstance } from "fastify";
-import type { FastifyZodOpenApiTypeProvider } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import type { TaskReader } from "../../dispatch/task-reader.ts";
 import { BridgeError } from "../../errors.ts";
-import { listOf, pageQuery, toPage } from "../wire/cursor.ts";
-import { emptyBody, noQuery } from "../wire/empty.ts";
-import { PREFER_DESCRIPTION } from "../wire/prefer.ts";
-import { bodyRefusals, problemResponses } from "../wire/problem.ts";
+import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
+import { PREFER_DESCRIPTION } from "../wire/prefer-header.ts";
+import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { emptyBody, noQuery, taskParams } from "../wire/request-schemas.ts";
 import { headersOf } from "../wire/response-headers.ts";
-import { taskParams } from "../wire/task-params.ts";
 import { describeListedTask, listedTaskSchema, sendTask, taskSchema, taskStateSchema } from "./describe-task.ts";
 import { waitIfPreferred } from "./wait-if-preferred.ts";
 
-/** What the routes need. */
-export interface TaskDependencies {
-  dispatcher: Pick<Dispatcher, "cancel" | "deleteTask" | "waitForEnd">;
+/** Options of the routes. */
+export interface TaskRouteOptions {
+  dispatcher: Dispatcher;
   tasks: TaskReader;
 }
 
@@ -31,9 +29,7 @@ const cancelledSchema = z
   .meta({ id: "CancelledTask", description: "The state of the task after the request." });
 
 /** `GET /api/v2/tasks`, `GET` and `DELETE /api/v2/tasks/{taskId}`, and `POST /api/v2/tasks/{taskId}/cancel`. */
-export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks }: TaskDependencies): void {
-  const app = server.withTypeProvider<FastifyZodOpenApiTypeProvider>();
-
+export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async (app, { dispatcher, tasks }) => {
   app.get(
     "/api/v2/tasks",
     {
@@ -43,12 +39,12 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
         tags: ["tasks"],
         summary: "List tasks",
         description:
-          "Tasks of your tenant, newest first, without their results. A page may hold fewer than `limit`: only a `nextCursor` of null is the end.",
+          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page.",
         querystring: listQuery,
         response: {
           200: {
             description: "A page of tasks, without their results.",
-            content: { "application/json": { schema: listOf(listedTaskSchema) } },
+            content: { "application/json": { schema: pageSchema(listedTaskSchema) } },
           },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
         },
@@ -60,7 +56,7 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
         tasks.list({ ...filter, tenant: request.principal.tenant }, { before, limit: size });
       const found = await page(cursor ?? null, limit);
       const last = found.at(-1);
-      // Fewer than asked for may still not be the end: a page of large metadata is cut short.
+      // A page with large metadata is cut short, so a page shorter than `limit` need not be the last.
       const hasMore = last !== undefined && (await page(last.task.seq, 1)).length > 0;
       const now = Date.now();
       return toPage(
@@ -99,7 +95,7 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
       const { taskId } = request.params;
       const task = await tasks.findProgress(tenant, taskId);
       if (task === null) throw noSuchTask();
-      await waitIfPreferred({ request, reply, dispatcher }, task);
+      await waitIfPreferred({ prefer: request.headers.prefer, reply, dispatcher }, task);
       await request.reserve(reply, await tasks.resultBytes(tenant, taskId));
       const snapshot = await tasks.find(tenant, taskId);
       if (snapshot === null) throw noSuchTask();
@@ -116,13 +112,13 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
         tags: ["tasks"],
         summary: "Delete a task that has ended",
         description:
-          "Deletes the task and its child tasks: request, result, events, approvals and callback. Files in the workspace stay. 409 `invalid_state` while the task runs (cancel it first) or its callback is being delivered. A later dispatch with this `taskId` is a new task.",
+          "Deletes the task and its child tasks: request, result, events, approvals and callback. Files in the workspace remain. Fails with 409 `invalid_state` while the task runs (cancel it first) or its callback is being delivered. A later dispatch with this `taskId` is a new task.",
         params: taskParams,
         querystring: noQuery,
         response: {
           204: { description: "Deleted." },
           ...problemResponses(
-            ...bodyRefusals,
+            ...bodyErrorCodes,
             "unauthenticated",
             "scope_missing",
             "not_found",
@@ -147,17 +143,27 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
         operationId: "cancelTask",
         tags: ["tasks"],
         summary: "Cancel a task",
-        description: "Cancels the task and its child tasks. A task that has ended stays as it is.",
+        description: "Cancels the task and its child tasks. Has no effect on a task that has ended.",
         params: taskParams,
         querystring: noQuery,
         body: emptyBody,
         response: {
-          200: { description: "The task had ended before; nothing changed.", content: { "application/json": { schema: cancelledSchema } } },
-          202: {
-            description: "The cancellation has started. `state` may still be `running`: the task ends as soon as its runtime is gone.",
+          200: {
+            description: "The task had already ended; nothing changed.",
             content: { "application/json": { schema: cancelledSchema } },
           },
-          ...problemResponses(...bodyRefusals, "unauthenticated", "scope_missing", "not_found", "too_many_requests", "storage_unavailable"),
+          202: {
+            description: "The cancellation has started. `state` can still be `running`: the task ends when its runtime has stopped.",
+            content: { "application/json": { schema: cancelledSchema } },
+          },
+          ...problemResponses(
+            ...bodyErrorCodes,
+            "unauthenticated",
+            "scope_missing",
+            "not_found",
+            "too_many_requests",
+            "storage_unavailable",
+          ),
         },
       },
     },
@@ -166,6 +172,6 @@ export function registerTaskRoutes(server: FastifyInstance, { dispatcher, tasks 
       return reply.code(changed ? 202 : 200).send({ taskId: task.taskId, state: task.state });
     },
   );
-}
+};
 
 const noSuchTask = (): BridgeError => new BridgeError("not_found", "There is no such task.");

@@ -1,25 +1,24 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import type { TaskProgress } from "../../task.ts";
-import { headerOf } from "../wire/header-of.ts";
-import { parsePreferredWait } from "../wire/prefer.ts";
+import { parsePreferredWait } from "../wire/prefer-header.ts";
 
 /**
- * Waits for the end of the task for as long as the request prefers, and reports the wait in `Preference-Applied`. Null, at once, when the request
- * prefers none; else the task as it stands when it has ended, the time is over, or the client is gone.
+ * Waits for the end of the task for as long as the `Prefer` header requests, and reports the wait in `Preference-Applied`. Returns the task when it has
+ * ended, the time is over or the client has disconnected; null immediately if the header requests no wait.
  */
 export async function waitIfPreferred(
-  { request, reply, dispatcher }: { request: FastifyRequest; reply: FastifyReply; dispatcher: Pick<Dispatcher, "waitForEnd"> },
+  { prefer, reply, dispatcher }: { prefer: string | undefined; reply: FastifyReply; dispatcher: Pick<Dispatcher, "waitForEnd"> },
   task: TaskProgress,
 ): Promise<TaskProgress | null> {
-  const seconds = parsePreferredWait(headerOf(request, "prefer"));
+  const seconds = parsePreferredWait(prefer);
   if (seconds === null) return null;
   reply.header("preference-applied", `wait=${seconds}`);
-  return await dispatcher.waitForEnd(task, seconds * 1000, goneSignal(reply));
+  return await dispatcher.waitForEnd(task, seconds * 1000, createDisconnectSignal(reply));
 }
 
-/** Aborted when the client goes away before it is answered. */
-function goneSignal(reply: FastifyReply): AbortSignal {
+/** Returns a signal that is aborted when the client disconnects before the response. */
+function createDisconnectSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once("close", () => controller.abort());
   return controller.signal;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-/** Remembers which methods each path has, so that a wrong one can be told from an unknown path. */
+/** Collects the methods of each route. The returned function lists the methods of a path; an empty list means that no route matches. */
 export function collectAllowedMethods(app: FastifyInstance): (path: string) => string[] {
   const methods = new Map<string, Set<string>>();
   app.addHook("onRoute", ({ url, method }) => {
@@ -9,18 +9,18 @@ export function collectAllowedMethods(app: FastifyInstance): (path: string) => s
     methods.set(url, known);
   });
   return (path) => {
-    const fitting = [...methods].filter(([pattern]) => matches(pattern, path));
-    return [...new Set(fitting.flatMap(([, names]) => [...names]))].toSorted();
+    const matching = [...methods].filter(([pattern]) => matches(pattern, path));
+    return [...new Set(matching.flatMap(([, names]) => [...names]))].toSorted();
   };
 }
 
-/** Segment by segment; `:name` stands for any one, `*` for all that follow. */
+/** Compares segment by segment: `:name` matches any one segment, `*` matches all remaining segments. */
 function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split("/");
-  const given = path.split("/");
-  const star = wanted.indexOf("*");
-  if (star === -1 ? wanted.length !== given.length : given.length < wanted.length) return false;
-  return wanted
+  const expected = pattern.split("/");
+  const actual = path.split("/");
+  const star = expected.indexOf("*");
+  if (star === -1 ? expected.length !== actual.length : actual.length < expected.length) return false;
+  return expected
     .slice(0, star === -1 ? undefined : star)
-    .every((segment, index) => (segment.startsWith(":") ? given[index] !== "" : segment === given[index]));
+    .every((segment, index) => (segment.startsWith(":") ? actual[index] !== "" : segment === actual[index]));
 }

@@ -1,31 +1,35 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Principal } from "../../access/principal.ts";
+import type { Tickets } from "../../access/tickets.ts";
 import type { Tokens } from "../../access/tokens.ts";
 import { BridgeError } from "../../errors.ts";
-import { BRIDGE_ENDPOINT } from "../wire/upgrade.ts";
+import { WEBSOCKET_PATH } from "../wire/websocket-upgrade.ts";
 
-/** Where a short-lived ticket may stand for a token: what browsers open without being able to send a header. */
-const ticketRoutes: ReadonlySet<string | undefined> = new Set(["/api/events", BRIDGE_ENDPOINT]);
+/** Routes that accept a ticket instead of a token, because browsers open them without a way to send a header. */
+const ticketRoutes: ReadonlySet<string | undefined> = new Set(["/api/events", WEBSOCKET_PATH]);
 
-/** Turns a ticket into the principal that asked for it, once. */
-export interface TicketDesk {
-  redeem(ticket: string): Principal | null;
+/** Where the hook finds the principal of a token or of a ticket. */
+export interface Credentials {
+  tokens: Pick<Tokens, "find">;
+  tickets: Pick<Tickets, "redeem">;
 }
 
-/** The hook that lets nobody in without a valid token; in `onRequest`, so that no stranger's body is ever read. */
-export function createAuthentication({ tokens, tickets }: { tokens: Pick<Tokens, "find">; tickets: TicketDesk }): onRequestHookHandler {
+/** Creates the hook that rejects requests without a valid token. It runs in `onRequest`, so that Bridge does not read the bodies of such requests. */
+export function createAuthentication({ tokens, tickets }: Credentials): onRequestHookHandler {
   const identify = (request: FastifyRequest): Principal => {
     const query = request.query as Record<string, unknown>;
     if ("token" in query || "access_token" in query)
-      throw refuse("A token in the query is refused: it ends up in logs. Send Authorization: Bearer.");
+      throw unauthenticated(
+        "A token in the query is not accepted, because URLs are often logged. Send it as Authorization: Bearer <token>.",
+      );
     const { authorization } = request.headers;
     const ticket = query["ticket"];
     if (authorization === undefined && typeof ticket === "string" && ticketRoutes.has(request.routeOptions.url)) {
-      return tickets.redeem(ticket) ?? fail("The ticket is not known, used or expired; ask for a new one.");
+      return tickets.redeem(ticket) ?? fail("The ticket is unknown, used or expired. Create a new one.");
     }
     const [, token] = /^Bearer +([!-~]+)$/i.exec(authorization ?? "") ?? [];
-    if (token === undefined) throw refuse("Send a token: Authorization: Bearer <token>.");
-    return tokens.find(token) ?? fail("The token is not known or has expired.");
+    if (token === undefined) throw unauthenticated("The request has no token. Send it as Authorization: Bearer <token>.");
+    return tokens.find(token) ?? fail("The token is unknown or has expired.");
   };
 
   return (request, _reply, done) => {
@@ -34,13 +38,13 @@ export function createAuthentication({ tokens, tickets }: { tokens: Pick<Tokens,
     const principal = identify(request);
     request.principal = principal;
     if (config.scope === undefined || (config.scope !== "any" && !principal.scopes.has(config.scope))) {
-      throw new BridgeError("scope_missing", `This needs a token with the scope "${config.scope}".`);
+      throw new BridgeError("scope_missing", `This route requires a token with the scope "${config.scope}".`);
     }
     done();
   };
 }
 
-const refuse = (detail: string): BridgeError => new BridgeError("unauthenticated", detail);
+const unauthenticated = (detail: string): BridgeError => new BridgeError("unauthenticated", detail);
 const fail = (detail: string): never => {
-  throw refuse(detail);
+  throw unauthenticated(detail);
 };

@@ -1,7 +1,7 @@
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-/** Told to pages of other origins beside the few headers that they always see. */
+/** Response headers that pages of other origins can read, in addition to those that browsers always expose. */
 const exposedHeaders = [
   "x-request-id",
   "retry-after",
@@ -13,13 +13,13 @@ const exposedHeaders = [
   "content-disposition",
 ];
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-/** A browser asks again after so long whether it may ask. */
+/** How long a browser may cache the response to a preflight request. */
 const PREFLIGHT_SECONDS = 600;
 
-/** Lets pages of these origins call Bridge, with a token that they bring; never with what a browser sends by itself. */
+/** Allows pages of these origins to call Bridge with a token. Cookies and other browser credentials are never allowed. */
 export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
   const options: FastifyCorsOptions = { origin: [...origins], methods, exposedHeaders, maxAge: PREFLIGHT_SECONDS, credentials: false };
-  // The plugin would answer an OPTIONS that is no preflight with a text that is no problem.
+  // The plugin would respond to an OPTIONS request that is not a preflight with plain text instead of a problem.
   await app.register(cors, { delegator: (request, callback) => callback(null, { ...options, preflight: isPreflight(request) }) });
 }
 

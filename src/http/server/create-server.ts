@@ -3,52 +3,49 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { validatorCompiler } from "fastify-zod-openapi";
 import type { Logger } from "pino";
 import type { Principal } from "../../access/principal.ts";
-import type { Tokens } from "../../access/tokens.ts";
 import type { Config } from "../../config/config.ts";
 import { BridgeError } from "../../errors.ts";
 import { registerApiDocs } from "../openapi/api-docs.ts";
-import { answerClientError } from "../wire/client-errors.ts";
-import type { HeldBytes } from "../wire/held-bytes.ts";
+import { handleClientError } from "../wire/client-errors.ts";
+import type { ClientMemory } from "../wire/client-memory.ts";
 import { parseJson } from "../wire/parse-json.ts";
 import { sendProblem } from "../wire/problem.ts";
 import { chooseRequestId } from "../wire/request-id.ts";
-import { isBridgeUpgrade } from "../wire/upgrade.ts";
+import { isWebSocketUpgrade } from "../wire/websocket-upgrade.ts";
 import { collectAllowedMethods } from "./allowed-methods.ts";
-import { createAuthentication, type TicketDesk } from "./authenticate.ts";
+import { type Credentials, createAuthentication } from "./authenticate.ts";
 import { allowOrigins } from "./cors.ts";
+import { drainResponsesOnClose } from "./drain-responses.ts";
 import { handleError } from "./error-handler.ts";
-import { finishAnswersOnClose } from "./finish-answers.ts";
-import { holdRequests, STALLED_READER_MS } from "./hold-requests.ts";
 import { type ConnectionLimits, limitConnections } from "./limit-connections.ts";
+import { limitMemory, STALLED_READER_MS } from "./limit-memory.ts";
 import { limitPipelining } from "./limit-pipelining.ts";
-import type { Overload } from "./overload.ts";
-import { createRateWindows } from "./rate-windows.ts";
+import type { OverloadMonitor } from "./overload-monitor.ts";
+import { createRateLimitStore } from "./rate-limit-store.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
 
-/** How long a client may take, and Bridge with its last answers. A body is cut at the first check after its time: within 15 s. */
+/** Time limits of clients, and of pending responses when Bridge stops. A slow body is rejected at the first check after its limit, within 15 s. */
 export const serverTimeouts = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 14_000,
   checkIntervalMs: 1_000,
   keepAliveTimeoutMs: 72_000,
-  lastAnswersMs: 5_000,
+  drainMs: 5_000,
   stalledReaderMs: STALLED_READER_MS,
 } as const;
 
-/** What the server is made of; times and limits are there for tests. */
-export interface ServerOptions {
+/** Options of the server; `timeouts` and `connectionLimits` are for tests. */
+export interface ServerOptions extends Credentials {
   config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute" | "corsOrigins">;
   logger: Logger;
   version: string;
-  tokens: Pick<Tokens, "find">;
-  tickets: TicketDesk;
-  overload: Pick<Overload, "isOverloaded">;
-  heldBytes: HeldBytes;
+  overload: Pick<OverloadMonitor, "isOverloaded">;
+  clientMemory: ClientMemory;
   timeouts?: { [Name in keyof typeof serverTimeouts]?: number };
   connectionLimits?: ConnectionLimits | null;
 }
 
-/** The HTTP server with everything that holds for all routes; the routes are registered on it afterwards. */
+/** Creates the HTTP server with everything that applies to all routes. The caller registers the routes afterwards. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { config, logger, tokens, tickets } = options;
   const timeouts = { ...serverTimeouts, ...options.timeouts };
@@ -56,62 +53,62 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     http: {
       headersTimeout: timeouts.headersTimeoutMs,
       connectionsCheckingInterval: timeouts.checkIntervalMs,
-      // Node would answer that one itself, without a body.
+      // Node would respond itself, without a body.
       requireHostHeader: false,
-      // Clients offer upgrades that nobody wants (to HTTP/2, most often); a request that was taken for one would lose its body.
-      shouldUpgradeCallback: (request) => isBridgeUpgrade(request) && app.server.listenerCount("upgrade") > 0,
+      // Many clients offer an upgrade to HTTP/2. If Node treated such a request as an upgrade, the request would lose its body.
+      shouldUpgradeCallback: (request) => isWebSocketUpgrade(request) && app.server.listenerCount("upgrade") > 0,
     },
     requestTimeout: timeouts.requestTimeoutMs,
     keepAliveTimeout: timeouts.keepAliveTimeoutMs,
     bodyLimit: config.bodyLimitBytes,
     forceCloseConnections: true,
-    // Its answer would not be a problem; what must not happen while Bridge stops is refused by the dispatcher.
+    // Fastify would respond without a problem document. The dispatcher rejects new tasks while Bridge stops.
     return503OnClosing: false,
-    // Names that poison prototypes are found, and named, where bodies are checked.
+    // The validation of bodies rejects and reports these keys.
     onProtoPoisoning: "ignore",
     onConstructorPoisoning: "ignore",
     routerOptions: { caseSensitive: true, maxParamLength: 200 },
     genReqId: chooseRequestId,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: handleClientError,
     frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
-    // What Fastify says beyond faults (that it listens, for one) is told elsewhere, in Bridge's own words.
+    // Bridge logs its own messages, such as the listening address, so Fastify logs only warnings and errors.
     loggerInstance: logger.child({}, { level: logger.isLevelEnabled("warn") ? "warn" : logger.level }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
   });
-  // Node would refuse an unknown expectation with an empty answer; the standard allows to ignore it.
+  // Node would reject an unknown `Expect` header without a body. The HTTP standard allows servers to ignore it.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
   app.setErrorHandler(handleError);
-  // Unknown routes are told in `receive`; this is for plugins that find nothing behind a route of theirs.
-  app.setNotFoundHandler((_request, reply) => sendProblem(reply, new BridgeError("not_found", "There is nothing here.")));
+  // `validateRequestLine` rejects unknown routes; this handles missing files of plugins, such as those of `/docs`.
+  app.setNotFoundHandler((_request, reply) => sendProblem(reply, new BridgeError("not_found", "Not found.")));
   app.setValidatorCompiler(compileValidator);
-  // Answers are what the code says; that they fit their schemas is for the tests to prove, not for every request.
+  // Responses are not validated at run time; the tests check that they match their schemas.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   acceptOnlyJson(app);
 
-  // Before anything refuses: a page must be able to read a refusal, and a browser asks without a token whether it may call.
+  // First, so that pages can read error responses, and preflight requests need no token.
   if (config.corsOrigins.length > 0) await allowOrigins(app, config.corsOrigins);
-  receive(app);
+  validateRequestLine(app);
   limitConnections(app, options.connectionLimits);
   limitPipelining(app);
-  finishAnswersOnClose(app, timeouts.lastAnswersMs);
+  drainResponsesOnClose(app, timeouts.drainMs);
   app.decorateRequest("principal", null as unknown as Principal);
   app.addHook("onRequest", createAuthentication({ tokens, tickets }));
   shedLoad(app, options.overload);
-  holdRequests(app, { ...config, heldBytes: options.heldBytes, stalledReaderMs: timeouts.stalledReaderMs });
+  limitMemory(app, { ...config, clientMemory: options.clientMemory, stalledReaderMs: timeouts.stalledReaderMs });
   if (config.rateLimitPerMinute !== null) await limitRate(app, config.rateLimitPerMinute);
   await registerApiDocs(app, options.version);
   return app;
 }
 
-/** Fastify shows an absent body as null; to a schema it is absent. */
+/** Fastify represents a missing body as null, but schemas expect undefined. */
 const compileValidator: typeof validatorCompiler = (route) => {
   const validate = validatorCompiler(route);
   return route.httpPart === "body" ? (body) => validate(body ?? undefined) : validate;
 };
 
-/** What is settled before anybody asks who it is: the request's id, a sane request line, and whether there is such a route. */
-function receive(app: FastifyInstance): void {
+/** Sets the headers of every response, and rejects requests with an invalid `Host` or without a route, before authentication. */
+function validateRequestLine(app: FastifyInstance): void {
   const allowedMethods = collectAllowedMethods(app);
   const fixedHeaders = { ...createSecurityHeaders(), "cache-control": "no-store" };
   app.addHook("onRequest", (request, reply, done) => {
@@ -119,11 +116,11 @@ function receive(app: FastifyInstance): void {
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       throw new BridgeError("invalid_request", "The request has no Host header.");
     }
-    // Required by RFC 9112, because a proxy in front may have used the other one.
+    // RFC 9112 requires this, because a proxy may have used the other header.
     if (countHosts(request.raw.rawHeaders) > 1) throw new BridgeError("invalid_request", "The request has more than one Host header.");
-    // No route of ours takes OPTIONS; what browsers ask with it has been answered.
+    // No route supports OPTIONS, and the CORS plugin has handled preflight requests.
     if (request.is404 || request.method === "OPTIONS")
-      throw describeMissingRoute(request.method, allowedMethods(request.url.split("?", 1)[0] ?? ""), reply);
+      throw toRouteError(request.method, allowedMethods(request.url.split("?", 1)[0] ?? ""), reply);
     done();
   });
 }
@@ -137,27 +134,28 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-function describeMissingRoute(method: string, allowed: string[], reply: { header(name: string, value: string): unknown }): BridgeError {
-  if (allowed.length === 0) return new BridgeError("not_found", "There is nothing here. The routes are listed at /docs.");
+function toRouteError(method: string, allowed: string[], reply: { header(name: string, value: string): unknown }): BridgeError {
+  if (allowed.length === 0) return new BridgeError("not_found", "No route matches this path. See /docs for all routes.");
   reply.header("allow", allowed.join(", "));
-  return new BridgeError("method_not_allowed", `${method} is not allowed here. Allowed: ${allowed.join(", ")}.`);
+  return new BridgeError("method_not_allowed", `This path does not support ${method}. Allowed: ${allowed.join(", ")}.`);
 }
 
 /** A body of this size can take tens of milliseconds to parse. */
 const LARGE_BODY_BYTES = 1024 * 1024;
-/** Freeing less is not worth the call. */
-const LEAST_FREED_BYTES = 64 * 1024;
+/** The memory of smaller bodies is left to the garbage collector. */
+const MIN_FREED_BYTES = 64 * 1024;
 
 function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
       const { "content-encoding": encoding = "identity" } = request.headers;
-      if (encoding.toLowerCase() !== "identity") throw new BridgeError("unsupported_media_type", "Send the body without Content-Encoding.");
+      if (encoding.toLowerCase() !== "identity")
+        throw new BridgeError("unsupported_media_type", "Content-Encoding is not supported. Send the body without it.");
       const { length } = bytes;
       const body = length === 0 ? undefined : parseJson(bytes as Buffer);
       freeBytes(bytes as Buffer<ArrayBuffer>);
-      // Other requests get their turn between the parsing of a large body and the checks of its route.
+      // Lets the event loop process other requests between parsing and validating a large body.
       if (length > LARGE_BODY_BYTES) setImmediate(done, null, body);
       else done(null, body);
     } catch (error) {
@@ -168,29 +166,29 @@ function acceptOnlyJson(app: FastifyInstance): void {
 
 /** Frees the memory at once, because the garbage collector can take longer than Bridge takes to store what the body contains. */
 function freeBytes({ buffer, byteLength }: Buffer<ArrayBuffer>): void {
-  // A small buffer can share its memory with others.
-  if (byteLength > LEAST_FREED_BYTES && buffer.byteLength === byteLength) buffer.transfer(0);
+  // Small buffers can share an ArrayBuffer.
+  if (byteLength > MIN_FREED_BYTES && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
-/** Under overload new dispatches are refused; what is accepted stays visible: events, health and metrics go on. */
-function shedLoad(app: FastifyInstance, overload: Pick<Overload, "isOverloaded">): void {
+/** Rejects new dispatches while Bridge is overloaded. All other routes continue to work. */
+function shedLoad(app: FastifyInstance, overload: Pick<OverloadMonitor, "isOverloaded">): void {
   app.addHook("onRequest", (request, _reply, done) => {
     if (request.routeOptions.config.shedsLoad === true && overload.isOverloaded)
-      throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
+      throw new BridgeError("overloaded", "Bridge is overloaded. Try again later.");
     done();
   });
 }
 
-/** One allowance per token over all POST routes and the routes that ask for it, together; counted after the token is known. */
+/** Limits the requests per token, over all POST routes and the routes with `isRateLimited`. Requests are counted after authentication. */
 async function limitRate(app: FastifyInstance, perMinute: number): Promise<void> {
   await app.register(rateLimit, {
     global: false,
     max: perMinute,
     timeWindow: 60_000,
-    store: createRateWindows(),
+    store: createRateLimitStore(),
     keyGenerator: (request) => request.principal.name,
     errorResponseBuilder: (_request, { ttl }) =>
-      new BridgeError("too_many_requests", `More than ${perMinute} requests in a minute.`, {
+      new BridgeError("too_many_requests", `This token has sent more than ${perMinute} requests in a minute. Try again later.`, {
         retryAfterSeconds: Math.max(1, Math.ceil(ttl / 1000)),
       }),
   });
@@ -203,9 +201,9 @@ async function limitRate(app: FastifyInstance, perMinute: number): Promise<void>
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Refused under overload. */
+    /** The route is rejected while Bridge is overloaded. */
     shedsLoad?: boolean;
-    /** Counts against the limit of requests, although it is no POST. */
+    /** Requests count towards the rate limit, although the method is not POST. */
     isRateLimited?: boolean;
   }
 }

@@ -5,37 +5,37 @@ import { BridgeError } from "../../errors.ts";
 
 /** The share of the free file descriptors that connections may take. The rest is for tasks, callbacks and files. */
 const CONNECTION_SHARE = 1 / 2;
-/** Connections beyond the share are still accepted, so that health checks get through and others get an answer; beyond this they are closed. */
+/** Connections above the first share are still accepted, so that health checks succeed and other requests get 503; connections above this share are closed. */
 const ACCEPTED_SHARE = 5 / 8;
 
-/** How many connections the server serves, and how many it accepts. */
+/** Maximum connections that the server serves, and that it accepts. */
 export interface ConnectionLimits {
   served: number;
   accepted: number;
 }
 
 /**
- * Limits open connections. Without it, clients could use up the file descriptors of the process: tasks could not start, and results could not be
- * stored or delivered.
+ * Limits open connections. Without the limit, clients could use up the file descriptors of the process, so that Bridge could not start tasks or
+ * deliver results.
  */
 export function limitConnections(app: FastifyInstance, limits: ConnectionLimits | null = findConnectionLimits()): void {
   if (limits === null) return;
   const { server } = app;
-  const beyond = new WeakSet<Socket>();
+  const rejected = new WeakSet<Socket>();
   let open = 0;
   server.maxConnections = limits.accepted;
   server.on("connection", (socket: Socket) => {
     open += 1;
-    if (open > limits.served) beyond.add(socket);
+    if (open > limits.served) rejected.add(socket);
     socket.once("close", () => {
       open -= 1;
     });
   });
   app.addHook("onRequest", (request, reply, done) => {
-    if (beyond.has(request.raw.socket)) {
+    if (rejected.has(request.raw.socket)) {
       reply.header("connection", "close");
       if (request.routeOptions.config.public !== true)
-        throw new BridgeError("overloaded", `Bridge serves at most ${limits.served} connections at once; try again later.`);
+        throw new BridgeError("overloaded", `Bridge has ${limits.served} open connections, the maximum. Try again later.`);
     }
     done();
   });

@@ -2,18 +2,18 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { BridgeError } from "../../errors.ts";
 
-/** How many requests of one connection may be unanswered: more than clients send ahead. */
+/** Maximum pending requests of one connection; more than common clients pipeline. */
 export const MAX_PIPELINED = 16;
 
 /**
- * Bounds what one connection can make Bridge hold: a few bytes ask for much, and the answers wait for a client that may read none
- * of them. Node pauses such a connection too late: only after it has handled every request of a piece of 64 KiB.
+ * Limits the pending requests of one connection, because small requests can have large responses that a client never reads. Node pauses such a
+ * connection only after it has handled all requests of a 64 KiB chunk.
  */
 export function limitPipelining(app: FastifyInstance): void {
-  const unanswered = new WeakMap<Socket, number>();
+  const pending = new WeakMap<Socket, number>();
   const add = (socket: Socket, difference: 1 | -1): number => {
-    const count = (unanswered.get(socket) ?? 0) + difference;
-    unanswered.set(socket, count);
+    const count = (pending.get(socket) ?? 0) + difference;
+    pending.set(socket, count);
     return count;
   };
   app.addHook("onRequest", (request, reply, done) => {
@@ -21,9 +21,13 @@ export function limitPipelining(app: FastifyInstance): void {
     reply.raw.once("close", () => add(socket, -1));
     if (add(socket, 1) > MAX_PIPELINED) {
       reply.header("connection", "close");
-      throw new BridgeError("too_many_requests", `More than ${MAX_PIPELINED} requests of this connection are unanswered.`, {
-        retryAfterSeconds: 1,
-      });
+      throw new BridgeError(
+        "too_many_requests",
+        `This connection has more than ${MAX_PIPELINED} pending requests. Read the responses first.`,
+        {
+          retryAfterSeconds: 1,
+        },
+      );
     }
     done();
   });

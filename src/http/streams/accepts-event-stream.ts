@@ -1,10 +1,11 @@
-const fittingRanges = ["text/event-stream", "text/*", "*/*"];
+/** Media ranges that include event streams, the most specific first. */
+const MATCHING_RANGES = ["text/event-stream", "text/*", "*/*"];
 
-/** Does an `Accept` header admit an event stream? No header admits all; of several ranges that fit, the most specific decides. */
+/** Returns whether an `Accept` header allows an event stream. A missing header allows everything; the most specific matching range decides. */
 export function acceptsEventStream(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === "") return true;
   const ranges = new Map(accept.split(",").map(parseRange));
-  const range = fittingRanges.find((name) => ranges.has(name));
+  const range = MATCHING_RANGES.find((name) => ranges.has(name));
   return range !== undefined && ranges.get(range) !== 0;
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsyncZodOpenApi, FastifyZodOpenApiSchema } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { type EventType, eventTypes } from "#contract";
 import { scopes } from "../../access/principal.ts";
@@ -7,13 +7,13 @@ import { BridgeError } from "../../errors.ts";
 import { createLogFeed, type EventStore } from "../../events/event-feed.ts";
 import { placeOf } from "../../events/follow-events.ts";
 import { listOf } from "../../requests/json-fields.ts";
-import { noQuery } from "../wire/empty.ts";
-import { lastEventIdHeaders, readLastEventId } from "../wire/last-event-id.ts";
-import { bodyRefusals, problemResponses } from "../wire/problem.ts";
-import { time } from "../wire/time.ts";
+import { lastEventIdHeaders, parseLastEventId } from "../wire/last-event-id.ts";
+import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { noQuery } from "../wire/request-schemas.ts";
+import { timestamp } from "../wire/timestamps.ts";
 import { acceptsEventStream } from "./accepts-event-stream.ts";
-import { streamMessageSchema } from "./describe-event.ts";
-import type { EventStreams } from "./event-stream.ts";
+import { streamMessageSchema } from "./event-schema.ts";
+import type { EventStreams } from "./event-streams.ts";
 
 const name = z.string().min(1).max(128);
 
@@ -31,11 +31,14 @@ const eventsQuery = z.strictObject({
     })
     .optional()
     .describe("Only events of these types, separated by commas."),
-  lastEventId: z.string().optional().describe("Id of the last event seen, where the Last-Event-ID header cannot be sent; the header wins."),
-  ticket: z.string().optional().describe("A single-use ticket in place of the token, for browsers."),
+  lastEventId: z
+    .string()
+    .optional()
+    .describe("Id of the last received event, if the client cannot send the Last-Event-ID header. The header takes precedence."),
+  ticket: z.string().optional().describe("A single-use ticket instead of a token, for browsers."),
 });
 
-const ticketSchema = z.object({ ticket: z.string(), expiresAt: time }).meta({ id: "Ticket" });
+const ticketSchema = z.object({ ticket: z.string(), expiresAt: timestamp }).meta({ id: "Ticket" });
 const ticketBody = z
   .strictObject({
     scopes: listOf(scopes.length, z.enum(scopes))
@@ -49,73 +52,67 @@ const ticketBody = z
   .meta({ id: "TicketRequest", examples: [{ scopes: ["read"] }] })
   .optional();
 
-/** The stream of all events of a tenant, and the tickets that open it to browsers. */
-export function eventRoutes({
-  store,
-  eventStreams,
-  tickets,
-}: {
-  store: EventStore;
-  eventStreams: EventStreams;
-  tickets: Tickets;
-}): FastifyPluginAsyncZodOpenApi {
-  return async (app) => {
-    app.get(
-      "/api/events",
-      {
-        config: { scope: "read" },
-        exposeHeadRoute: false,
-        sse: { kind: "only", heartbeat: false },
-        schema: {
-          operationId: "streamEvents",
-          tags: ["events"],
-          summary: "Stream the events of all tasks",
-          description:
-            "Server-sent events of your tenant, live from now, or after the event that Last-Event-ID names. `data` of each is a `StreamMessage`.",
-          querystring: eventsQuery,
-          headers: lastEventIdHeaders,
-          response: {
-            200: { description: "Never ends by itself.", content: { "text/event-stream": { schema: streamMessageSchema } } },
-            ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_acceptable", "draining", "overloaded"),
-          },
-        } satisfies FastifyZodOpenApiSchema,
-        async preHandler(request) {
-          if (!acceptsEventStream(request.headers.accept))
-            throw new BridgeError("not_acceptable", "This is an event stream: accept text/event-stream.");
+/** `GET /api/events` and `POST /api/v2/events/ticket`. */
+export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; eventStreams: EventStreams; tickets: Tickets }> = async (
+  app,
+  { store, eventStreams, tickets },
+) => {
+  app.get(
+    "/api/events",
+    {
+      config: { scope: "read" },
+      exposeHeadRoute: false,
+      sse: { kind: "only", heartbeat: false },
+      schema: {
+        operationId: "streamEvents",
+        tags: ["events"],
+        summary: "Stream the events of all tasks",
+        description:
+          "Server-sent events of your tenant, starting with the next event or after the event in Last-Event-ID. `data` of each is a `StreamMessage`.",
+        querystring: eventsQuery,
+        headers: lastEventIdHeaders,
+        response: {
+          200: { description: "The stream. It has no end.", content: { "text/event-stream": { schema: streamMessageSchema } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_acceptable", "draining", "overloaded"),
         },
       },
-      async (request, reply) => {
-        const { taskId, agentId, provider, types, lastEventId } = request.query;
-        const last = readLastEventId(request, { name: "lastEventId", value: lastEventId });
-        eventStreams.open(request, reply, {
-          feed: createLogFeed(store, { tenant: request.principal.tenant, taskId, agentId, provider, types }),
-          from: last === null ? store.lastEventNumber() : placeOf(store, last),
-        });
+      async preHandler(request) {
+        if (!acceptsEventStream(request.headers.accept))
+          throw new BridgeError("not_acceptable", "This route returns text/event-stream only, which the Accept header does not allow.");
       },
-    );
+    },
+    async (request, reply) => {
+      const { taskId, agentId, provider, types, lastEventId } = request.query;
+      const last = parseLastEventId(request, { name: "lastEventId", value: lastEventId });
+      eventStreams.open(request, reply, {
+        feed: createLogFeed(store, { tenant: request.principal.tenant, taskId, agentId, provider, types }),
+        from: last === null ? store.lastEventNumber() : placeOf(store, last),
+      });
+    },
+  );
 
-    app.post(
-      "/api/v2/events/ticket",
-      {
-        config: { scope: "read" },
-        schema: {
-          operationId: "createTicket",
-          tags: ["events"],
-          summary: "Create a ticket for a browser",
-          description: "Valid once, within 60 seconds, as `?ticket=` of `/api/events` and `/ws/bridge`. It permits what its scopes permit.",
-          querystring: noQuery,
-          body: ticketBody,
-          response: {
-            201: { description: "The ticket.", content: { "application/json": { schema: ticketSchema } } },
-            ...problemResponses(...bodyRefusals, "unauthenticated", "scope_missing", "too_many_requests", "overloaded"),
-          },
-        } satisfies FastifyZodOpenApiSchema,
+  app.post(
+    "/api/v2/events/ticket",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "createTicket",
+        tags: ["events"],
+        summary: "Create a ticket for a browser",
+        description:
+          "The ticket is valid once, within 60 seconds, as the parameter `ticket` of `/api/events` and `/ws/bridge`. It has the requested scopes.",
+        querystring: noQuery,
+        body: ticketBody,
+        response: {
+          201: { description: "The ticket.", content: { "application/json": { schema: ticketSchema } } },
+          ...problemResponses(...bodyErrorCodes, "unauthenticated", "scope_missing", "too_many_requests", "overloaded"),
+        },
       },
-      async (request, reply) => {
-        const { ticket, expiresAt } = tickets.mint(request.principal, request.body?.scopes);
-        reply.code(201).header("Cache-Control", "no-store");
-        return { ticket, expiresAt: new Date(expiresAt).toISOString() };
-      },
-    );
-  };
-}
+    },
+    async (request, reply) => {
+      const { ticket, expiresAt } = tickets.issue(request.principal, request.body?.scopes);
+      reply.code(201).header("Cache-Control", "no-store");
+      return { ticket, expiresAt: new Date(expiresAt).toISOString() };
+    },
+  );
+};

@@ -1,70 +1,60 @@
 import type { ServerResponse } from "node:http";
-import type { Hold } from "../wire/held-bytes.ts";
+import { withTimeout } from "@hak2i/async-kit";
+import type { Reservation } from "../wire/client-memory.ts";
 
-/** What may wait for one reader, beyond what its connection has taken. */
+/** Limits of the live events that wait for one client, in addition to the buffers of its connection. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const MAX_WAITING_EVENTS = 1000;
+/** Frames of up to this total size are copied into one buffer. */
 const MAX_COPIED_BYTES = 64 * 1024;
 
-/** Writes a stream to one reader, within bounds. */
-export interface StreamWriter {
-  /** Writes at the reader's own pace. False: wait for `drained` before the next. */
-  write(chunk: string | Buffer): boolean;
-  /** Resolves when the reader can take more, or is gone. False when neither happens in this time. */
-  drained(patienceMs: number): Promise<boolean>;
-  /** Writes without waiting, all frames at once. False, and nothing written, when too much waits already. */
-  writeLive(frames: readonly Buffer[]): boolean;
-  /** Ends cleanly, once. */
-  end(lastChunk?: string): void;
-  /** Resolves when everything has been handed to the connection and ended; after the grace the connection is cut. */
-  finished(graceMs: number): Promise<void>;
-}
-
-/** Limits of a writer. */
+/** Options of a writer. */
 export interface StreamWriterOptions {
+  /** A comment is sent after this time without other data. */
   heartbeatMs: number;
-  /** Counts the bytes that wait for this reader only. */
-  hold: Hold;
-  /** Whether the reader's tenant has reached its memory limit. */
+  /** Counts the bytes that wait for this client only. */
+  reservation: Reservation;
+  /** Whether the client's tenant has reached its memory limit. */
   isFull(): boolean;
 }
 
-/** Creates the writer of an answer whose headers have been sent. A comment goes out after `heartbeatMs` of silence. */
-export function createStreamWriter(raw: ServerResponse, { heartbeatMs, hold, isFull }: StreamWriterOptions): StreamWriter {
+/** Creates the writer of one event stream whose headers have been sent. It limits the data that waits for the client. */
+export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservation, isFull }: StreamWriterOptions) {
   let waitingBytes = 0;
   let waitingEvents = 0;
   const heartbeat = setTimeout(beat, heartbeatMs).unref();
   raw.once("close", () => {
     clearTimeout(heartbeat);
-    hold.release();
+    reservation.release();
   });
 
   function beat(): void {
-    // A reader that does not take what is there needs no more of it.
+    // A client that has not read the previous data needs no heartbeat.
     if (!raw.writableNeedDrain && isOpen()) raw.write(": heartbeat\n\n");
     heartbeat.refresh();
   }
 
-  function write(chunk: string | Buffer, onTaken?: () => void): boolean {
+  function write(chunk: string | Buffer, onSent?: () => void): boolean {
     if (!isOpen()) return false;
     heartbeat.refresh();
-    return raw.write(chunk, onTaken);
+    return raw.write(chunk, onSent);
   }
 
-  /** For data that no other reader shares. */
-  function writeOwn(chunk: string | Buffer, onTaken?: () => void): boolean {
+  /** Writes data that no other stream shares, and counts it in the reservation. */
+  function writeOwn(chunk: string | Buffer, onSent?: () => void): boolean {
     const bytes = Buffer.byteLength(chunk);
-    hold.set(hold.bytes + bytes);
+    reservation.set(reservation.bytes + bytes);
     return write(chunk, () => {
-      hold.set(hold.bytes - bytes);
-      onTaken?.();
+      reservation.set(reservation.bytes - bytes);
+      onSent?.();
     });
   }
 
+  /** Writes all frames without waiting. Returns false, and writes nothing, if the client is behind. */
   function writeLive(frames: readonly Buffer[]): boolean {
     const count = frames.length;
     const bytes = frames.reduce((sum, frame) => sum + frame.length, 0);
-    // One large commit alone is no sign of a slow reader: only one that still has not taken the last is behind.
+    // A single large commit does not make a client slow: it is slow only if it has not read the previous events.
     const isBehind =
       waitingEvents > 0 && (waitingEvents + count > MAX_WAITING_EVENTS || waitingBytes + bytes > MAX_WAITING_BYTES || isFull());
     if (isBehind) return false;
@@ -77,14 +67,14 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, hold, isF
     return true;
   }
 
-  /** A few bytes are fastest copied into one piece; many are shared with the other readers, so that waiting costs them once. */
-  function writeAll(frames: readonly Buffer[], bytes: number, onTaken: () => void): void {
+  /** Copies small frames into one buffer, which is fastest. Large frames share their buffers with other streams, which saves memory while they wait. */
+  function writeAll(frames: readonly Buffer[], bytes: number, onSent: () => void): void {
     if (bytes <= MAX_COPIED_BYTES) {
-      writeOwn(Buffer.concat(frames, bytes), onTaken);
+      writeOwn(Buffer.concat(frames, bytes), onSent);
       return;
     }
     raw.cork();
-    for (const [index, frame] of frames.entries()) write(frame, index === frames.length - 1 ? onTaken : undefined);
+    for (const [index, frame] of frames.entries()) write(frame, index === frames.length - 1 ? onSent : undefined);
     raw.uncork();
   }
 
@@ -93,33 +83,36 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, hold, isF
   }
 
   return {
-    write: (chunk) => writeOwn(chunk),
+    /** Writes data. If it returns false, call `waitForDrain` before the next write. */
+    write: (chunk: string | Buffer): boolean => writeOwn(chunk),
     writeLive,
-    async drained(patienceMs) {
+    /** Resolves to true when the client can receive more or has disconnected; to false after the time limit. */
+    async waitForDrain(timeoutMs: number): Promise<boolean> {
       if (!raw.writableNeedDrain) return true;
-      return happensWithin(patienceMs, firstOf(raw, ["drain", "close", "error"]));
+      return resolvesWithin(timeoutMs, waitForFirst(raw, ["drain", "close", "error"]));
     },
-    end(lastChunk) {
+    /** Ends the stream. Further calls have no effect. */
+    end(lastChunk?: string): void {
       if (!isOpen()) return;
       if (lastChunk !== undefined) raw.write(lastChunk);
       raw.end();
     },
-    async finished(graceMs) {
+    /** Resolves when all data was passed to the connection; after the grace period, closes the connection. */
+    async waitForFinish(graceMs: number): Promise<void> {
       if (raw.writableFinished || raw.destroyed) return;
-      if (!(await happensWithin(graceMs, firstOf(raw, ["finish", "close", "error"])))) raw.destroy();
+      if (!(await resolvesWithin(graceMs, waitForFirst(raw, ["finish", "close", "error"])))) raw.destroy();
     },
   };
 }
 
-async function happensWithin(limitMs: number, event: Promise<void>): Promise<boolean> {
-  const limit = Promise.withResolvers<false>();
-  const timer = setTimeout(() => limit.resolve(false), limitMs);
-  const happened = await Promise.race([event.then(() => true), limit.promise]);
-  clearTimeout(timer);
-  return happened;
-}
+const resolvesWithin = (limitMs: number, event: Promise<void>): Promise<boolean> =>
+  withTimeout(
+    event.then(() => true),
+    limitMs,
+    () => false,
+  );
 
-function firstOf(raw: ServerResponse, events: readonly string[]): Promise<void> {
+function waitForFirst(raw: ServerResponse, events: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {
       for (const event of events) raw.off(event, settle);

@@ -1,108 +1,105 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { FastifyPluginAsyncZodOpenApi, FastifyZodOpenApiSchema } from "fastify-zod-openapi";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
 import { createTaskFeed, type EventStore, isTerminal } from "../../events/event-feed.ts";
 import { formatEventId } from "../../events/event-id.ts";
 import { placeOf } from "../../events/follow-events.ts";
 import { isFinal, type TaskProgress } from "../../task.ts";
-import { listOf, pageQuery } from "../wire/cursor.ts";
-import { encodeEnvelope } from "../wire/event-frame.ts";
-import { lastEventIdHeaders, readEventId, readLastEventId } from "../wire/last-event-id.ts";
+import { encodeEventJson } from "../wire/encode-event.ts";
+import { lastEventIdHeaders, parseEventIdField, parseLastEventId } from "../wire/last-event-id.ts";
+import { pageQuery, pageSchema } from "../wire/pagination.ts";
 import { problemResponses } from "../wire/problem.ts";
-import { taskParams } from "../wire/task-params.ts";
-import { eventSchema, streamMessageSchema } from "./describe-event.ts";
-import type { EventStreams } from "./event-stream.ts";
+import { taskParams } from "../wire/request-schemas.ts";
+import { eventSchema, streamMessageSchema } from "./event-schema.ts";
+import type { EventStreams } from "./event-streams.ts";
 
 const eventId = z.string();
 const taskEventsQuery = z.strictObject({
-  after: eventId.optional().describe("Id of an event: only later ones."),
-  cursor: eventId.optional().describe("nextCursor of the page before; wins over after."),
+  after: eventId.optional().describe("Id of an event. Only later events."),
+  cursor: eventId.optional().describe("`meta.nextCursor` of the previous page. Takes precedence over `after`."),
   limit: pageQuery.limit,
   lastEventId: eventId
     .optional()
-    .describe("Of a stream: id of the last event seen, where the Last-Event-ID header cannot be sent; the header wins."),
+    .describe(
+      "Streams only: id of the last received event, if the client cannot send the Last-Event-ID header. The header takes precedence.",
+    ),
 });
 type TaskEventsQuery = z.infer<typeof taskEventsQuery>;
 
 type TaskEventStore = EventStore & { findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null> };
 
-/** One task's story: as a list, oldest first, or as a stream that ends with the task. */
-export function taskEventRoutes({
-  store,
-  eventStreams,
-}: {
-  store: TaskEventStore;
-  eventStreams: EventStreams;
-}): FastifyPluginAsyncZodOpenApi {
+/** `GET /api/v2/tasks/{taskId}/events`: the events of a task as a list, or as a stream that ends with the task. */
+export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventStore; eventStreams: EventStreams }> = async (
+  app,
+  { store, eventStreams },
+) => {
   async function streamEvents(task: TaskProgress, query: TaskEventsQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const start = query.lastEventId ?? query.cursor ?? query.after;
-    const last = readLastEventId(request, { name: "lastEventId", value: start });
+    const last = parseLastEventId(request, { name: "lastEventId", value: start });
     const from = last === null ? 0 : placeOf(store, last);
     const isOver = isFinal(task.state) && (await store.readTaskEvents(task.seq, from ?? 0, 1, { callbacks: false })).length === 0;
-    // The one answer that keeps an EventSource from coming back.
+    // 204 prevents an EventSource from reconnecting.
     if (isOver) await reply.code(204).send();
     else eventStreams.open(request, reply, { feed: createTaskFeed(store, task), from, isLast: isTerminal });
   }
 
   async function listEvents(task: TaskProgress, query: TaskEventsQuery): Promise<string> {
-    const after = readPosition(query);
+    const after = parseStartPosition(query);
     const events = await store.readTaskEvents(task.seq, after, query.limit, { callbacks: false });
     const last = events.at(-1)?.number;
     const hasMore = last !== undefined && (await store.readTaskEvents(task.seq, last, 1, { callbacks: false })).length > 0;
     const idOf = (number: number): string => formatEventId(store.epoch, number);
-    // The stored JSON goes out as it is.
-    const data = events.map((event) => encodeEnvelope(event, idOf(event.number))).join(",");
+    // The stored JSON text is inserted without parsing it.
+    const data = events.map((event) => encodeEventJson(event, idOf(event.number))).join(",");
     return `{"data":[${data}],"meta":${JSON.stringify({ nextCursor: hasMore ? idOf(last) : null })}}`;
   }
 
-  function readPosition({ cursor, after }: TaskEventsQuery): number {
+  function parseStartPosition({ cursor, after }: TaskEventsQuery): number {
     const [field, text] = cursor === undefined ? ["after", after] : ["cursor", cursor];
     if (text === undefined) return 0;
-    const place = placeOf(store, readEventId(field, text));
+    const place = placeOf(store, parseEventIdField(field, text));
     if (place !== null) return place;
-    throw new BridgeError("invalid_request", "The event id is not of this log.", {
-      errors: [{ path: field, message: "names no event that this Bridge has known" }],
+    throw new BridgeError("invalid_request", "The event id is unknown.", {
+      errors: [{ path: field, message: "must be the id of an event of this Bridge" }],
     });
   }
 
-  return async (app) => {
-    app.get(
-      "/api/v2/tasks/:taskId/events",
-      {
-        config: { scope: "read" },
-        exposeHeadRoute: false,
-        sse: { kind: "dual", heartbeat: false },
-        schema: {
-          operationId: "listTaskEvents",
-          tags: ["events"],
-          summary: "List or stream the events of a task",
-          description:
-            "A page, oldest first. With `Accept: text/event-stream` a stream: all events of the task so far, then live, until the task ends. `data` of each server-sent event is a `StreamMessage`.",
-          params: taskParams,
-          querystring: taskEventsQuery,
-          headers: lastEventIdHeaders,
-          response: {
-            200: {
-              description: "A page, or the stream.",
-              content: {
-                "application/json": { schema: listOf(eventSchema) },
-                "text/event-stream": { schema: streamMessageSchema },
-              },
+  app.get(
+    "/api/v2/tasks/:taskId/events",
+    {
+      config: { scope: "read" },
+      exposeHeadRoute: false,
+      sse: { kind: "dual", heartbeat: false },
+      schema: {
+        operationId: "listTaskEvents",
+        tags: ["events"],
+        summary: "List or stream the events of a task",
+        description:
+          "Returns a page, oldest first. With `Accept: text/event-stream`, returns a stream: all previous events of the task, then new ones, until the task ends. `data` of each server-sent event is a `StreamMessage`.",
+        params: taskParams,
+        querystring: taskEventsQuery,
+        headers: lastEventIdHeaders,
+        response: {
+          200: {
+            description: "A page, or the stream.",
+            content: {
+              "application/json": { schema: pageSchema(eventSchema) },
+              "text/event-stream": { schema: streamMessageSchema },
             },
-            ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found", "draining", "overloaded"),
-            204: { description: "The stream has ended before: there is nothing after this event." },
           },
-        } satisfies FastifyZodOpenApiSchema,
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found", "draining", "overloaded"),
+          204: { description: "The stream has ended: the task has no event after this one." },
+        },
       },
-      async (request, reply) => {
-        const task = await store.findTaskProgress(request.principal.tenant, request.params.taskId);
-        if (task === null) throw new BridgeError("not_found", "There is no such task.");
-        // Set for a reader that asks for an event stream by name.
-        const wantsStream = (reply.sse as FastifyReply["sse"] | undefined) !== undefined;
-        if (wantsStream) return streamEvents(task, request.query, request, reply);
-        return reply.type("application/json").send(await listEvents(task, request.query));
-      },
-    );
-  };
-}
+    },
+    async (request, reply) => {
+      const task = await store.findTaskProgress(request.principal.tenant, request.params.taskId);
+      if (task === null) throw new BridgeError("not_found", "There is no such task.");
+      // @fastify/sse sets `reply.sse` only if the Accept header lists text/event-stream.
+      const wantsStream = (reply.sse as FastifyReply["sse"] | undefined) !== undefined;
+      if (wantsStream) return streamEvents(task, request.query, request, reply);
+      return reply.type("application/json").send(await listEvents(task, request.query));
+    },
+  );
+};

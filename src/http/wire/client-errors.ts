@@ -5,23 +5,23 @@ import { BridgeError } from "../../errors.ts";
 import { PROBLEM_TYPE, toProblem } from "./problem.ts";
 import { chooseRequestId } from "./request-id.ts";
 
-/** Answers what Node refuses before there is a request: malformed, oversized or much too slow HTTP. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  const answering = (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage;
-  // Into the middle of an answer nothing else can be written.
-  if (error.code === "ECONNRESET" || !socket.writable || answering?.headersSent === true) {
+/** Responds to errors that Node reports before Fastify has a request: malformed, oversized or too slow HTTP. */
+export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  const response = (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage;
+  // A problem cannot be written into a response that has already started.
+  if (error.code === "ECONNRESET" || !socket.writable || response?.headersSent === true) {
     socket.destroy();
     return;
   }
-  endWithProblem(socket, describe(error.code), answering?.req ?? { headers: {} });
+  sendProblemOnSocket(socket, toBridgeError(error.code), response?.req ?? { headers: {} });
 }
 
-/** Answers with a problem, and ends, where there is no reply to do it with. */
-export function endWithProblem(socket: Duplex, refusal: BridgeError, request: Pick<IncomingMessage, "headers">): void {
+/** Writes a problem as an HTTP response to a socket that has no Fastify reply, and closes the socket. */
+export function sendProblemOnSocket(socket: Duplex, error: BridgeError, request: Pick<IncomingMessage, "headers">): void {
   const requestId = chooseRequestId(request);
-  const body = JSON.stringify(toProblem(refusal, requestId));
+  const body = JSON.stringify(toProblem(error, requestId));
   const head = [
-    `HTTP/1.1 ${refusal.httpStatus} ${STATUS_CODES[refusal.httpStatus]}`,
+    `HTTP/1.1 ${error.httpStatus} ${STATUS_CODES[error.httpStatus]}`,
     `Content-Type: ${PROBLEM_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
@@ -31,10 +31,10 @@ export function endWithProblem(socket: Duplex, refusal: BridgeError, request: Pi
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-function describe(code: string | undefined): BridgeError {
+function toBridgeError(code: string | undefined): BridgeError {
   switch (code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new BridgeError("too_slow", "The request did not arrive in time.");
+      return new BridgeError("too_slow", "The request did not arrive within the time limit.");
     case "HPE_HEADER_OVERFLOW":
       return new BridgeError("headers_too_large", "The headers of the request are too large.");
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":

@@ -2,58 +2,58 @@ import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BridgeError } from "../../errors.ts";
 
-/** What a writer says about what it has read: nothing, that there is something at all, or its tags, of which one must fit. */
+/** The precondition of a write: none, that the resource exists, or the ETags of which one must match. */
 export type Precondition = null | "any" | readonly string[];
 
-/** A runtime chooses its tags freely; what may not stand in the header is percent-encoded. */
-const notPlain = /[^\x21\x23\x24\x26-\x7e]+/g;
-const toHeader = (etag: string): string => `"${etag.toWellFormed().replaceAll(notPlain, (text) => encodeURIComponent(text))}"`;
+/** Runtimes choose their tags freely, so characters that the header does not allow are percent-encoded. */
+const invalidCharacters = /[^\x21\x23\x24\x26-\x7e]+/g;
+const toHeader = (etag: string): string => `"${etag.toWellFormed().replaceAll(invalidCharacters, (text) => encodeURIComponent(text))}"`;
 
-/** Answers a read with its tag, which is made of the body where the thing has none; 304 without a body when the reader has it already. */
-export function sendTagged(request: FastifyRequest, reply: FastifyReply, body: object, etag?: string): FastifyReply {
+/** Responds to a read with an ETag, or with 304 if the client has this version. `etag` defaults to a hash of the body. */
+export function sendWithEtag(request: FastifyRequest, reply: FastifyReply, body: object, etag?: string): FastifyReply {
   const header = toHeader(etag ?? hash("sha256", JSON.stringify(body), "base64url"));
   reply.header("etag", header);
   const known = request.headers["if-none-match"];
   if (known === undefined) return reply.send(body);
-  const isKnown = known.trim() === "*" || (readTags(known) ?? []).some(({ tag }) => `"${tag}"` === header);
+  const isKnown = known.trim() === "*" || (parseTags(known) ?? []).some(({ tag }) => `"${tag}"` === header);
   return isKnown ? reply.code(304).send() : reply.send(body);
 }
 
-/** Answers a write with the state after it. */
-export function sendWritten(reply: FastifyReply, httpStatus: 200 | 201, body: object, etag: string): FastifyReply {
+/** Responds to a write with the new state and its ETag. */
+export function sendWriteResult(reply: FastifyReply, httpStatus: 200 | 201, body: object, etag: string): FastifyReply {
   return reply.code(httpStatus).header("etag", toHeader(etag)).send(body);
 }
 
-/** The condition of a write, in the runtime's own tags; throws in words on what is none. */
-export function readPrecondition({ headers }: Pick<FastifyRequest, "headers">): Precondition {
-  if (headers["if-none-match"] !== undefined) throw refuse("If-None-Match", "is for reads; a write takes If-Match");
+/** Parses the precondition of a write into the runtime's own tags. Throws BridgeError `invalid_request`. */
+export function parsePrecondition({ headers }: Pick<FastifyRequest, "headers">): Precondition {
+  if (headers["if-none-match"] !== undefined) throw invalidHeader("If-None-Match", "applies to reads only; use If-Match for a write");
   const text = headers["if-match"];
   if (text === undefined) return null;
   if (text.trim() === "*") return "any";
-  const tags = readTags(text);
-  if (tags === null || tags.length === 0) throw refuse("If-Match", 'must be *, or tags as ETag gives them, in quotes: "…", "…"');
+  const tags = parseTags(text);
+  if (tags === null || tags.length === 0) throw invalidHeader("If-Match", 'must be * or a list of quoted ETags, for example "a", "b"');
   if (tags.some(({ isWeak }) => isWeak))
-    throw refuse(
+    throw invalidHeader(
       "If-Match",
-      "must not hold a weak tag: Bridge gives one only for a file that changed within the last second, so read it again",
+      "must not contain a weak ETag; Bridge sends one only for a file that changed within the last second, so read the file again",
     );
   return tags.map(({ tag }) => fromHeader(tag));
 }
 
-/** The condition of a write to a file, which may also be that nothing is there yet (`If-None-Match: *`). */
-export function readFileCondition({ headers }: Pick<FastifyRequest, "headers">): { ifMatch: Precondition; mustBeNew: boolean } {
+/** Parses the precondition of a write to a file. With `If-None-Match: *` the file must not exist. */
+export function parseFilePrecondition({ headers }: Pick<FastifyRequest, "headers">): { ifMatch: Precondition; mustBeNew: boolean } {
   const { "if-none-match": ifNoneMatch, ...others } = headers;
-  if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*") throw refuse("If-None-Match", "must be * on a write");
-  return { ifMatch: readPrecondition({ headers: others }), mustBeNew: ifNoneMatch !== undefined };
+  if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*") throw invalidHeader("If-None-Match", "must be * for a write");
+  return { ifMatch: parsePrecondition({ headers: others }), mustBeNew: ifNoneMatch !== undefined };
 }
 
-/** For writes that nothing can have been read of before. */
-export function refusePrecondition(request: Pick<FastifyRequest, "headers">): void {
-  if (readPrecondition(request) !== null) throw refuse("If-Match", "has no meaning here; leave it out");
+/** Rejects a precondition of a request that creates a resource or runs an action. */
+export function rejectPrecondition(request: Pick<FastifyRequest, "headers">): void {
+  if (parsePrecondition(request) !== null) throw invalidHeader("If-Match", "is not supported by this route; omit it");
 }
 
-/** Nothing but commas and tags, each of which is in quotes; null for anything else. */
-function readTags(text: string): { tag: string; isWeak: boolean }[] | null {
+/** Parses a comma-separated list of quoted tags; null if it is malformed. */
+function parseTags(text: string): { tag: string; isWeak: boolean }[] | null {
   const next = /[\t ,]*(W\/)?"([^"]*)"[\t ]*(?:,[\t ,]*|$)/y;
   const tags: { tag: string; isWeak: boolean }[] = [];
   while (next.lastIndex < text.length) {
@@ -68,10 +68,10 @@ function fromHeader(tag: string): string {
   try {
     return decodeURIComponent(tag);
   } catch {
-    // None of ours: it fits nothing.
+    // Not a tag that Bridge sent, so it matches no version.
     return tag;
   }
 }
 
-const refuse = (header: string, message: string): BridgeError =>
+const invalidHeader = (header: string, message: string): BridgeError =>
   new BridgeError("invalid_request", `The header ${header} ${message}.`, { errors: [{ path: header, message }] });

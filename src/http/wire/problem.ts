@@ -1,13 +1,13 @@
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import { type BridgeError, type ErrorCode, errorCodes, queueOwners } from "../../errors.ts";
-import { openEnum } from "./open-enum.ts";
+import { extensibleEnum } from "./extensible-enum.ts";
 
 export const PROBLEM_TYPE = "application/problem+json";
-/** The detail of an internal error, whose cause only the log contains. */
-export const INTERNAL_ERROR = "Something went wrong inside Bridge. Its log has the cause under this requestId.";
+/** The detail of an internal error. Only the log contains the cause. */
+export const INTERNAL_ERROR = "Bridge failed to process the request. Search its log for this requestId.";
 
-const errorCode = openEnum(z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]), {
+const errorCode = extensibleEnum(z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]), {
   id: "ErrorCode",
   description: "Why a request was rejected.",
 });
@@ -15,7 +15,7 @@ const fieldErrorSchema = z
   .strictObject({ path: z.string().describe("Dotted path of the field, or the name of the header."), message: z.string() })
   .meta({ id: "FieldError", description: "What is wrong with one field, and how to correct it." });
 
-/** Every refusal on the wire (RFC 9457). */
+/** The body of every error response (RFC 9457). */
 export const problemSchema = z
   .strictObject({
     type: z.string().describe("urn:bridge:error:<code>"),
@@ -28,7 +28,7 @@ export const problemSchema = z
     queue: z
       .enum(queueOwners)
       .optional()
-      .describe("Only with the code queue_full: the queue that is full, of Bridge as a whole, of the tenant or of the agent."),
+      .describe("Only with the code queue_full: whether the queue of Bridge, of the tenant or of the agent is full."),
   })
   .meta({
     id: "Problem",
@@ -47,22 +47,22 @@ export const problemSchema = z
   });
 export type Problem = z.infer<typeof problemSchema>;
 
-/** A refusal as a client sees it. */
+/** Converts an error to the body of its response. */
 export function toProblem(error: BridgeError, requestId: string): Problem {
   const { code, httpStatus, errors, queue } = error;
   const problem: Problem = {
     type: `urn:bridge:error:${code}`,
     title: errorCodes[code].title,
     status: httpStatus,
-    detail: describeInOneLine(error),
+    detail: formatDetail(error),
     code,
     requestId,
   };
   return { ...problem, ...(errors.length > 0 && { errors: [...errors] }), ...(queue !== null && { queue }) };
 }
 
-/** Many clients log only `detail`, so it includes the first field error of an invalid request, unless the message states it already. */
-function describeInOneLine({ code, message, errors }: BridgeError): string {
+/** Adds the first field error of an invalid request to the message, unless the message contains it, because many clients log only `detail`. */
+function formatDetail({ code, message, errors }: BridgeError): string {
   const [first, ...others] = errors;
   if (code !== "invalid_request" || first === undefined) return message;
   if (first.path !== "" && message.endsWith(`${first.path} ${first.message}.`)) return message;
@@ -70,7 +70,7 @@ function describeInOneLine({ code, message, errors }: BridgeError): string {
   return `${message.replace(/\.$/, "")}: ${first.path === "" ? "it" : first.path} ${first.message}${more}.`;
 }
 
-/** Answers a request with a refusal and the headers that go with it. */
+/** Sends an error response with the headers that its code requires. */
 export function sendProblem(reply: FastifyReply, error: BridgeError): FastifyReply {
   const requestId = reply.request.id;
   if (error.code === "unauthenticated") reply.header("www-authenticate", "Bearer");
@@ -81,15 +81,15 @@ export function sendProblem(reply: FastifyReply, error: BridgeError): FastifyRep
     .send(JSON.stringify(toProblem(error, requestId)));
 }
 
-/** What may be wrong with the body of any request that has one. */
-export const bodyRefusals = ["invalid_request", "too_slow", "too_large", "unsupported_media_type"] as const;
+/** Error codes of every route with a request body. */
+export const bodyErrorCodes = ["invalid_request", "too_slow", "too_large", "unsupported_media_type"] as const;
 
-/** Errors of every route that reads the store or counts towards the memory of its tenant. */
-const anywhere = ["overloaded", "storage_unavailable"] as const;
+/** Error codes of every route that reads the store or counts towards the memory limit of its tenant. */
+const commonErrorCodes = ["overloaded", "storage_unavailable"] as const;
 
-/** The refusals that a route may answer, for the description of the API. */
+/** Describes the error responses of a route for OpenAPI. */
 export function problemResponses(...codes: ErrorCode[]) {
-  const byStatus = Map.groupBy(new Set([...codes, ...anywhere]), (code) => errorCodes[code].httpStatus);
+  const byStatus = Map.groupBy(new Set([...codes, ...commonErrorCodes]), (code) => errorCodes[code].httpStatus);
   return Object.fromEntries(
     [...byStatus].map(([status, names]) => [
       status,

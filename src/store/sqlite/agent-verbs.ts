@@ -1,10 +1,10 @@
 import type { Store } from "../store.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
-/** What the tasks tell of the agents that they were for. */
+/** The verbs that list the agents of the stored tasks. */
 export function createAgentVerbs(driver: SqliteDriver) {
   return {
-    /** Hops from agent to agent along the index; only the tasks of those that are answered are counted, and none is read but the newest. */
+    /** Jumps from agent to agent along the index, counts only the tasks of the returned agents, and reads only the newest task of each. */
     async listAgents(tenant, limit) {
       const rows = driver.all(
         `WITH RECURSIVE agent (id) AS (
@@ -25,7 +25,7 @@ export function createAgentVerbs(driver: SqliteDriver) {
       );
       return rows.map(toAgent);
     },
-    /** The same hops, but from a name on and for one page only. */
+    /** The same jumps, from a name on and for one page. */
     async listAgentsByName(tenant, { after, limit }) {
       const rows = driver.all(
         `WITH RECURSIVE agent (id, number) AS (

@@ -4,7 +4,7 @@ import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
-/** How many answers one task can wait for. They are read in one piece where a tool call is looked for, and where the task ends. */
+/** Maximum pending approvals of one task. They are read at once when a tool call is looked up and when the task ends. */
 export const MAX_PENDING_APPROVALS = 100;
 
 /** The verbs of approvals. Each decision is written together with its event, and only once. */
@@ -30,7 +30,7 @@ export function createApprovalVerbs(driver: SqliteDriver, events: ReturnType<typ
     return { ...approval, state, decidedAt: now, decidedBy: by, reason };
   }
 
-  /** Rejects what a task still waits for, inside the operation that ends it. */
+  /** Rejects the pending approvals of a task inside the operation that ends it. */
   function rejectAll(task: TaskIdentity, reason: string, now: number): void {
     for (const row of driver.all(`${selectApprovals} WHERE a.task = ? AND a.state = 'pending' ORDER BY a.seq`, task.seq))
       decide(toApproval(row), { decision: "reject", by: "bridge", reason }, now);

@@ -1,5 +1,6 @@
-import { decodeGaps } from "../gapped-json.ts";
-import type { Callback, CallbackState, DueCallback, Store } from "../store.ts";
+import type { Task } from "../../task.ts";
+import { decodeGaps, encodeGaps } from "../gapped-json.ts";
+import type { Callback, CallbackState, DueCallback, NewCallback, Store } from "../store.ts";
 import type { createEventVerbs } from "./event-verbs.ts";
 import { toTaskIdentity } from "./event-verbs.ts";
 import type { createLongTextVerbs } from "./long-text-verbs.ts";
@@ -20,8 +21,8 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
   };
 
   let latest = Number.POSITIVE_INFINITY;
-  /** Where the system clock was set back, also while Bridge was down, waiting callbacks would wait that much longer: their delays start anew. */
-  async function healSchedule(): Promise<void> {
+  /** Restarts the delays of pending callbacks if the system clock was set back, also while Bridge was down: otherwise they would wait that much longer. */
+  async function correctSchedule(): Promise<void> {
     const now = clock();
     const wasSetBack = now < latest;
     latest = now;
@@ -47,7 +48,7 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
             );
       return rows.map(toCallback);
     },
-    /** Hops from queue to queue along the index: the cost depends on the number of queues, not on the callbacks that wait. */
+    /** Jumps from queue to queue along the index, so the cost depends on the number of queues and not of callbacks. */
     async listDueCallbackQueues() {
       const rows = driver.all(
         `${pendingQueues} SELECT origin, tenant FROM queue WHERE (SELECT min(next_at) ${pendingOfQueue}) <= ?`,
@@ -55,7 +56,7 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
       );
       return rows.map((row) => ({ tenant: String(row["tenant"]), origin: String(row["origin"]) }));
     },
-    /** Only the rows that go out are loaded: a body may be long, and those in hand are the longest due. */
+    /** Loads only the rows that are returned, because a body can be long. */
     async listDueCallbacks({ tenant, origin }, limit, inHand = new Set()) {
       const due = driver.all(
         `SELECT task FROM callback c WHERE state = 'pending' AND origin = ? AND tenant = ? AND next_at <= ?
@@ -71,7 +72,7 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
         .map((seq) => toDueCallback(driver.get(`SELECT ${dueColumns} ${fromCallbacks} WHERE c.task = ?`, seq) as Row, longTexts));
     },
     async nextCallbackInMs() {
-      await healSchedule();
+      await correctSchedule();
       const now = clock();
       const next = driver.get(
         `${pendingQueues} SELECT min((SELECT min(next_at) ${pendingOfQueue} AND c.next_at > ?)) AS at FROM queue`,
@@ -116,6 +117,29 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
         return changed === 1 ? find(taskSeq) : null;
       }),
   } satisfies Partial<Store>;
+}
+
+/** Stores a callback inside the operation that ends its task. */
+export function insertCallback(
+  driver: SqliteDriver,
+  task: Task,
+  { url, origin, body, gaps = [], messageId }: NewCallback,
+  now: number,
+): void {
+  driver.run(
+    `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
+     ON CONFLICT (task) DO NOTHING`,
+    task.seq,
+    task.tenant,
+    url,
+    origin,
+    body,
+    encodeGaps(gaps),
+    messageId ?? null,
+    now,
+    now,
+  );
 }
 
 /** Every pair of origin and tenant that has a pending callback; rows with a NULL end each list and match nothing. */

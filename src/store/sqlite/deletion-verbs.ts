@@ -5,12 +5,12 @@ import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 const SLICE_BYTES = 1024 * 1024;
 const SLICE_ROWS = 1000;
 
-/** Tenant of deleted tasks. No token belongs to it, so nobody can find a task while its rows are being removed. */
-const NOBODY = "";
+/** Tenant of deleted tasks. No token belongs to it, so no client can find a task while its rows are being removed. */
+const DELETED_TENANT = "";
 
 /**
- * Deletes tasks. One transaction takes a task and its children from their tenant and removes what they hold in few rows. Their events and long texts,
- * which can be many rows, follow in slices; what a crash leaves of them is removed by `prune`.
+ * Deletes tasks. One transaction detaches a task and its children from their tenant and removes their small rows. Their events and long texts,
+ * which can be many rows, follow in slices; `prune` removes what remains after a crash.
  */
 export function createDeletionVerbs(driver: SqliteDriver) {
   /** The task and everything below it. */
@@ -35,7 +35,7 @@ export function createDeletionVerbs(driver: SqliteDriver) {
     driver.run(
       `UPDATE task SET tenant = ?, id = CAST(seq AS TEXT), parent_seq = NULL, parent_id = NULL, agent_id = '', provider = '', metadata = NULL,
          request = '{}', fingerprint = '', traceparent = NULL, resume_token = NULL, result = '{}', result_gaps = NULL WHERE seq = ?`,
-      NOBODY,
+      DELETED_TENANT,
       seq,
     );
   }
@@ -45,7 +45,7 @@ export function createDeletionVerbs(driver: SqliteDriver) {
     let rows = 0;
     let bytes = 0;
     while (rows < SLICE_ROWS && bytes < SLICE_BYTES) {
-      const seq = driver.get("SELECT seq FROM task WHERE tenant = ? LIMIT 1", NOBODY)?.["seq"];
+      const seq = driver.get("SELECT seq FROM task WHERE tenant = ? LIMIT 1", DELETED_TENANT)?.["seq"];
       if (typeof seq !== "number") break;
       const part = purgeEvents(seq) ?? purgeTexts(seq) ?? { rows: driver.run("DELETE FROM task WHERE seq = ?", seq), bytes: 0 };
       rows += part.rows;
@@ -93,12 +93,13 @@ export function createDeletionVerbs(driver: SqliteDriver) {
         const obstacle = findObstacle(task, family);
         if (obstacle !== null) return obstacle;
         for (const { seq } of family) detach(Number(seq));
-        // All of most tasks.
+        // For most tasks this removes all rows.
         purgeSlice();
         return "deleted";
       }),
     purgeDeletedTasks: () => driver.write(purgeSlice, { lazy: true }),
-    isTaskKept: async (taskSeq) => driver.get("SELECT 1 AS kept FROM task WHERE seq = ? AND tenant <> ?", taskSeq, NOBODY) !== undefined,
+    isTaskKept: async (taskSeq) =>
+      driver.get("SELECT 1 AS kept FROM task WHERE seq = ? AND tenant <> ?", taskSeq, DELETED_TENANT) !== undefined,
   } satisfies Partial<Store>;
 
   return { purgeSlice, verbs };

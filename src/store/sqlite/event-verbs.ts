@@ -4,10 +4,10 @@ import type { EventFilter, NewEvent, Store, StoredEvent } from "../store.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
-/** How much of the log one read looks at, so that a reader of little never blocks the others. */
+/** Maximum events that one read examines, so that a reader with a narrow filter does not block the others. */
 const READ_STRETCH = 250;
 
-/** The log's own part of a transaction: numbers are handed out by one counter and published after the commit. */
+/** The verbs of the event log. One counter assigns the numbers; events are published after their commit. */
 export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
   let committed = Number(driver.get("SELECT value FROM counter WHERE name = 'event'")?.["value"]);
   let last = committed;
@@ -31,7 +31,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
     if (events.length > 0) publish(events);
   }
 
-  const hooks = {
+  driver.attach({
     beforeCommit(): void {
       if (last !== committed) driver.run("UPDATE counter SET value = ? WHERE name = 'event'", last);
     },
@@ -55,7 +55,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
         },
       };
     },
-  };
+  });
 
   const verbs = {
     lastEventNumber: () => published,
@@ -106,7 +106,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
         | undefined) ?? null,
   } satisfies Partial<Store>;
 
-  return { append, hooks, verbs };
+  return { append, verbs };
 }
 
 const selectEvents = `SELECT e.number, e.type, e.at, e.data, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider

@@ -17,7 +17,7 @@ export function createFaultLog({ file, logger, clock = performance.now.bind(perf
   let isDamageLogged = false;
   return (error) => {
     if (isDamage(error)) {
-      if (!isDamageLogged) logger.error({ err: error, remedy: remedyOf(file) }, "the database is damaged: new tasks are refused");
+      if (!isDamageLogged) logger.error({ err: error, remedy: remedyOf(file) }, "database is damaged; new tasks are rejected");
       isDamageLogged = true;
       return;
     }
@@ -25,6 +25,6 @@ export function createFaultLog({ file, logger, clock = performance.now.bind(perf
     const now = clock();
     if (now - (loggedAt.get(code) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
     loggedAt.set(code, now);
-    logger.error({ err: error }, "the database cannot be read or written");
+    logger.error({ err: error }, "database read or write failed");
   };
 }

@@ -5,17 +5,17 @@ import type { Store } from "../store.ts";
 import { createLengthLimit } from "./read-length.ts";
 import { type Row, type SqliteDriver, WRITE_SLICE_BYTES } from "./sqlite-driver.ts";
 
-/** UTF-16 units of a text that one chunk holds, at most. */
+/** Maximum UTF-16 units of a text in one chunk. */
 const CHUNK_LENGTH = 64 * 1024;
 /** Approximate limits of one read, in rows and in UTF-16 units. The event loop is free after each read. */
 const READ_ROWS = 250;
 const READ_LENGTH = 256 * 1024;
-/** Memory that the reader of a long text takes at most: two parts, one of which is being sent. A UTF-16 unit takes up to six bytes in JSON. */
+/** Maximum memory of a reader of a long text: two parts, one of which is being sent. A UTF-16 unit takes up to six bytes in JSON. */
 export const HELD_WHILE_READ_BYTES: number = 2 * (READ_LENGTH + 6 * CHUNK_LENGTH);
 /** Minimum average length of events that serve as the copy. For shorter events, the rows are longer than their text. */
 const LEAST_SHARED_LENGTH = 256;
 
-/** NULL for events of other types, which count as rows all the same: a read must not pass over a million of them at once. */
+/** NULL for events of other types. They count as rows, so that one read does not skip a million of them at once. */
 const TEXT_OF_EVENT = "CASE WHEN type = 'assistant.text' THEN data END";
 
 const EVENT_START = '{"content":"';

@@ -6,11 +6,12 @@ import { createCallbackVerbs } from "./callback-verbs.ts";
 import { createDeletionVerbs } from "./deletion-verbs.ts";
 import { createEventVerbs } from "./event-verbs.ts";
 import { createLongTextVerbs } from "./long-text-verbs.ts";
+import { createResumeTokenVerbs } from "./resume-token-verbs.ts";
 import { createRetentionVerbs } from "./retention-verbs.ts";
-import { type DriverHooks, openSqlite } from "./sqlite-driver.ts";
+import { openSqlite } from "./sqlite-driver.ts";
 import { createTaskVerbs } from "./task-verbs.ts";
 
-/** What a store may be given; `clock` is for tests of schedules. */
+/** Options of a store; `clock` is for tests of schedules. */
 export interface StoreOptions {
   file: string;
   clock?: () => number;
@@ -22,16 +23,8 @@ export interface StoreOptions {
 
 /** Opens the store in a SQLite file that no other process holds. */
 export function openStore({ file, clock = Date.now, onFault = () => {}, ...options }: StoreOptions): Store {
-  let events: ReturnType<typeof createEventVerbs> | undefined;
-  const hooks: DriverHooks = {
-    beforeCommit: () => events?.hooks.beforeCommit(),
-    afterCommit: (commit) => events?.hooks.afterCommit(commit),
-    afterRollback: () => events?.hooks.afterRollback(),
-    mark: () => events?.hooks.mark() ?? { undo() {} },
-    onFault,
-  };
-  const driver = openSqlite(file, hooks, options);
-  events = createEventVerbs(driver, clock);
+  const driver = openSqlite(file, { onFault, ...options });
+  const events = createEventVerbs(driver, clock);
   const approvals = createApprovalVerbs(driver, events, clock);
   const longTexts = createLongTextVerbs(driver);
   const deletions = createDeletionVerbs(driver);
@@ -47,6 +40,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...longTexts.verbs,
     ...createAgentVerbs(driver),
     ...createCallbackVerbs(driver, { events, longTexts, clock }),
+    ...createResumeTokenVerbs(driver),
     ...deletions.verbs,
     ...createRetentionVerbs(driver, { deletions, clock }),
     checkWritable: () =>

@@ -5,10 +5,10 @@ import type { SqliteDriver } from "./sqlite-driver.ts";
 /** Approximate size of the event data that one slice deletes. */
 const SLICE_BYTES = 1024 * 1024;
 
-/** The same for tasks, whose long texts lie in few large rows: this much takes about 5 ms. One task goes in one piece. */
+/** The same for tasks, whose long texts are stored in few large rows: this much takes about 5 ms. One task is deleted at once. */
 const TASK_SLICE_BYTES = 16 * 1024 * 1024;
 
-/** What is older than `before` goes; what is younger than `now` was stored while the system clock was ahead. */
+/** Rows older than `before` are deleted. Rows newer than `now` were stored while the system clock was ahead. */
 interface Age {
   now: number;
   before: number;
@@ -20,11 +20,11 @@ interface Companions {
   clock: () => number;
 }
 
-/** Deletes what is old, slice by slice, so that no reader waits for it. */
+/** Deletes expired rows slice by slice, so that no reader waits for it. */
 export function createRetentionVerbs(driver: SqliteDriver, { deletions, clock }: Companions) {
   /**
-   * The oldest events go first and only in one piece, so retention leaves no hole in what is kept. The piece ends before the first event
-   * that is young, or whose task is still under way or still owes its callback.
+   * Deletes the oldest events as one contiguous range, so retention leaves no gap in the log. The range ends before the first event
+   * that has not expired, whose task has not ended, or whose callback is pending.
    */
   function pruneEvents({ now, before }: Age, limit: number): number {
     const rows = driver.all(

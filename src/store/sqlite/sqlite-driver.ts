@@ -8,28 +8,30 @@ import { damagedAtStart, damageRefusal, describeDamage, findDamage, isDamage } f
 import { migrate } from "./migrate.ts";
 
 type Parameter = string | number | null;
-/** A row as SQLite gives it. */
+/** A row as SQLite returns it. */
 export type Row = Record<string, string | number | null>;
 
 /** How a write behaves; see `SqliteDriver.write`. */
 interface WriteOptions {
-  /** Nobody waits for it: it rides the next commit, at most 10 ms later. */
+  /** No caller waits for it: it becomes part of the next commit, at most 10 ms later. */
   lazy?: boolean;
-  /** Work of Bridge's own: on a fault of the disk it waits for the disk, in order, instead of failing. */
+  /** Bridge's own work: on a disk fault it waits for the disk, in order, instead of failing. */
   patient?: boolean;
   /** Approximate size of a large write. A commit ends once it has `WRITE_SLICE_BYTES`. */
   bytes?: number;
 }
 
-/** The seam between the verbs of the store and one engine. */
+/** Group commits and prepared statements on one SQLite file. */
 export interface SqliteDriver {
   /** Runs `operation` in the next group commit; resolves after COMMIT. It may run twice, so it must do nothing but SQL. */
   write<T>(operation: () => T, options?: WriteOptions): Promise<T>;
   get(sql: string, ...parameters: Parameter[]): Row | undefined;
   all(sql: string, ...parameters: Parameter[]): Row[];
-  /** The first rows, up to and with the one that is `enough`; what comes after it is not read. */
+  /** The first rows, up to and including the first one for which `enough` returns true. Later rows are not read. */
   allUntil(enough: (row: Row) => boolean, sql: string, ...parameters: Parameter[]): Row[];
   run(sql: string, ...parameters: Parameter[]): number;
+  /** Sets what takes part in each transaction. One participant only: the event log. */
+  attach(participant: CommitParticipant): void;
   /** Checks a file that is too large for the check at the start, in a worker thread. Resolves when the check ends, with or without a fault. */
   checkPages(): Promise<void>;
   close(): Promise<void>;
@@ -39,23 +41,23 @@ export interface SqliteDriver {
 interface OpenOptions {
   /** Files up to this size are checked before they are used. */
   checkAtStartBytes?: number;
-}
-
-/** What the owner of a driver is told. */
-export interface DriverHooks {
-  /** The last thing in each transaction. */
-  beforeCommit(): void;
-  /** The transaction is durable. When it is not the last one, further commits of the same turn follow. */
-  afterCommit(commit: { isLast: boolean }): void;
-  /** What the transaction did is gone; whole operations will run again. */
-  afterRollback(): void;
-  /** A single operation is about to run, and `undo` to be called should it alone fail. */
-  mark(): { undo(): void };
-  /** The disk or the file, not the code, failed. */
+  /** The disk or the file failed, not the code. */
   onFault(error: unknown): void;
 }
 
-/** How much one commit takes before the rest waits for the next turn of the event loop: a commit blocks the loop until it is on the disk. */
+/** State in memory that follows the transactions. */
+export interface CommitParticipant {
+  /** Runs as the last part of each transaction. */
+  beforeCommit(): void;
+  /** The transaction is durable. If it is not the last one, further commits of the same event-loop turn follow. */
+  afterCommit(commit: { isLast: boolean }): void;
+  /** The transaction was rolled back; its operations will run again. */
+  afterRollback(): void;
+  /** Called before a single operation runs; `undo` is called if that operation alone fails. */
+  mark(): { undo(): void };
+}
+
+/** Bytes of one commit before the rest waits for the next event-loop turn, because a commit blocks the loop until it is on the disk. */
 export const WRITE_SLICE_BYTES = 512 * 1024;
 /** Size to which the write-ahead log shrinks after a larger commit. */
 const WAL_KEPT_BYTES = 8 * 1024 ** 2;
@@ -72,8 +74,8 @@ interface Entry {
   reject: (error: unknown) => void;
 }
 
-/** Opens the database file, alone: a second process on it is refused. Everything written in one event-loop turn shares one commit. */
-export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes = CHECK_AT_START_BYTES }: OpenOptions = {}): SqliteDriver {
+/** Opens the database file for this process alone; a second process is rejected. Everything written in one event-loop turn shares one commit. */
+export function openSqlite(name: string, { checkAtStartBytes = CHECK_AT_START_BYTES, onFault }: OpenOptions): SqliteDriver {
   const file = locateDatabase(name);
   const releaseLock = lockFile(`${file}.lock`, { name: "database", setting: "BRIDGE_DATABASE_URL" });
   const isSmall = sizeOf(file) <= checkAtStartBytes;
@@ -89,15 +91,14 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
   const prepare = (sql: string): Statement => {
     const known = statements.get(sql);
     if (known !== undefined) return known;
-    // With its statistics compiled in, SQLite plans a statement anew for every value bound to a bare `?`: a join then costs ten times
-    // its run. `+?` means the same and is not looked into.
-    const statement = database.prepare(sql.replaceAll("?", "+?"));
+    const statement = database.prepare(keepPlan(sql));
     statements.set(sql, statement);
     return statement;
   };
   const begin = prepare("BEGIN IMMEDIATE");
   const commit = prepare("COMMIT");
 
+  let participant: CommitParticipant = noParticipant;
   let queue: Entry[] = [];
   /** Entries at the front of the queue that belong to the same turn as the last commit. */
   let rest = 0;
@@ -123,7 +124,7 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
     if (batch.length === 0) return;
     try {
       const results = transact(() => batch.map((entry) => entry.operation()));
-      hooks.afterCommit({ isLast: rest === 0 });
+      participant.afterCommit({ isLast: rest === 0 });
       for (const [index, entry] of batch.entries()) entry.resolve(results[index]);
     } catch (error) {
       if (isDamage(error)) runAlone(batch, error);
@@ -151,13 +152,13 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
     begin.run();
     try {
       const result = work();
-      hooks.beforeCommit();
+      participant.beforeCommit();
       commit.run();
       return result;
     } catch (error) {
       // A full disk may have rolled back already.
       if (database.inTransaction) database.exec("ROLLBACK");
-      hooks.afterRollback();
+      participant.afterRollback();
       throw error;
     }
   }
@@ -167,7 +168,7 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
     const waiting = batch.filter((entry) => {
       try {
         const result = transact(entry.operation);
-        hooks.afterCommit({ isLast: true });
+        participant.afterCommit({ isLast: true });
         entry.resolve(result);
         return false;
       } catch (error) {
@@ -179,11 +180,11 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
     if (waiting.length > 0) waitForDisk(waiting, error);
   }
 
-  /** One operation of the batch is faulty: run each behind a savepoint of its own, so that only the faulty one fails. */
+  /** One operation of the batch failed: runs each one behind its own savepoint, so that only that one fails. */
   function runSingly(batch: readonly Entry[]): void {
     try {
       const settlements = transact(() => batch.map(runBehindSavepoint));
-      hooks.afterCommit({ isLast: rest === 0 });
+      participant.afterCommit({ isLast: rest === 0 });
       for (const settle of settlements) settle();
     } catch (error) {
       waitForDisk(batch, error);
@@ -191,7 +192,7 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
   }
 
   function runBehindSavepoint(entry: Entry): () => void {
-    const { undo } = hooks.mark();
+    const { undo } = participant.mark();
     database.exec("SAVEPOINT operation");
     try {
       const result = entry.operation();
@@ -223,10 +224,10 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
 
   function noteFault(error: unknown): void {
     isDamaged ||= isDamage(error);
-    hooks.onFault(error);
+    onFault(error);
   }
 
-  /** The error of a read as its caller gets it. Inside of a transaction the batch deals with it. */
+  /** The error of a read as its caller gets it. Inside a transaction, the batch handles it. */
   function explainRead(error: unknown): unknown {
     if (database.inTransaction || !isStorageFault(error)) return error;
     noteFault(error);
@@ -271,6 +272,9 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
       return rows;
     },
     run: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
+    attach(newParticipant) {
+      participant = newParticipant;
+    },
     async checkPages() {
       if (isSmall || closed) return;
       pageCheck = startPageCheck(file);
@@ -289,6 +293,19 @@ export function openSqlite(name: string, hooks: DriverHooks, { checkAtStartBytes
   };
 }
 
+const noParticipant: CommitParticipant = {
+  beforeCommit() {},
+  afterCommit() {},
+  afterRollback() {},
+  mark: () => ({ undo() {} }),
+};
+
+/**
+ * Rewrites each `?` to `+?`, which has the same value. SQLite (compiled with STAT4) plans a statement again for every value that is bound to a bare
+ * `?`, and for a join that takes ten times as long as running it.
+ */
+const keepPlan = (sql: string): string => sql.replaceAll("?", "+?");
+
 /** A fault that the page check found, with the code that SQLite uses for such errors. */
 class DamagedFileError extends Error {
   override readonly name = "DamagedFileError";
@@ -296,11 +313,11 @@ class DamagedFileError extends Error {
 }
 
 function openDatabase(file: string, isChecked: boolean): Database {
-  // Nobody else writes to it; should somebody all the same, waiting for them would stop the event loop.
+  // No other process writes to the file. If one does, waiting for it would block the event loop.
   const database = new SqliteDatabase(file, { timeout: 100 });
   try {
     database.pragma("journal_mode = WAL");
-    // On every open: the driver falls back to NORMAL when it reopens a WAL database, and NORMAL can lose what was acknowledged.
+    // On every open, because the driver falls back to NORMAL when it reopens a WAL database, and NORMAL can lose acknowledged writes.
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
     database.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
@@ -328,7 +345,7 @@ function refuseHardLinks(file: string): void {
 /** The size on disk, without the write-ahead log, which is small. */
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** The header of a SQLite database is missing: most often the path names a file of another kind. */
+/** The header of a SQLite database is missing; most often the path names another kind of file. */
 const isNoDatabase = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "SQLITE_NOTADB";
 
 const noDatabase = (file: string, cause: unknown): StartError =>

@@ -3,13 +3,15 @@ import { isFinal, type ListedTask, type Task, type TaskProgress, type TaskState 
 import { decodeGaps, encodeGaps } from "../gapped-json.ts";
 import type { Finish, NewTask, Store, TaskFilter } from "../store.ts";
 import type { createApprovalVerbs } from "./approval-verbs.ts";
+import { insertCallback } from "./callback-verbs.ts";
 import { claimSql } from "./claim-sql.ts";
 import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
 import { type createLongTextVerbs, HELD_WHILE_READ_BYTES } from "./long-text-verbs.ts";
 import { createLengthLimit } from "./read-length.ts";
+import { insertResumeToken } from "./resume-token-verbs.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
-/** What the verbs of tasks write beside the task. */
+/** The other parts of the store that task operations use. */
 interface Companions {
   events: ReturnType<typeof createEventVerbs>;
   approvals: ReturnType<typeof createApprovalVerbs>;
@@ -17,12 +19,12 @@ interface Companions {
   clock: () => number;
 }
 
-/** The verbs that move a task through its states; each guard is part of its SQL. */
+/** The verbs that change the state of a task. Each guard is part of the SQL statement. */
 export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longTexts, clock }: Companions) {
   const findRow = (tenant: string, taskId: string): Row | undefined =>
     driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
 
-  /** The first line of a task's story, told once: a second start says that it goes on. */
+  /** Appends the first event of a task. A second start reports that the task was restarted. */
   function appendStart(task: Task, at: number): void {
     if (task.restarts === 0) events.append(task, { type: "execution.started", data: JSON.stringify({ agentId: task.agentId }) }, at);
     else events.append(task, { type: "execution.progress", data: JSON.stringify({ restarted: true }) }, at);
@@ -36,34 +38,8 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
-    if (finish.callback !== null) {
-      const { url, origin, body, gaps: bodyGaps = [], messageId = null } = finish.callback(now);
-      driver.run(
-        `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
-         ON CONFLICT (task) DO NOTHING`,
-        task.seq,
-        task.tenant,
-        url,
-        origin,
-        body,
-        encodeGaps(bodyGaps),
-        messageId,
-        now,
-        now,
-      );
-    }
-    if (finish.result.resumeToken !== undefined) {
-      driver.run(
-        `INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (tenant, provider, agent_id, token) DO UPDATE SET used_at = excluded.used_at`,
-        task.tenant,
-        task.provider,
-        task.agentId,
-        finish.result.resumeToken,
-        now,
-      );
-    }
+    if (finish.callback !== null) insertCallback(driver, task, finish.callback(now), now);
+    if (finish.result.resumeToken !== undefined) insertResumeToken(driver, task, finish.result.resumeToken, now);
     return { ...task, state: finish.state, finishedAt: now, result: finish.result };
   }
 
@@ -72,7 +48,7 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
       const { metadata, ...request } = task.request;
       const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
       const requestJson = JSON.stringify(request);
-      // The start of a task with a large request, which reads it, is left to the next turn of the event loop.
+      // A large insert ends its commit, so that the task starts, and reads its request again, in a later event-loop turn.
       const bytes = requestJson.length + (metadataJson?.length ?? 0);
       return driver.write(
         () => {
@@ -94,7 +70,7 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
             now,
           );
           if (inserted === undefined) return { task: toTask(findRow(task.tenant, task.taskId)) as Task, inserted: false };
-          return { task: asQueued(task, Number(inserted["seq"]), now), inserted: true };
+          return { task: toQueuedTask(task, Number(inserted["seq"]), now), inserted: true };
         },
         { bytes },
       );
@@ -170,14 +146,6 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
     finishTaskIfQueued: (task, finish, { patient } = { patient: true }) =>
       driver.write(() => finishIf("queued", task, finish), { patient }),
     finishTaskIfRunning: (task, finish) => driver.write(() => finishIf("running", task, finish), { patient: true }),
-    isResumeTokenKnown: async ({ tenant, provider, agentId, token }) =>
-      driver.get(
-        "SELECT 1 AS known FROM resume_token WHERE tenant = ? AND provider = ? AND agent_id = ? AND token = ?",
-        tenant,
-        provider,
-        agentId,
-        token,
-      ) !== undefined,
     async countQueuedTasks() {
       const rows = driver.all(
         `SELECT provider, tenant, agent_id, count(*) AS count FROM task WHERE state = 'queued' AND parent_seq IS NULL
@@ -197,7 +165,7 @@ function filterSql({ tenant, state, provider, agentId, parentTaskId }: TaskFilte
   const columns = { tenant, provider, agent_id: agentId, parent_id: parentTaskId };
   const used = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const terms = used.map(([column]) => `${column} = ?`);
-  // Written out, because a partial index is found by the text of its condition. The word is from a closed list.
+  // Written as a literal, because SQLite finds a partial index by the text of its condition. The state is from a closed list.
   if (state !== undefined) {
     terms.push(
       isFinal(state) ? `state = '${state}' AND finished_at IS NOT NULL` : `seq IN (SELECT seq FROM task WHERE state = '${state}')`,
@@ -222,8 +190,8 @@ const toListedTask = (row: Row): ListedTask => ({
   metadata: row["metadata"] === null ? null : (JSON.parse(String(row["metadata"])) as Record<string, unknown>),
 });
 
-/** A task as its insert has just made it. */
-function asQueued({ parent, ...task }: NewTask, seq: number, createdAt: number): Task {
+/** The task that an insert has just created. */
+function toQueuedTask({ parent, ...task }: NewTask, seq: number, createdAt: number): Task {
   const parentage = { parentSeq: parent?.seq ?? null, parentTaskId: parent?.taskId ?? null };
   return { ...task, ...parentage, seq, createdAt, state: "queued", restarts: 0, startedAt: null, finishedAt: null, result: null };
 }

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
-import type { AcpAgent } from "../../../adapters/acp-agent/index.ts";
-import { acpAgents, catalogue } from "../../../adapters/index.ts";
+import { type AdapterConfig, type AdapterEvent, type ExecutionRequest, findEntry, findFamily } from "#contract";
+import type { AcpAgent } from "../../../adapters/acp-agent/settings.ts";
+import { catalog } from "../../../adapters/index.ts";
 import { type AdapterBench, openBench } from "../../conformance/adapter-bench.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { answers, received } from "../shared/acp/scripted-acp.ts";
 import { commandWith, createScriptedAgent, doing, playing, scriptedCommand } from "./scripted-agent.ts";
 
@@ -41,11 +41,14 @@ async function run(changes: Partial<ExecutionRequest>, agent: Partial<AcpAgent> 
 const textOf = (events: readonly AdapterEvent[]) =>
   events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : [])).join("");
 
-test("acp:<name> loads an adapter for the agent of that name", async () => {
-  const agents = acpAgents({ goose: { command: ["goose", "acp"], env: [], home: "agent", modes: {} } });
-  expect(Object.keys(agents)).toEqual(["acp:goose"]);
-  expect((await agents["acp:goose"]?.())?.createAdapter().provider).toBe("goose");
-  expect(Object.keys(catalogue).filter((name) => name.startsWith("acp:"))).toEqual([]);
+test("acp:<name> is an adapter of that name", async () => {
+  const found = findFamily(catalog, "acp:goose");
+  expect(found).toMatchObject({ family: { prefix: "acp" }, member: "goose" });
+  const agent = found?.family.find("goose", { agents: { goose: { command: ["goose", "acp"], env: [], home: "agent", modes: {} } } });
+  if (agent === undefined || "missing" in agent) return expect.unreachable();
+  expect((await agent.load()).createAdapter().provider).toBe("goose");
+  expect(found?.family.find("other", { agents: {} })).toEqual({ missing: expect.stringContaining("BRIDGE_ACP_AGENTS") });
+  expect(findEntry(catalog, "acp:goose")).toBeUndefined();
 });
 
 test("an agent whose program is missing is offline, and its health names the setting", async () => {
@@ -70,7 +73,7 @@ test("health reports the agent's version and the configured variables that are n
 test("health does not reveal the arguments of the agent's command, which may contain a key", async () => {
   const { adapter } = await open({ command: ["sh", "-c", "exit 1", "--api-key", "key-4711"] });
   const { detail } = await adapter.checkHealth();
-  expect(detail).toMatch(/sh does not speak the Agent Client Protocol/);
+  expect(detail).toMatch(/sh does not support the Agent Client Protocol/);
   expect(detail).not.toContain("4711");
 });
 
@@ -78,10 +81,10 @@ test.each([
   [
     "prints its own path when it fails",
     '#!/bin/sh\necho "$0: no key" >&2',
-    /^acp: mute does not speak the Agent Client Protocol\. mute: no key$/,
+    /^acp: mute does not support the Agent Client Protocol\. mute: no key$/,
   ],
-  ["cannot be started", "#!/no/such/interpreter", /^acp: The program did not start: .*spawn mute ENOENT/],
-])("health does not reveal the path of a program that %s", async (_, script, words) => {
+  ["does not even start", "#!/no/such/interpreter", /^acp: The program mute did not start: .*spawn mute ENOENT/],
+])("where its program lies on the machine is not told of one that %s", async (_, script, words) => {
   const bin = await temporaryDirectory();
   await writeFile(path.join(bin, "mute"), `${script}\n`, { mode: 0o755 });
   const { adapter } = await open({ command: ["mute"] }, { env: { PATH: `${bin}:/usr/bin:/bin` } });
@@ -99,14 +102,14 @@ describe("an agent that violates the protocol", () => {
     const { adapter } = await open({ command: await commandWith({ initialize }) });
     expect(await adapter.checkHealth()).toMatchObject({
       status: "offline",
-      detail: expect.stringMatching(/speaks (an unknown version|version 2) of the Agent Client Protocol, Bridge version 1/),
+      detail: expect.stringMatching(/uses (an unknown version|version 2) of the Agent Client Protocol; Bridge requires version 1/),
     });
   });
 
   test("is reported as an unknown version when it answers null to initialize", async () => {
     const script = 'read line; echo \'{"jsonrpc":"2.0","id":0,"result":null}\'; cat';
     const { adapter } = await open({ command: ["sh", "-c", script] });
-    expect((await adapter.checkHealth()).detail).toContain("speaks an unknown version");
+    expect((await adapter.checkHealth()).detail).toContain("uses an unknown version");
   });
 
   test("has no version when its name and version are not valid", async () => {
@@ -129,17 +132,10 @@ describe("an agent that violates the protocol", () => {
     });
   });
 
-  test.each([["a line\nbreak"], ["x".repeat(5_000)], [5]])(
-    "fails the task when it returns the unusable session id %j",
-    async (sessionId) => {
-      const { result } = await run(doing({ say: "x" }), { command: await commandWith({ session: { result: { sessionId } } }) });
-      expect(result).toMatchObject({
-        status: "error",
-        errorCode: "adapter_error",
-        error: expect.stringContaining("an id that can be used"),
-      });
-    },
-  );
+  test.each([["a line\nbreak"], ["x".repeat(5_000)], [5]])("gives a session an id that nobody can send back: %j", async (sessionId) => {
+    const { result } = await run(doing({ say: "x" }), { command: await commandWith({ session: { result: { sessionId } } }) });
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a valid id") });
+  });
 });
 
 test("the agent receives the configured variables and no other variable of Bridge", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { startBridgeProgram } from "../../bridge-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { startBridgeProgram } from "../../support/bridge-program.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { scriptedCommand } from "./scripted-agent.ts";
 
 const agents = (names: Record<string, unknown>) => ({ BRIDGE_ACP_AGENTS: JSON.stringify(names) });

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { startBridgeProgram } from "../../bridge-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { startBridgeProgram } from "../../support/bridge-program.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { scriptedCommand } from "./scripted-agent.ts";
 
 const settings = { BRIDGE_ADAPTERS: "command,acp:my-agent", BRIDGE_ACP_AGENTS: JSON.stringify({ "my-agent": scriptedCommand }) };

@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
-import { type AcpAgent, createAcpAgentAdapter } from "../../../adapters/acp-agent/index.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { createAcpAgentAdapter } from "../../../adapters/acp-agent/index.ts";
+import type { AcpAgent } from "../../../adapters/acp-agent/settings.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const agent = path.join(import.meta.dirname, "../../fixtures/programs/acp-agent.js");
 

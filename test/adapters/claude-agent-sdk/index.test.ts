@@ -2,7 +2,7 @@ import { cpSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { processesOf } from "../../conformance/adapter-bench.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { init, openSdk, result, say } from "./sdk-fixture.ts";
 
 const flags = "--restricted --setting-sources --settings --strict-mcp-config --system-prompt-snapshot --tools";
@@ -84,7 +84,7 @@ describe("a task on the SDK", () => {
     expect(await run()).toMatchObject({
       status: "error",
       errorCode: "runtime_crashed",
-      error: "The program exited with code 9. out of memory",
+      error: "The program claude exited with code 9. out of memory",
     });
     const silent = await openSdk(init);
     expect(await silent.run()).toMatchObject({

@@ -14,8 +14,8 @@ function replay(name: string) {
   return {
     said: steps.map((step) => (step.kind === "text" ? step.text : "")).join(""),
     tools: steps.filter(({ kind }) => kind.startsWith("tool.")),
-    facts: Object.assign({}, ...steps.map((step) => (step.kind === "known" ? step.facts : {}))) as Record<string, unknown>,
-    ended: steps.flatMap((step) => (step.kind === "ended" ? [step.ending] : [])),
+    facts: Object.assign({}, ...steps.map((step) => (step.kind === "facts" ? step.facts : {}))) as Record<string, unknown>,
+    ended: steps.flatMap((step) => (step.kind === "ended" ? [step.outcome] : [])),
   };
 }
 

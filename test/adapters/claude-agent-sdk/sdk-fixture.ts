@@ -5,7 +5,7 @@ import type { AdapterConfig, ExecutionRequest } from "#contract";
 import { createClaudeAgentSdkAdapter } from "../../../adapters/claude-agent-sdk/index.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { startTask } from "../../runtimes/start-task.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const scriptedSdk = path.join(import.meta.dirname, "../../fixtures/programs/scripted-sdk.js");
 /** Shell commands that print the JSON lines of Claude Code. */

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { dispatchTask, startBridgeProgram, taskInState } from "../../bridge-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { dispatchTask, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { installSdk } from "./sdk-fixture.ts";
 
 /** An SDK that answers, but throws errors that no caller can catch: at load time, in `query`, in timers and in callbacks. */

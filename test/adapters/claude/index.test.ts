@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { AdapterHealthStatus } from "#contract";
 import { createClaudeAdapter } from "../../../adapters/claude/index.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** Returns the adapter's health with this shell script as `claude`; null for no program. */
 async function healthWith(script: string | null, settings = {}): Promise<AdapterHealthStatus> {

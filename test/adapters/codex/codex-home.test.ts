@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeHome, makeHomeWithSettings } from "../../../adapters/codex/codex-home.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const taskIn = (home: string, settings = { home: "agent" }) =>
   ({ request: { directories: { home } }, context: { settings } }) as unknown as Pick<ProgramTask, "request" | "context">;

@@ -17,7 +17,7 @@ function replay(name: string) {
   return { reader, steps, stepsOf: (kind: Step["kind"]) => steps.filter((step) => step.kind === kind) };
 }
 
-const output = (text: string): Step => ({ kind: "known", facts: { output: text, resumeToken: expect.any(String) as string } });
+const output = (text: string): Step => ({ kind: "facts", facts: { output: text, resumeToken: expect.any(String) as string } });
 
 describe("the output of codex exec", () => {
   test("reports a command, and the message after it as the answer", () => {
@@ -32,7 +32,7 @@ describe("the output of codex exec", () => {
       { kind: "tool.completed", toolCallId: "item_1", output: "hi\n/workspace\n", isError: false },
       { kind: "text", text: "done" },
       output("done"),
-      { kind: "ended", ending: { status: "ok" } },
+      { kind: "ended", outcome: { status: "ok" } },
     ]);
     expect(reader.session).toMatch(/^[\da-f-]{36}$/);
   });
@@ -47,7 +47,7 @@ describe("the output of codex exec", () => {
       toolName: "apply_patch",
       input: { changes: [{ path: "/workspace/new.txt", kind: "add" }] },
     });
-    expect(stepsOf("known")).toEqual([output("Written.")]);
+    expect(stepsOf("facts")).toEqual([output("Written.")]);
   });
 
   test("reports a completed and a rejected MCP tool call", () => {
@@ -57,13 +57,13 @@ describe("the output of codex exec", () => {
     const refused = replay("mcp-refused");
     expect(refused.stepsOf("tool.invoked")[0]).toMatchObject({ toolName: "mcp__srv__change", input: {} });
     expect(refused.stepsOf("tool.completed")).toMatchObject([{ output: { message: expect.stringContaining("approval") }, isError: true }]);
-    expect(refused.stepsOf("ended")).toEqual([{ kind: "ended", ending: { status: "ok" } }]);
+    expect(refused.stepsOf("ended")).toEqual([{ kind: "ended", outcome: { status: "ok" } }]);
   });
 
   test("contains no line for a rejected command", () => {
     const { stepsOf } = replay("refused");
     expect(stepsOf("tool.invoked")).toEqual([]);
-    expect(stepsOf("known")).toEqual([output("done")]);
+    expect(stepsOf("facts")).toEqual([output("done")]);
   });
 
   test("reports an unknown model as a warning", () => {
@@ -71,11 +71,11 @@ describe("the output of codex exec", () => {
     expect(stepsOf("progress")).toEqual([
       { kind: "progress", data: { warning: expect.stringContaining("Model metadata for `tm` not found") } },
     ]);
-    expect(stepsOf("ended")).toEqual([{ kind: "ended", ending: { status: "ok" } }]);
+    expect(stepsOf("ended")).toEqual([{ kind: "ended", outcome: { status: "ok" } }]);
   });
 
   test("keeps every Unicode character", () => {
-    expect(replay("unicode").stepsOf("known")).toEqual([output('Grüße 世界 👩‍🚀 \u2028 "q" \\ \r\n x')]);
+    expect(replay("unicode").stepsOf("facts")).toEqual([output('Grüße 世界 👩‍🚀 \u2028 "q" \\ \r\n x')]);
   });
 
   test.each([
@@ -88,8 +88,8 @@ describe("the output of codex exec", () => {
     ["no-key", "authentication_required", expect.stringContaining("Missing environment variable")],
   ])("%s is %s, reported only by the failed turn", (name, errorCode, error) => {
     const { stepsOf } = replay(name);
-    expect(stepsOf("ended")).toEqual([{ kind: "ended", ending: { status: "error", errorCode, error } }]);
-    expect(stepsOf("known")).toEqual([]);
+    expect(stepsOf("ended")).toEqual([{ kind: "ended", outcome: { status: "error", errorCode, error } }]);
+    expect(stepsOf("facts")).toEqual([]);
     expect(stepsOf("progress").length).toBeGreaterThan(0);
   });
 
@@ -116,7 +116,7 @@ describe("the output of codex exec", () => {
   });
 
   test("a failed turn without a message is a model_error", () => {
-    expect(createCodexReader().read({ type: "turn.failed" })).toMatchObject([{ kind: "ended", ending: { errorCode: "model_error" } }]);
+    expect(createCodexReader().read({ type: "turn.failed" })).toMatchObject([{ kind: "ended", outcome: { errorCode: "model_error" } }]);
   });
 });
 

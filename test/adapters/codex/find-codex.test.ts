@@ -6,7 +6,7 @@ import { findCodex, findCodexAcp } from "../../../adapters/codex/find-codex.ts";
 import { createCodexAdapter } from "../../../adapters/codex/index.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const silent = () => {};
 const contextOf = (directory: string, settings: Partial<ProgramContext["settings"]> = {}) => ({

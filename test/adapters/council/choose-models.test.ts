@@ -7,13 +7,13 @@ import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 const gone = { model: "a/gone", reason: "not found in provider model list" };
 
 test.each([
-  ["none is named", undefined, {}, ["a/one"], [], []],
-  ["all are known", undefined, { models: ["a/one", "a/two"] }, ["a/one", "a/two"], ["a/one", "a/two"], []],
-  ["one of two is not known", undefined, { models: ["a/one", "a/gone"] }, ["a/one"], ["a/one"], [gone]],
-  ["the only one is not known", undefined, { model: "a/gone" }, ["a/one"], [], [gone]],
-  ["the runtime cannot tell", undefined, { model: "a/gone" }, null, ["a/gone"], []],
+  ["the settings name none", undefined, {}, ["a/one"], [], []],
+  ["the runtime lists all of them", undefined, { models: ["a/one", "a/two"] }, ["a/one", "a/two"], ["a/one", "a/two"], []],
+  ["the runtime does not list one of two", undefined, { models: ["a/one", "a/gone"] }, ["a/one"], ["a/one"], [gone]],
+  ["the runtime does not list the only one", undefined, { model: "a/gone" }, ["a/one"], [], [gone]],
+  ["the runtime cannot list its models", undefined, { model: "a/gone" }, null, ["a/gone"], []],
   ["the dispatch names one", "b/mine", { model: "a/gone" }, ["a/one"], ["b/mine"], []],
-] as const)("models are chosen where %s", async (_what, model, bridge, known, models, warnings) => {
+] as const)("models are chosen if %s", async (_what, model, bridge, known, models, warnings) => {
   const task = {
     request: { ...(model === undefined ? {} : { model }) } as CouncilTask["request"],
     settings: readSettings(JSON.stringify({ bridges: { opencode: bridge } })),
@@ -26,8 +26,8 @@ const old = { updated: "2020-01-01T00:00:00Z", ttl_hours: 24 };
 const unchecked = { model: "a/one", reason: "the settings are older than ttl_hours, and this runtime does not list its models" };
 
 test.each([
-  ["are checked where the runtime lists its models", ["a/two"], [], [{ model: "a/one", reason: gone.reason }]],
-  ["are asked with a warning where it does not", null, ["a/one"], [unchecked]],
+  ["are checked if the runtime lists its models", ["a/two"], [], [{ model: "a/one", reason: gone.reason }]],
+  ["are used with a warning if it does not", null, ["a/one"], [unchecked]],
 ])("models of stale settings %s, and a note reports it", async (_what, known, models, warnings) => {
   const settings = readSettings(JSON.stringify({ bridges: { opencode: { model: "a/one" } }, ...old }));
   const config = createAdapterConfig("/nowhere", { listModels: async () => known });
@@ -35,7 +35,7 @@ test.each([
   expect(settingsNotes({ settings })).toEqual([expect.stringContaining(".bridge-settings.json is older than its ttl_hours.")]);
 });
 
-test("a level of reasoning is noted with what becomes of it", () => {
+test("a note reports which runtimes use the reasoning level", () => {
   const settings = readSettings(JSON.stringify({ reasoning_level: "xhigh" }));
   expect(settingsNotes({ settings })).toEqual([expect.stringContaining('reasoning_level "xhigh" is passed to Codex.')]);
   expect(settingsNotes({ settings: readSettings(null) })).toEqual([]);

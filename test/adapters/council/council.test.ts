@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { BridgeReport, CouncilReport } from "bridge-council";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { expert, finding, openCouncil, shareBridge, startBridge } from "./open-council.ts";
 
 shareBridge();
 
-describe("a council of one runtime over HTTP", () => {
-  test("quick: everybody once, and a report", async () => {
+describe("the panel of one runtime over HTTP", () => {
+  test("with intensity quick asks each role once and reports", async () => {
     const { dispatch, asked, workspace, eventLog, ended } = await openCouncil({
       [expert]: { outputs: [finding("HIGH", "Tokens never expire")], confidence: "high" },
     });
@@ -46,7 +46,7 @@ describe("a council of one runtime over HTTP", () => {
     expect(eventLog()[1]).toEqual({ event: "preflight", step: "availability_check", result: "found", path: "cli", detail: "healthy" });
   });
 
-  test("standard: a challenge, a withdrawal, a domain called in, prose around JSON, garbage and silence", async () => {
+  test("with intensity standard handles challenges, withdrawals, added domains, prose around JSON, invalid answers and silence", async () => {
     const { dispatch, asked, ended } = await openCouncil({
       [`${expert} 1`]: {
         outputs: [finding("CRITICAL", "Tokens never expire"), finding("HIGH", "Passwords are in the logs")],
@@ -85,7 +85,7 @@ describe("a council of one runtime over HTTP", () => {
     );
   });
 
-  test("thorough: it goes on while something is open, and ends when all is settled", async () => {
+  test("with intensity thorough continues until all outputs are settled", async () => {
     const { dispatch, asked, ended } = await openCouncil({
       [`${expert} 1`]: { outputs: [finding("HIGH", "Tokens never expire")] },
       "Challenger 2": { challenges: [{ target_finding_id: "C001", challenge_text: "They expire after a day." }] },
@@ -108,7 +108,7 @@ describe("a council of one runtime over HTTP", () => {
     expect(asked().map(({ round }) => round)).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
   });
 
-  test("a runtime that dies in the second round leaves a report of the first one", async () => {
+  test("reports the first round when the runtime crashes in the second", async () => {
     const { dispatch, ended } = await openCouncil({
       [`${expert} 1`]: { outputs: [finding("HIGH", "Tokens never expire")] },
       [`${expert} 2`]: "crash",
@@ -121,7 +121,7 @@ describe("a council of one runtime over HTTP", () => {
     expect(report.roles.filter(({ answered }) => !answered)).toHaveLength(3);
   });
 
-  test("a runtime that is not loaded is a report that says so, and no failure", async () => {
+  test("reports a runtime that is not loaded without a failure", async () => {
     const { dispatch, ended, eventLog } = await openCouncil({});
     await dispatch({ provider: undefined });
     expect(await ended("completed")).toMatchObject({
@@ -144,7 +144,7 @@ describe("a council of one runtime over HTTP", () => {
     ]);
   });
 
-  test("an input with faults is refused before it is accepted, by the names of its fields", async () => {
+  test("rejects an invalid input with the names of its fields", async () => {
     const { dispatch } = await openCouncil({});
     for (const [changes, field] of [
       [{ review_id: "other" }, "bridgeInput.review_id"],
@@ -159,7 +159,7 @@ describe("a council of one runtime over HTTP", () => {
     }
   });
 
-  test("a runtime that the settings of the workspace disable is not asked", async () => {
+  test("skips a runtime that the workspace's settings disable", async () => {
     const { dispatch, asked, ended, workspace } = await openCouncil({});
     mkdirSync(workspace, { recursive: true });
     writeFileSync(path.join(workspace, ".bridge-settings.json"), JSON.stringify({ bridges: { command: { enabled: false } } }));
@@ -169,7 +169,7 @@ describe("a council of one runtime over HTTP", () => {
     expect(asked()).toEqual([]);
   });
 
-  test("stale settings are reported, and a faulty field does not enable what the settings disable", async () => {
+  test("reports stale settings, and an invalid field does not enable a disabled runtime", async () => {
     const { dispatch, asked, ended, workspace } = await openCouncil({});
     mkdirSync(workspace, { recursive: true });
     const settings = { bridges: { command: { enabled: false } }, reasoning_level: "low", updated: "2020-01-01T00:00:00Z", ttl_hours: 24 };
@@ -187,7 +187,7 @@ describe("a council of one runtime over HTTP", () => {
     expect(asked()).toEqual([]);
   });
 
-  test("a level of reasoning that the settings ask for reaches every role's runtime", async () => {
+  test("passes the reasoning level of the settings to every role's runtime", async () => {
     const { dispatch, asked, ended, workspace } = await openCouncil({});
     mkdirSync(workspace, { recursive: true });
     writeFileSync(path.join(workspace, ".bridge-settings.json"), JSON.stringify({ reasoning_level: "high" }));
@@ -196,7 +196,7 @@ describe("a council of one runtime over HTTP", () => {
     expect(asked().map(({ reasoningLevel }) => reasoningLevel)).toEqual(["high", "high", "high"]);
   });
 
-  test("a council that would ask more than the operator allows asks nothing", async () => {
+  test("asks no questions if it needs more than the operator allows", async () => {
     const { dispatch, asked, ended } = await openCouncil(
       {},
       await startBridge(await temporaryDirectory(), { BRIDGE_COUNCIL_MAX_RUNS: "5" }),
@@ -204,12 +204,12 @@ describe("a council of one runtime over HTTP", () => {
     await dispatch();
     expect(await ended("failed")).toMatchObject({
       errorCode: "budget_exceeded",
-      error: expect.stringContaining("6 questions, and 5 are allowed"),
+      error: expect.stringContaining("6 questions, but only 5 are allowed"),
     });
     expect(asked()).toEqual([]);
   });
 
-  test("only implementation may change things, and not where only looking was asked for", async () => {
+  test("modifies files only for an implementation whose dispatch allows it", async () => {
     const { bridge, dispatch, asked, ended, taskId } = await openCouncil({});
     await dispatch({ task_type: "implementation", intensity: "quick" });
     await ended("completed");
@@ -226,10 +226,10 @@ describe("a council of one runtime over HTTP", () => {
   });
 });
 
-describe("a council that is stopped", () => {
+describe("a stopped council", () => {
   const waiting = { [expert]: "silence", Challenger: "silence", "Integration Checker": "silence" };
 
-  test("by a cancel takes its children with it", async () => {
+  test("cancels its child tasks when it is canceled", async () => {
     const { bridge, dispatch, asked, ended, taskId } = await openCouncil(waiting);
     await dispatch();
     await expect.poll(() => asked().length, { timeout: 10_000 }).toBe(3);
@@ -239,7 +239,7 @@ describe("a council that is stopped", () => {
     expect(children.data.map(({ state }) => state)).toEqual(["cancelled", "cancelled", "cancelled"]);
   });
 
-  test("by a crash of Bridge in the second round ends honestly, with its event log whole", async () => {
+  test("fails after a crash of Bridge in the second round, with a complete event log", async () => {
     const { bridge, dispatch, asked, start, eventLog, ended, taskId } = await openCouncil(
       {
         ...waiting,
@@ -261,8 +261,8 @@ describe("a council that is stopped", () => {
   });
 });
 
-describe("a council over several runtimes over HTTP", () => {
-  test("asks those that are there, records those that are not, and leaves its report", async () => {
+describe("the deep council over HTTP", () => {
+  test("asks available runtimes, records missing ones and writes its report", async () => {
     const { bridge, dispatch, workspace, eventLog, ended, taskId } = await openCouncil({
       [`${expert} 1`]: { outputs: [finding("HIGH", "Tokens never expire")] },
       "Devil's Advocate": { challenges: [{ target_finding_id: "D001", challenge_text: "They expire." }] },
@@ -309,7 +309,7 @@ describe("a council over several runtimes over HTTP", () => {
     expect(new Set(progress.map(({ provider }) => provider))).toEqual(new Set(["command"]));
   });
 
-  test("fails as output_invalid when no answer can be read, and names the runtime", async () => {
+  test("fails with output_invalid if no answer is valid, and names the runtime", async () => {
     const { dispatch, ended } = await openCouncil({ [expert]: "prose", Challenger: "prose", "Integration Checker": "prose" });
     await dispatch({ provider: undefined, providers: ["command", "codex"] }, { provider: "deep-council" });
     const { output, ...result } = await ended("failed");
@@ -322,7 +322,7 @@ describe("a council over several runtimes over HTTP", () => {
     expect(output).toContain("## Runtimes that did not take part");
   });
 
-  test("fails when nobody was there, and still reports what was tried", async () => {
+  test("fails if no runtime is available, and reports the skipped ones", async () => {
     const { dispatch, ended } = await openCouncil({});
     await dispatch({ provider: undefined, providers: ["claude", "codex"] }, { provider: "deep-council" });
     expect(await ended("failed")).toMatchObject({

@@ -33,6 +33,9 @@ test.each([
     { found: false, path: null, detail: "Install it." },
   ],
   ["is not loaded", null, 1, { found: false, path: null, detail: "not loaded" }],
-])("a runtime that %s is given its time, and what is known of it", (_, description, timeoutMultiplier, availability) => {
-  expect(member(description)).toMatchObject({ timeoutMultiplier, availability });
-});
+])(
+  "the options of a runtime that %s contain its timeout factor and its availability",
+  (_, description, timeoutMultiplier, availability) => {
+    expect(member(description)).toMatchObject({ timeoutMultiplier, availability });
+  },
+);

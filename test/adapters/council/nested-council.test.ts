@@ -6,14 +6,14 @@ shareBridge();
 
 const itself = "a council or a responder itself, not a runtime";
 
-test("a council on another council asks nobody, and says why", async () => {
+test("a panel on another council asks no questions and reports the reason", async () => {
   const { dispatch, ended, asked } = await openCouncil({});
   await dispatch({ provider: "deep-council" });
   expect((await ended("completed")).outputs as BridgeReport).toMatchObject({ status: "SKIPPED", skip_reason: itself, roles: [] });
   expect(asked()).toEqual([]);
 });
 
-test("a council of several leaves another council out, and says why", async () => {
+test("a deep council skips another council and reports the reason", async () => {
   const { dispatch, ended } = await openCouncil({});
   await dispatch({ provider: undefined, providers: ["bridge-codex"] }, { provider: "deep-council" });
   const { outputs, error } = await ended("failed");

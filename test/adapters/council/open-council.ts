@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../../bridge-program.ts";
+import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
 
 const player = path.resolve(import.meta.dirname, "../../fixtures/programs/role-player.js");
 export const expert = "Application Security Engineer";
@@ -26,7 +26,7 @@ const input = {
   provider: "command",
 };
 
-/** A Bridge whose command adapter plays roles by the lines of a file. */
+/** Starts a Bridge whose command adapter plays the roles as scripted in a file. */
 export async function startBridge(dataDir: string, environment: Record<string, string> = {}, atEnd?: (act: () => void) => void) {
   const files = { ROLES: path.join(dataDir, "roles.json"), JOURNAL: path.join(dataDir, "journal.jsonl") };
   const settings = {
@@ -42,7 +42,7 @@ export async function startBridge(dataDir: string, environment: Record<string, s
 
 let shared: Awaited<ReturnType<typeof startBridge>>;
 
-/** Starts the Bridge that serves all councils of a file, one after the other, unless they need other settings. */
+/** Starts one Bridge for all councils of a test file that need no other settings. */
 export function shareBridge(): void {
   const ends: (() => void)[] = [];
   beforeAll(async () => {
@@ -51,7 +51,7 @@ export function shareBridge(): void {
     shared = await startBridge(dataDir, {}, (act) => void ends.push(act));
   });
   afterAll(async () => {
-    // The Bridge, and then what it has written.
+    // Stops Bridge before its data directory is removed.
     ends.pop()?.();
     await shared.bridge.exited;
     ends.pop()?.();
@@ -60,7 +60,7 @@ export function shareBridge(): void {
 
 let councils = 0;
 
-/** A council of its own, with what its roles say. */
+/** Prepares a council whose roles answer with these lines. */
 export async function openCouncil(lines: object, own?: Awaited<ReturnType<typeof startBridge>>) {
   const { bridge, start, dataDir, ROLES, JOURNAL } = own ?? shared;
   councils += 1;
@@ -90,13 +90,13 @@ export async function openCouncil(lines: object, own?: Awaited<ReturnType<typeof
               message: string;
             },
         ),
-    /** The lines of the one event log that a council has left. */
+    /** Reads the event log of the council. */
     eventLog(directory = ".outputs/bridges") {
       const name = readdirSync(path.join(workspace, directory)).find((file) => file.endsWith(".jsonl")) ?? "";
-      const told = readFileSync(path.join(workspace, directory, name), "utf8")
+      const lines = readFileSync(path.join(workspace, directory, name), "utf8")
         .trim()
         .split("\n");
-      return told.map((line) => JSON.parse(line) as Record<string, unknown>);
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     },
     dispatch: (changes: object = {}, fields: object = {}) =>
       dispatchTask(bridge, {

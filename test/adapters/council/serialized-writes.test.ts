@@ -5,12 +5,12 @@ import type { AdapterConfig, ExecutionAdapter } from "#contract";
 import { createDeepCouncilAdapter } from "../../../adapters/council/index.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { startTask } from "../../runtimes/start-task.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 test.each([
   ["implementation", 1],
   ["review", 6],
-])("of a council on two runtimes whose task type is %s, at most %i roles work in the workspace at once", async (task_type, most) => {
+])("in a council on two runtimes with task type %s, at most %i roles run at the same time", async (task_type, most) => {
   const root = await temporaryDirectory();
   let atOnce = 0;
   let mostAtOnce = 0;
@@ -18,7 +18,7 @@ test.each([
   const runChild: AdapterConfig["runChild"] = async () => {
     atOnce += 1;
     mostAtOnce = Math.max(mostAtOnce, atOnce);
-    // Nobody goes on before as many are there as may be; one more would be counted.
+    // Each role waits until the maximum number is running, so that an additional one would be counted.
     if (atOnce >= most) expected.resolve();
     await expected.promise;
     for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);

@@ -6,16 +6,16 @@ import type { AdapterConfig, ExecutionAdapter } from "#contract";
 import { createDeepCouncilAdapter } from "../../../adapters/council/index.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { startTask } from "../../runtimes/start-task.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const outputs = [{ type: "finding", severity: "HIGH", title: "Tokens never expire", description: "They do not." }];
 const cross_domain_signals = Array.from({ length: 20 }, (_, index) => ({ domain: `field ${index}`, reason: "It may matter." }));
 
-/** Answers at once, first so that it has to be asked again, and calls for many domains. */
+/** Answers in prose first, so that the question is repeated, and then requests many domains. */
 const greedy = (message: string): string =>
   message.includes("that could be read") ? JSON.stringify({ outputs, cross_domain_signals }) : "Well, let me think about that.";
 
-test("a runtime that is asked more than planned takes no question from another, nor from the debate over all", async () => {
+test("extra questions of one runtime do not use up the share of another or of the debate", async () => {
   const root = await temporaryDirectory();
   const runChild: AdapterConfig["runChild"] = async ({ provider, message }) => {
     for (let turn = 0; turn < (provider === "modest" ? 50 : 1); turn += 1) await new Promise(setImmediate);
@@ -27,7 +27,7 @@ test("a runtime that is asked more than planned takes no question from another, 
   onTestFinished(() => adapter.shutdown());
   await adapter.initialize(
     createAdapterConfig(root, {
-      // What is planned: two rounds of three roles for each runtime, and two rounds of three in the debate.
+      // The plan: two rounds of three roles for each runtime, and two rounds of three roles in the debate.
       settings: { maxRuns: 18 },
       runChild,
       describeProvider: () => ({ health: "healthy", connection: "cli", detail: null, capabilities, timeoutMultiplier: 1 }),
@@ -50,7 +50,7 @@ test("a runtime that is asked more than planned takes no question from another, 
   expect(lost(report.roles).filter(({ reason }) => reason === "no further run is allowed")).toEqual([]);
 });
 
-test("shares are what is planned and an even part of the rest; what is given back is for everybody", () => {
+test("a share is the plan plus an even part of the rest, and released questions are available to all", () => {
   const all = createSpending(20);
   const [left, right] = shareEvenly(all, [4, 10]);
   const takes = (of: { take(): boolean } | undefined): number => {
@@ -61,7 +61,7 @@ test("shares are what is planned and an even part of the rest; what is given bac
   expect([left?.left, right?.left, all.left]).toEqual([7, 13, 0]);
   expect(right?.take()).toBe(true);
   right?.release();
-  // The other one has what was not asked, besides its own.
+  // The other share also gets the released questions.
   expect(takes(left)).toBe(19);
   expect([takes(all), all.runs, all.left]).toEqual([0, 20, 0]);
 

@@ -2,27 +2,27 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ExecutionResult } from "#contract";
-import { createBridgeAdapter } from "../../../adapters/council/index.ts";
+import { createPanelAdapter } from "../../../adapters/council/index.ts";
 import { programCapabilities } from "../../../adapters/shared/agent-program/capabilities.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const known = { usage: { inputTokens: 100, outputTokens: 10 }, costUsd: 0.1 };
 
 test.each([
   [
-    "the sum where every role reports them",
+    "the sum if every role reports them",
     [known, known, known],
     { usage: { inputTokens: 300, outputTokens: 30 }, costUsd: 0.1 + 0.1 + 0.1 },
   ],
-  ["absent where one role reports none", [known, {}, known], {}],
-  ["each for itself", [known, { usage: known.usage }, known], { usage: { inputTokens: 300, outputTokens: 30 } }],
+  ["absent if one role reports none", [known, {}, known], {}],
+  ["independent of each other", [known, { usage: known.usage }, known], { usage: { inputTokens: 300, outputTokens: 30 } }],
 ])("usage and cost of a council are %s", async (_, reported, expected) => {
   const root = await temporaryDirectory();
   const workspace = path.join(root, "workspace");
   mkdirSync(workspace);
   const answers = [...reported];
-  const adapter = createBridgeAdapter("claude");
+  const adapter = createPanelAdapter("claude");
   await adapter.initialize(
     createAdapterConfig(root, {
       describeProvider: () => ({

@@ -13,11 +13,11 @@ function replay(name: string, exitCode: number) {
     .split("\n")
     .filter((line) => line !== "");
   const steps = lines.flatMap((line) => read(JSON.parse(line)));
-  const known = steps.flatMap((step) => (step.kind === "known" ? [step.facts] : []));
+  const known = steps.flatMap((step) => (step.kind === "facts" ? [step.facts] : []));
   return {
     steps,
     facts: Object.assign({}, ...known) as Record<string, unknown>,
-    ended: steps.flatMap((step) => (step.kind === "ended" ? [step.ending] : [])),
+    ended: steps.flatMap((step) => (step.kind === "ended" ? [step.outcome] : [])),
     exit: explainExit({ exitCode, stderr: "" }),
   };
 }
@@ -123,7 +123,7 @@ describe("the output of Gemini CLI", () => {
   test("reports success without usage if the counts have an unknown form or are negative", () => {
     for (const stats of [{ models: null }, { total_tokens: 10, input_tokens: -3, output_tokens: 2 }])
       expect(createGeminiReader().read({ type: "result", status: "success", stats })).toEqual([
-        { kind: "ended", ending: { status: "ok" } },
+        { kind: "ended", outcome: { status: "ok" } },
       ]);
   });
 

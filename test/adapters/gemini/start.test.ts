@@ -5,15 +5,15 @@ import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { acpUsage, explainAcpEnd, geminiAcpProfile, toolInput } from "../../../adapters/gemini/acp.ts";
 import { cliArguments } from "../../../adapters/gemini/arguments.ts";
-import { geminiSettings } from "../../../adapters/gemini/configuration.ts";
 import { findCredentials } from "../../../adapters/gemini/credentials.ts";
 import { escapeMentions } from "../../../adapters/gemini/escape-mentions.ts";
 import { policyOf } from "../../../adapters/gemini/policy.ts";
+import { buildSettingsFile } from "../../../adapters/gemini/settings-file.ts";
 import { prepareStart } from "../../../adapters/gemini/start.ts";
 import { findLoadedEnvFile, needsTrust } from "../../../adapters/gemini/workspace-trust.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { programSettingsSchema } from "../../../adapters/shared/agent-program/program-settings.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { programSettingsSchema } from "../../../adapters/shared/agent-program/settings.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", args: ["--key=$KEY"], env: { PASS: "a$b" } };
 
@@ -118,7 +118,7 @@ describe("the policy", () => {
 
 describe("the configuration", () => {
   test("disables telemetry, updates, hooks and loop detection, and limits retries and turns", () => {
-    expect(geminiSettings(contextOf(), [])).toMatchObject({
+    expect(buildSettingsFile(contextOf(), [])).toMatchObject({
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
       general: { enableAutoUpdate: false, maxAttempts: 3 },
@@ -132,11 +132,11 @@ describe("the configuration", () => {
     [{ GOOGLE_GENAI_USE_VERTEXAI: "true" }, "vertex-ai"],
     [{ GOOGLE_GENAI_USE_GCA: "true" }, "oauth-personal"],
   ])("with %j uses the authentication type %s", (env, selectedType) => {
-    expect(geminiSettings(contextOf({}, env), [])).toMatchObject({ security: { auth: { selectedType } } });
+    expect(buildSettingsFile(contextOf({}, env), [])).toMatchObject({ security: { auth: { selectedType } } });
   });
 
   test("escapes dollar signs of MCP servers, which Gemini would expand", () => {
-    const { mcpServers } = geminiSettings(contextOf(), [
+    const { mcpServers } = buildSettingsFile(contextOf(), [
       server,
       { name: "far", transport: "http", url: "https://h/$KEY", headers: { Authorization: "$KEY" } },
     ]);
@@ -326,8 +326,8 @@ describe("over acp", () => {
   // Loading a session damages it, and MCP servers need workspace trust, which is not granted.
   test("sessions and MCP servers are not supported", () => {
     expect(geminiAcpProfile.capabilities).toMatchObject({ sessionResume: false, mcpServers: false, approvals: true });
-    expect(geminiAcpProfile.obstacleTo?.(requestIn("/w", { mcpServers: [server] }))).toContain("does not support MCP servers");
-    expect(geminiAcpProfile.obstacleTo?.(requestIn("/w"))).toBeNull();
+    expect(geminiAcpProfile.unsupportedReason?.(requestIn("/w", { mcpServers: [server] }))).toContain("does not support MCP servers");
+    expect(geminiAcpProfile.unsupportedReason?.(requestIn("/w"))).toBeNull();
   });
 
   test("the tool name is the beginning of the call id", () => {

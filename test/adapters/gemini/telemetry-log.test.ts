@@ -5,7 +5,7 @@ import { type AnswerText, createAnswerText } from "../../../adapters/gemini/answ
 import { createGeminiReader } from "../../../adapters/gemini/events.ts";
 import { applyTelemetryLog, createTelemetryReader, readTelemetryLog } from "../../../adapters/gemini/telemetry-log.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const recorded = (name: string): string => path.join(import.meta.dirname, "recorded", name);
 

@@ -5,8 +5,8 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createCommandSweep } from "../../../adapters/openclaw/command-sweep.ts";
 import { readProcess } from "../../../adapters/shared/process/process-table.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
-import { until } from "../../until.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { until } from "../../support/until.ts";
 import { doing, startFakeGateway } from "./fake-gateway.ts";
 import { open, runOf } from "./task-bench.ts";
 

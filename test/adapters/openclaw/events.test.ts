@@ -55,7 +55,7 @@ describe("the events of a run, as recorded", () => {
   });
 
   test("name the model", () => {
-    expect(read("speak").steps).toContainEqual({ kind: "known", facts: { model: "custom/scripted" } });
+    expect(read("speak").steps).toContainEqual({ kind: "facts", facts: { model: "custom/scripted" } });
   });
 
   test.each<[RunName, string | null]>([

@@ -5,7 +5,7 @@ import { WebSocketServer } from "ws";
 import type { HostLookup } from "#contract";
 import { createGateway } from "../../../adapters/openclaw/gateway.ts";
 import type { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
-import { until } from "../../until.ts";
+import { until } from "../../support/until.ts";
 import { startFakeGateway } from "./fake-gateway.ts";
 
 function connectTo({ url, token }: { url: string; token?: string | undefined }, find: HostLookup = lookup) {

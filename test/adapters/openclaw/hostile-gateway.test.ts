@@ -6,9 +6,9 @@ import { createRunReader } from "../../../adapters/openclaw/events.ts";
 import { followRun } from "../../../adapters/openclaw/follow-run.ts";
 import { createGateway } from "../../../adapters/openclaw/gateway.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
-import { outlasts } from "../../outlasts.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
-import { until } from "../../until.ts";
+import { outlasts } from "../../support/outlasts.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { until } from "../../support/until.ts";
 import { doing, startFakeGateway } from "./fake-gateway.ts";
 import { called, open, runOf } from "./task-bench.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
 import { textEtag } from "../../../adapters/openclaw/manage/etag.ts";
 import { zipFile } from "../../../adapters/openclaw/manage/zip-file.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { createBench, recorded } from "./manage-bench.ts";
 
 const refused = (code: string, words: RegExp | string = /./) => ({ name: "ManagementError", code, message: expect.stringMatching(words) });

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
 import { createManagers } from "../../../adapters/openclaw/manage/create-managers.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { createBench, refusalOf } from "./manage-bench.ts";
 
 const refused = (code: string, words: RegExp | string = /./) => ({ name: "ManagementError", code, message: expect.stringMatching(words) });

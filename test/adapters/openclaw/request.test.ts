@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
-import { obstacleTo, runParams, sessionParams } from "../../../adapters/openclaw/request.ts";
+import { runParams, sessionParams, unsupportedReason } from "../../../adapters/openclaw/request.ts";
 
 const directories = { workspace: "/w", cwd: "/w/sub", home: "/h", tmp: "/t" };
 const requestWith = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
@@ -37,7 +37,7 @@ test("a run has just the params that every gateway knows", () => {
 });
 
 test("in the agent's own workspace no task has a directory of its own", () => {
-  expect(obstacleTo(requestWith(), { workspace: "agent" })).toContain("metadata.cwd");
-  expect(obstacleTo(requestWith({ directories: { ...directories, cwd: "/w" } }), { workspace: "agent" })).toBeNull();
-  expect(obstacleTo(requestWith(), { workspace: "bridge" })).toBeNull();
+  expect(unsupportedReason(requestWith(), { workspace: "agent" })).toContain("metadata.cwd");
+  expect(unsupportedReason(requestWith({ directories: { ...directories, cwd: "/w" } }), { workspace: "agent" })).toBeNull();
+  expect(unsupportedReason(requestWith(), { workspace: "bridge" })).toBeNull();
 });

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { openSessionKeys } from "../../../adapters/openclaw/session-keys.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 test("a session is its agent's and its tenant's, for the Bridge that made it, also after a restart", async () => {
   const dataDir = path.join(await temporaryDirectory(), "openclaw");

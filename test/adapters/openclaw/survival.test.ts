@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AdapterConfig, ApprovalQuestion } from "#contract";
 import { openSessionKeys } from "../../../adapters/openclaw/session-keys.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { doing, startFakeGateway } from "./fake-gateway.ts";
 import { called, open, runOf } from "./task-bench.ts";
 

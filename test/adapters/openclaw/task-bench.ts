@@ -5,7 +5,7 @@ import type { AdapterConfig, ExecutionRequest } from "#contract";
 import { createOpenClawAdapter } from "../../../adapters/openclaw/index.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { startTask } from "../../runtimes/start-task.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 
 /** An adapter that is connected, or about to be, to this gateway. */

@@ -10,11 +10,11 @@ function open() {
   const pending = new Map<string, (answer: ApprovalAnswer) => void>();
   const requestApproval: ProgramTask["context"]["requestApproval"] = ({ toolCallId }) =>
     new Promise((resolve) => pending.set(toolCallId, resolve));
-  const story = {
-    completeTool: (id: string, output: unknown, isError: boolean) => log.push(`ended ${id} ${output} ${isError}`),
-  } as unknown as ProgramTask["story"];
+  const timeline = {
+    finishTool: (id: string, output: unknown, isError: boolean) => log.push(`ended ${id} ${output} ${isError}`),
+  } as unknown as ProgramTask["timeline"];
   const answer = createPermissionHandler(
-    { request: requestIn("/agents/one", { approvals: "ask" }), context: { ...contextOf(), requestApproval }, story },
+    { request: requestIn("/agents/one", { approvals: "ask" }), context: { ...contextOf(), requestApproval }, timeline },
     async (permissionId, reply) => void log.push(`${permissionId} ${reply.reply}${reply.reply === "reject" ? ` ${reply.message}` : ""}`),
   );
   const ask = (id: string, sessionId = "ses_1", changes: Partial<PermissionRequest> = {}) =>

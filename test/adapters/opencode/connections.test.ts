@@ -6,7 +6,7 @@ import { cliConnection } from "../../../adapters/opencode/cli.ts";
 import { httpApiConnection } from "../../../adapters/opencode/http-api.ts";
 import { permissionsOf } from "../../../adapters/opencode/permissions.ts";
 import type { ProgramConnection, ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, requestIn, rulesOf } from "./fixtures.ts";
 import { createScriptedServer, type ServerBehavior } from "./scripted-server.ts";
 
@@ -32,14 +32,14 @@ async function runScript(connection: ProgramConnection, script: string, { change
   const task: ProgramTask = {
     request,
     context: contextOf(given.settings, { ANTHROPIC_API_KEY: "k", PATH: process.env["PATH"] }),
-    story: {
-      say: (text: string) => told.push(text),
-      invokeTool: () => onTool(() => cancel.abort()),
-      completeTool: () => {},
-      keep: () => {},
-      discard: () => {},
-      progress: () => {},
-    } as unknown as ProgramTask["story"],
+    timeline: {
+      appendText: (text: string) => told.push(text),
+      startTool: () => onTool(() => cancel.abort()),
+      finishTool: () => {},
+      keepText: () => {},
+      discardText: () => {},
+      reportProgress: () => {},
+    } as unknown as ProgramTask["timeline"],
     signal: cancel.signal,
     totals: {} as ProgramTask["totals"],
   };

@@ -36,17 +36,17 @@ async function talk(
   const task: ProgramTask = {
     request: requestIn("/agents/one", { ...changes, ...(resumes ? { resumeToken: session } : {}) }),
     context: { ...contextOf(), requestApproval },
-    story: {
-      say: (text: string) => told.push(text),
-      invokeTool() {
+    timeline: {
+      appendText: (text: string) => told.push(text),
+      startTool() {
         told.push("[");
         onTool();
       },
-      completeTool: () => told.push("]"),
-      keep() {},
-      discard() {},
-      progress: () => told.push("…"),
-    } as unknown as ProgramTask["story"],
+      finishTool: () => told.push("]"),
+      keepText() {},
+      discardText() {},
+      reportProgress: () => told.push("…"),
+    } as unknown as ProgramTask["timeline"],
     signal,
     totals: {} as ProgramTask["totals"],
   };
@@ -56,19 +56,19 @@ async function talk(
     permissions: { "*": "deny" },
     tally: createTally({ isPriced: true }),
   };
-  const outcome = await converse(task, start, { origin, password });
+  const end = await converse(task, start, { origin, password });
   const asked = calls.map(({ what }) => what.replace(session, "S"));
   const bodiesOf = (name: string) => calls.flatMap(({ what, body }) => (what.includes(name) ? [body] : []));
-  return { ...outcome, told: told.join(""), asked, session, prompt: bodiesOf("/prompt_async")[0], answers: bodiesOf("/permission/") };
+  return { ...end, told: told.join(""), asked, session, prompt: bodiesOf("/prompt_async")[0], answers: bodiesOf("/permission/") };
 }
 
 const whole = ["GET /event", "GET /agent", "POST /session", "POST /session/S/prompt_async"];
 
 describe("a conversation with a server", () => {
   test("subscribes to events, checks the permissions and creates a session before it sends the prompt", async () => {
-    const { verdict, facts, told, asked, session, prompt } = await talk({});
+    const { outcome, facts, told, asked, session, prompt } = await talk({});
     expect(asked).toEqual(whole);
-    expect(verdict).toEqual({ status: "ok" });
+    expect(outcome).toEqual({ status: "ok" });
     expect(facts).toEqual({ resumeToken: session, model: "scripted/model" });
     expect(told).toMatch(/^I run it\.\[+\]It said hi\.$/);
     expect(prompt).toEqual({
@@ -79,17 +79,17 @@ describe("a conversation with a server", () => {
   });
 
   test("sends no prompt to an agent with wider permissions than requested", async () => {
-    const { verdict, asked } = await talk({ rules: [{ permission: "*", pattern: "*", action: "allow" }] });
-    expect(verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("the task's permissions") });
+    const { outcome, asked } = await talk({ rules: [{ permission: "*", pattern: "*", action: "allow" }] });
+    expect(outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("the task's permissions") });
     expect(asked).toEqual(whole.slice(0, 2));
   });
 
   test("resumes only a session that exists", async () => {
     const resumed = await talk({ recording: "resumed" }, { resumes: true });
-    expect(resumed).toMatchObject({ verdict: { status: "ok" }, told: "I go on." });
+    expect(resumed).toMatchObject({ outcome: { status: "ok" }, told: "I go on." });
     expect(resumed.asked).toEqual([...whole.slice(0, 2), "GET /session/S", "POST /session/S/prompt_async"]);
     const unknown = await talk({}, { changes: { resumeToken: "ses_unknown" } });
-    expect(unknown.verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("does not know the session") });
+    expect(unknown.outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("does not know the session") });
     expect(unknown.prompt).toBeUndefined();
   });
 
@@ -103,7 +103,7 @@ describe("a conversation with a server", () => {
       questions.push(question);
       return { decision: "reject", reason: "not today" };
     };
-    const { answers, told, verdict } = await talk({ recording: "asked" }, { changes: { approvals }, requestApproval });
+    const { answers, told, outcome } = await talk({ recording: "asked" }, { changes: { approvals }, requestApproval });
     expect(answers).toEqual([answer]);
     expect(questions).toHaveLength(count);
     for (const question of questions)
@@ -113,7 +113,7 @@ describe("a conversation with a server", () => {
         input: { command: "touch asked.txt" },
       });
     expect(told).toMatch(/I was let\.$/);
-    expect(verdict).toEqual({ status: "ok" });
+    expect(outcome).toEqual({ status: "ok" });
   });
 
   test("passes the system prompt and the schema of an object", async () => {
@@ -126,28 +126,28 @@ describe("a conversation with a server", () => {
     expect(list.prompt).not.toHaveProperty("format");
   });
 
-  test("aborts a session that continues after its verdict", async () => {
-    const { verdict, told, asked } = await talk({ recording: "error-503" });
-    expect(verdict).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("4 times in a row") });
+  test("aborts a session that continues after its outcome", async () => {
+    const { outcome, told, asked } = await talk({ recording: "error-503" });
+    expect(outcome).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("4 times in a row") });
     expect(told).toBe("…………");
     expect(asked.at(-1)).toBe("POST /session/S/abort");
   });
 
   test("is a crash when the event stream ends early", async () => {
-    const { verdict } = await talk({ until: '"running"', hangsUp: true });
-    expect(verdict).toMatchObject({ errorCode: "runtime_crashed" });
+    const { outcome } = await talk({ until: '"running"', hangsUp: true });
+    expect(outcome).toMatchObject({ errorCode: "runtime_crashed" });
   });
 
   test("fails when the server rejects the password", async () => {
-    const { verdict, asked } = await talk({}, { password: "another" });
-    expect(verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("GET /event with status 401") });
+    const { outcome, asked } = await talk({}, { password: "another" });
+    expect(outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("GET /event with status 401") });
     expect(asked).toEqual([]);
   });
 
   test("aborts its session when the task is canceled", async () => {
     const cancel = new AbortController();
-    const { verdict, facts, asked, session } = await talk({ until: '"running"' }, { signal: cancel.signal, onTool: () => cancel.abort() });
-    expect(verdict).toMatchObject({ errorCode: "cancelled" });
+    const { outcome, facts, asked, session } = await talk({ until: '"running"' }, { signal: cancel.signal, onTool: () => cancel.abort() });
+    expect(outcome).toMatchObject({ errorCode: "cancelled" });
     expect(facts.resumeToken).toBe(session);
     expect(asked).toEqual([...whole, "POST /session/S/abort"]);
   });

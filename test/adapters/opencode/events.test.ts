@@ -15,7 +15,7 @@ function read(lines: readonly string[]) {
   const tally = createTally({ isPriced: false });
   const reader = createRunReader(tally);
   const meaning = groupSteps(lines.flatMap((line) => reader.read(JSON.parse(line))));
-  return { ...meaning, verdict: reader.verdict(), counted: tally.facts() };
+  return { ...meaning, outcome: reader.outcome(), counted: tally.facts() };
 }
 
 const oneCall = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 0 };
@@ -24,7 +24,7 @@ const unfinished = { status: "error", errorCode: "model_error", error: expect.st
 
 describe("a recorded run", () => {
   test("reports a tool call from one line, and the text after it as the answer", () => {
-    const { tools, text, answer, facts, counted, ended, verdict } = replay("tool");
+    const { tools, text, answer, facts, counted, ended, outcome } = replay("tool");
     const toolCallId = expect.stringMatching(/^call_/);
     expect(tools).toEqual([
       { kind: "tool.invoked", toolCallId, toolName: "bash", input: expect.objectContaining({ command: "echo hi" }) },
@@ -33,18 +33,18 @@ describe("a recorded run", () => {
     expect([text, answer]).toEqual([["I run it.", "It said hi."], "It said hi."]);
     expect(facts).toEqual({ resumeToken: expect.stringMatching(/^ses_\w+$/) });
     expect(counted).toEqual({ usage: twoCalls, costUsd: 0.00036 });
-    expect([ended, verdict]).toEqual([[], { status: "ok" }]);
+    expect([ended, outcome]).toEqual([[], { status: "ok" }]);
   });
 
   test("discards an incomplete answer that was retried", () => {
-    const { answer, discarded, verdict } = replay("broken-text");
-    expect([answer, verdict]).toEqual(["The whole answer.", { status: "ok" }]);
+    const { answer, discarded, outcome } = replay("broken-text");
+    expect([answer, outcome]).toEqual(["The whole answer.", { status: "ok" }]);
     expect(discarded).toHaveLength(1);
   });
 
   test("keeps the answer when an incomplete call is closed after it", () => {
-    const { answer, tools, verdict } = replay("broken-call");
-    expect([answer, verdict]).toEqual(["The end.", { status: "ok" }]);
+    const { answer, tools, outcome } = replay("broken-call");
+    expect([answer, outcome]).toEqual(["The end.", { status: "ok" }]);
     expect(tools).toEqual([
       { kind: "tool.completed", toolCallId: expect.any(String), toolName: "bash", output: "Tool execution aborted", isError: true },
     ]);
@@ -66,9 +66,9 @@ describe("a recorded run", () => {
   });
 
   test("reports a denied tool call as an error and continues to the answer", () => {
-    const { tools, answer, verdict } = replay("denied");
+    const { tools, answer, outcome } = replay("denied");
     expect(tools.at(-1)).toMatchObject({ isError: true, output: expect.stringContaining("unavailable tool") });
-    expect([answer, verdict]).toEqual(["It was refused.", { status: "ok" }]);
+    expect([answer, outcome]).toEqual(["It was refused.", { status: "ok" }]);
   });
 
   test("reports no usage for a task with a sub-agent", () => {
@@ -79,7 +79,7 @@ describe("a recorded run", () => {
   });
 
   test("succeeds when OpenCode retried a failed model call", () => {
-    expect(replay("error-500-once")).toMatchObject({ answer: "Got over it.", ended: [], verdict: { status: "ok" } });
+    expect(replay("error-500-once")).toMatchObject({ answer: "Got over it.", ended: [], outcome: { status: "ok" } });
   });
 
   test("keeps every Unicode character", () => {
@@ -112,14 +112,14 @@ describe("the lines of opencode run", () => {
   const readObjects = (...lines: object[]) => read(lines.map((line) => JSON.stringify(line)));
 
   test("fail the task when the last model call requested a tool, although the exit code is 0", () => {
-    expect(readObjects(stepFinish("tool-calls")).verdict).toEqual(unfinished);
-    expect(readObjects().verdict).toEqual(unfinished);
-    expect(readObjects(stepFinish("tool-calls"), stepFinish("stop", "prt_2")).verdict).toEqual({ status: "ok" });
+    expect(readObjects(stepFinish("tool-calls")).outcome).toEqual(unfinished);
+    expect(readObjects().outcome).toEqual(unfinished);
+    expect(readObjects(stepFinish("tool-calls"), stepFinish("stop", "prt_2")).outcome).toEqual({ status: "ok" });
   });
 
   test("fail the task when they end during a model call, with the session but without usage", () => {
     const cut = readObjects(stepFinish("tool-calls"), { type: "step_start", sessionID: "ses_1" });
-    expect(cut.verdict).toEqual({ status: "error", errorCode: "runtime_crashed", error: expect.stringContaining("last lines") });
+    expect(cut.outcome).toEqual({ status: "error", errorCode: "runtime_crashed", error: expect.stringContaining("last lines") });
     expect([cut.facts, cut.counted]).toEqual([{ resumeToken: "ses_1" }, {}]);
   });
 
@@ -137,8 +137,8 @@ describe("the lines of opencode run", () => {
 
 test("an unknown form of counts keeps the finish reason and makes the usage unknown", () => {
   const part = { id: "p", type: "step-finish", reason: "stop", cost: "?", tokens: { total: 5 } };
-  const { verdict, counted } = read([JSON.stringify({ type: "step_finish", sessionID: "ses_1", part })]);
-  expect([verdict, counted]).toEqual([{ status: "ok" }, {}]);
+  const { outcome, counted } = read([JSON.stringify({ type: "step_finish", sessionID: "ses_1", part })]);
+  expect([outcome, counted]).toEqual([{ status: "ok" }, {}]);
 });
 
 test("the task fails after four incomplete answers in a row, because OpenCode would retry forever", () => {

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { ExecutionRequest } from "#contract";
 import type { Permissions, Rule } from "../../../adapters/opencode/permissions.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { programSettingsSchema } from "../../../adapters/shared/agent-program/program-settings.ts";
+import { programSettingsSchema } from "../../../adapters/shared/agent-program/settings.ts";
 
 /** Creates the context of an adapter with these settings and this environment. */
 export function contextOf(settings: object = {}, env: ProgramContext["env"] = { ANTHROPIC_API_KEY: "k" }): ProgramContext {

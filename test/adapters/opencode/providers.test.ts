@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { findCredentials } from "../../../adapters/opencode/credentials.ts";
 import { find } from "../../../adapters/opencode/program.ts";
 import { chooseModel, findProviders, isPriced, providerConfig } from "../../../adapters/opencode/providers.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf } from "./fixtures.ts";
 
 describe("providers", () => {

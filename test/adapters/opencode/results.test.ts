@@ -3,7 +3,7 @@ import { errorSchema, explainError, explainFinish, explainRetries } from "../../
 import { retryStart } from "../../../adapters/opencode/retry-start.ts";
 import { readToolCall, type ToolPart } from "../../../adapters/opencode/tool-calls.ts";
 import { createTally, type StepFinish } from "../../../adapters/opencode/usage.ts";
-import type { Ending } from "../../../adapters/shared/agent-program/agent-program.ts";
+import type { ConnectionResult } from "../../../adapters/shared/agent-program/agent-program.ts";
 
 describe("an error that OpenCode reports", () => {
   const explain = (name: string, data?: object) => explainError(errorSchema.parse(data === undefined ? { name } : { name, data }));
@@ -113,8 +113,8 @@ describe("usage", () => {
 });
 
 describe("a start that conflicts with another one", () => {
-  const crashed: Ending = { status: "error", errorCode: "runtime_crashed", error: "SQLiteError: database is locked" };
-  const startsOf = async (...endings: Ending[]) => {
+  const crashed: ConnectionResult = { status: "error", errorCode: "runtime_crashed", error: "SQLiteError: database is locked" };
+  const startsOf = async (...endings: ConnectionResult[]) => {
     let starts = 0;
     const ending = await retryStart(async () => endings[starts++] ?? crashed);
     return { starts, ending };
@@ -128,7 +128,7 @@ describe("a start that conflicts with another one", () => {
     expect(await startsOf()).toEqual({ starts: 4, ending: crashed });
   });
 
-  test.each<[string, Ending]>([
+  test.each<[string, ConnectionResult]>([
     ["that created a session", { ...crashed, resumeToken: "ses_1" }],
     ["that crashed for another reason", { ...crashed, error: "Segmentation fault" }],
     ["that was canceled", { ...crashed, errorCode: "cancelled" }],

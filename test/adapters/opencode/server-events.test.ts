@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { readEventStream } from "../../../adapters/opencode/event-stream.ts";
 import { createServerReader } from "../../../adapters/opencode/server-events.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
-import { cpuCost } from "../../cpu-time.ts";
+import { cpuCost } from "../../support/cpu-time.ts";
 import { groupSteps } from "./group-steps.ts";
 
 /** Reads recorded events of `GET /event` of `opencode serve` 1.18.33, without plugin events. */

@@ -8,7 +8,7 @@ import type { OpenCodeConnection } from "../../../adapters/opencode/permissions.
 import { openCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
 import { findRepository, findWorkspaceCode } from "../../../adapters/opencode/workspace-code.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, requestIn } from "./fixtures.ts";
 
 const withKey = contextOf({}, { ANTHROPIC_API_KEY: "sk-secret", PATH: "/bin", AWS_SECRET_ACCESS_KEY: "other", HOME: "/operator" });

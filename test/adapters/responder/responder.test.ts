@@ -3,10 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { dispatchTask, startBridgeProgram, taskInState } from "../../bridge-program.ts";
-import { isAlive } from "../../is-alive.ts";
 import { json, startScriptedServer } from "../../packages/bridge-client/scripted-server.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { dispatchTask, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
+import { isAlive } from "../../support/is-alive.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const programs = path.resolve(import.meta.dirname, "../../fixtures/programs");
 interface Result {
@@ -197,19 +198,19 @@ test("an unreachable API fails the task and keeps the artifacts so far", async (
   );
 });
 
-test("the document is delivered by callback", async () => {
-  const bodies: string[] = [];
-  const receiver = createServer(async (request, response) => {
-    bodies.push((await request.toArray()).join(""));
-    response.writeHead(204).end();
-  });
-  await new Promise<void>((resolve) => void receiver.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void receiver.close());
+test("the document comes by callback", async () => {
+  const { posts, origin, close } = await startReceiver((response) => response.writeHead(204).end());
+  onTestFinished(close);
   const { dispatch, ended } = await openResponder();
-  await dispatch({}, { callbackUrl: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` });
+  await dispatch({}, { callbackUrl: `${origin}/` });
   await ended("completed");
-  await expect.poll(() => bodies.length, { timeout: 15_000 }).toBe(1);
-  expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ taskId: "r1", provider: "responder", status: "ok", output: "draft 1 VALID" });
+  await expect.poll(() => posts.length, { timeout: 15_000 }).toBe(1);
+  expect(JSON.parse(posts[0]?.body.toString() ?? "")).toMatchObject({
+    taskId: "r1",
+    provider: "responder",
+    status: "ok",
+    output: "draft 1 VALID",
+  });
 });
 
 test("tasks with similar ids have separate artifact directories", async () => {

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { startBridgeProgram } from "../../bridge-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { startBridgeProgram } from "../../support/bridge-program.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { beginStream, openEndpoint, sendChunk } from "../shared/model-api/raw-endpoint.ts";
 
 const tools = [{ type: "function", function: { name: "ask_user", description: "Asks.", parameters: { type: "object" } } }];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openEndpoint, type Received } from "../shared/model-api/raw-endpoint.ts";
-import { openVercelBench } from "../shared/model-api/vercel-bench.ts";
+import { openVercelBench } from "../shared/model-api/vercel-fixture.ts";
 
 const key = "sk-test-0123456789abcdef";
 const answers = (status: number) => openEndpoint(({ response }) => void response.writeHead(status).end("{}"));

@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, test } from "vitest";
-import { dispatchTask, shellCommand, startBridgeProgram } from "../../bridge-program.ts";
-import { until } from "../../until.ts";
+import { dispatchTask, shellCommand, startBridgeProgram } from "../../support/bridge-program.ts";
+import { until } from "../../support/until.ts";
 
 beforeAll(async () => {
   // Nobody ends it or removes its directory.

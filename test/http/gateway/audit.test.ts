@@ -10,8 +10,8 @@ import type { AdapterRegistry } from "../../../src/adapters/adapter-registry.ts"
 import { gatewayRoutes } from "../../../src/http/gateway/gateway.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { createInMemoryManager } from "../../adapters/in-memory-manager.ts";
+import { expectProblem } from "../../support/start-bridge.ts";
 import { createBareServer } from "../bare-server.ts";
-import { expectProblem } from "../start-bridge.ts";
 import { type GatewayBridge, startGatewayBridge } from "./gateway-bridge.ts";
 
 // Every write to the gateway leaves one line in the log: who asked for what, and what came of it.
@@ -134,8 +134,8 @@ async function startRoutes({ limitMs = 60_000, before }: { limitMs?: number; bef
   const logger = pino({ base: null }, { write: (text: string) => void log.push(JSON.parse(text)) });
   const dispatcher = { draining: false };
   const principal: Principal = { name: "alpha", tenant: "alpha", scopes: new Set(scopes), expiresAt: null };
-  const server = await createBareServer({ tokens: { find: () => principal }, timeouts: { lastAnswersMs: 50 } });
-  await server.register(gatewayRoutes({ registry, dispatcher, logger, limitMs }));
+  const server = await createBareServer({ tokens: { find: () => principal }, timeouts: { drainMs: 50 } });
+  await server.register(gatewayRoutes, { registry, dispatcher, logger, limitMs });
   const url = await server.listen({ port: 0, host: "127.0.0.1" });
   onTestFinished(() => server.close());
   const call = async (method: string, target: string, body?: object, more: Record<string, string> = {}) => {
@@ -159,7 +159,7 @@ test("a runtime that does not answer in time: 503, and the line of a write that 
   expect(read.body.detail).toBe("The runtime behind daemon did not answer within 0.05 s.");
   const write = await call("PUT", "skills/a", { content: "x" });
   expectProblem(write, "adapter_offline");
-  expect(write.body.detail).toContain("not known: read before you try again");
+  expect(write.body.detail).toContain("The outcome of the write is unknown. Read the current state");
   const told = () => log.map(({ msg, outcome, resource }) => [msg, resource, outcome]);
   expect(told()).toEqual([["gateway write", "skills/a", "adapter_offline"]]);
   goOn.resolve();

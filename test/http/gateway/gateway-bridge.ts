@@ -1,7 +1,8 @@
 import type { LoadedAdapter } from "../../../src/adapters/adapter-registry.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { createInMemoryManager, type InMemoryManager } from "../../adapters/in-memory-manager.ts";
-import { type Answer, type Bridge, type Call, startBridge, until } from "../start-bridge.ts";
+import { type Answer, type Bridge, type Call, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 
 /** A Bridge whose adapter `daemon` manages everything, until a test changes what it does; `halfway` manages skills alone, `fallen` is offline. */
 export interface GatewayBridge extends Bridge {
@@ -31,7 +32,7 @@ export async function startGatewayBridge(environment: Record<string, string> = {
   ];
   const loaded: LoadedAdapter[] = adapters.map((adapter) => ({ provider: adapter.provider, adapter }));
   const bridge = await startBridge(environment, { adapters: loaded });
-  await until(
+  await askUntil(
     () => bridge.call("GET", "/api/v2/adapters"),
     ({ body }) => body.data.every(({ health }: { health: { checkedAt: string | null } }) => health.checkedAt !== null),
   );

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ManagementError, type ManagementErrorCode } from "#contract";
-import { type Call, expectProblem } from "../start-bridge.ts";
+import { type Call, expectProblem } from "../../support/start-bridge.ts";
 import { type GatewayBridge, startGatewayBridge } from "./gateway-bridge.ts";
 
 let bridge: GatewayBridge;
@@ -176,11 +176,11 @@ describe("who asks, and for what", () => {
   });
 
   test.each([
-    ["memory", "", "memory does not report its runtime. It manages nothing."],
-    ["memory", "/agents", "memory manages no agents. It manages nothing."],
+    ["memory", "", "memory does not report its runtime. It supports no management."],
+    ["memory", "/agents", "memory manages no agents. It supports no management."],
     ["halfway", "/agents/a", "halfway manages no agents. It manages: skills."],
     ["halfway", "/system/models", "halfway does not manage its runtime as a whole. It manages: skills."],
-    ["memory", "/skills/a", "memory manages no skills. It manages nothing."],
+    ["memory", "/skills/a", "memory manages no skills. It supports no management."],
   ])("%s%s: no manager, no route, and words that say so", async (provider, target, words) => {
     const refused = await bridge.gateway("GET", `${provider}${target}`);
     expectProblem(refused, "not_supported");

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ManagementError } from "#contract";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { createInMemoryManager } from "../../adapters/in-memory-manager.ts";
-import { type Call, expectProblem, startBridge } from "../start-bridge.ts";
+import { type Call, expectProblem, startBridge } from "../../support/start-bridge.ts";
 import { type GatewayBridge, startGatewayBridge } from "./gateway-bridge.ts";
 
 let bridge: GatewayBridge;

@@ -1,9 +1,9 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startBridgeProgram } from "../../bridge-program.ts";
-import { startReceiver } from "../../callbacks/receiver.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
-import { type Bridge, startBridge } from "../start-bridge.ts";
+import { startBridgeProgram } from "../../support/bridge-program.ts";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 interface Description {
   paths: Record<string, Record<string, { requestBody: { content: Record<string, { example: object }> } }>>;

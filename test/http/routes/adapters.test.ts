@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -12,7 +13,7 @@ const entry = async (provider: string) =>
   (await adapters()).body.data.find((adapter: { provider: string }) => adapter.provider === provider);
 
 test("lists every adapter with its health, abilities and load, also one that could not be loaded", async () => {
-  const { status, body } = await until(adapters, (answer) => answer.body.data[0].health.checkedAt !== null);
+  const { status, body } = await askUntil(adapters, (answer) => answer.body.data[0].health.checkedAt !== null);
   expect([status, body.meta]).toEqual([200, { nextCursor: null }]);
   expect(body.data.map(({ provider }: { provider: string }) => provider)).toEqual(["memory", "narrow", "absent"]);
   expect(body.data[1]).toMatchObject({
@@ -33,7 +34,7 @@ test("lists every adapter with its health, abilities and load, also one that cou
 test("counts what runs and what waits", async () => {
   await bridge.dispatch({ provider: "narrow", taskId: "runs", message: "wait" });
   await bridge.dispatch({ provider: "narrow", taskId: "waits" });
-  await until(
+  await askUntil(
     () => entry("narrow"),
     ({ running }) => running === 1,
   );

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 import { openSocket } from "../../websocket/socket-client.ts";
-import { type Bridge, startBridge, until } from "../start-bridge.ts";
 
 type Pending = { taskId: string; approvalId: string; expiresAt: string };
 
@@ -13,7 +14,7 @@ async function open(environment: Record<string, string>) {
   const ask = async (count: number): Promise<Pending[]> => {
     const ids = Array.from({ length: count }, (_, number) => `task-${number}`);
     await Promise.all(ids.map((taskId) => bridge.dispatch({ taskId, message: "ask", approvals: "ask", profile: "modify" })));
-    const { body } = await until(
+    const { body } = await askUntil(
       () => bridge.call("GET", "/api/v2/approvals?limit=100"),
       (answer) => answer.body.data.length === count,
     );
@@ -30,7 +31,7 @@ async function open(environment: Record<string, string>) {
 
 /** One decision is stored and told, it is the one that a client was told that it made, and the runtime went by it. */
 async function expectOneDecision(bridge: Bridge, { taskId, approvalId }: Pending, accepted: (string | null)[]): Promise<string> {
-  const { body: task } = await until(
+  const { body: task } = await askUntil(
     () => bridge.call("GET", `/api/v2/tasks/${taskId}`),
     ({ body }) => body.finishedAt !== null,
   );

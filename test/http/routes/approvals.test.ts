@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { approvalSchema } from "../../../src/http/routes/describe-approval.ts";
-import { listOf } from "../../../src/http/wire/cursor.ts";
-import { type Bridge, expectProblem, startBridge, type TokenName, until } from "../start-bridge.ts";
+import { pageSchema } from "../../../src/http/wire/pagination.ts";
+import { type Bridge, expectProblem, startBridge, type TokenName } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -13,7 +14,7 @@ const list = (query = "", token: TokenName = "alpha") => bridge.call("GET", `/ap
 const decide = (approvalId: string, body: unknown, token: TokenName = "alpha") =>
   bridge.call("POST", `/api/v2/approvals/${approvalId}`, { body, token });
 const taskIn = (taskId: string, state: string) =>
-  until(
+  askUntil(
     () => bridge.call("GET", `/api/v2/tasks/${taskId}`),
     ({ body }) => body.state === state,
   );
@@ -21,7 +22,7 @@ const taskIn = (taskId: string, state: string) =>
 /** Dispatches a task that asks, and waits for its question. */
 async function ask(taskId: string): Promise<string> {
   await bridge.dispatch({ taskId, message: "ask", approvals: "ask", profile: "modify" });
-  const { body } = await until(
+  const { body } = await askUntil(
     () => list("?state=pending"),
     ({ body }) => body.data.some((approval: { taskId: string }) => approval.taskId === taskId),
   );
@@ -74,7 +75,7 @@ test("a cancelled task waits no longer", async () => {
 });
 
 test("approvals are listed newest first, by state, page by page", async () => {
-  const all = listOf(approvalSchema).parse((await list()).body).data;
+  const all = pageSchema(approvalSchema).parse((await list()).body).data;
   expect(all.length).toBeGreaterThanOrEqual(3);
   const first = (await list("?limit=1")).body;
   const rest = (await list(`?cursor=${first.meta.nextCursor}`)).body;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readByteRange } from "../../../src/http/routes/byte-range.ts";
+import { parseByteRange } from "../../../src/http/routes/byte-range.ts";
 
 test.each([
   ["bytes=0-0", 10, { first: 0, last: 0 }],
@@ -29,5 +29,5 @@ test.each([
   ["lines=1-2", 10, null],
   ["bytes=0-1,3-4", 10, null],
 ] as const)("%j of %i bytes", (header, size, range) => {
-  expect(readByteRange(header, size)).toEqual(range);
+  expect(parseByteRange(header, size)).toEqual(range);
 });

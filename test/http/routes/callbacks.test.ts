@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callbackSchema } from "../../../src/http/routes/describe-callback.ts";
-import { listOf } from "../../../src/http/wire/cursor.ts";
-import { startReceiver } from "../../callbacks/receiver.ts";
-import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
+import { pageSchema } from "../../../src/http/wire/pagination.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
+import { askUntil } from "../../support/until.ts";
 
 let bridge: Bridge;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
@@ -24,7 +25,7 @@ afterAll(async () => {
 const list = (query = "") => bridge.call("GET", `/api/v2/callbacks${query}`);
 const redeliver = (taskId: string) => bridge.call("POST", `/api/v2/callbacks/${taskId}/redeliver`);
 const stateOf = (taskId: string, state: string) =>
-  until(
+  askUntil(
     () => bridge.call("GET", `/api/v2/tasks/${taskId}`),
     ({ body }) => body.callback?.state === state,
   );
@@ -37,12 +38,12 @@ test("a dead callback is listed, and delivered by a redelivery; a delivered or p
   const { body } = await stateOf("flaky", "dead");
   expect(body.callback).toMatchObject({ url: `${receiver.origin}/flaky`, attempts: 1, nextAttemptAt: null, lastStatus: 500 });
   await dispatch("hanging", "/hang");
-  await until(
+  await askUntil(
     async () => receiver.posts.length,
     (count) => count === 3,
   );
 
-  const all = listOf(callbackSchema).parse((await list()).body);
+  const all = pageSchema(callbackSchema).parse((await list()).body);
   expect(all.data.map(({ taskId, state }) => [taskId, state])).toEqual([
     ["hanging", "pending"],
     ["flaky", "dead"],

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCommandAdapter } from "../../../adapters/command/index.ts";
-import { startReceiver } from "../../callbacks/receiver.ts";
-import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
+import { askUntil } from "../../support/until.ts";
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -17,7 +18,7 @@ const waited = { headers: { prefer: "wait=20" } };
 const get = (taskId: string) => bridge.call("GET", `/api/v2/tasks/${taskId}`);
 const remove = (taskId: string) => bridge.call("DELETE", `/api/v2/tasks/${taskId}`);
 const isRunning = (taskId: string) =>
-  until(
+  askUntil(
     () => get(taskId),
     ({ body }) => body.state === "running",
   );
@@ -96,7 +97,7 @@ describe("deleting a task", () => {
     const run = async () => {
       const posts = receiver.posts.length;
       await bridge.dispatch({ taskId, callbackUrl: receiver.origin }, waited);
-      await until(
+      await askUntil(
         async () => receiver.posts.length,
         (count) => count > posts,
       );
@@ -106,7 +107,7 @@ describe("deleting a task", () => {
     expectProblem(refused, "invalid_state");
     expect(refused.body.detail).toContain("callback");
     answer();
-    await until(
+    await askUntil(
       () => get(taskId),
       ({ body }) => body.callback.state === "delivered",
     );

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { TaskSnapshot } from "../../../src/dispatch/task-reader.ts";
 import { describeTask, taskSchema } from "../../../src/http/routes/describe-task.ts";
 import type { Task } from "../../../src/task.ts";
-import { storedTask } from "../../stored-task.ts";
+import { storedTask } from "../../support/stored-task.ts";
 
 const now = Date.parse("2026-01-02T03:04:05.678Z");
 const base = storedTask({ provider: "memory", state: "queued", createdAt: now - 100_000, startedAt: null });

@@ -6,7 +6,8 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCommandAdapter } from "../../../adapters/command/index.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
-import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 
 // The agent runs its message as a shell script, in its workspace.
 const agent = `const { message } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
@@ -61,7 +62,7 @@ test("a task that waits in the queue changes nothing in the workspace of the one
   const flag = path.join(root, "may-end");
   const message = `touch started; while [ ! -e '${flag}' ]; do sleep 0.02; done; cat in.txt`;
   await bridge.dispatch({ provider: "command", agentId: "q", taskId: "first", message, files: [{ path: "in.txt", content: "first" }] });
-  await until(async () => existsSync(fileOf("q", "started")), Boolean);
+  await askUntil(async () => existsSync(fileOf("q", "started")), Boolean);
   await bridge.dispatch({
     provider: "command",
     agentId: "q",

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { taskSchema } from "../../../src/http/routes/describe-task.ts";
-import { startReceiver } from "../../callbacks/receiver.ts";
-import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
+import { askUntil } from "../../support/until.ts";
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -12,7 +13,7 @@ afterAll(() => bridge.close());
 
 const task = (taskId: string) => bridge.call("GET", `/api/v2/tasks/${taskId}`);
 const ended = (taskId: string) =>
-  until(
+  askUntil(
     () => task(taskId),
     ({ body }) => !["queued", "running"].includes(body.state),
   );
@@ -186,7 +187,7 @@ test("traceparent travels to the callback, when it is one", async () => {
   const callbackUrl = `${receiver.origin}/hook`;
   await bridge.dispatch({ taskId: "traced", callbackUrl }, { headers: { traceparent } });
   await bridge.dispatch({ taskId: "untraced", callbackUrl }, { headers: { traceparent: "nonsense" } });
-  await until(
+  await askUntil(
     async () => receiver.posts.length,
     (count) => count === 2,
   );
@@ -205,7 +206,7 @@ test("the queue has an end", async () => {
   try {
     const first = await small.dispatch({ taskId: "running", message: "wait" });
     expect(first.status).toBe(202);
-    await until(
+    await askUntil(
       () => small.call("GET", "/api/v2/tasks/running"),
       ({ body }) => body.state === "running",
     );
@@ -221,12 +222,12 @@ test("the queue has an end", async () => {
 test("while Bridge drains nothing new is accepted, and what is known still answers", async () => {
   const stopping = await startBridge({ BRIDGE_DRAIN_SECONDS: "30" });
   await stopping.dispatch({ taskId: "last", message: "wait" });
-  await until(
+  await askUntil(
     () => stopping.call("GET", "/api/v2/tasks/last"),
     ({ body }) => body.state === "running",
   );
   const closed = stopping.close();
-  const refused = await until(
+  const refused = await askUntil(
     () => stopping.dispatch({}),
     ({ status }) => status !== 202,
   );

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BridgeError } from "../../../src/errors.ts";
-import { type HealthDependencies, registerHealthRoutes } from "../../../src/http/routes/health.ts";
+import { type HealthRouteOptions, healthRoutes } from "../../../src/http/routes/health.ts";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 import { createBareServer } from "../bare-server.ts";
-import { type Bridge, startBridge, until } from "../start-bridge.ts";
 
 describe("a running Bridge", () => {
   let bridge: Bridge;
@@ -18,7 +19,7 @@ describe("a running Bridge", () => {
   });
 
   test("/readyz says ok when it can work, to everybody", async () => {
-    const { body } = await until(
+    const { body } = await askUntil(
       () => bridge.call("GET", "/readyz", { token: null }),
       ({ status }) => status === 200,
     );
@@ -77,9 +78,9 @@ describe("readiness", () => {
     checkWritable?: () => Promise<void>;
   }): Promise<FastifyInstance> => {
     const app = await createBareServer();
-    registerHealthRoutes(app, {
+    await app.register(healthRoutes, {
       dispatcher: { draining: dependencies.draining ?? false },
-      registry: { list: () => (dependencies.adapters ?? online) as unknown as ReturnType<HealthDependencies["registry"]["list"]> },
+      registry: { list: () => (dependencies.adapters ?? online) as unknown as ReturnType<HealthRouteOptions["registry"]["list"]> },
       checkWritable: dependencies.checkWritable ?? (async () => {}),
     });
     return app;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { openSocket } from "../../websocket/socket-client.ts";
-import { type Bridge, startBridge } from "../start-bridge.ts";
 
 let bridge: Bridge;
 beforeAll(async () => {

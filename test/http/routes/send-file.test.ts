@@ -4,10 +4,10 @@ import path from "node:path";
 import Fastify from "fastify";
 import { expect, onTestFinished, test } from "vitest";
 import { sendFile } from "../../../src/http/routes/send-file.ts";
-import { holdRequests } from "../../../src/http/server/hold-requests.ts";
-import { createHeldBytes } from "../../../src/http/wire/held-bytes.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
-import { until } from "../start-bridge.ts";
+import { limitMemory } from "../../../src/http/server/limit-memory.ts";
+import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { askUntil } from "../../support/until.ts";
 
 const SIZE = 64 * 1024 ** 2;
 
@@ -17,7 +17,7 @@ test("a reader that takes nothing is cut off, and the file is let go", async () 
   await truncate(file, SIZE);
   const handle = await open(file);
   const app = Fastify();
-  holdRequests(app, { heldBytes: createHeldBytes(), bodyLimitBytes: 1024, stalledReaderMs: 50 });
+  limitMemory(app, { clientMemory: createClientMemory(), bodyLimitBytes: 1024, stalledReaderMs: 50 });
   onTestFinished(() => app.close());
   app.get("/", async (request, reply) => {
     const stats = await handle.stat({ bigint: true });
@@ -31,7 +31,7 @@ test("a reader that takes nothing is cut off, and the file is let go", async () 
   // Never read from: what the network holds for it fills up, and then nothing moves.
   socket.pause();
   socket.write("GET / HTTP/1.1\r\nHost: bridge\r\n\r\n");
-  await until(
+  await askUntil(
     async () => handle.fd,
     (descriptor) => descriptor === -1,
   );

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import packageJson from "../../../package.json" with { type: "json" };
-import { type Bridge, expectProblem, startBridge } from "../start-bridge.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
 
 let bridge: Bridge;
 beforeAll(async () => {

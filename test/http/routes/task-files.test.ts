@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCommandAdapter } from "../../../adapters/command/index.ts";
-import { MAX_FILE_ANSWER_BYTES } from "../../../src/http/routes/send-file.ts";
-import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
+import { MAX_FILE_RESPONSE_BYTES } from "../../../src/http/routes/send-file.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 
 // The agent runs its message as a shell script, in its workspace: what a task leaves here, a real process has left.
 const agent = `const { message } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
@@ -41,12 +42,12 @@ async function begin(taskId: string, script: string): Promise<{ end(): Promise<v
   const flag = path.join(root, `${taskId}-may-end`);
   const message = `${script}\ntouch started; while [ ! -e '${flag}' ]; do sleep 0.02; done`;
   await bridge.dispatch({ provider: "command", taskId, agentId: taskId, message });
-  const isAsWished = (file: string) => until(async () => existsSync(file), Boolean);
+  const isAsWished = (file: string) => askUntil(async () => existsSync(file), Boolean);
   await isAsWished(path.join(workspaceOf(taskId), "started"));
   return {
     async end() {
       await writeFile(flag, "");
-      await until(
+      await askUntil(
         () => get(`/api/v2/tasks/${taskId}`),
         ({ body }) => body.state === "completed",
       );
@@ -84,7 +85,7 @@ test("what a task left is listed by path and fetched as it is; what lay there be
   await writeFile(path.join(workspaceOf("writer"), "SOUL.md"), "Be brief.");
   const before = Date.now();
   // The clock of files is read once a tick.
-  await until(async () => Date.now() - before > 20, Boolean);
+  await askUntil(async () => Date.now() - before > 20, Boolean);
   await run("writer", "mkdir -p sub/dir .git; printf ok > report.md; printf Grüße > 'sub/dir/ü #1%.txt'; : > .hidden; : > .git/index");
   const { status, headers, body } = await get("/api/v2/tasks/writer/files");
   expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -185,7 +186,7 @@ describe("a range", () => {
 
   test("is served only while the file is still the one that If-Range names", async () => {
     // A file that has just changed has a weak tag: its clock could not tell two changes apart.
-    const { headers } = await until(
+    const { headers } = await askUntil(
       () => bridge.call("HEAD", target),
       (answer) => answer.headers.get("etag")?.startsWith('"') === true,
     );
@@ -282,7 +283,7 @@ test("another tenant's task, and a token without the scope, see nothing", async 
 
 describe("a large file", () => {
   const target = "/api/v2/tasks/large/files";
-  beforeAll(() => run("large", `truncate -s ${400 * 1024 ** 2} 400M; truncate -s ${MAX_FILE_ANSWER_BYTES + 10} larger`));
+  beforeAll(() => run("large", `truncate -s ${400 * 1024 ** 2} 400M; truncate -s ${MAX_FILE_RESPONSE_BYTES + 10} larger`));
 
   test("is sent as it is read, and never held", async () => {
     globalThis.gc?.();
@@ -299,7 +300,7 @@ describe("a large file", () => {
   test("of more than an answer carries is sent in ranges only", async () => {
     expectProblem(await get(`${target}/larger`), "too_large");
     expectProblem(await get(`${target}/larger`, { range: "bytes=0-" }), "too_large");
-    const end = await get(`${target}/larger`, { range: `bytes=${MAX_FILE_ANSWER_BYTES}-` });
+    const end = await get(`${target}/larger`, { range: `bytes=${MAX_FILE_RESPONSE_BYTES}-` });
     expect([end.status, end.text]).toEqual([206, "\0".repeat(10)]);
   });
 
@@ -314,7 +315,7 @@ describe("a large file", () => {
     };
     const answer = await getRaw(`${target}/400M`, { onStart });
     expect(answer.isWhole).toBe(false);
-    await until(openFiles, (count) => count === 0);
+    await askUntil(openFiles, (count) => count === 0);
   });
 });
 
@@ -347,7 +348,7 @@ describe("a file that changes while it is sent", () => {
       async onStart() {
         const endedAt = Date.now();
         // The clock of files is read once a tick, so an earlier write could seem to be from before the end of the task.
-        await until(async () => Date.now() - endedAt > 20, Boolean);
+        await askUntil(async () => Date.now() - endedAt > 20, Boolean);
         await writeFile(file, "x", { flag: "r+" });
       },
     });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listedTaskSchema, taskSchema } from "../../../src/http/routes/describe-task.ts";
-import { listOf } from "../../../src/http/wire/cursor.ts";
-import { startReceiver } from "../../callbacks/receiver.ts";
-import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
+import { pageSchema } from "../../../src/http/wire/pagination.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
+import { askUntil } from "../../support/until.ts";
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -12,7 +13,7 @@ afterAll(() => bridge.close());
 
 const get = (target: string) => bridge.call("GET", target);
 const waited = { headers: { prefer: "wait=20" } };
-const listSchema = listOf(listedTaskSchema);
+const listSchema = pageSchema(listedTaskSchema);
 
 describe("one task", () => {
   test("is shown with its result, its metadata as it came", async () => {
@@ -60,7 +61,7 @@ describe("one task", () => {
 
   test("waits for the queue while there is no slot", async () => {
     await bridge.dispatch({ provider: "narrow", taskId: "holder", message: "wait" });
-    await until(
+    await askUntil(
       () => get("/api/v2/tasks/holder"),
       ({ body }) => body.state === "running",
     );
@@ -130,7 +131,7 @@ test("all that a task tells is in its story, its result and its callback, in the
     { ...envelope, type: "execution.completed", data: { output, outputs, usage, costUsd, model, durationMs } },
   ]);
 
-  await until(
+  await askUntil(
     async () => receiver.posts.length,
     (count) => count === 1,
   );
@@ -184,13 +185,13 @@ describe("Prefer: wait of GET", () => {
 describe("cancel", () => {
   test("ends a running task, once", async () => {
     await bridge.dispatch({ taskId: "stopped", message: "wait" });
-    await until(
+    await askUntil(
       () => get("/api/v2/tasks/stopped"),
       ({ body }) => body.state === "running",
     );
     const first = await bridge.call("POST", "/api/v2/tasks/stopped/cancel");
     expect([first.status, first.body.taskId]).toEqual([202, "stopped"]);
-    const { body } = await until(
+    const { body } = await askUntil(
       () => get("/api/v2/tasks/stopped"),
       (answer) => answer.body.state === "cancelled",
     );

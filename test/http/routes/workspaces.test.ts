@@ -6,7 +6,8 @@ import path from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCommandAdapter } from "../../../adapters/command/index.ts";
-import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 
 // The agent runs its message as a shell script, in its workspace.
 const agent = `const { message } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
@@ -91,7 +92,7 @@ describe("a file that is put into a workspace", () => {
   test("is read by a task, and listed as its own only if it changed while the task ran", async () => {
     await put("reader", "in.txt", "from outside");
     const before = Date.now();
-    await until(async () => Date.now() - before > 20, Boolean);
+    await askUntil(async () => Date.now() - before > 20, Boolean);
     const { body } = await bridge.dispatch(
       { provider: "command", agentId: "reader", taskId: "reads", message: "cat in.txt > out.txt" },
       { headers: { prefer: "wait=20" } },
@@ -124,7 +125,7 @@ describe("a file that is put into a workspace", () => {
       { provider: "command", agentId: "tagged", taskId: "tags", message: "echo x > t.md" },
       { headers: { prefer: "wait=20" } },
     );
-    const served = await until(
+    const served = await askUntil(
       () => bridge.call("GET", "/api/v2/tasks/tags/files/t.md"),
       ({ headers }) => headers.get("etag")?.startsWith("W/") === false,
     );

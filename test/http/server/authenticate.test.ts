@@ -5,8 +5,8 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Scope } from "../../../src/access/principal.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
-import { type Bridge, expectProblem, startBridge, type TokenName } from "../start-bridge.ts";
+import { type Bridge, expectProblem, startBridge, type TokenName } from "../../support/start-bridge.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 let bridge: Bridge;
 beforeAll(async () => {

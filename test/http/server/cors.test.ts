@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Bridge, startBridge } from "../start-bridge.ts";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 
 const origin = "https://app.example";
 const allowed = "access-control-allow-origin";

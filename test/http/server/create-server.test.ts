@@ -4,13 +4,14 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createAcceptDispatch } from "../../../src/dispatch/accept-dispatch.ts";
-import { registerDispatchRoute } from "../../../src/http/routes/dispatch.ts";
+import { dispatchRoutes } from "../../../src/http/routes/dispatch.ts";
 import { type ServerOptions, serverTimeouts } from "../../../src/http/server/create-server.ts";
-import { createOverload } from "../../../src/http/server/overload.ts";
+import { createOverloadMonitor } from "../../../src/http/server/overload-monitor.ts";
 import { problemSchema } from "../../../src/http/wire/problem.ts";
 import { createMetrics } from "../../../src/metrics.ts";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 import { createBareServer } from "../bare-server.ts";
-import { type Bridge, expectProblem, startBridge, until } from "../start-bridge.ts";
 
 const principal = { name: "tester", tenant: "default", scopes: new Set(["read", "dispatch"] as const), expiresAt: null };
 
@@ -86,7 +87,7 @@ describe("a whole Bridge", () => {
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, allow]);
     if (method === "HEAD") return;
     expectProblem(refused, "method_not_allowed");
-    expect(refused.body.detail).toBe(`${method} is not allowed here. Allowed: ${allow}.`);
+    expect(refused.body.detail).toBe(`This path does not support ${method}. Allowed: ${allow}.`);
   });
 
   test.each([
@@ -390,7 +391,7 @@ describe("slow clients", () => {
       requestTimeoutMs: 14_000,
       checkIntervalMs: 1_000,
       keepAliveTimeoutMs: 72_000,
-      lastAnswersMs: 5_000,
+      drainMs: 5_000,
       stalledReaderMs: 60_000,
     });
     const { headersTimeout, requestTimeout, keepAliveTimeout } = app.server;
@@ -439,26 +440,28 @@ test("under overload dispatches are refused, and nothing else", async () => {
   const nobody = async () => {
     throw new Error("Nothing well-formed is dispatched here.");
   };
-  const overload = createOverload({ maxDelayMs: 20 });
+  const overload = createOverloadMonitor({ maxDelayMs: 20 });
   overload.start();
   onTestFinished(() => overload.close());
-  const { url } = await startServer({ overload }, (app) =>
-    registerDispatchRoute(app, {
-      acceptDispatch: createAcceptDispatch({
-        dispatcher: { accept: nobody },
-        registry: { get: () => undefined },
-        metrics: createMetrics("test"),
-        defaultProfile: "inspect",
+  const { url } = await startServer(
+    { overload },
+    (app) =>
+      void app.register(dispatchRoutes, {
+        acceptDispatch: createAcceptDispatch({
+          dispatcher: { accept: nobody },
+          registry: { get: () => undefined },
+          metrics: createMetrics("test"),
+          defaultProfile: "inspect",
+        }),
+        dispatcher: { waitForEnd: nobody },
+        tasks: { find: nobody, resultBytes: nobody },
       }),
-      dispatcher: { waitForEnd: nobody },
-      tasks: { find: nobody, resultBytes: nobody },
-    }),
   );
   const keepBusy = setInterval(() => {
     for (const end = performance.now() + 60; performance.now() < end; );
   }, 65);
   try {
-    const refused = await until(
+    const refused = await askUntil(
       () => send(`${url}/api/v2/dispatch`, { method: "POST" }),
       ({ status }) => status !== 400,
     );
@@ -503,7 +506,7 @@ describe("closing", () => {
         entered.resolve();
         return new Promise(() => {});
       },
-      { timeouts: { lastAnswersMs: 100 } },
+      { timeouts: { drainMs: 100 } },
     );
     const answer = send(`${url}/api/never`).catch((error: unknown) => error);
     await entered.promise;

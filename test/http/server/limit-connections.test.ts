@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { findConnectionLimits } from "../../../src/http/server/limit-connections.ts";
-import { until } from "../../until.ts";
+import { until } from "../../support/until.ts";
 import { createBareServer } from "../bare-server.ts";
 
 async function startServer(limits: { served: number; accepted: number }) {
@@ -40,7 +40,7 @@ test("connections beyond the limit get 503 and are closed, health checks are ans
   for (const socket of served) expect(await ask(socket, "/closed")).toMatch(/^HTTP\/1\.1 401/);
   const refused = await open();
   const answer = await ask(refused, "/closed");
-  expect(answer).toMatch(/^HTTP\/1\.1 503 .*connection: close.*at most 2 connections at once.*"code":"overloaded"/is);
+  expect(answer).toMatch(/^HTTP\/1\.1 503 .*connection: close.*2 open connections, the maximum.*"code":"overloaded"/is);
   const health = await open();
   expect(await ask(health, "/open")).toMatch(/^HTTP\/1\.1 200 .*connection: close/is);
 

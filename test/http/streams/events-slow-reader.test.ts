@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { MAX_STREAMS_PER_TENANT } from "../../../src/http/streams/event-stream.ts";
+import { MAX_STREAMS_PER_TENANT } from "../../../src/http/streams/event-streams.ts";
 import { startTask } from "../../events/log-fixture.ts";
 import { scaled } from "../../harness/machine.ts";
 import { numbersOf, openReader, range, type StreamReader } from "./stream-reader.ts";
@@ -82,7 +82,7 @@ test("a stalled reader in replay is not cut off, costs a page, and gets everythi
 });
 
 test("a reader that takes nothing of its replay for long is cut off, counted, and goes on by id", async () => {
-  const server = await startStreamServer({ replayPatienceMs: scaled(200) });
+  const server = await startStreamServer({ replayTimeoutMs: scaled(200) });
   const task = await startTask(server.store);
   for (let round = 0; round < 20; round += 1) await server.progress(task, 32, { filler: "x".repeat(32 * 1024) });
   const reader = await openReader(`${server.url}/api/events`, { lastEventId: `${server.store.epoch}-0` });

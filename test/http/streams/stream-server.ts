@@ -8,16 +8,16 @@ import { type Principal, scopes } from "../../../src/access/principal.ts";
 import { createTickets } from "../../../src/access/tickets.ts";
 import { createEventLog, type EventLog } from "../../../src/events/event-log.ts";
 import { createServer } from "../../../src/http/server/create-server.ts";
-import { createEventStreams, type EventStreams, type EventStreamsOptions } from "../../../src/http/streams/event-stream.ts";
+import { createEventStreams, type EventStreams, type EventStreamsOptions } from "../../../src/http/streams/event-streams.ts";
 import { eventRoutes } from "../../../src/http/streams/events.ts";
 import { taskEventRoutes } from "../../../src/http/streams/task-events.ts";
-import { createHeldBytes } from "../../../src/http/wire/held-bytes.ts";
+import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
 import { createMetrics, type Metrics } from "../../../src/metrics.ts";
 import { openStore } from "../../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Task } from "../../../src/task.ts";
 import { newFinish } from "../../conformance/store.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** A server of event streams and nothing else, on a real socket. */
 export interface StreamServer {
@@ -39,7 +39,7 @@ export interface StreamServer {
   start(): Promise<void>;
 }
 
-export interface StreamServerOptions extends Partial<Pick<EventStreamsOptions, "heartbeatMs" | "closeGraceMs" | "replayPatienceMs">> {
+export interface StreamServerOptions extends Partial<Pick<EventStreamsOptions, "heartbeatMs" | "closeGraceMs" | "replayTimeoutMs">> {
   storeClock?: () => number;
   ticketClock?: () => number;
   /** Tokens beside `default` and `other`, which name their tenant. */
@@ -48,7 +48,7 @@ export interface StreamServerOptions extends Partial<Pick<EventStreamsOptions, "
 
 /** Starts a server that stops with the test. A token is the name of its principal, and of its tenant unless said otherwise. */
 export async function startStreamServer(options: StreamServerOptions = {}): Promise<StreamServer> {
-  const { storeClock, ticketClock, heartbeatMs, closeGraceMs, replayPatienceMs } = options;
+  const { storeClock, ticketClock, heartbeatMs, closeGraceMs, replayTimeoutMs } = options;
   const file = path.join(await temporaryDirectory(), "bridge.db");
   const principals: StreamServerOptions["principals"] = { default: {}, other: {}, ...options.principals };
   const log: string[] = [];
@@ -70,10 +70,10 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
     const times = {
       ...(heartbeatMs !== undefined && { heartbeatMs }),
       ...(closeGraceMs !== undefined && { closeGraceMs }),
-      ...(replayPatienceMs !== undefined && { replayPatienceMs }),
+      ...(replayTimeoutMs !== undefined && { replayTimeoutMs }),
     };
-    const heldBytes = createHeldBytes();
-    const eventStreams = createEventStreams({ store, eventLog, heldBytes, metrics, logger, ...times });
+    const clientMemory = createClientMemory();
+    const eventStreams = createEventStreams({ store, eventLog, clientMemory, metrics, logger, ...times });
     const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null, corsOrigins: [] };
     const app = await createServer({
       config,
@@ -82,11 +82,11 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
       tokens: { find: findPrincipal },
       tickets,
       overload: { isOverloaded: false },
-      heldBytes,
+      clientMemory,
     });
     await app.register(fastifySSE);
-    await app.register(eventRoutes({ store, eventStreams, tickets }));
-    await app.register(taskEventRoutes({ store, eventStreams }));
+    await app.register(eventRoutes, { store, eventStreams, tickets });
+    await app.register(taskEventRoutes, { store, eventStreams });
     app.addHook("preClose", () => eventStreams.closeAll("shutdown"));
     app.server.on("connection", (socket: Socket) => {
       connections.add(socket);

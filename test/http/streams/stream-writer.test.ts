@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createStreamWriter } from "../../../src/http/streams/stream-writer.ts";
-import { createHeldBytes } from "../../../src/http/wire/held-bytes.ts";
-import { outlasts } from "../../outlasts.ts";
+import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
+import { outlasts } from "../../support/outlasts.ts";
 
 const MIB = 1024 * 1024;
 
 /** A writer and, at the far end of a real connection, a client that takes nothing until it is told to. */
-async function connect(heartbeatMs = 60_000, heldBytes = createHeldBytes()) {
+async function connect(heartbeatMs = 60_000, clientMemory = createClientMemory()) {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -27,7 +27,11 @@ async function connect(heartbeatMs = 60_000, heldBytes = createHeldBytes()) {
   });
   return {
     raw,
-    writer: createStreamWriter(raw, { heartbeatMs, hold: heldBytes.open("default"), isFull: () => heldBytes.isFull("default") }),
+    writer: createStreamWriter(raw, {
+      heartbeatMs,
+      reservation: clientMemory.open("default"),
+      isFull: () => clientMemory.isFull("default"),
+    }),
     client,
   };
 }
@@ -80,15 +84,15 @@ test("one commit of any size is taken when nothing waits, and what has been take
 test("waiting for room ends when there is room, and when the reader is gone", async () => {
   const first = await connect();
   stall(first);
-  expect(await first.writer.drained(10)).toBe(false);
-  const room = first.writer.drained(20_000);
+  expect(await first.writer.waitForDrain(10)).toBe(false);
+  const room = first.writer.waitForDrain(20_000);
   first.client.resume();
   expect(await room).toBe(true);
   expect(first.raw.writableNeedDrain).toBe(false);
 
   const second = await connect();
   stall(second);
-  const gone = second.writer.drained(20_000);
+  const gone = second.writer.waitForDrain(20_000);
   second.client.destroy();
   expect(await gone).toBe(true);
   expect(second.writer.write("more")).toBe(false);
@@ -121,22 +125,22 @@ test("an end that is not taken is cut off after the grace", async () => {
   stall(connection);
   connection.writer.end("end");
   connection.writer.end("end again");
-  expect(await outlasts(() => connection.writer.finished(100), 50)).toBe(true);
+  expect(await outlasts(() => connection.writer.waitForFinish(100), 50)).toBe(true);
   expect(connection.raw.destroyed).toBe(true);
-  await connection.writer.finished(100);
+  await connection.writer.waitForFinish(100);
 });
 
 test("while the tenant is over its limit, only a reader that is behind is disconnected", async () => {
-  const heldBytes = createHeldBytes({ perTenantBytes: 10 * MIB });
-  const behind = await connect(60_000, heldBytes);
-  const upToDate = await connect(60_000, heldBytes);
+  const clientMemory = createClientMemory({ perTenantBytes: 10 * MIB });
+  const behind = await connect(60_000, clientMemory);
+  const upToDate = await connect(60_000, clientMemory);
   upToDate.client.resume();
   stall(behind);
   // What waits for one reader counts for the tenant, until it is taken.
-  expect(heldBytes.isFull("default")).toBe(true);
+  expect(clientMemory.isFull("default")).toBe(true);
   expect(behind.writer.writeLive(frames(1, 10))).toBe(true);
   expect(behind.writer.writeLive(frames(1, 10))).toBe(false);
   expect(upToDate.writer.writeLive(frames(1, 10))).toBe(true);
   behind.raw.destroy();
-  await expect.poll(() => heldBytes.isFull("default")).toBe(false);
+  await expect.poll(() => clientMemory.isFull("default")).toBe(false);
 });

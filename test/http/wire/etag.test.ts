@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { type Precondition, readPrecondition } from "../../../src/http/wire/etag.ts";
-import { cpuCost } from "../../cpu-time.ts";
+import { type Precondition, parsePrecondition } from "../../../src/http/wire/etag.ts";
+import { cpuCost } from "../../support/cpu-time.ts";
 
-const read = (headers: Record<string, string>): Precondition => readPrecondition({ headers });
+const read = (headers: Record<string, string>): Precondition => parsePrecondition({ headers });
 
 test.each<[header: string, precondition: Precondition]>([
   ["*", "any"],

@@ -1,8 +1,8 @@
 import { type BridgeClient, type BridgeEvent, createBridgeClient } from "bridge-client";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createCommandAdapter } from "../../../adapters/command/index.ts";
-import { type Bridge, startBridge } from "../../http/start-bridge.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 let bridge: Bridge;
 let client: BridgeClient;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bridge, startBridge } from "../../http/start-bridge.ts";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 
 const repository = path.resolve(import.meta.dirname, "../../..");
 const typeRoots = [path.join(repository, "node_modules/@types")];

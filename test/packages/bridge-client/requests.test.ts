@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { BridgeClientError, createBridgeClient } from "bridge-client";
 import { expect, test, vi } from "vitest";
-import { outlasts } from "../../outlasts.ts";
+import { outlasts } from "../../support/outlasts.ts";
 import { frame, hangUp, json, problem, startScriptedServer, stream } from "./scripted-server.ts";
 
 const accepted = { taskId: "t", provider: "p", agentId: "a", state: "queued", createdAt: "2026-01-01T00:00:00.000Z" };

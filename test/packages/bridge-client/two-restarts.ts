@@ -4,9 +4,9 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { type BridgeEvent, createBridgeClient } from "bridge-client";
 import { expect } from "vitest";
-import { startBridgeProgram } from "../../bridge-program.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
-import { until } from "../../until.ts";
+import { startBridgeProgram } from "../../support/bridge-program.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { until } from "../../support/until.ts";
 
 /** What a follower needs, wherever it runs. */
 export interface Address {

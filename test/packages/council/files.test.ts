@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFil
 import path from "node:path";
 import { BRIDGE_OUTPUTS, fileTime, openArtifacts, readInput, readSettings, renderReport } from "bridge-council";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 describe("the input", () => {
   const whole = {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { createSpending, recordBridge } from "bridge-council";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { expert, inputOf } from "./hold-council.ts";
 import { createRolePlayer, say } from "./role-player.ts";
 

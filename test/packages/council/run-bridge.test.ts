@@ -1,4 +1,5 @@
-import { type CouncilInput, createSpending, createTurns, plannedRuns, readInput, runBridge, type Spending } from "bridge-council";
+import { createTurns } from "@hak2i/async-kit";
+import { type CouncilInput, createSpending, plannedRuns, readInput, runBridge, type Spending } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { createIds } from "../../../packages/council/src/ids.ts";
 import { createRolePlayer, type Script, say } from "./role-player.ts";
@@ -23,7 +24,12 @@ function inputOf(changes: object = {}): CouncilInput {
 async function run(
   script: Script,
   changes: object = {},
-  options: { remembers?: boolean; spending?: Spending; secondsLeft?: () => number; takeTurn?: ReturnType<typeof createTurns> } = {},
+  options: {
+    remembers?: boolean;
+    spending?: Spending;
+    secondsLeft?: () => number;
+    takeTurn?: Parameters<typeof runBridge>[0]["takeTurn"];
+  } = {},
 ) {
   const { remembers = false, spending = createSpending(100), secondsLeft = () => 3_600, takeTurn } = options;
   const player = createRolePlayer(script, { remembers });
@@ -351,23 +357,9 @@ test("roles that may change the project are asked one after the other", async ()
   const { player, report } = await run(
     { [security]: { outputs: [say("HIGH", "Tokens never expire")] } },
     { task_type: "implementation" },
-    { takeTurn: turns },
+    { takeTurn: (work) => turns.take("workspace", work) },
   );
   expect([player.mostAtOnce, report.status, player.requests.length]).toEqual([1, "COMPLETED", 8]);
-});
-
-test("a turn that fails does not stop the next one", async () => {
-  const takeTurn = createTurns();
-  const order: string[] = [];
-  const failed = takeTurn(async () => {
-    await new Promise(setImmediate);
-    order.push("first");
-    throw new Error("failed");
-  });
-  const next = takeTurn(async () => void order.push("second"));
-  await expect(failed).rejects.toThrow("failed");
-  await next;
-  expect(order).toEqual(["first", "second"]);
 });
 
 describe("answers that are none", () => {

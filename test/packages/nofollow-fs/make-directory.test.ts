@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:
 import path from "node:path";
 import { createFileInside, makeDirectoryInside, NotADirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** What can have the name of a directory. */
 const obstacles: readonly [string, (place: string, outside: string) => unknown][] = [

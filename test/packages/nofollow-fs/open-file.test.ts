@@ -6,7 +6,7 @@ import path from "node:path";
 import { type HeldDirectory, holdDirectory, openFileInside } from "@hak2i/nofollow-fs";
 import { expect, onTestFinished, test } from "vitest";
 import { walkFiles } from "../../../src/workspaces/walk-files.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** What can be read there; null when nothing can. */
 async function read(root: string, ...names: string[]): Promise<string | null> {

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectoryInside, removeInside, writeFileInside } from "@hak2i/nofollow-fs";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { startSwapper } from "./start-swapper.ts";
 
 const ROUNDS = 300;

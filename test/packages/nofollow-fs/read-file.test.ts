@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 async function makeWorkspace() {
   const root = await temporaryDirectory();

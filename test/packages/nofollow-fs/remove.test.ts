@@ -5,7 +5,7 @@ import path from "node:path";
 import { removeInside } from "@hak2i/nofollow-fs";
 import { expect, onTestFinished, test } from "vitest";
 import { createWorkspaces } from "../../../src/workspaces/workspace.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const NOBODY = 65_534;
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bridge, startBridge } from "../../http/start-bridge.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
-import { until } from "../../until.ts";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { until } from "../../support/until.ts";
 import { listTool, writeTool } from "../responder-bridge/tools.ts";
 import { startRb } from "./start-rb.ts";
 

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promis
 import path from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const repository = path.resolve(import.meta.dirname, "../../..");
 

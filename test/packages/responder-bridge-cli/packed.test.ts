@@ -8,7 +8,7 @@ import { flowmarkProgram, installProgram } from "../responder-bridge/tools.ts";
 import { document } from "./start-rb.ts";
 
 const repository = path.resolve(import.meta.dirname, "../../..");
-const workspaces = ["bridge-client", "nofollow-fs", "responder-bridge", "responder-bridge-openai", "responder-bridge-cli"];
+const workspaces = ["bridge-client", "async-kit", "nofollow-fs", "responder-bridge", "responder-bridge-openai", "responder-bridge-cli"];
 
 /** A project outside of this repository that has installed the packed packages. */
 let project: string;
@@ -43,9 +43,10 @@ async function dependenciesOf(names: readonly string[]): Promise<string[]> {
 }
 
 test.each([
+  ["@hak2i/async-kit", []],
   ["@hak2i/nofollow-fs", []],
-  ["@hak2i/responder-bridge", ["@hak2i/nofollow-fs", "execa"]],
-  ["@hak2i/responder-bridge-openai", ["@hak2i/responder-bridge", "undici"]],
+  ["@hak2i/responder-bridge", ["@hak2i/async-kit", "@hak2i/nofollow-fs", "execa"]],
+  ["@hak2i/responder-bridge-openai", ["@hak2i/async-kit", "@hak2i/responder-bridge", "undici"]],
   ["@hak2i/responder-bridge-cli", ["@hak2i/responder-bridge", "@hak2i/responder-bridge-openai", "bridge-client", "commander", "execa"]],
 ])("%s holds JavaScript with types, a licence and its page, and asks for little", async (name, dependencies) => {
   const installed = path.join(project, "node_modules", name);

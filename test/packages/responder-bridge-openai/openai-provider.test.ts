@@ -3,8 +3,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { FIX_INSTRUCTION, type GenerateRequest } from "@hak2i/responder-bridge";
 import { createOpenAiProvider, OpenAiError, type OpenAiProviderOptions } from "@hak2i/responder-bridge-openai";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { outlasts } from "../../outlasts.ts";
 import { createModelServer } from "../../runtimes/model-server/server.ts";
+import { outlasts } from "../../support/outlasts.ts";
 import { type Answer, hangUp, json, startScriptedServer } from "../bridge-client/scripted-server.ts";
 
 const request: GenerateRequest = {

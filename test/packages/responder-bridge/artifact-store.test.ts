@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/prom
 import path from "node:path";
 import { createArtifactStore } from "@hak2i/responder-bridge";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const unwritable = { name: "ResponderError", code: "artifacts_unwritable" };
 

@@ -3,8 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type CommandToolOptions, createCommandTool, exitCodeVerdict } from "@hak2i/responder-bridge";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
-import { until } from "../../until.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { until } from "../../support/until.ts";
 import { listTool, writeTool } from "./tools.ts";
 
 /** A tool that says with what it was called, and does what the script says. */

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createFlowmarkTool, flowmarkTopics } from "@hak2i/responder-bridge";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { flowmarkProgram, writeTool } from "./tools.ts";
 
 async function flowmark(program = flowmarkProgram(["one", "two"])) {

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createArtifactStore, createMaterialsLoader } from "@hak2i/responder-bridge";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { startSwapper } from "../nofollow-fs/start-swapper.ts";
 
 const ROUNDS = 200;

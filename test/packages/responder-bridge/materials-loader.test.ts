@@ -3,7 +3,7 @@ import path from "node:path";
 import { createMaterialsLoader, type MaterialsLoaderOptions } from "@hak2i/responder-bridge";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** A directory with these files. */
 async function filled(files: Record<string, string | Buffer>): Promise<string> {

@@ -14,7 +14,7 @@ import {
   type ToolAdapter,
 } from "@hak2i/responder-bridge";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { listTool, writeTool } from "./tools.ts";
 
 type Answer = string | Error | ((request: GenerateRequest) => Promise<string>);

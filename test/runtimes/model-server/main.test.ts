@@ -3,7 +3,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { execa } from "execa";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import type { Step } from "./scenarios.ts";
 import { ask, wireClients } from "./wire-clients.ts";
 

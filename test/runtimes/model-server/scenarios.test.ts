@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { anyCharacter } from "../../any-character.ts";
+import { anyCharacter } from "../../support/any-character.ts";
 import { type Conversation, cutText, type Turn } from "./conversation.ts";
 import { chooseStep, findMarker, type Step, stepSchema } from "./scenarios.ts";
 

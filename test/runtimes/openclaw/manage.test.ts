@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOpenClawAdapter } from "../../../adapters/openclaw/index.ts";
 import { promptOpening } from "../../../adapters/shared/agent-program/prompt.ts";
-import { type Answer, type Bridge, type Call, expectProblem, startBridge, until } from "../../http/start-bridge.ts";
+import { type Answer, type Bridge, type Call, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { askUntil } from "../../support/until.ts";
 import { createModelServer, type ModelServer } from "../model-server/server.ts";
 import { gatewayModel, type RealGateway, startGateway } from "./start-gateway.ts";
 
@@ -23,7 +24,7 @@ async function bridgeOn(environment: Record<string, string>): Promise<Bridge> {
 }
 
 const untilThere = (bridge: Bridge) =>
-  until(
+  askUntil(
     () => bridge.call("GET", "/api/v2/gateway/openclaw"),
     ({ status }) => status === 200,
   );
@@ -55,7 +56,7 @@ const make = async (id: string, fields: object = {}): Promise<Answer> => {
 /** Dispatches to an agent of the gateway; the task is in the state when it resolves. */
 async function dispatch(agentId: string, message: string, state: string): Promise<string> {
   const { body } = await near.dispatch({ provider: "openclaw", agentId, message });
-  const task = await until(
+  const task = await askUntil(
     () => near.call("GET", `/api/v2/tasks/${body.taskId}`),
     ({ body: { state: now } }) => [state, "failed", "completed"].includes(now),
   );
@@ -120,7 +121,7 @@ describe("agents", () => {
   it("are not deleted while they work", async () => {
     await make("busy");
     const taskId = await dispatch("busy", `Wait. ${model.scenario([{ hang: true, say: "I begin." }])}`, "running");
-    await until(
+    await askUntil(
       async () => model.requests.length,
       () => JSON.stringify(model.requests.at(-1)).includes("Wait."),
     );
@@ -129,7 +130,7 @@ describe("agents", () => {
     expect(refusal.body.detail).toMatch(/Cancel its tasks/);
     expect((await ask("GET", "/agents/busy")).status).toBe(200);
     await near.call("POST", `/api/v2/tasks/${taskId}/cancel`);
-    await until(
+    await askUntil(
       () => near.call("GET", `/api/v2/tasks/${taskId}`),
       ({ body }) => body.state === "cancelled",
     );

@@ -27,8 +27,7 @@ const exceptions: readonly ShellException[] = [
     runtime: "opencode",
     connections: ["cli"],
     template: "touch OUT/D",
-    reason:
-      "OpenCode asks before it runs a command that names a path outside of the workspace. Over `cli`, Bridge cannot answer, so the command is refused.",
+    reason: "OpenCode asks about paths outside the workspace. Over `cli`, Bridge cannot answer, so the command is refused.",
   },
 ];
 

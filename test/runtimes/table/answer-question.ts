@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { until } from "../../until.ts";
+import { until } from "../../support/until.ts";
 import type { CellBench, ToldTask } from "./cell-bench.ts";
 
 /** A real program has to start and ask the model first. */

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { startPageCheck } from "../../../src/store/sqlite/check-pages.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
-import { until } from "../../until.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { until } from "../../support/until.ts";
 
 function hasArgument(pid: string, argument: string): boolean {
   try {

@@ -4,7 +4,7 @@ import { StartError } from "../../../src/errors.ts";
 import { openStore } from "../../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newFinish, newTask } from "../../conformance/store.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { damageMiddle, fillDatabase } from "./damaged-file.ts";
 
 /** More than SQLite's page cache of 16 MB. */

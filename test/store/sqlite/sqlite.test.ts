@@ -8,7 +8,7 @@ import { openStore } from "../../../src/store/sqlite/open-store.ts";
 import { callbackStates, type TaskFilter } from "../../../src/store/store.ts";
 import { type Task, taskStates } from "../../../src/task.ts";
 import { newFinish, newTask, storeConformance } from "../../conformance/store.ts";
-import { temporaryDirectory } from "../../temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 storeConformance("sqlite", {
   async open(clock) {

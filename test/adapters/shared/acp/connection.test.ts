@@ -238,7 +238,7 @@ test.each<[does: string, steps: Record<string, unknown>[], expected: object]>([
 ])("6 permissions: an agent that %s while it waits, waits no longer, whatever is answered then", async (_, steps, expected) => {
   const { task, say } = await openAsking(1, ...steps);
   expect(await task.result).toMatchObject(expected);
-  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not say how this ended."]);
+  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not report how this call ended."]);
   say("1", "approve");
   await new Promise(setImmediate);
 });
@@ -277,9 +277,9 @@ test("8 noise: a line without an end is cut off", async () => {
 test.each<[reason: string, expected: object]>([
   ["end_turn", { status: "ok", output: "I say." }],
   ["max_turn_requests", { status: "error", errorCode: "max_turns" }],
-  ["max_tokens", { status: "error", errorCode: "model_error", error: expect.stringContaining("cut short") }],
+  ["max_tokens", { status: "error", errorCode: "model_error", error: expect.stringContaining("its answer is incomplete") }],
   ["refusal", { status: "error", errorCode: "model_error", error: "The model refused the task. I say." }],
-  ["cancelled", { status: "error", errorCode: "adapter_error", error: "The agent cancelled the task by itself." }],
+  ["cancelled", { status: "error", errorCode: "adapter_error", error: "The agent canceled the task." }],
   ["tired", { status: "error", errorCode: "adapter_error", error: expect.stringContaining("tired") }],
 ])("9 ends: %s", async (stopReason, expected) => {
   const { result } = await run({ steps: [note("I say."), { end: { stopReason } }] });
@@ -311,12 +311,16 @@ test("9 errors: a turn that ends well and has failed all the same", async () => 
 test("9 errors: a task that is given up because of a rejected call says so", async () => {
   const ask = { toolCall: { toolCallId: "1", title: "rm a" }, options: [] };
   const { result } = await run({ steps: [{ ask }, { end: { stopReason: "cancelled" } }] }, { profile: "inspect" });
-  expect(result).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(/cancelled .* profile is inspect/) });
+  expect(result).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(/canceled .* profile is inspect/) });
 });
 
 test("9 errors: an agent that dies tells why with the end of its stderr", async () => {
   const { result } = await run({ steps: [{ say: "Half" }, { exit: { code: 3, stderr: "out of luck\n" } }] });
-  expect(result).toMatchObject({ status: "error", errorCode: "runtime_crashed", error: "The program exited with code 3. out of luck" });
+  expect(result).toMatchObject({
+    status: "error",
+    errorCode: "runtime_crashed",
+    error: "The program node exited with code 3. out of luck",
+  });
   expect(result).not.toHaveProperty("output");
 });
 
@@ -341,7 +345,7 @@ test("10 resume: a connection that cannot does not take the task", async () => {
   expect(result).toMatchObject({
     status: "error",
     errorCode: "adapter_error",
-    error: expect.stringMatching(/acp: .* without a resume token/),
+    error: expect.stringMatching(/acp: .* Omit `resumeToken`\./),
   });
 });
 
@@ -388,7 +392,7 @@ test("the preflight says of a program that it is no agent, in the program's own 
     const { adapter } = await open({ find: () => ({ argv: [program] }) });
     expect(await adapter.checkHealth()).toMatchObject({
       status: "offline",
-      detail: expect.stringMatching(/does not speak .* unknown option --acp/),
+      detail: expect.stringMatching(/does not support .* unknown option --acp/),
     });
   } finally {
     rmSync(directory, { recursive: true, force: true });

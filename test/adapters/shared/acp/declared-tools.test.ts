@@ -5,7 +5,7 @@ import type { AdapterEvent, ExecutionRequest } from "#contract";
 import { toolName as acpToolName } from "../../../../adapters/acp-agent/tool-name.ts";
 import type { AcpProfile } from "../../../../adapters/shared/acp/acp-profile.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { answers, createScriptedAdapter, received, type Script, scripted, scriptedProfile } from "./scripted-acp.ts";
 
 const tools = [{ name: "ask_user", description: "Asks the user.", inputSchema: { type: "object" } }];

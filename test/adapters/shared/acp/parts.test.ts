@@ -14,7 +14,7 @@ const reject = { optionId: "reject", name: "Reject", kind: "reject_once" } as co
 const rejectAlways = { optionId: "never", name: "Never", kind: "reject_always" } as const;
 
 const no = { allow: false, reason: "not today" } as const;
-const impossible = { allow: false, reason: expect.stringContaining("no way to allow this call alone") } as const;
+const impossible = { allow: false, reason: expect.stringContaining("no option to allow only this call") } as const;
 
 test.each([
   [{ allow: true }, [always, once, reject], "allow", { allow: true }],
@@ -51,8 +51,8 @@ test("MCP servers are written as the protocol wants them", () => {
 });
 
 test("an MCP transport that the agent does not have is named", () => {
-  expect(() => mcpServersFor([sse], { http: true })).toThrow(/"web".* sse /);
-  expect(() => mcpServersFor([http], undefined)).toThrow(/"web".* http /);
+  expect(() => mcpServersFor([sse], { http: true })).toThrow(/"web".* "sse" /);
+  expect(() => mcpServersFor([http], undefined)).toThrow(/"web".* "http" /);
 });
 
 test.each<[code: number, message: string, data: unknown, start: TaskErrorCode, prompt: TaskErrorCode]>([
@@ -92,7 +92,7 @@ test("an agent that does not answer initialize is given up", async () => {
 
 test("an agent of another version of the protocol is told to be one", async () => {
   await expect(initialize(answering(Promise.resolve({ protocolVersion: 2 })), 1_000)).rejects.toThrow(
-    /speaks version 2 .* Bridge version 1/,
+    /uses version 2 .* Bridge requires version 1/,
   );
 });
 

@@ -3,10 +3,10 @@ import { homedir } from "node:os";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
-import type { Ending, ProgramConnection, ProgramTask } from "../../../../adapters/shared/agent-program/agent-program.ts";
+import type { ConnectionResult, ProgramConnection, ProgramTask } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
 
 async function openAdapter(connections: ProgramConnection[], config: Partial<AdapterConfig> = {}) {
@@ -31,12 +31,12 @@ async function openAdapter(connections: ProgramConnection[], config: Partial<Ada
 }
 
 /** A connection that does in a task what the test says. */
-const doing = (execute: (task: ProgramTask) => Promise<Ending>, changes: Parameters<typeof scriptedConnection>[0] = {}) =>
+const doing = (execute: (task: ProgramTask) => Promise<ConnectionResult>, changes: Parameters<typeof scriptedConnection>[0] = {}) =>
   scriptedConnection({ ...changes, execute });
 
 describe("the connection of a task", () => {
   test("is the first that can carry it", async () => {
-    const first = scriptedConnection({ name: "acp", obstacleTo: ({ resumeToken }) => (resumeToken === undefined ? null : "no") });
+    const first = scriptedConnection({ name: "acp", unsupportedReason: ({ resumeToken }) => (resumeToken === undefined ? null : "no") });
     const { adapter, initialize, request } = await openAdapter([first, scriptedConnection()]);
     await initialize();
     const speak = { metadata: { does: "echo-message" } };
@@ -45,7 +45,7 @@ describe("the connection of a task", () => {
   });
 
   test("where none can, the task is refused and the reason told", async () => {
-    const { adapter, initialize, request } = await openAdapter([scriptedConnection({ obstacleTo: () => "it is too small." })]);
+    const { adapter, initialize, request } = await openAdapter([scriptedConnection({ unsupportedReason: () => "it is too small." })]);
     await initialize();
     expect(await adapter.execute(request())).toMatchObject({
       status: "error",
@@ -55,11 +55,11 @@ describe("the connection of a task", () => {
   });
 
   test("is one that can ask, where the task wants to be asked; one that inspects is not", async () => {
-    const deaf = scriptedConnection({ obstacleTo: () => null });
+    const deaf = scriptedConnection({ unsupportedReason: () => null });
     const asking = scriptedConnection({
       name: "acp",
       capabilities: { approvals: true },
-      obstacleTo: ({ resumeToken }) => (resumeToken === undefined ? null : "it cannot resume."),
+      unsupportedReason: ({ resumeToken }) => (resumeToken === undefined ? null : "it cannot resume."),
     });
     const { adapter, initialize, request } = await openAdapter([deaf, asking]);
     await initialize();
@@ -70,7 +70,9 @@ describe("the connection of a task", () => {
     expect(await run({ profile: "inspect", resumeToken: "s" })).toMatchObject({ status: "ok", connection: "cli" });
     expect(await run({ resumeToken: "s" })).toMatchObject({
       errorCode: "adapter_error",
-      error: expect.stringMatching(/cli: it cannot ask .* dispatch with approvals "deny" or "allow"\. acp: it cannot resume\./),
+      error: expect.stringMatching(
+        /cli: this connection does not support approvals\. Set `approvals` to "deny" or "allow"\. acp: it cannot resume\./,
+      ),
     });
   });
 
@@ -92,16 +94,16 @@ describe("the connection of a task", () => {
 });
 
 describe("the output of a task", () => {
-  const say = (text: string, ending: Ending) =>
-    doing(async ({ story }) => {
-      story.say(text);
+  const say = (text: string, ending: ConnectionResult) =>
+    doing(async ({ timeline }) => {
+      timeline.appendText(text);
       return ending;
     });
   const cancelled = { status: "error", errorCode: "cancelled", error: "Stopped." } as const;
   const unfit = { status: "error", errorCode: "output_invalid", error: "No object." } as const;
   const failed = { status: "error", errorCode: "model_error", error: "No such model." } as const;
 
-  test.each<[string, string, Ending, string | undefined]>([
+  test.each<[string, string, ConnectionResult, string | undefined]>([
     ["what was said", "Said.", { status: "ok" }, "Said."],
     ["the runtime's own output before what was said", "Said.", { status: "ok", output: "Own." }, "Own."],
     ["what there is of it where somebody stopped the task", "Half.", cancelled, "Half."],
@@ -117,12 +119,12 @@ describe("the output of a task", () => {
 });
 
 describe("the conversation of a task", () => {
-  const steps = async ({ story }: ProgramTask): Promise<Ending> => {
-    story.say("I look.");
-    story.invokeTool("1", "shell", { command: "ls" });
-    story.completeTool("1", "a.md", false);
-    story.say("Nearly done.");
-    story.say("One file.");
+  const steps = async ({ timeline }: ProgramTask): Promise<ConnectionResult> => {
+    timeline.appendText("I look.");
+    timeline.startTool("1", "shell", { command: "ls" });
+    timeline.finishTool("1", "a.md", false);
+    timeline.appendText("Nearly done.");
+    timeline.appendText("One file.");
     return { status: "ok", output: "One file." };
   };
 
@@ -149,8 +151,8 @@ describe("the conversation of a task", () => {
 });
 
 test("a runtime that says more than a result may hold is stopped", async () => {
-  const talkative = doing(async ({ story, signal }) => {
-    while (!signal.aborted) story.say("x".repeat(1024 ** 2));
+  const talkative = doing(async ({ timeline, signal }) => {
+    while (!signal.aborted) timeline.appendText("x".repeat(1024 ** 2));
     return { status: "error", errorCode: "cancelled", error: "Stopped.", resumeToken: "s" };
   });
   const { adapter, initialize, request } = await openAdapter([talkative]);
@@ -166,8 +168,8 @@ test("a runtime that says more than a result may hold is stopped", async () => {
 });
 
 test("tools that a task left open are closed before its result, also when the connection has a bug", async () => {
-  const buggy = doing(async ({ story }) => {
-    story.invokeTool("1", "shell", {});
+  const buggy = doing(async ({ timeline }) => {
+    timeline.startTool("1", "shell", {});
     throw new Error("a bug");
   });
   const { adapter, events, initialize, request } = await openAdapter([buggy]);
@@ -195,8 +197,8 @@ test("where nothing was said, the connection decides whether that is an answer",
 test("an event that comes after the end of its task is not told", async () => {
   const late: (() => void)[] = [];
   const { adapter, events, initialize, request } = await openAdapter([
-    doing(async ({ story }) => {
-      late.push(() => story.say("late"));
+    doing(async ({ timeline }) => {
+      late.push(() => timeline.appendText("late"));
       return { status: "ok" };
     }),
   ]);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { findUnusedPrograms } from "../../../../adapters/index.ts";
 import { findInstalledPrograms } from "../../../../adapters/shared/agent-program/find-installed-programs.ts";
 import { processesOf } from "../../../conformance/adapter-bench.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const names = ["one", "two", "three", "four"];
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { AdapterEvent, ExecutionRequest } from "#contract";
-import type { EmptyAnswers, Ending } from "../../../../adapters/shared/agent-program/agent-program.ts";
+import type { ConnectionResult, EmptyAnswers } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { finishAnswer } from "../../../../adapters/shared/agent-program/finish-answer.ts";
-import { createTaskStory, type TaskStory } from "../../../../adapters/shared/agent-program/task-story.ts";
+import { createTaskTimeline, type TaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
 
 interface Given {
-  ending?: Ending;
-  tell?(story: TaskStory): void;
+  ending?: ConnectionResult;
+  tell?(timeline: TaskTimeline): void;
   emptyAnswers?: EmptyAnswers;
   outputStrategy?: ExecutionRequest["outputStrategy"];
   maxBytes?: number;
@@ -14,24 +14,27 @@ interface Given {
 
 function finish({ ending = { status: "ok" }, tell = () => {}, emptyAnswers, outputStrategy = { type: "stream" }, maxBytes }: Given) {
   const events: AdapterEvent[] = [];
-  const story = createTaskStory("t", (event) => events.push(event), { streaming: true, ...(maxBytes !== undefined && { maxBytes }) });
-  tell(story);
-  const result = finishAnswer(ending, { request: { outputStrategy }, story, emptyAnswers });
+  const timeline = createTaskTimeline("t", (event) => events.push(event), { streaming: true, ...(maxBytes !== undefined && { maxBytes }) });
+  tell(timeline);
+  const result = finishAnswer(ending, { request: { outputStrategy }, timeline, emptyAnswers });
   return { result, events };
 }
 
-const useTool = (story: TaskStory): void => {
-  story.invokeTool("1", "shell", {});
-  story.completeTool("1", "done", false);
+const useTool = (timeline: TaskTimeline): void => {
+  timeline.startTool("1", "shell", {});
+  timeline.finishTool("1", "done", false);
 };
 const isFailure = { status: "error", errorCode: "model_error", error: expect.stringContaining("without an answer") };
 
 test("what the runtime said is the output", () => {
-  expect(finish({ tell: (story) => story.say("Hello.") }).result).toEqual({ status: "ok", output: "Hello." });
+  expect(finish({ tell: (timeline) => timeline.appendText("Hello.") }).result).toEqual({ status: "ok", output: "Hello." });
 });
 
 test("the output that the runtime reports replaces what it streamed, and the deltas add up to it", () => {
-  const { result, events } = finish({ ending: { status: "ok", output: "Whole." }, tell: (story) => story.say("Half aWhole.") });
+  const { result, events } = finish({
+    ending: { status: "ok", output: "Whole." },
+    tell: (timeline) => timeline.appendText("Half aWhole."),
+  });
   expect(result).toEqual({ status: "ok", output: "Whole." });
   expect(events).toEqual([
     { type: "assistant.text", taskId: "t", data: { content: "Half aWhole." } },
@@ -41,14 +44,14 @@ test("the output that the runtime reports replaces what it streamed, and the del
 });
 
 test.each<[string, Given]>([
-  ["that was streamed", { tell: (story) => story.say("0123456789") }],
+  ["that was streamed", { tell: (timeline) => timeline.appendText("0123456789") }],
   ["that the runtime reports at its end", { ending: { status: "ok", output: "0123456789" } }],
 ])("an answer %s and exceeds the limit of text fails the task", (_, given) => {
   expect(finish({ ...given, maxBytes: 5 }).result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
 test("an error is not its own output, but a cancelled task keeps what there is of its answer", () => {
-  const tell = (story: TaskStory): void => story.say("I be");
+  const tell = (timeline: TaskTimeline): void => timeline.appendText("I be");
   expect(finish({ ending: { status: "error", errorCode: "model_error" }, tell }).result).not.toHaveProperty("output");
   expect(finish({ ending: { status: "error", errorCode: "cancelled" }, tell }).result).toMatchObject({ output: "I be" });
 });
@@ -69,8 +72,8 @@ test.each<[EmptyAnswers | undefined, string, Given["tell"], Given["outputStrateg
 });
 
 test("blanks alone are no answer, and a failure keeps what is known of the task", () => {
-  const ending: Ending = { status: "ok", model: "m", resumeToken: "r" };
-  const { result } = finish({ ending, tell: (story) => story.say(" \n"), emptyAnswers: "never" });
+  const ending: ConnectionResult = { status: "ok", model: "m", resumeToken: "r" };
+  const { result } = finish({ ending, tell: (timeline) => timeline.appendText(" \n"), emptyAnswers: "never" });
   expect(result).toMatchObject({ ...isFailure, model: "m", resumeToken: "r" });
   expect(result).not.toHaveProperty("output");
 });

@@ -8,7 +8,7 @@ import { probeProgram, probeVersion } from "../../../../adapters/shared/agent-pr
 import { findProgram } from "../../../../adapters/shared/process/find-program.ts";
 import { processesOf } from "../../../conformance/adapter-bench.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
 
 /** A connection to a program of this name on the PATH, which is asked for its version. */
@@ -76,13 +76,12 @@ describe("a preflight", () => {
         {
           step: "multi-agent capability",
           ok: true,
-          detail: "One agent in each task. Councils do not use it: each role of a council is a task of its own.",
+          detail: "One agent in each task. Councils do not use it: each role of a council runs as a separate task.",
         },
         {
           step: "timeout",
           ok: true,
-          detail:
-            "Estimate for one answer in a council: 270 s for a scope of 10 files at intensity standard. The multiplier of this runtime is 1.5.",
+          detail: "Estimated time limits are multiplied by 1.5 for this runtime.",
         },
       ],
     });
@@ -99,8 +98,8 @@ describe("a preflight", () => {
   });
 
   test.each([
-    ["exits with an error", 'echo "cannot find libx" >&2; exit 3', /--version does not tell a version: cannot find libx/],
-    ["tells no version", "echo hello", /--version does not tell a version: hello/],
+    ["exits with an error", 'echo "cannot find libx" >&2; exit 3', /--version prints no version: cannot find libx/],
+    ["tells no version", "echo hello", /--version prints no version: hello/],
     ["is no program", "\u0000\u0001", /one/],
   ])("a program that %s is known not to work, and the next connection is used", async (_name, script, reason) => {
     const { adapter, initialize, install, request } = await openAdapter([connectionTo("one", { name: "acp" }), scriptedConnection()]);
@@ -126,7 +125,7 @@ describe("a preflight", () => {
     };
     expect(await check()).toMatchObject({
       status: "offline",
-      detail: "cli: It is still starting: it has not answered within 10 s. Bridge looks again.",
+      detail: "cli: The program is still starting: no answer within 10 s. Bridge checks again.",
     });
     expect(await check()).toMatchObject({ status: "offline" });
     started.resolve({ version: "1.2.3", detail: "It has started." });
@@ -151,11 +150,11 @@ describe("a preflight", () => {
     const health = await adapter.checkHealth();
     expect(health).toMatchObject({ status: "offline", connection: null, version: null });
     expect(health.preflight.map(({ step }) => step)).toEqual(["primary connection", "secondary connection"]);
-    expect(health.detail).toMatch(/one is not on the PATH: install it\..* cli: .*two --version does not tell a version/);
+    expect(health.detail).toMatch(/one is not on the PATH: install it\..* cli: .*two --version prints no version/);
     expect(await adapter.execute(request)).toMatchObject({
       status: "error",
       errorCode: "adapter_offline",
-      error: expect.stringMatching(/acp: one is not on the PATH: install it\. cli: .*--version does not tell/),
+      error: expect.stringMatching(/acp: one is not on the PATH: install it\. cli: .*--version prints no version/),
     });
   });
 
@@ -172,7 +171,11 @@ describe("a preflight", () => {
   test("a connection that the runtime does not have is told", async () => {
     const { adapter, initialize } = await openAdapter([connectionTo("one")], {}, { connection: "http-api" });
     await initialize();
-    expect(await adapter.checkHealth()).toMatchObject({ status: "offline", detail: "scripted has no connection http-api.", preflight: [] });
+    expect(await adapter.checkHealth()).toMatchObject({
+      status: "offline",
+      detail: 'The scripted adapter has no connection "http-api".',
+      preflight: [],
+    });
   });
 
   test("without credentials the adapter is degraded, with the sentence, and runs tasks", async () => {
@@ -282,9 +285,9 @@ describe("time", () => {
     expect(await Promise.race([health, "still waiting"])).toMatchObject({
       status: "degraded",
       connection: "cli",
-      detail: expect.stringMatching(/no answer within 4 s/),
+      detail: expect.stringMatching(/No answer within 4 s/),
       preflight: [
-        { ok: false, detail: "acp: It is still starting: it has not answered within 10 s. Bridge looks again." },
+        { ok: false, detail: "acp: The program is still starting: no answer within 10 s. Bridge checks again." },
         { ok: true },
         { ok: false },
         { ok: true },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
-import { programSettingsSchema } from "../../../../adapters/shared/agent-program/program-settings.ts";
+import { programSettingsSchema } from "../../../../adapters/shared/agent-program/settings.ts";
 
 const settings = (env: string[] = []) => programSettingsSchema.parse({ env });
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { promptOf, promptOpening } from "../../../../adapters/shared/agent-program/prompt.ts";
-import { anyCharacter } from "../../../any-character.ts";
+import { anyCharacter } from "../../../support/any-character.ts";
 
 const anyText = fc.string({ unit: anyCharacter });
 

@@ -2,21 +2,21 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import type { AdapterEvent } from "#contract";
-import type { Ending } from "../../../../adapters/shared/agent-program/agent-program.ts";
+import type { ConnectionResult } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
 import { type ProgramCall, runProgram, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
 import { createSessionTotals } from "../../../../adapters/shared/agent-program/session-totals.ts";
-import { createTaskStory } from "../../../../adapters/shared/agent-program/task-story.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { programContext } from "./scripted-program.ts";
 
 /** The lines of the programs here are steps as they stand. */
 const steps = (...lines: (Step | string)[]): string =>
   `cat <<'END'\n${lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n")}\nEND\n`;
-const ok: Step = { kind: "ended", ending: { status: "ok" } };
+const ok: Step = { kind: "ended", outcome: { status: "ok" } };
 
 interface Outcome {
-  ending: Ending;
+  ending: ConnectionResult;
   events: AdapterEvent[];
   answer: string;
   orphansKilled: number;
@@ -36,7 +36,7 @@ async function run(script: string, changes: Partial<ProgramCall> & { cancelAt?: 
     events.push(event);
     if (changes.cancelAt?.(event)) controller.abort();
   };
-  const story = createTaskStory("t", emit, { streaming: true });
+  const timeline = createTaskTimeline("t", emit, { streaming: true });
   const context = programContext(root, { onOrphansKilled: (count) => (orphansKilled += count) });
   context.logger.debug = (fields) => void debugged.push(fields);
   const request = {
@@ -50,7 +50,7 @@ async function run(script: string, changes: Partial<ProgramCall> & { cancelAt?: 
     directories,
   };
   const ending = await runProgram(
-    { request, context, story, signal: controller.signal, totals: createSessionTotals(root) },
+    { request, context, timeline, signal: controller.signal, totals: createSessionTotals(root) },
     {
       argv: ["/bin/sh", "-c", script],
       env: programEnvironment(context, []),
@@ -59,21 +59,21 @@ async function run(script: string, changes: Partial<ProgramCall> & { cancelAt?: 
       ...changes,
     },
   );
-  story.close();
-  return { ending, events, answer: story.answer, orphansKilled, debugged };
+  timeline.close();
+  return { ending, events, answer: timeline.answer, orphansKilled, debugged };
 }
 
-test("tells the story, and ends as the program said", async () => {
+test("tells the timeline, and ends as the program said", async () => {
   const { ending, events, answer } = await run(
     steps(
-      { kind: "known", facts: { model: "m-1", resumeToken: "s1" } },
+      { kind: "facts", facts: { model: "m-1", resumeToken: "s1" } },
       { kind: "text", text: "Let me see." },
       { kind: "tool.invoked", toolCallId: "1", toolName: "read", input: { path: "a" } },
       { kind: "progress", data: { retry: 1 } },
       { kind: "tool.completed", toolCallId: "1", output: "text", isError: false },
       { kind: "text", text: "It says " },
       { kind: "text", text: "text." },
-      { kind: "known", facts: { model: "m-2", usage: { inputTokens: 5, outputTokens: 2 } } },
+      { kind: "facts", facts: { model: "m-2", usage: { inputTokens: 5, outputTokens: 2 } } },
       ok,
     ),
   );
@@ -101,7 +101,7 @@ test("the program reads its input, and nothing of Bridge's environment", async (
 
 test("the program's own word decides, whatever the exit code", async () => {
   expect((await run(`${steps(ok)} exit 7`)).ending).toEqual({ status: "ok" });
-  const failed: Step = { kind: "ended", ending: { status: "error", errorCode: "rate_limited", error: "Later." } };
+  const failed: Step = { kind: "ended", outcome: { status: "error", errorCode: "rate_limited", error: "Later." } };
   expect((await run(`${steps(failed, ok)} exit 0`)).ending).toEqual({ status: "error", errorCode: "rate_limited", error: "Later." });
 });
 
@@ -109,21 +109,21 @@ test("exit 0 without a word is no success", async () => {
   expect((await run(steps({ kind: "text", text: "half" }))).ending).toMatchObject({
     status: "error",
     errorCode: "runtime_crashed",
-    error: "The program exited with code 0.",
+    error: "The program sh exited with code 0.",
   });
 });
 
 test("a crash keeps what was known, the open tool is closed, and the reason is told", async () => {
   const { ending, events } = await run(
     `${steps(
-      { kind: "known", facts: { resumeToken: "s1" } },
+      { kind: "facts", facts: { resumeToken: "s1" } },
       { kind: "tool.invoked", toolCallId: "1", toolName: "shell", input: {} },
     )} echo "out of memory" >&2; kill -9 $$`,
   );
   expect(ending).toEqual({
     status: "error",
     errorCode: "runtime_crashed",
-    error: "The program was ended by SIGKILL. out of memory",
+    error: "The program sh was killed by SIGKILL. out of memory",
     resumeToken: "s1",
   });
   expect(events.at(-1)).toMatchObject({ type: "tool.completed", data: { toolCallId: "1", isError: true } });

@@ -3,14 +3,14 @@ import path from "node:path";
 import type { GatewayCapabilities } from "#contract";
 import type {
   AgentProgram,
-  Ending,
+  ConnectionResult,
   ProgramConnection,
   ProgramContext,
   ProgramTask,
 } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
-import { programSettingsSchema } from "../../../../adapters/shared/agent-program/program-settings.ts";
 import { runProgram, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
+import { programSettingsSchema } from "../../../../adapters/shared/agent-program/settings.ts";
 
 const agent = path.join(import.meta.dirname, "../../../fixtures/programs/scripted-agent.js");
 
@@ -56,7 +56,7 @@ export function programContext(dataDir: string, changes: Partial<ProgramContext>
   };
 }
 
-function runScripted(task: ProgramTask, argv: readonly string[]): Promise<Ending> {
+function runScripted(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   return runProgram(task, { argv, env: programEnvironment(task.context, []), input: JSON.stringify(task.request), read: readScripted });
 }
 
@@ -66,8 +66,8 @@ function readScripted({ type, ...fields }: Record<string, unknown>): readonly St
   if (type !== "result") return [{ kind: type, ...fields } as Step];
   const { status = "ok", errorCode, error, ...facts } = fields;
   return [
-    { kind: "known", facts },
-    { kind: "ended", ending: { status, ...(errorCode !== undefined && { errorCode, error }) } as Ending },
+    { kind: "facts", facts },
+    { kind: "ended", outcome: { status, ...(errorCode !== undefined && { errorCode, error }) } as ConnectionResult },
   ];
 }
 

@@ -1,8 +1,8 @@
 import { mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { createSessionTotals, forgetOldTotals } from "../../../../adapters/shared/agent-program/session-totals.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { createSessionTotals, removeOldTotals } from "../../../../adapters/shared/agent-program/session-totals.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const day = 24 * 3600 * 1000;
 const total = (inputTokens: number) => ({ usage: { inputTokens, outputTokens: 1 }, costUsd: inputTokens / 100 });
@@ -81,7 +81,7 @@ describe("forgetting", () => {
     await totals.write("/home", "recent", total(2));
     const now = Date.now();
     for (const name of [old, "draft.json.1"]) await utimes(path.join(directory, name), new Date(now - 31 * day), new Date(now - 31 * day));
-    await forgetOldTotals(directory, now);
+    await removeOldTotals(directory, now);
     expect(await totals.read("/home", "old")).toBeNull();
     expect(await totals.read("/home", "recent")).toEqual(total(2));
     expect(await readdir(directory)).toHaveLength(1);
@@ -90,17 +90,17 @@ describe("forgetting", () => {
   test("a session that goes on is kept from its last task on", async () => {
     const { totals, directory } = await openTotals();
     await totals.write("/home", "s", total(1));
-    await forgetOldTotals(directory, Date.now() + 29 * day);
+    await removeOldTotals(directory, Date.now() + 29 * day);
     expect(await totals.read("/home", "s")).toEqual(total(1));
-    await forgetOldTotals(directory, Date.now() + 31 * day);
+    await removeOldTotals(directory, Date.now() + 31 * day);
     expect(await totals.read("/home", "s")).toBeNull();
   });
 
   test("is nothing to do where there are no sessions", async () => {
     const { directory } = await openTotals();
-    await forgetOldTotals(directory);
+    await removeOldTotals(directory);
     await mkdir(directory);
-    await forgetOldTotals(directory);
+    await removeOldTotals(directory);
     expect(await readdir(directory)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { programSettingsSchema } from "../../../../adapters/shared/agent-program/program-settings.ts";
+import { programSettingsSchema } from "../../../../adapters/shared/agent-program/settings.ts";
 import { claudeEnvironment } from "../../../../adapters/shared/claude-code/environment.ts";
 
 describe("the environment", () => {

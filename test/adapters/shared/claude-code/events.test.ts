@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { type LineReader, type Step, tellStep } from "../../../../adapters/shared/agent-program/run-program.ts";
-import { createTaskStory } from "../../../../adapters/shared/agent-program/task-story.ts";
+import { applyStep, type LineReader, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
+import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
 import { createClaudeReader } from "../../../../adapters/shared/claude-code/events.ts";
 
 const homeSetting = "BRIDGE_ANY_HOME";
@@ -23,17 +23,17 @@ function replay(name: string) {
 function summary(lines: readonly string[], read: LineReader) {
   const steps = lines.flatMap((line) => read(JSON.parse(line)));
   const only = <Kind extends Step["kind"]>(kind: Kind) => steps.filter((step): step is Extract<Step, { kind: Kind }> => step.kind === kind);
-  const story = createTaskStory("t", () => {}, { streaming: true });
-  for (const step of steps) if (step.kind !== "known" && step.kind !== "ended") tellStep(story, step);
+  const timeline = createTaskTimeline("t", () => {}, { streaming: true });
+  for (const step of steps) if (step.kind !== "facts" && step.kind !== "ended") applyStep(timeline, step);
   return {
     steps,
     tools: steps.filter(({ kind }) => kind.startsWith("tool.")),
     deltas: only("text").map(({ text }) => text),
-    answer: story.answer,
+    answer: timeline.answer,
     discarded: only("discarded"),
     progress: only("progress").map(({ data }) => data),
-    facts: Object.assign({}, ...only("known").map(({ facts }) => facts)) as Record<string, unknown>,
-    ended: only("ended").map(({ ending }) => ending),
+    facts: Object.assign({}, ...only("facts").map(({ facts }) => facts)) as Record<string, unknown>,
+    ended: only("ended").map(({ outcome }) => outcome),
   };
 }
 

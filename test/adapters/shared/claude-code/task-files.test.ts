@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { writeFiles } from "../../../../adapters/shared/claude-code/task-files.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", args: [] };
 const requestIn = (tmp: string) =>

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AdapterEvent } from "#contract";
-import { createTaskStory } from "../../../../adapters/shared/agent-program/task-story.ts";
+import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
 import { createCallGate } from "../../../../adapters/shared/declared-tools/call-gate.ts";
 
 beforeEach(() => {
@@ -12,19 +12,19 @@ afterEach(() => {
 
 function openGate() {
   const events: AdapterEvent[] = [];
-  const story = createTaskStory("t1", (event) => events.push(event), { streaming: true });
-  const gate = createCallGate(story, (name) => name.startsWith("mcp__bridge__"));
+  const timeline = createTaskTimeline("t1", (event) => events.push(event), { streaming: true });
+  const gate = createCallGate(timeline, (name) => name.startsWith("mcp__bridge__"));
   const answers: { text: string; isError: boolean }[] = [];
   const call = (name: string, input: unknown = {}): void => void gate.call(name, input).then((answer) => answers.push(answer));
   const told = () => events.map(({ type, data }) => `${type} ${"toolName" in data ? data.toolName : ""}`.trim());
-  return { gate, story, events, answers, call, told };
+  return { gate, timeline, events, answers, call, told };
 }
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 test("the turn goes on while no declared tool is called", async () => {
   const { gate } = openGate();
-  gate.story.invokeTool("1", "shell", {});
-  gate.story.completeTool("1", "done", false);
+  gate.timeline.startTool("1", "shell", {});
+  gate.timeline.finishTool("1", "done", false);
   await pass(60_000);
   expect(gate.turnOver.aborted).toBe(false);
 });
@@ -36,7 +36,7 @@ test("a call gets no answer, and the turn is over once the program is silent", a
   for (let turn = 0; turn < 10; turn += 1) {
     await pass(200);
     expect(gate.turnOver.aborted).toBe(false);
-    gate.heard();
+    gate.noteOutput();
   }
   await pass(700);
   expect(gate.turnOver.aborted).toBe(true);
@@ -60,11 +60,11 @@ test("calls of one answer are all kept, in their order and under ids of their ow
 describe("another tool of the turn", () => {
   test("is not cut off, however long it works", async () => {
     const { gate, call, told } = openGate();
-    gate.story.invokeTool("1", "shell", {});
+    gate.timeline.startTool("1", "shell", {});
     call("ask_user");
     await pass(600_000);
     expect(gate.turnOver.aborted).toBe(false);
-    gate.story.completeTool("1", "done", false);
+    gate.timeline.finishTool("1", "done", false);
     await pass(700);
     expect(gate.turnOver.aborted).toBe(true);
     expect(told()).toEqual(["tool.invoked shell", "tool.invoked ask_user", "tool.completed shell"]);
@@ -72,7 +72,7 @@ describe("another tool of the turn", () => {
 
   test("that waits for the call to end is let go first: the call is answered that its result follows", async () => {
     const { gate, answers, call } = openGate();
-    gate.story.invokeTool("1", "shell", {});
+    gate.timeline.startTool("1", "shell", {});
     call("ask_user");
     await pass(1_000);
     expect(answers).toEqual([]);
@@ -83,12 +83,12 @@ describe("another tool of the turn", () => {
 
 test("a program that makes one call after the other is let through all that it has announced, and the last one is held", async () => {
   const { gate, answers, call } = openGate();
-  gate.story.invokeTool("1", "mcp__bridge__ask_user", {});
-  gate.story.invokeTool("2", "mcp__bridge__send_mail", {});
+  gate.timeline.startTool("1", "mcp__bridge__ask_user", {});
+  gate.timeline.startTool("2", "mcp__bridge__send_mail", {});
   call("ask_user");
   await pass(2_000);
   expect(answers).toHaveLength(1);
-  gate.story.completeTool("1", "later", false);
+  gate.timeline.finishTool("1", "later", false);
   call("send_mail");
   await pass(700);
   expect(gate.turnOver.aborted).toBe(true);
@@ -97,15 +97,15 @@ test("a program that makes one call after the other is let through all that it h
 });
 
 test("what the program itself tells of a declared tool is not told twice, and its words about the interruption not at all", async () => {
-  const { gate, story, call, told } = openGate();
-  gate.story.say("I must ask.");
-  gate.story.invokeTool("toolu_1", "mcp__bridge__ask_user", {});
+  const { gate, timeline, call, told } = openGate();
+  gate.timeline.appendText("I must ask.");
+  gate.timeline.startTool("toolu_1", "mcp__bridge__ask_user", {});
   call("ask_user");
   await pass(700);
-  gate.story.completeTool("toolu_1", "interrupted", true);
-  gate.story.say("[Request interrupted by user]");
+  gate.timeline.finishTool("toolu_1", "interrupted", true);
+  gate.timeline.appendText("[Request interrupted by user]");
   expect(told()).toEqual(["assistant.text", "tool.invoked ask_user"]);
-  expect(story.answer).toBe("");
+  expect(timeline.answer).toBe("");
 });
 
 test("a program that repeats its calls when it is stopped has made them once", async () => {

@@ -3,9 +3,9 @@ import path from "node:path";
 import type { ModelMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { createConversations } from "../../../../adapters/shared/model-api/conversations.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { openToolEndpoint } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-bench.ts";
+import { openVercelBench } from "./vercel-fixture.ts";
 
 const day = 24 * 3600 * 1000;
 const messages: ModelMessage[] = [

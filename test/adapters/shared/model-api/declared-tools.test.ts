@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import type { Received } from "./raw-endpoint.ts";
 import { offeredTools, openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-bench.ts";
+import { openVercelBench } from "./vercel-fixture.ts";
 
 const tools = ["ask_user", "send_mail"].map((name) => ({
   name,

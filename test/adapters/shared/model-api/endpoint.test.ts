@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
-import { openVercelBench } from "./vercel-bench.ts";
+import { openVercelBench } from "./vercel-fixture.ts";
 
 const apiKey = "sk-test-0123456789abcdef";
 const json = ({ response }: Received, status: number, body: unknown, headers: Record<string, string> = {}) =>

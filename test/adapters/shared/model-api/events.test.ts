@@ -30,7 +30,7 @@ const open = (maxSteps = 50) =>
   createPartReader({ explain: (error) => ({ status: "error", errorCode: "model_error", error: String(error) }), maxSteps });
 const ended = (status: "ok" | "error", errorCode?: string) => ({
   kind: "ended",
-  ending: expect.objectContaining({ status, ...(errorCode !== undefined && { errorCode }) }),
+  outcome: expect.objectContaining({ status, ...(errorCode !== undefined && { errorCode }) }),
 });
 
 describe("a part, and what it means", () => {
@@ -90,14 +90,14 @@ describe("a part, and what it means", () => {
       "a step",
       [finishStep()],
       [
-        { kind: "known", facts: { model: "m-1" } },
+        { kind: "facts", facts: { model: "m-1" } },
         { kind: "progress", data: { step: 1, finishReason: "stop" } },
       ],
     ],
     [
       "an error",
       [{ type: "error", error: "oops" }],
-      [{ kind: "ended", ending: { status: "error", errorCode: "model_error", error: "oops" } }],
+      [{ kind: "ended", outcome: { status: "error", errorCode: "model_error", error: "oops" } }],
     ],
     ["an abort", [{ type: "abort" }], [ended("error", "cancelled")]],
     ["the end", [finish("stop")], [ended("ok")]],
@@ -124,7 +124,7 @@ test("calls without a result are what the task ends with, whatever reason the mo
       finish(reason),
     ].flatMap((part) => read(part));
     expect(steps.slice(-2)).toEqual([
-      { kind: "known", facts: { outputs: { toolCalls: [{ toolCallId: "2", toolName: "look", input: { at: 1 } }] } } },
+      { kind: "facts", facts: { outputs: { toolCalls: [{ toolCallId: "2", toolName: "look", input: { at: 1 } }] } } },
       ended("ok"),
     ]);
   }

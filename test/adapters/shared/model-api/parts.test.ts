@@ -4,7 +4,7 @@ import { createToolNames } from "../../../../adapters/shared/agent-program/tool-
 import { explainError, redact } from "../../../../adapters/shared/model-api/model-failure.ts";
 import { continueWith, openCallsOf } from "../../../../adapters/shared/model-api/open-calls.ts";
 import { costOf } from "../../../../adapters/shared/model-api/prices.ts";
-import { cpuCost } from "../../../cpu-time.ts";
+import { cpuCost } from "../../../support/cpu-time.ts";
 
 const endpoint = { baseUrl: "https://models.example/v1?key=hidden", secrets: ["my-secret-key", ""] };
 const apiError = (changes: Partial<ConstructorParameters<typeof APICallError>[0]>) =>

@@ -3,7 +3,7 @@ import { createCallbackGuard } from "../../../../src/callbacks/callback-guard.ts
 import { createGuardedFetch } from "../../../../src/callbacks/guarded-fetch.ts";
 import { beginStream, openEndpoint, type Received } from "./raw-endpoint.ts";
 import { openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-bench.ts";
+import { openVercelBench } from "./vercel-fixture.ts";
 
 /** Bridge's own fetch, for a place where these addresses are permitted. */
 function guardedFetch(allow: readonly string[]) {

@@ -4,7 +4,7 @@ import type { McpServerSpec } from "#contract";
 import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
 import { processesOf } from "../../../conformance/adapter-bench.ts";
 import { offeredTools, openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-bench.ts";
+import { openVercelBench } from "./vercel-fixture.ts";
 
 const script = path.join(import.meta.dirname, "../../../fixtures/programs/wild-mcp-server.js");
 const server = (behaviour: string, changes: Partial<Extract<McpServerSpec, { transport: "stdio" }>> = {}): McpServerSpec => ({

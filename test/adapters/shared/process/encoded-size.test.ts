@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodedSize } from "../../../../adapters/shared/process/encoded-size.ts";
-import { anyCharacter } from "../../../any-character.ts";
+import { anyCharacter } from "../../../support/any-character.ts";
 
 const sizeInJson = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 

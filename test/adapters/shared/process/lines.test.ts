@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createLineSplitter } from "../../../../adapters/shared/process/lines.ts";
-import { anyCharacter } from "../../../any-character.ts";
+import { anyCharacter } from "../../../support/any-character.ts";
 
 const split = (chunks: readonly Uint8Array[], maxLineBytes = 1_000) => {
   const lines: [line: string, ended: boolean][] = [];

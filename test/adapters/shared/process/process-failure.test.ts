@@ -3,6 +3,7 @@ import { exitFailure, stopFailure } from "../../../../adapters/shared/process/pr
 import type { ProcessEnd } from "../../../../adapters/shared/process/run-process.ts";
 
 const exited = (changes: Partial<ProcessEnd> = {}): ProcessEnd => ({
+  program: "agent",
   spawnError: null,
   exitCode: 0,
   exitSignal: null,
@@ -16,9 +17,9 @@ const exited = (changes: Partial<ProcessEnd> = {}): ProcessEnd => ({
 
 describe("what stops a program whatever it says", () => {
   test.each([
-    [{ spawnError: "ENOENT" }, "spawn_failed", "The program did not start: ENOENT"],
-    [{ limit: "lineBytes" }, "output_limit", "The program wrote a line of more than 8 MiB."],
-    [{ limit: "stdoutBytes" }, "output_limit", "The program wrote more than 32 MiB."],
+    [{ spawnError: "ENOENT" }, "spawn_failed", "The program agent did not start: ENOENT"],
+    [{ limit: "lineBytes" }, "output_limit", "The program agent wrote a line of more than 8 MiB."],
+    [{ limit: "stdoutBytes" }, "output_limit", "The program agent wrote more than 32 MiB to stdout."],
   ] satisfies [Partial<ProcessEnd>, string, string][])("%j", (changes, errorCode, error) => {
     expect(stopFailure(exited(changes))).toEqual({ status: "error", errorCode, error });
   });
@@ -39,9 +40,9 @@ describe("what stops a program whatever it says", () => {
 
 describe("the exit of a program that has told nothing", () => {
   test.each([
-    [{ exitCode: 0 }, "runtime_crashed", "The program exited with code 0."],
-    [{ exitCode: 3, stderr: " why \n" }, "runtime_crashed", "The program exited with code 3. why"],
-    [{ exitCode: null, exitSignal: "SIGKILL" }, "runtime_crashed", "The program was ended by SIGKILL."],
+    [{ exitCode: 0 }, "runtime_crashed", "The program agent exited with code 0."],
+    [{ exitCode: 3, stderr: " why \n" }, "runtime_crashed", "The program agent exited with code 3. why"],
+    [{ exitCode: null, exitSignal: "SIGKILL" }, "runtime_crashed", "The program agent was killed by SIGKILL."],
     [{ exitCode: 1, aborted: true, stderr: "why" }, "cancelled", "The task was cancelled."],
   ] satisfies [Partial<ProcessEnd>, string, string][])("%j", (changes, errorCode, error) => {
     expect(exitFailure(exited(changes))).toEqual({ status: "error", errorCode, error });
@@ -49,7 +50,7 @@ describe("the exit of a program that has told nothing", () => {
 
   test("shows only the end of a long stderr", () => {
     const { error } = exitFailure(exited({ exitCode: 1, stderr: `${"x".repeat(60_000)}the reason` }));
-    expect(error).toHaveLength("The program exited with code 1. ".length + 4_000);
+    expect(error).toHaveLength("The program agent exited with code 1. ".length + 4_000);
     expect(error).toMatch(/the reason$/);
   });
 });

@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { familyOf, labelCommand, labeledSpawnError, processLabels } from "../../../../adapters/shared/process/process-labels.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const env = { PATH: "/usr/bin:/bin" };
 const label = (argv: string[]) => labelCommand({ argv, cwd: "/", env, sandbox: null });

@@ -6,7 +6,7 @@ import type { Writable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type ProcessOptions, runProcess } from "../../../../adapters/shared/process/run-process.ts";
 import { processesOf } from "../../../conformance/adapter-bench.ts";
-import { isAlive } from "../../../is-alive.ts";
+import { isAlive } from "../../../support/is-alive.ts";
 
 const program = path.join(import.meta.dirname, "../../../fixtures/programs/misbehaving.js");
 let directory: string;

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test, vi } from "vitest";
 import type { Sandbox } from "#contract";
 import { createSandbox } from "../../../../adapters/shared/process/sandbox.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 test("without bubblewrap there is none, and it says what to install", async () => {
   const { create } = await openBench();

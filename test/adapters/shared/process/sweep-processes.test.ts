@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { familyOf, labelCommand } from "../../../../adapters/shared/process/process-labels.ts";
 import { sweepLeftovers, sweepTask } from "../../../../adapters/shared/process/sweep-processes.ts";
-import { temporaryDirectory } from "../../../temporary-directory.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const children: ChildProcess[] = [];
 afterEach(() => {

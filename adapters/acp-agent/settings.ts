@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { type AdapterSettings, choice, readJson, settingsSchema } from "#contract";
+import { probeSeconds } from "../shared/agent-program/settings.ts";
+
+const commandMessage = 'must be an array of strings, for example ["goose","acp"]';
+const word = z.string().min(1);
+const agentSchema = z.preprocess(
+  (given) => (Array.isArray(given) ? { command: given } : given),
+  z.strictObject({
+    /** Starts the agent, which then speaks the Agent Client Protocol on stdin and stdout. */
+    command: z.array(z.string(commandMessage).min(1, commandMessage), commandMessage).min(1, commandMessage),
+    /** Names of additional environment variables that the agent gets. */
+    env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable, without its value")).default([]),
+    /** `agent`: a home per tenant and agent. `user`: the operator's own, with its login. */
+    home: choice(["agent", "user"]).default("agent"),
+    /** The agent's own id of the session mode for each profile. */
+    modes: z.strictObject({ inspect: word.optional(), modify: word.optional() }).default({}),
+    /** The agent's own id of the method with which Bridge authenticates before a session. */
+    authMethod: word.optional(),
+  }),
+);
+
+/** The operator's description of an agent. */
+export type AcpAgent = z.output<typeof agentSchema>;
+
+const agentsSchema = z.record(z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a name is a-z, then a-z 0-9 -"), agentSchema);
+
+/** The settings of the agents that run as `acp:<name>`. */
+export const acpAgentSettings = {
+  agents: {
+    variable: "BRIDGE_ACP_AGENTS",
+    read: readJson,
+    schema: z
+      .unknown()
+      .transform((given, context): Record<string, AcpAgent> => {
+        const { data, error } = agentsSchema.safeParse(given);
+        if (error === undefined) return data;
+        context.addIssue(
+          `must be a JSON object of agents and their commands, for example {"goose":["goose","acp"]}${describeFault(error)}`,
+        );
+        return z.NEVER;
+      })
+      .default({})
+      .describe(
+        'Agents that BRIDGE_ADAPTERS can name as acp:<name>: a JSON object such as {"goose":["goose","acp"]}. Instead of a command, an agent can be an object with command, env, home, modes and authMethod.',
+      ),
+  },
+  probeSeconds,
+} satisfies AdapterSettings;
+
+export const acpAgentSettingsSchema = settingsSchema(acpAgentSettings);
+
+/** Names the place of the first fault; for text that is not JSON there is none. */
+function describeFault({ issues: [fault] }: z.ZodError): string {
+  if (fault === undefined || fault.path.length === 0) return "";
+  const message = fault.code === "invalid_key" ? fault.issues[0]?.message : fault.message;
+  return ` (${fault.path.join(".")}: ${message})`;
+}

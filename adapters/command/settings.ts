@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { type AdapterSettings, readJson, readList } from "#contract";
+import { argv } from "../shared/process/settings.ts";
+
+/** The settings of the adapter that runs any program. */
+export const commandSettings = {
+  argv: {
+    variable: "BRIDGE_COMMAND",
+    read: readJson,
+    schema: argv('["node","/opt/agent.js"]')
+      .optional()
+      .describe(
+        'Program of the command adapter with its arguments: a JSON array, for example ["node","/opt/agent.js"]. Default: the example agent in examples/agents/',
+      ),
+  },
+  env: {
+    variable: "BRIDGE_COMMAND_ENV",
+    read: readList,
+    schema: z
+      .array(z.string())
+      .default([])
+      .describe("Names of environment variables that Bridge passes to the program of the command adapter, comma-separated."),
+  },
+} satisfies AdapterSettings;

@@ -1,0 +1,14 @@
+import { type AdapterSettings, integer, readInteger, settingsSchema } from "#contract";
+
+/** The settings of all councils. */
+export const councilSettings = {
+  maxRuns: {
+    variable: "BRIDGE_COUNCIL_MAX_RUNS",
+    read: readInteger,
+    schema: integer(1, 10_000)
+      .default(200)
+      .describe("Maximum questions of one council, from 1 to 10000. Bridge rejects a council that needs more before it starts."),
+  },
+} satisfies AdapterSettings;
+
+export const councilSettingsSchema = settingsSchema(councilSettings);

@@ -1,0 +1,56 @@
+import type { McpServerSpec } from "#contract";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
+
+/** Maximum model calls per task, so that a loop ends before the task's timeout. */
+const MAX_TURNS = 200;
+/** Attempts per model call. Gemini waits about 5 s and 10 s between them. */
+const MAX_ATTEMPTS = 3;
+
+/** Builds Gemini's settings for one task. Gemini expands variables in their strings, so literal dollar signs are escaped. */
+export function buildSettingsFile(
+  { settings, env }: Pick<ProgramContext, "settings" | "env">,
+  mcpServers: readonly McpServerSpec[],
+): Record<string, unknown> {
+  return {
+    security: {
+      // With this check enabled, Gemini would refuse to work in an untrusted workspace.
+      folderTrust: { enabled: false },
+      auth: { selectedType: authType(env) },
+      // Commands do not receive Gemini's key, only the variables that the operator allows.
+      environmentVariableRedaction: { enabled: true, allowed: settings.env },
+    },
+    privacy: { usageStatisticsEnabled: false },
+    telemetry: { enabled: false },
+    general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: MAX_ATTEMPTS },
+    // Loop detection would discard repetitive answers, such as a long table.
+    model: { maxSessionTurns: MAX_TURNS, disableLoopDetection: true },
+    hooksConfig: { enabled: false },
+    advanced: { ignoreLocalEnv: true },
+    // With the search enabled, a word after an at sign would match any file with a similar name.
+    context: { fileFiltering: { enableRecursiveFileSearch: false } },
+    mcpServers: Object.fromEntries(mcpServers.map((server) => [server.name, mcpServer(server)])),
+  };
+}
+
+/** Returns Gemini's authentication type, according to the variables that Google documents. */
+function authType(env: ProgramContext["env"]): string {
+  if (env["GOOGLE_GENAI_USE_GCA"] === "true") return "oauth-personal";
+  return env["GOOGLE_GENAI_USE_VERTEXAI"] === "true" ? "vertex-ai" : "gemini-api-key";
+}
+
+function mcpServer(server: McpServerSpec): Record<string, unknown> {
+  if (server.transport !== "stdio")
+    return { type: server.transport, url: literal(server.url), headers: mapValues(server.headers ?? {}, literal), trust: true };
+  return {
+    command: literal(server.command),
+    args: (server.args ?? []).map(literal),
+    // Gemini expands these values twice, the second time by the rules of dotenv files.
+    env: mapValues(server.env ?? {}, (value) => literal(value.replaceAll("$", "\\$"))),
+    trust: true,
+  };
+}
+
+const literal = (text: string): string => text.replaceAll("$", () => "$" + "{BRIDGE_UNSET:-$}");
+
+const mapValues = (record: Readonly<Record<string, string>>, change: (value: string) => string): Record<string, string> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { type AdapterSettings, readJson } from "#contract";
+import { command, connection, env, home, probeSeconds } from "../shared/agent-program/settings.ts";
+
+/** The settings of the adapter for OpenCode. */
+export const openCodeSettings = {
+  command: command("BRIDGE_OPENCODE_COMMAND", "OpenCode", "opencode"),
+  connection: connection("BRIDGE_OPENCODE_CONNECTION", "OpenCode", ["http-api", "cli"]),
+  home: home("BRIDGE_OPENCODE_HOME", "OpenCode"),
+  env: env("BRIDGE_OPENCODE_ENV", "OpenCode"),
+  config: {
+    variable: "BRIDGE_OPENCODE_CONFIG",
+    read: readJson,
+    schema: z
+      .record(z.string(), z.unknown(), "must be a JSON object")
+      .optional()
+      .describe(
+        'Configuration of OpenCode with its providers and models: a JSON object, for example {"model":"anthropic/claude-opus-5-5"}. Default: the providers whose API keys are set',
+      ),
+  },
+  probeSeconds,
+} satisfies AdapterSettings;

@@ -1,0 +1,163 @@
+import type { ApprovalQuestion } from "#contract";
+import type { TaskTimeline } from "../agent-program/task-timeline.ts";
+import type { AcpNotice, AcpProfile } from "./acp-profile.ts";
+import { type AcpToolCall, readUpdate } from "./read-update.ts";
+
+/** Records the updates of an agent's session in the timeline of a task. */
+export interface SessionRecorder {
+  recordUpdate(update: unknown): void;
+  /** Records a notification that is not part of the protocol. */
+  recordExtension(method: string, params: unknown): void;
+  /** Records a call that the agent asks permission for, and returns it as the timeline has it. */
+  recordQuestion(call: AcpToolCall): Omit<ApprovalQuestion, "taskId">;
+  /** The kind of an open call; empty if it is unknown. */
+  kindOf(toolCallId: string): string;
+  /** Finishes a rejected call, because not every agent reports its end. */
+  rejectCall(toolCallId: string, reason: string): void;
+  /** The names of all called tools. */
+  readonly toolNames: ReadonlySet<string>;
+  /** The last reported cost, in US dollars. */
+  readonly costUsd: number | undefined;
+  /** The reason of the last rejected call. */
+  readonly rejection: string | undefined;
+  /** The agent's reason for a failed turn; undefined if the turn has not failed. */
+  readonly failure: string | undefined;
+  /** Starts the calls that were held back. Called when no more updates follow. */
+  flush(): void;
+}
+
+/** Creates the recorder of one task. */
+export function createSessionRecorder(
+  timeline: TaskTimeline,
+  profile: Pick<AcpProfile, "readNotice" | "readExtension" | "toolName" | "toolInput">,
+): SessionRecorder {
+  /** Open calls, and whether the timeline has started them. */
+  const calls = new Map<string, { call: AcpToolCall; isStarted: boolean }>();
+  const toolNames = new Set<string>();
+  let costUsd: number | undefined;
+  let rejection: string | undefined;
+  let failed = false;
+  let reason = "The agent reports no reason.";
+  let messageId: string | undefined;
+
+  const merge = (given: AcpToolCall): AcpToolCall => {
+    const known = calls.get(given.toolCallId);
+    const call = mergeCalls(known?.call, given);
+    calls.set(given.toolCallId, { call, isStarted: known?.isStarted ?? false });
+    return call;
+  };
+  const start = (call: AcpToolCall): Omit<ApprovalQuestion, "taskId"> => {
+    const { toolCallId } = call;
+    const toolName = profile.toolName?.(call) ?? call.name ?? call.kind ?? "tool";
+    const input = profile.toolInput?.(call) ?? inputOf(call);
+    calls.set(toolCallId, { call, isStarted: true });
+    toolNames.add(toolName);
+    timeline.startTool(toolCallId, toolName, input);
+    return { toolCallId, toolName, input };
+  };
+  const finish = (toolCallId: string, output: unknown, isError: boolean): void => {
+    timeline.finishTool(toolCallId, output, isError);
+    calls.delete(toolCallId);
+  };
+  const startHeldBack = (): void => {
+    for (const { call, isStarted } of calls.values()) if (!isStarted) start(call);
+  };
+  const recordCall = (given: AcpToolCall): void => {
+    const call = merge(given);
+    const done = call.status === "completed" || call.status === "failed";
+    // The input of a pending call can still grow, and the timeline emits a start only once.
+    if (call.status !== undefined && call.status !== null && call.status !== "pending") start(call);
+    if (done) finish(call.toolCallId, outputOf(call), call.status === "failed");
+  };
+
+  const applyNotice = ({ text, failed: hasFailed, discarded, answer }: AcpNotice): void => {
+    failed ||= hasFailed === true;
+    reason = text ?? reason;
+    if (discarded !== undefined) timeline.discardText(discarded);
+    if (answer !== undefined) timeline.confirmLastPart(answer);
+  };
+  const appendMessage = (id: string | undefined, text: string): void => {
+    // A new message id means that the message before is complete.
+    if (id !== messageId) timeline.keepText();
+    messageId = id;
+    timeline.appendText(text);
+  };
+
+  return {
+    recordUpdate(given) {
+      if (typeof given !== "object" || given === null) return;
+      const notice = profile.readNotice?.(given as Record<string, unknown>) ?? null;
+      if (notice !== null) return applyNotice(notice);
+      const update = readUpdate(given);
+      if (update === null) return;
+      if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") return recordCall(update);
+      // Any other update means that the inputs of the pending calls are complete.
+      startHeldBack();
+      if (update.sessionUpdate === "agent_message_chunk") appendMessage(update.messageId ?? undefined, update.content.text);
+      else if (update.sessionUpdate === "plan") timeline.reportProgress({ plan: update.entries });
+      else if (update.cost?.currency === "USD") costUsd = update.cost.amount;
+    },
+    recordExtension(method, params) {
+      const notice = profile.readExtension?.(method, params) ?? null;
+      if (notice !== null) applyNotice(notice);
+    },
+    recordQuestion: (call) => start(merge(call)),
+    kindOf: (toolCallId) => calls.get(toolCallId)?.call.kind ?? "",
+    rejectCall(toolCallId, reason) {
+      rejection = reason;
+      finish(toolCallId, reason, true);
+    },
+    toolNames,
+    get costUsd() {
+      return costUsd;
+    },
+    get rejection() {
+      return rejection;
+    },
+    get failure() {
+      return failed ? reason : undefined;
+    },
+    flush: startHeldBack,
+  };
+}
+
+/** Merges an update into a call: fields that it omits stay, and terminal output is appended. */
+function mergeCalls(known: AcpToolCall | undefined, given: AcpToolCall): AcpToolCall {
+  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+  const merged: AcpToolCall = { ...known, ...present, toolCallId: given.toolCallId };
+  const terminal = terminalOutput(known) + terminalOutput(given);
+  return {
+    ...merged,
+    _meta: { ...known?._meta, ...given._meta, ...(terminal === "" ? {} : { terminal_output_delta: { data: terminal } }) },
+  };
+}
+
+function hasInput({ rawInput }: AcpToolCall): boolean {
+  if (rawInput === undefined || rawInput === null) return false;
+  return typeof rawInput !== "object" || Object.keys(rawInput).length > 0;
+}
+
+function inputOf(call: AcpToolCall): unknown {
+  if (hasInput(call)) return call.rawInput;
+  return call.title === undefined || call.title === null ? {} : { title: call.title };
+}
+
+/** The first of: the raw output, the content that the agent shows, the terminal output; null if there is none. */
+function outputOf(call: AcpToolCall): unknown {
+  if (call.rawOutput !== undefined && call.rawOutput !== null) return call.rawOutput;
+  // Bridge offers no terminals, so a reference to one has no content.
+  const shown = (call.content ?? []).filter(({ type }) => type !== "terminal");
+  if (shown.length === 0) return call._meta?.["terminal_exit"] === undefined ? terminalOutput(call) || null : terminalOutput(call);
+  const texts = shown.map(textOf);
+  return texts.every((text) => text !== null) ? texts.join("\n") : shown;
+}
+
+function textOf({ type, content }: Record<string, unknown>): string | null {
+  const text = type === "content" ? (content as { text?: unknown } | undefined)?.text : undefined;
+  return typeof text === "string" ? text : null;
+}
+
+function terminalOutput(call: AcpToolCall | undefined): string {
+  const data = (call?._meta?.["terminal_output_delta"] as { data?: unknown } | undefined)?.data;
+  return typeof data === "string" ? data : "";
+}

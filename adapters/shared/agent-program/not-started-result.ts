@@ -1,0 +1,10 @@
+import type { Connection, ExecutionResult, TaskErrorCode } from "#contract";
+
+/** The result of a task that failed before it started, with the connection that it would have used. */
+export const notStartedResult = (connection: Connection, errorCode: TaskErrorCode, error: string): ExecutionResult => ({
+  status: "error",
+  errorCode,
+  error,
+  durationMs: 0,
+  connection,
+});

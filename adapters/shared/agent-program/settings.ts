@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { type AdapterSetting, choice, integer, readInteger, readList } from "#contract";
+
+/** Settings that every adapter of an agent program has; each adapter parses its other settings itself. */
+export const programSettingsSchema = z.looseObject({
+  /** Program of the `cli` or `http-api` connection: a path, or a name on the PATH. */
+  command: z.string().min(1).optional(),
+  /** Program of the `acp` connection, where that is another one. */
+  acpCommand: z.string().min(1).optional(),
+  /** Only this connection, instead of the first that works. */
+  connection: z.string().optional(),
+  /** `agent`: a home per tenant and agent. `user`: the operator's own, with its logins and its settings. */
+  home: z.enum(["agent", "user"]).default("agent"),
+  /** Names of further environment variables that the program gets. */
+  env: z.array(z.string()).default([]),
+  /** Time limit of a probe, in seconds. Absent: it grows with the load of the machine. */
+  probeSeconds: z.number().positive().optional(),
+  /** The program's own configuration, as JSON. */
+  config: z.record(z.string(), z.unknown()).optional(),
+});
+export type ProgramSettings = z.infer<typeof programSettingsSchema>;
+
+/** The setting `command` or `acpCommand`. */
+export const command = (variable: string, title: string, usual: string) =>
+  ({
+    variable,
+    schema: z.string().min(1).optional().describe(`${title} executable: a path, or a name looked up on PATH. Default: ${usual}`),
+  }) satisfies AdapterSetting;
+
+/** The setting `connection`, with the connections in the order in which they are tried. */
+export const connection = <const Names extends readonly [string, ...string[]]>(variable: string, title: string, names: Names) =>
+  ({
+    variable,
+    schema: choice(names)
+      .optional()
+      .describe(`The only connection to ${title} that Bridge may use: ${joinNames(names)}. Default: the first of them that works`),
+  }) satisfies AdapterSetting;
+
+/** The setting `home`. */
+export const home = (variable: string, title: string) =>
+  ({
+    variable,
+    schema: choice(["agent", "user"])
+      .default("agent")
+      .describe(`Home directory of ${title}: agent (one per tenant and agent) or user (the operator's own, with its login).`),
+  }) satisfies AdapterSetting;
+
+/** The setting `env`. */
+export const env = (variable: string, title: string) =>
+  ({
+    variable,
+    read: readList,
+    schema: z
+      .array(z.string())
+      .default([])
+      .describe(`Names of additional environment variables that Bridge passes to ${title}, comma-separated.`),
+  }) satisfies AdapterSetting;
+
+/** The setting `probeSeconds`, which all agent programs share. */
+export const probeSeconds = {
+  variable: "BRIDGE_PROBE_SECONDS",
+  read: readInteger,
+  schema: integer(1, 600).optional().meta({
+    description:
+      "Time limit for an agent program to start and answer, in seconds, from 1 to 600; applies to health checks and to the start of a task over acp. Default: 20, up to 80 on a busy machine",
+    after: "BRIDGE_IDLE_SECONDS",
+  }),
+} satisfies AdapterSetting;
+
+/** Joins names to "a, b or c". `Intl.ListFormat` does the same and adds 13 ms to the start. */
+const joinNames = (names: readonly string[]): string => `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;

@@ -1,0 +1,143 @@
+import path from "node:path";
+import type { AdapterLogger, ExecutionRequest, McpServerSpec, NormalizedTool } from "#contract";
+import type { ConnectionResult } from "../agent-program/agent-program.ts";
+import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
+import type { TaskTimeline } from "../agent-program/task-timeline.ts";
+import { createToolNames } from "../agent-program/tool-names.ts";
+import { createCallGate } from "./call-gate.ts";
+import type { CallStore } from "./call-store.ts";
+import { isDeclaredTool } from "./declared-tool-names.ts";
+import type { OfferedTools } from "./offered-tools.ts";
+import { matchResults, type OpenCall } from "./open-calls.ts";
+import { relayVariables } from "./relay-variables.ts";
+import { resultsMessage } from "./results-message.ts";
+import { markToolServer } from "./tool-server-spec.ts";
+
+/** The parts of a task that its declared tools change. */
+export interface ToolTask {
+  request: ExecutionRequest;
+  timeline: TaskTimeline;
+  /** Aborted when the task is to stop. */
+  signal: AbortSignal;
+  /** Absent: the task has none. */
+  offeredTools?: OfferedTools;
+}
+
+/** Runs the program with the task as it is given here. */
+type RunTask = (task: ToolTask) => Promise<ConnectionResult>;
+
+/** The parts that outlive the task. */
+export interface ToolHost {
+  store: CallStore;
+  logger: AdapterLogger;
+  /** Tool names that the program reserves. Absent: none. */
+  reservedNames?: readonly string[];
+}
+
+/** Maximum length of a tool name: programs prefix it with the server's name, and vendors accept 64 characters. */
+const MAX_NAME_LENGTH = 40;
+const SERVER_NAME = "bridge";
+const relay = path.join(import.meta.dirname, "stdio-relay.ts");
+
+/**
+ * Runs a task with declared tools on a program that supports MCP servers. Bridge serves the tools over MCP. A call ends the turn and the task, and the
+ * message of the next task of the session contains the results.
+ */
+export async function runWithDeclaredTools(task: ToolTask, host: ToolHost, run: RunTask): Promise<ConnectionResult> {
+  const { store, logger, reservedNames = [] } = host;
+  const { request } = task;
+  const { resumeToken, tools = [], directories } = request;
+  const { home } = directories;
+  const open = resumeToken === undefined ? [] : ((await store.read(home, resumeToken)) ?? []);
+  const matched = open.length === 0 ? null : matchResults(open, request.message);
+  if (matched !== null && "fault" in matched)
+    return { status: "error", errorCode: "adapter_error", error: matched.fault, ...(resumeToken !== undefined && { resumeToken }) };
+
+  const asked = matched === null ? request : { ...request, message: resultsMessage(matched) };
+  const { ending, calls } =
+    tools.length === 0
+      ? { ending: await run({ ...task, request: asked }), calls: [] }
+      : await offerTools({ ...task, request: asked }, { tools, reservedNames }, run);
+  // A turn that failed leaves the calls open.
+  if (ending.status === "error") return ending;
+  try {
+    if (calls.length > 0 && ending.resumeToken !== undefined) await store.write(home, ending.resumeToken, [...calls]);
+    if (open.length > 0 && resumeToken !== undefined && (calls.length === 0 || ending.resumeToken !== resumeToken))
+      await store.forget(home, resumeToken);
+    return ending;
+  } catch (error) {
+    logger.error({ taskId: request.taskId, err: error }, "failed to store the open tool calls of the task");
+    // Without a resume token, nobody can resume a session whose open calls Bridge could not store.
+    const { resumeToken: _, ...rest } = ending;
+    return rest;
+  }
+}
+
+async function offerTools(
+  { request, timeline, signal }: ToolTask,
+  { tools, reservedNames }: { tools: readonly NormalizedTool[]; reservedNames: readonly string[] },
+  run: RunTask,
+): Promise<{ ending: ConnectionResult; calls: readonly OpenCall[] }> {
+  const nameOf = createToolNames(reservedNames, MAX_NAME_LENGTH);
+  const named = new Map(tools.map((tool) => [nameOf(tool.name), tool]));
+  const given = request.mcpServers ?? [];
+  const serverName = mcpServerNames([...given, { name: SERVER_NAME }]).at(-1) ?? SERVER_NAME;
+  const includes = isDeclaredTool(serverName, named.keys());
+  const gate = createCallGate(timeline, includes);
+  // Loaded with the first task that needs it.
+  const { openToolServer } = await import("./tool-server.ts");
+  const server = await openToolServer({ tools: named, call: gate.call });
+  try {
+    const http = markToolServer({
+      name: serverName,
+      transport: "http",
+      url: server.url,
+      headers: { Authorization: `Bearer ${server.secret}` },
+    });
+    const env = { [relayVariables.url]: server.url, [relayVariables.secret]: server.secret };
+    const stdio: McpServerSpec = { name: serverName, transport: "stdio", command: process.execPath, args: [relay], env };
+    const ending = await run({
+      request: { ...request, mcpServers: [...given, http] },
+      timeline: gate.timeline,
+      signal: AbortSignal.any([signal, gate.turnOver]),
+      offeredTools: { http, stdio, includes, noteOutput: gate.noteOutput },
+    });
+    const { calls } = gate;
+    if (ending.status === "ok" && calls.length === 0 && !server.isListed) return { ending: { ...ending, ...unreached }, calls: [] };
+    // A turn that Bridge has stopped ends as cancelled.
+    const hasStopped = ending.status === "ok" || (gate.turnOver.aborted && ending.errorCode === "cancelled");
+    if (calls.length === 0 || signal.aborted || !hasStopped) return { ending, calls: [] };
+    for (const { toolCallId } of calls) timeline.leaveToolOpen(toolCallId);
+    return { ending: awaitResults(ending, calls), calls };
+  } finally {
+    gate.close();
+    await server.close();
+  }
+}
+
+/** The result if the model answered without having seen its tools. */
+const unreached = {
+  status: "error",
+  errorCode: "adapter_error",
+  error:
+    "The program did not read the declared tools from Bridge's MCP server, so its model answered without them. Dispatch again, or check that the program can connect to 127.0.0.1.",
+} as const;
+
+/** The result of a task whose calls wait for the caller. */
+function awaitResults({ usage, costUsd, model, resumeToken }: ConnectionResult, calls: readonly OpenCall[]): ConnectionResult {
+  if (resumeToken === undefined)
+    return {
+      status: "error",
+      errorCode: "adapter_error",
+      error:
+        "The program called a declared tool, but its session cannot be resumed: the program reported no session id. Dispatch without tools.",
+    };
+  return {
+    status: "ok",
+    outputs: { toolCalls: [...calls] },
+    resumeToken,
+    ...(usage !== undefined && { usage }),
+    ...(costUsd !== undefined && { costUsd }),
+    ...(model !== undefined && { model }),
+  };
+}

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { type AdapterSetting, type AdapterSettings, integer, readInteger, readJson, settingsSchema } from "#contract";
+import type { ProgramSettings } from "../agent-program/settings.ts";
+import { type ModelPrices, modelPricesSchema } from "./prices.ts";
+
+/** Model calls of one task, with tool calls between them, after which it counts as an endless loop. */
+const MAX_STEPS = 50;
+
+const EXAMPLE = '{"my-model":{"input":3,"output":15,"cacheRead":0.3}}';
+
+/** The settings that all connections to models share. */
+export const modelSettings = {
+  prices: {
+    variable: "BRIDGE_MODEL_PRICES",
+    read: readJson,
+    schema: z
+      .custom<ModelPrices>(
+        (prices) => modelPricesSchema.safeParse(prices).success,
+        `must be a JSON object of prices in US dollars per million tokens, for example ${EXAMPLE}`,
+      )
+      .optional()
+      .describe(
+        `Prices of models, from which Bridge computes the cost of a task when it calls a model directly: JSON, in US dollars per million tokens, for example ${EXAMPLE}. Default: Bridge reports no cost`,
+      ),
+  },
+  maxSteps: {
+    variable: "BRIDGE_MODEL_MAX_STEPS",
+    read: readInteger,
+    schema: integer(1, 10_000)
+      .default(MAX_STEPS)
+      .describe("Maximum model calls per task when Bridge calls a model directly, from 1 to 10000."),
+  },
+} satisfies AdapterSettings;
+
+/** The setting `apiModel` of a program that has the connection `api`. */
+export const apiModel = (variable: string, title: string, model: string) =>
+  ({
+    variable,
+    schema: z
+      .string()
+      .min(1)
+      .default(model)
+      .describe(`Model of a task over the api connection of the adapter for ${title}, if the dispatch sets none.`),
+  }) satisfies AdapterSetting;
+
+/** The setting that holds a URL. */
+export const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http:// or https:// URL" });
+
+const schema = settingsSchema(modelSettings).extend({ apiModel: z.string().optional() });
+
+/** Parses the settings that all connections to models share. */
+export const modelSettingsOf = (settings: ProgramSettings): z.infer<typeof schema> => schema.parse(settings);

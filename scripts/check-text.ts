@@ -1,0 +1,238 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+
+/** Code and pages that ship, as paths from the root of the repository. What is generated from them is left out. */
+const SHIPPED = [
+  /^(src|adapters|packages\/[^/]+\/src|scripts|examples)\/.+\.(ts|js)$/,
+  /^(docs|examples)\/.+\.md$/,
+  /^packages\/[^/]+\/README\.md$/,
+  /^(README|CONTRIBUTING|SECURITY|AGENTS)\.md$/,
+];
+const NOT_OURS = /(^|\/)(node_modules|dist|_generated)\//;
+
+/** Areas whose text is not revised yet, as prefixes of paths. This list only gets shorter; `--all` checks them, too. */
+const NOT_YET_CLEAN: readonly string[] = [
+  "adapters/acp-agent/",
+  "adapters/claude-agent-sdk/",
+  "adapters/claude/",
+  "adapters/codex/",
+  "adapters/command/",
+  "adapters/council/",
+  "adapters/gemini/",
+  "adapters/gloo-ai/",
+  "adapters/index.ts",
+  "adapters/openclaw/",
+  "adapters/opencode/",
+  "adapters/responder/",
+  "adapters/shared/acp/",
+  "adapters/shared/agent-program/",
+  "adapters/shared/claude-code/",
+  "adapters/shared/declared-tools/",
+  "adapters/shared/model-api/",
+  "adapters/shared/process/",
+  "adapters/vercel-ai/",
+  "docs/metrics.md",
+  "docs/settings.md",
+  "packages/bridge-client/",
+  "packages/council/",
+  "packages/nofollow-fs/",
+  "packages/responder-bridge-cli/",
+  "packages/responder-bridge-openai/",
+  "packages/responder-bridge/",
+  "scripts/",
+  "src/access/",
+  "src/adapters/",
+  "src/app/",
+  "src/approvals/",
+  "src/callbacks/",
+  "src/config/",
+  "src/contract/",
+  "src/dispatch/",
+  "src/errors.ts",
+  "src/events/",
+  "src/http/",
+  "src/main.ts",
+  "src/metrics.ts",
+  "src/requests/",
+  "src/store/",
+  "src/task.ts",
+  "src/websocket/",
+  "src/workspaces/",
+];
+
+interface Rule {
+  /** Applied to one line, in which the words of identifiers are separate. */
+  readonly pattern: RegExp;
+  readonly instead: string;
+  /** Checks prose alone: Markdown outside of code, and comments. Strings and identifiers may repeat a name that a wire fixes. */
+  readonly proseOnly?: true;
+}
+
+const RULES: readonly Rule[] = [
+  { pattern: /\b(tell|tells|told|telling|teller)\b/i, instead: "report, return, pass, reject or document" },
+  { pattern: /\b(say|says|said|saying)\b/i, instead: "report, return, print, set or state" },
+  { pattern: /\b(speak|speaks|spoke|spoken|speaking)\b/i, instead: "implement, support or accept" },
+  { pattern: /\b(hear|hears|heard)\b/i, instead: "receive or observe" },
+  { pattern: /\b(story|stories)\b/i, instead: "event log or timeline" },
+  { pattern: /\b(nobody|whoever)\b/i, instead: "no client, any caller, or the passive voice" },
+  { pattern: /\b(go|goes|going) by\b/i, instead: "follow, match or depend on" },
+  { pattern: /\bin (its|their) place\b/i, instead: "instead, or name what happens" },
+  { pattern: /\bof (its|their) own\b/i, instead: "its own …, or separate" },
+  { pattern: /\b(let|lets|letting) go\b/i, instead: "release or close" },
+  { pattern: /\bput together\b/i, instead: "assemble or combine" },
+  { pattern: /\bbeside\b/i, instead: "next to, in addition to, or with" },
+  { pattern: /\b(the|whole) house\b/i, instead: "the repository" },
+  {
+    pattern:
+      /\b(?:un|re|de)?(?:authori|canonicali|capitali|categori|customi|emphasi|finali|generali|initiali|locali|materiali|maximi|minimi|normali|optimi|organi|prioriti|reali|recogni|saniti|seriali|speciali|standardi|summari|synchroni|tokeni|utili|visuali)s(?:e|es|ed|er|ers|ing|ation|ations)\b|\b(?:behaviours?|catalogues?|centre[sd]?|colours?|coloured|defences?|favours?|favourites?|fulfils?|grey|honours?|honoured|labelled|labelling|licences?|modelled|modelling|neighbours?|neighbouring|signalled|signalling|travelled|analysed?|artefacts?|whilst|amongst)\b/i,
+    instead: "the American spelling",
+  },
+  {
+    pattern: /\b(cancelled|cancelling)\b/i,
+    instead: "canceled, canceling; in backticks or quotes where it is the name on the wire",
+    proseOnly: true,
+  },
+];
+
+interface Exception {
+  /** The start of a path. */
+  readonly file: string;
+  /** What the line contains. */
+  readonly text: RegExp;
+  readonly because: string;
+}
+
+const EXCEPTIONS: readonly Exception[] = [
+  { file: "docs/", text: /`nobody`/, because: "the name of a user" },
+  { file: "examples/adapter/", text: /\bspeak: /, because: "a field of the conformance kit" },
+  { file: "scripts/check-text.ts", text: /(pattern|text): |\?:un\|re|`tellStory`/, because: "the rules themselves" },
+  {
+    file: "packages/council/src/",
+    text: /"[^"]*\b(say|speak|hears?)\b[^"]*"/i,
+    because: "instructions to a model, and descriptions of a role",
+  },
+  {
+    file: "packages/council/src/",
+    text: /"The house style"|"colour", "color"/,
+    because: "a term of editors; words to be found in a question",
+  },
+];
+
+const MARKDOWN_WIDTH = 120;
+
+interface Hit {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+  readonly text: string;
+}
+
+process.exitCode = main();
+
+/** Prints every violation in shipped text, or in the files whose paths start with an argument, and returns the exit code. */
+function main(): number {
+  const { values, positionals } = parseArgs({
+    options: { all: { type: "boolean", default: false }, root: { type: "string", default: "." } },
+    allowPositionals: true,
+  });
+  const root = path.resolve(values.root);
+  const files = shippedFiles(root).filter((file) => positionals.length === 0 || positionals.some((start) => file.startsWith(start)));
+  if (files.length === 0) {
+    console.error(`No shipped file was found in ${root}.`);
+    return 1;
+  }
+  const codeWidth = readCodeWidth(root);
+  const all = values.all || positionals.length > 0;
+  const checked = all ? files : files.filter((file) => !NOT_YET_CLEAN.some((start) => file.startsWith(start)));
+  const hits = checked.flatMap((file) => checkFile(file, readFileSync(path.join(root, file), "utf8"), codeWidth));
+  for (const { file, line, message, text } of hits) console.error(`${file}:${line}: ${message}\n    ${text}`);
+  for (const area of NOT_YET_CLEAN.filter((start) => !hits.some(({ file }) => file.startsWith(start)))) {
+    if (values.all && positionals.length === 0) console.log(`Clean, so remove it from NOT_YET_CLEAN in scripts/check-text.ts: ${area}`);
+  }
+  const skipped = files.length - checked.length;
+  console.log(
+    `${hits.length} violation(s) in ${checked.length} shipped files${skipped === 0 ? "" : `; ${skipped} files are not checked yet`}.`,
+  );
+  return hits.length === 0 ? 0 : 1;
+}
+
+function shippedFiles(root: string): string[] {
+  return readdirSync(root)
+    .filter((name) => !name.startsWith(".") && name !== "node_modules")
+    .flatMap((name) =>
+      statSync(path.join(root, name)).isDirectory()
+        ? readdirSync(path.join(root, name), { recursive: true, encoding: "utf8" }).map((below) => path.posix.join(name, below))
+        : [name],
+    )
+    .filter((file) => SHIPPED.some((pattern) => pattern.test(file)) && !NOT_OURS.test(file))
+    .sort();
+}
+
+function readCodeWidth(root: string): number {
+  const { formatter } = JSON.parse(readFileSync(path.join(root, "biome.json"), "utf8")) as { formatter: { lineWidth: number } };
+  return formatter.lineWidth;
+}
+
+function checkFile(file: string, content: string, codeWidth: number): Hit[] {
+  const lines = content.split("\n");
+  const hits = file.endsWith(".md") ? checkMarkdown(file, lines) : checkCode(file, lines, codeWidth);
+  const inName = checkWords(separateWords(file), false).map((message) => hit(file, 1, `${message} (file name)`, file));
+  return [...inName, ...hits].filter((hit) => !EXCEPTIONS.some((it) => file.startsWith(it.file) && it.text.test(hit.text)));
+}
+
+function checkMarkdown(file: string, lines: readonly string[]): Hit[] {
+  let fenced = false;
+  return lines.flatMap((text, index) => {
+    if (/^\s*(```|~~~)/.test(text)) fenced = !fenced;
+    const messages = checkWords(text, false);
+    if (!fenced) {
+      messages.push(...checkWords(withoutCode(text), true));
+      const wrapped = !/^\s*(\||#|<!--|\[[^\]]+\]:)/.test(text);
+      if (wrapped && text.length > MARKDOWN_WIDTH && hasBreak(text)) {
+        messages.push(`wrap Markdown at ${MARKDOWN_WIDTH} characters; got ${text.length}`);
+      }
+    }
+    return messages.map((message) => hit(file, index + 1, message, text));
+  });
+}
+
+/** Whether a line can be wrapped: it has a space before the limit outside of links and code. */
+function hasBreak(text: string): boolean {
+  const fixed = text.replaceAll(/`[^`]*`|!?\[[^\]]*\]\([^)]*\)/g, (part) => "x".repeat(part.length));
+  return /\S\s/.test(fixed.slice(0, MARKDOWN_WIDTH + 1).replace(/^\s*([-*>]|\d+\.)?\s*/, ""));
+}
+
+function checkCode(file: string, lines: readonly string[], codeWidth: number): Hit[] {
+  return lines.flatMap((text, index) => {
+    // A file name is reported once, for the file itself, and not for each import of it.
+    const messages = checkWords(separateWords(text.replace(/\b(from|import\(?)\s*"[#.][^"]*"/, "")), false);
+    const comment = /^\s*(?:\/\/|\/?\*)(.*)$|\s\/\/ (.*)$/.exec(text);
+    const prose = comment?.[1] ?? comment?.[2];
+    if (prose !== undefined) {
+      messages.push(...checkWords(withoutCode(prose), true));
+      if (text.length > codeWidth) messages.push(`wrap comments at ${codeWidth} characters; got ${text.length}`);
+    }
+    return messages.map((message) => hit(file, index + 1, message, text));
+  });
+}
+
+function checkWords(text: string, proseOnly: boolean): string[] {
+  return RULES.filter((rule) => (rule.proseOnly === true) === proseOnly).flatMap(({ pattern, instead }) => {
+    const found = pattern.exec(text)?.[0];
+    return found === undefined ? [] : [`"${found}": use ${instead}`];
+  });
+}
+
+function hit(file: string, line: number, message: string, text: string): Hit {
+  return { file, line, message, text: text.trim() };
+}
+
+/** `tellStory` and `MAX_STORIES` become "tell Story" and "MAX STORIES". */
+function separateWords(text: string): string {
+  return text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, " ").replaceAll("_", " ");
+}
+
+function withoutCode(text: string): string {
+  return text.replaceAll(/`[^`]*`|"[^"]*"/g, "");
+}

@@ -1,0 +1,134 @@
+import { fastifySSE } from "@fastify/sse";
+import type { Logger } from "pino";
+import { createTickets } from "../access/tickets.ts";
+import type { Tokens } from "../access/tokens.ts";
+import { createCallbacks } from "../callbacks/callbacks.ts";
+import type { Config } from "../config/config.ts";
+import { createAcceptDispatch } from "../dispatch/accept-dispatch.ts";
+import { createPhaseReader } from "../dispatch/phase-reader.ts";
+import { createTaskReader } from "../dispatch/task-reader.ts";
+import { BridgeError } from "../errors.ts";
+import { gatewayRoutes } from "../http/gateway/gateway.ts";
+import { adapterRoutes } from "../http/routes/adapters.ts";
+import { approvalRoutes } from "../http/routes/approvals.ts";
+import { callbackRoutes } from "../http/routes/callbacks.ts";
+import { dispatchRoutes } from "../http/routes/dispatch.ts";
+import { healthRoutes } from "../http/routes/health.ts";
+import { metricsRoutes } from "../http/routes/metrics.ts";
+import { serviceInfoRoutes } from "../http/routes/service-info.ts";
+import { taskFileRoutes } from "../http/routes/task-files.ts";
+import { taskRoutes } from "../http/routes/tasks.ts";
+import { workspaceRoutes } from "../http/routes/workspaces.ts";
+import { createServer } from "../http/server/create-server.ts";
+import { createOverloadMonitor } from "../http/server/overload-monitor.ts";
+import { createEventStreams } from "../http/streams/event-streams.ts";
+import { eventRoutes } from "../http/streams/events.ts";
+import { taskEventRoutes } from "../http/streams/task-events.ts";
+import { createClientMemory } from "../http/wire/client-memory.ts";
+import type { Metrics } from "../metrics.ts";
+import { createBridgeHandler } from "../websocket/bridge-handler.ts";
+import { createWebSocketBridgeServer } from "../websocket/bridge-server.ts";
+import { createOps } from "../websocket/ops.ts";
+import { createRunFollower } from "../websocket/run-follower.ts";
+import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
+import { createTaskFiles } from "../workspaces/task-files.ts";
+import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
+import type { Engine } from "./engine.ts";
+
+/** What the endpoints are created with besides the configuration. */
+interface EndpointOptions {
+  engine: Engine;
+  tokens: Tokens;
+  metrics: Metrics;
+  logger: Logger;
+  version: string;
+  /** Event-loop delay above which new dispatches are rejected; 0 means never. */
+  maxEventLoopDelayMs: number | undefined;
+}
+
+/** The HTTP and WebSocket endpoints of an engine. */
+export type Endpoints = Awaited<ReturnType<typeof createEndpoints>>;
+
+/** Creates the server with all of its routes. Requests wait until `open` is called. */
+export async function createEndpoints(config: Config, { engine, tokens, metrics, logger, version, maxEventLoopDelayMs }: EndpointOptions) {
+  const { store, eventLog, approvals, workspaces, registry, dispatcher } = engine;
+  const tickets = createTickets();
+  const clientMemory = createClientMemory();
+  const overload = createOverloadMonitor({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
+  // Fastify would log the address itself, before Bridge does.
+  const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
+  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets, overload, clientMemory });
+  const opened = Promise.withResolvers<void>();
+  // The port is bound early, so that its address can be logged early. Requests wait until the tasks of the last run are recovered.
+  server.addHook("onRequest", () => opened.promise);
+  const eventStreams = createEventStreams({ store, eventLog, clientMemory, metrics, logger });
+  let isClosing = false;
+  server.addHook("preClose", async () => {
+    isClosing = true;
+    await eventStreams.closeAll("shutdown");
+  });
+  await server.register(fastifySSE);
+
+  const tasks = createTaskReader(store, dispatcher);
+  const acceptDispatch = createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
+  const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
+  await server.register(dispatchRoutes, { acceptDispatch, dispatcher, tasks });
+  await server.register(taskRoutes, { dispatcher, tasks });
+  await server.register(workspaceRoutes, { workspaces: workspaceList, files: createWorkspaceFiles({ workspaces }) });
+  await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }) });
+  await server.register(taskEventRoutes, { store, eventStreams });
+  await server.register(eventRoutes, { store, eventStreams, tickets });
+  await server.register(callbackRoutes, { callbacks: createCallbacks(store, engine.callbackWorker) });
+  await server.register(approvalRoutes, { approvals });
+  await server.register(adapterRoutes, { registry, dispatcher });
+  await server.register(gatewayRoutes, { registry, dispatcher, logger });
+  await server.register(serviceInfoRoutes, { version });
+  await server.register(healthRoutes, { dispatcher, registry, checkWritable: store.checkWritable });
+  await server.register(metricsRoutes, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
+
+  const ops = createOps({
+    acceptDispatch,
+    dispatcher,
+    tasks,
+    follower: createRunFollower({ store, eventLog, logger }),
+    phases: createPhaseReader({ store, eventLog, dispatcher }),
+    approvals,
+    workspaces: workspaceList,
+    checkCanStart() {
+      if (isClosing) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
+      if (overload.isOverloaded) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
+    },
+  });
+  const sockets = createWebSocketBridgeServer({
+    handler: createBridgeHandler({ ops, logger }),
+    knownOps: ops.map(({ name }) => name),
+    isDraining: () => dispatcher.draining,
+    frameLimitBytes: config.bodyLimitBytes,
+    clientMemory,
+    metrics,
+    logger,
+  });
+  await server.register(sockets.routes);
+
+  tokens.onRevoked((principal) => {
+    tickets.revoke(principal);
+    eventStreams.disconnect(principal);
+    sockets.disconnect(principal);
+  });
+  await server.ready();
+
+  return {
+    server,
+    /** Lets requests and sockets in. */
+    async open(): Promise<void> {
+      await sockets.start();
+      overload.start();
+      opened.resolve();
+    },
+    /** Closes every stream and socket, then the port. */
+    async close(): Promise<void> {
+      await server.close();
+      overload.close();
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { findUnusedPrograms, processLabels, sweepLeftovers } from "../../adapters/index.ts";
+import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
+import { limitAnswers } from "../callbacks/limit-answers.ts";
+import type { Config } from "../config/config.ts";
+import type { Metrics } from "../metrics.ts";
+import { createRetention } from "../store/retention.ts";
+import type { Endpoints } from "./endpoints.ts";
+import type { Engine } from "./engine.ts";
+import type { Environment, OpenedSandbox } from "./sandbox.ts";
+
+/** What is started and closed. */
+interface LifecycleOptions {
+  engine: Engine;
+  endpoints: Endpoints;
+  sandbox: OpenedSandbox;
+  loaded: readonly LoadedAdapter[];
+  tokens: { close(): void };
+  environment: Environment;
+  metrics: Metrics;
+  logger: Logger;
+  version: string;
+}
+
+/** Creates the start and the close of Bridge: each a list of steps, in order. */
+export function createLifecycle(config: Config, options: LifecycleOptions) {
+  const { engine, endpoints, sandbox, loaded, tokens, environment, metrics, logger, version } = options;
+  const { store, workspaces, dispatcher } = engine;
+  const closing = new AbortController();
+  const stopLimiting = limitAnswers();
+  let retention: ReturnType<typeof createRetention> | undefined;
+  let started: Promise<string> | undefined;
+  let suggested: Promise<void> | undefined;
+
+  async function start(): Promise<string> {
+    await endpoints.server.listen({ host: config.host, port: config.port });
+    const address = addressOf(endpoints.server);
+    logger.info(
+      { address, docs: `${address}/docs`, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir },
+      "listening",
+    );
+    await warnOfMissingIsolation();
+    metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
+    const removeEarlier = await workspaces.setAside();
+    await dispatcher.recover();
+    await endpoints.open();
+    store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
+    void removeEarlier().then((errors) => {
+      for (const err of closing.signal.aborted ? [] : errors)
+        logger.error({ err }, "failed to remove the temporary directory of an earlier task");
+    });
+    engine.callbackWorker.start();
+    retention = createRetention({ store, days: config.retentionDays, logger });
+    // In the background, because a runtime that is slow to answer delays only its own tasks.
+    void engine.startAdapters();
+    return address;
+  }
+
+  async function warnOfMissingIsolation(): Promise<void> {
+    if (sandbox.missing !== null) logger.warn(`BRIDGE_SANDBOX=auto: runtimes are in no sandbox. ${sandbox.missing}`);
+    const labels = await processLabels();
+    if (sandbox.sandbox === null && "missing" in labels) {
+      logger.warn({ reason: labels.missing }, "processes that leave their session and clear their environment can outlive their task");
+    }
+  }
+
+  async function suggestAdapters(): Promise<void> {
+    try {
+      const directory = path.join(config.dataDir, "programs");
+      const search = { env: environment, directory, sandbox: sandbox.sandbox, signal: closing.signal };
+      const programs = await findUnusedPrograms(new Set(loaded.map(({ provider }) => provider)), search);
+      if (programs.length === 0 || closing.signal.aborted) return;
+      const found = programs.map(({ name, version }) => `${name} ${version}`).join(", ");
+      const setting = [...config.adapters, ...programs.map(({ name }) => name)].join(",");
+      logger.info({ programs }, `installed here and not enabled: ${found}; to enable: BRIDGE_ADAPTERS=${setting}`);
+    } catch (error) {
+      logger.debug({ err: error }, "failed to look for installed agent programs");
+    }
+  }
+
+  return {
+    start() {
+      started = start();
+      return started;
+    },
+    suggestAdapters() {
+      suggested = suggestAdapters();
+      return suggested;
+    },
+    async close() {
+      closing.abort();
+      // A stop can come in the middle of the start, which still uses everything that is closed here.
+      await started?.catch(() => {});
+      await dispatcher.drain();
+      await endpoints.close();
+      tokens.close();
+      await retention?.close();
+      await engine.registry.close();
+      await engine.guarded.close();
+      await engine.schemas.close();
+      await engine.callbackWorker.close();
+      stopLimiting();
+      await engine.eventLog.close();
+      await store.close();
+      await suggested;
+    },
+  };
+}
+
+/** The address on which the server listens. Fastify itself reports a loopback address for a host of all interfaces. */
+function addressOf(server: FastifyInstance): string {
+  const { family, address, port } = server.server.address() as AddressInfo;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

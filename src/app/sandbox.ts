@@ -1,0 +1,33 @@
+import path from "node:path";
+import type { Sandbox } from "#contract";
+import { createSandbox } from "../../adapters/index.ts";
+import type { Config } from "../config/config.ts";
+import { StartError } from "../errors.ts";
+
+/** The environment variables of this process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The sandbox, or null with the reason why BRIDGE_SANDBOX=auto found none that works. The reason is null when no sandbox was configured. */
+export type OpenedSandbox = { sandbox: Sandbox; missing: null } | { sandbox: null; missing: string | null };
+
+/** Opens the sandbox that the configuration asks for. Throws StartError if it is required and does not work. */
+export async function openSandbox(config: Config, env: Environment): Promise<OpenedSandbox> {
+  if (config.sandbox === "off") return { sandbox: null, missing: null };
+  const { dataDir, workspacesDir, databaseFile, tokensFile, secretFiles, adapterSettings } = config;
+  const created = await createSandbox({
+    env,
+    hidden: [dataDir, workspacesDir],
+    secrets: [databaseFile, ...(tokensFile === null ? [] : [tokensFile]), ...secretFiles, path.resolve(".env")],
+    programs: [path.join(import.meta.dirname, "../.."), ...pathsIn(adapterSettings)],
+    directory: path.join(dataDir, "sandbox"),
+  });
+  if (!("missing" in created)) return { sandbox: created, missing: null };
+  if (config.sandbox === "required") throw new StartError(`Bridge cannot start, because BRIDGE_SANDBOX=required: ${created.missing}`);
+  return { sandbox: null, missing: created.missing };
+}
+
+/** All absolute paths in a setting, at any depth. */
+function pathsIn(setting: unknown): string[] {
+  if (typeof setting === "string") return path.isAbsolute(setting) ? [setting] : [];
+  return typeof setting === "object" && setting !== null ? Object.values(setting).flatMap(pathsIn) : [];
+}

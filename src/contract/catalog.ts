@@ -1,0 +1,32 @@
+import type { AdapterModule } from "./adapter.ts";
+import type { AdapterSettings } from "./settings.ts";
+
+/** An adapter that ships with Bridge. Bridge validates its settings at every start, and loads its module if the adapter is enabled. */
+export interface CatalogEntry {
+  /** The adapter's name in BRIDGE_ADAPTERS and in a dispatch. */
+  provider: string;
+  settings: AdapterSettings;
+  load(): Promise<AdapterModule>;
+}
+
+/** Adapters that the operator describes in a setting and enables as `<prefix>:<name>`. */
+export interface AdapterFamily {
+  prefix: string;
+  settings: AdapterSettings;
+  /** The adapter that these settings describe under a name; or, if there is none, the error for the operator. */
+  find(name: string, settings: Readonly<Record<string, unknown>>): { load(): Promise<AdapterModule> } | { missing: string };
+}
+
+/** Every adapter that ships with Bridge, in the order in which `.env.example` lists their settings. */
+export type Catalog = readonly (CatalogEntry | AdapterFamily)[];
+
+/** The entry of an adapter by its provider; undefined when no such adapter ships with Bridge. */
+export const findEntry = (catalog: Catalog, provider: string): CatalogEntry | undefined =>
+  catalog.find((entry): entry is CatalogEntry => "provider" in entry && entry.provider === provider);
+
+/** The family and the adapter that a name in BRIDGE_ADAPTERS means, such as `acp:goose`; null for any other name. */
+export function findFamily(catalog: Catalog, name: string): { family: AdapterFamily; member: string } | null {
+  const [prefix = ""] = name.split(":", 1);
+  const family = catalog.find((entry): entry is AdapterFamily => "prefix" in entry && entry.prefix === prefix);
+  return family === undefined || prefix === name ? null : { family, member: name.slice(prefix.length + 1) };
+}

@@ -1,0 +1,20 @@
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import type { FastifyInstance, FastifyReply } from "fastify";
+
+/** Delays the close of the server until all started requests have a response, at most `limitMs`. Streams and sockets are closed separately. */
+export function drainResponsesOnClose(app: FastifyInstance, limitMs: number): void {
+  const open = new Set<FastifyReply>();
+  app.addHook("onRequest", (_request, reply, done) => {
+    open.add(reply);
+    reply.raw.once("close", () => open.delete(reply));
+    done();
+  });
+  app.addHook("preClose", async () => {
+    const pending = [...open].filter((reply) => !reply.raw.headersSent && !reply.sent);
+    const stop = new AbortController();
+    const limit = delay(limitMs, undefined, { signal: stop.signal }).catch(() => {});
+    await Promise.race([Promise.all(pending.map((reply) => once(reply.raw, "close"))), limit]);
+    stop.abort();
+  });
+}

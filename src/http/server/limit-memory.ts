@@ -1,0 +1,94 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { BridgeError } from "../../errors.ts";
+import { type ClientMemory, type Reservation, UNCOUNTED_BYTES } from "../wire/client-memory.ts";
+
+/** A client that reads nothing for this long is disconnected, because it occupies memory or keeps a file open. */
+export const STALLED_READER_MS = 60_000;
+
+/** The tenant of requests without a token, such as those for the documentation. */
+const PUBLIC = "";
+
+/** Options of `limitMemory`. */
+interface MemoryLimitOptions {
+  clientMemory: ClientMemory;
+  bodyLimitBytes: number;
+  stalledReaderMs?: number;
+}
+
+/**
+ * Limits the memory that requests and responses occupy, and disconnects clients that stop reading. While a tenant is over its limit, its requests wait
+ * until memory is available. Small requests of other tenants are not counted.
+ */
+export function limitMemory(
+  app: FastifyInstance,
+  { clientMemory, bodyLimitBytes, stalledReaderMs = STALLED_READER_MS }: MemoryLimitOptions,
+): void {
+  app.decorateRequest("reservation", null);
+
+  app.addHook("onRequest", (request, reply, done) => {
+    const tenant = tenantOf(request);
+    const bytes = bodyBytes(request, bodyLimitBytes);
+    if (tenant === PUBLIC || (bytes < UNCOUNTED_BYTES && !clientMemory.isFull(tenant))) return done();
+    // Reserves before Bridge reads the body, so that a waiting request occupies no memory.
+    openReservation(clientMemory, request, reply)
+      .reserve(bytes)
+      .then(() => done(), done);
+  });
+
+  app.addHook("onSend", (request, reply, payload, done) => {
+    const bytes = payloadBytes(payload);
+    // If the connection has unread data, even a small response waits behind it.
+    if (bytes < UNCOUNTED_BYTES && !(request.raw.socket.writableLength > 0)) return done(null, payload);
+    if (bytes >= UNCOUNTED_BYTES && tenantOf(request) === PUBLIC && clientMemory.isFull(PUBLIC))
+      return done(
+        new BridgeError("overloaded", "Unread responses without a token occupy too much memory. Read the open responses, then try again."),
+      );
+    const reservation = request.reservation ?? openReservation(clientMemory, request, reply);
+    reservation.set(Math.max(reservation.bytes, bytes));
+    reply.raw.setTimeout(stalledReaderMs, () => {
+      request.log.warn(
+        { tenant: tenantOf(request), route: request.routeOptions.url },
+        "client disconnected because it did not read its response",
+      );
+      reply.raw.destroy();
+    });
+    done(null, payload);
+  });
+
+  app.decorateRequest("reserve", async function (this: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
+    if (bytes >= UNCOUNTED_BYTES) await (this.reservation ?? openReservation(clientMemory, this, reply)).reserve(bytes);
+  });
+}
+
+function openReservation(clientMemory: ClientMemory, request: FastifyRequest, reply: FastifyReply): Reservation {
+  const reservation = clientMemory.open(tenantOf(request));
+  request.reservation = reservation;
+  reply.raw.once("close", reservation.release);
+  if (reply.raw.closed) reservation.release();
+  return reservation;
+}
+
+const tenantOf = (request: FastifyRequest): string => (request.principal as FastifyRequest["principal"] | null)?.tenant ?? PUBLIC;
+
+/** The declared length of the body; the limit when it declares none. */
+function bodyBytes({ headers }: FastifyRequest, limitBytes: number): number {
+  if (headers["transfer-encoding"] !== undefined) return limitBytes;
+  return Math.min(Number(headers["content-length"] ?? 0) || 0, limitBytes);
+}
+
+/** Bytes that a response occupies until it is read. A stream occupies its read-ahead buffer, and the connection the same amount again. */
+function payloadBytes(payload: unknown): number {
+  if (typeof payload === "string") return payload.length < UNCOUNTED_BYTES / 4 ? payload.length : Buffer.byteLength(payload);
+  if (payload instanceof Uint8Array) return payload.byteLength;
+  return payload instanceof Readable ? 2 * payload.readableHighWaterMark : 0;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The memory that this request and its response occupy; null while it is too little to count. */
+    reservation: Reservation | null;
+    /** Reserves memory for a response of this many bytes before it is built. Throws BridgeError `overloaded`. */
+    reserve(reply: FastifyReply, bytes: number): Promise<void>;
+  }
+}

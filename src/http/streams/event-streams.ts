@@ -1,0 +1,175 @@
+import type {} from "@fastify/sse";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { AdapterLogger } from "#contract";
+import { derivesFrom, type Principal } from "../../access/principal.ts";
+import { startWallClockTimer } from "../../access/wall-clock-timer.ts";
+import { BridgeError } from "../../errors.ts";
+import type { EventFeed, EventStore, StoredEvent } from "../../events/event-feed.ts";
+import type { EventLog } from "../../events/event-log.ts";
+import { followEvents, type Place } from "../../events/follow-events.ts";
+import type { Metrics } from "../../metrics.ts";
+import type { ClientMemory } from "../wire/client-memory.ts";
+import { createEventEncoder, encodeSseFrame } from "../wire/encode-event.ts";
+import { createStreamWriter } from "./stream-writer.ts";
+
+/** Maximum open streams of one tenant, so that a client that leaks streams does not exhaust the server. */
+export const MAX_STREAMS_PER_TENANT = 2000;
+
+/** Why Bridge ends a stream. */
+export type ClosingReason = "shutdown" | "token_expired" | "token_withdrawn";
+
+/** The events that a stream sends. */
+export interface StreamOptions {
+  feed: EventFeed;
+  from: Place;
+  /** Whether the stream ends after this event. Default: never. */
+  isLast?: (event: StoredEvent) => boolean;
+}
+
+/** Options of the streams; the times are for tests. */
+export interface EventStreamsOptions {
+  store: EventStore;
+  eventLog: EventLog;
+  clientMemory: ClientMemory;
+  metrics: Metrics;
+  logger: AdapterLogger;
+  clock?: () => number;
+  heartbeatMs?: number;
+  closeGraceMs?: number;
+  replayTimeoutMs?: number;
+}
+
+interface OpenStream {
+  principal: Principal;
+  close(reason: ClosingReason): Promise<void>;
+}
+
+export type EventStreams = ReturnType<typeof createEventStreams>;
+
+/** Creates the registry of all open event streams. */
+export function createEventStreams({
+  store,
+  eventLog,
+  clientMemory,
+  metrics,
+  logger,
+  clock = Date.now,
+  heartbeatMs = 15_000,
+  closeGraceMs = 2000,
+  replayTimeoutMs = 120_000,
+}: EventStreamsOptions) {
+  const encode = createEventEncoder(eventLog.formatId);
+  const streams = new Set<OpenStream>();
+  let isClosing = false;
+
+  /** Responds to the request with a stream. Throws BridgeError `draining` or `overloaded` before the response starts. */
+  function open(request: FastifyRequest, reply: FastifyReply, { feed, from, isLast = () => false }: StreamOptions): void {
+    const { principal } = request;
+    const { tenant, name, expiresAt } = principal;
+    checkCanOpen(tenant);
+    const { raw } = reply;
+    if (raw.destroyed) return;
+    sendHeaders(reply);
+    const writer = createStreamWriter(raw, {
+      heartbeatMs,
+      reservation: clientMemory.open(tenant),
+      isFull: () => clientMemory.isFull(tenant),
+    });
+    // Node sends the headers with the first bytes, so a stream without events would look like a server that does not respond. The id lets a
+    // client that disconnects before its first event resume at this position.
+    const id = from === null ? "" : `id: ${eventLog.formatId(from)}\n`;
+    writer.write(`retry: 3000\n: connected\n${id}\n`);
+    const ended = new AbortController();
+    const stream: OpenStream = { principal, close };
+    streams.add(stream);
+    metrics.sseClients.inc();
+    const expiry = expiresAt === null ? undefined : startWallClockTimer(expiresAt, clock, () => void close("token_expired"));
+    raw.once("close", () => {
+      streams.delete(stream);
+      metrics.sseClients.dec();
+      expiry?.cancel();
+      ended.abort();
+    });
+
+    followEvents({ store, eventLog, feed }, { from, follower: { gap, replay, drained, live, over: end }, signal: ended.signal }).catch(
+      (error: unknown) => {
+        logger.error({ err: error, tenant, principal: name }, "event stream failed");
+        raw.destroy();
+      },
+    );
+
+    function gap(oldest: number | null): void {
+      writer.write(
+        encodeSseFrame({ event: "stream.gap", data: JSON.stringify({ oldestId: oldest === null ? null : eventLog.formatId(oldest) }) }),
+      );
+    }
+
+    function replay(events: readonly StoredEvent[]): boolean {
+      const hasRoom = events.length === 0 || writer.write(Buffer.concat(events.map(encode)));
+      endAfter(events);
+      return hasRoom;
+    }
+
+    /** A replay waits for its client, but disconnects a client that reads nothing within the time limit. */
+    async function drained(): Promise<void> {
+      if (!(await writer.waitForDrain(replayTimeoutMs))) disconnectSlowClient();
+    }
+
+    function live(events: readonly StoredEvent[]): void {
+      if (writer.writeLive(events.map(encode))) endAfter(events);
+      else disconnectSlowClient();
+    }
+
+    function disconnectSlowClient(): void {
+      metrics.sseSlowDisconnects.inc();
+      logger.warn({ tenant, principal: name }, "event stream client disconnected because it did not keep up");
+      ended.abort();
+      raw.destroy();
+    }
+
+    function endAfter(events: readonly StoredEvent[]): void {
+      if (events.some(isLast)) end();
+    }
+
+    function end(): void {
+      ended.abort();
+      writer.end();
+    }
+
+    async function close(reason: ClosingReason): Promise<void> {
+      ended.abort();
+      writer.end(encodeSseFrame({ event: "stream.closing", data: JSON.stringify({ reason }) }));
+      await writer.waitForFinish(closeGraceMs);
+    }
+  }
+
+  function checkCanOpen(tenant: string): void {
+    if (isClosing) throw new BridgeError("draining", "Bridge is stopping.");
+    let count = 0;
+    for (const stream of streams) if (stream.principal.tenant === tenant) count += 1;
+    if (count >= MAX_STREAMS_PER_TENANT)
+      throw new BridgeError(
+        "overloaded",
+        `This tenant has ${MAX_STREAMS_PER_TENANT} open event streams, the maximum. Close some of them first.`,
+      );
+  }
+
+  return {
+    open,
+    /** Ends the streams of a principal whose token was revoked. */
+    disconnect(principal: Principal): void {
+      for (const stream of streams) if (derivesFrom(stream.principal, principal)) void stream.close("token_withdrawn");
+    },
+    /** Ends all streams. Call it in a `preClose` hook, because a server does not close while a stream is open. */
+    async closeAll(reason: ClosingReason): Promise<void> {
+      isClosing = true;
+      await Promise.all([...streams].map((stream) => stream.close(reason)));
+    },
+  };
+}
+
+function sendHeaders(reply: FastifyReply): void {
+  reply.header("Cache-Control", "no-cache, no-transform").header("X-Accel-Buffering", "no");
+  reply.sse.keepAlive();
+  reply.sse.sendHeaders();
+}

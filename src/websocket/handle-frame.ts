@@ -1,0 +1,57 @@
+import type { Logger } from "pino";
+import type { Principal } from "../access/principal.ts";
+import { BridgeError } from "../errors.ts";
+import type { Metrics } from "../metrics.ts";
+import type { BridgeChannel, BridgeRequest, BridgeRequestHandler, BridgeResponse } from "./bridge-protocol.ts";
+import { type EnvelopeFault, type Frame, parseEnvelope, truncate } from "./parse-envelope.ts";
+import { toErrorResponse } from "./responses.ts";
+
+/** Options of the handler. */
+export interface FrameHandlerOptions {
+  handler: BridgeRequestHandler;
+  /** Names of ops that metrics may contain. Other names are chosen by clients and are counted as `unknown`. */
+  knownOps: ReadonlySet<string>;
+  metrics: Pick<Metrics, "websocketRequests">;
+  logger: Logger;
+  clock: () => number;
+}
+
+/** Creates the function that processes a frame and returns the text of its response. It never rejects. */
+export function createFrameHandler({ handler, knownOps, metrics, logger, clock }: FrameHandlerOptions) {
+  async function handle(request: BridgeRequest): Promise<{ status: number; text: string }> {
+    const { requestId } = request.meta;
+    try {
+      return encode(requestId, await handler.handle(request));
+    } catch (error) {
+      logger.error({ err: error, requestId: truncate(requestId), op: truncate(request.op) }, "op failed");
+      return encode(requestId, { status: 500, payload: { error: "handler-error" } });
+    }
+  }
+
+  return async (frame: Frame, principal: Principal, channel: BridgeChannel): Promise<string> => {
+    const { requestId, attributes, ...envelope } = parseEnvelope(frame);
+    const { name, tenant, scopes } = principal;
+    const { status, text } =
+      envelope.op === undefined
+        ? encode(requestId, toFaultResponse(envelope.fault))
+        : await handle({
+            op: envelope.op,
+            payload: envelope.payload,
+            meta: { requestId, tenant, principal: { name, scopes }, timestamp: clock(), attributes, channel },
+          });
+    const op = envelope.op ?? "unknown";
+    metrics.websocketRequests.inc({ op: knownOps.has(op) ? op : "unknown", status });
+    logger.debug({ requestId: truncate(requestId), op: truncate(op), status, tenant, principal: name, attributes }, "bridge request");
+    return text;
+  };
+}
+
+const toFaultResponse = (fault: EnvelopeFault | BridgeError): BridgeResponse =>
+  fault instanceof BridgeError ? toErrorResponse(fault) : { status: 400, payload: { error: fault } };
+
+/** Encodes a response. Throws TypeError if the handler did not return one. */
+function encode(requestId: string, { status, payload }: BridgeResponse): { status: number; text: string } {
+  if (!Number.isInteger(status) || typeof payload !== "object" || payload === null)
+    throw new TypeError("The handler did not return a valid response.");
+  return { status, text: JSON.stringify({ requestId, status, payload }) };
+}

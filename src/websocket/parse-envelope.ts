@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import { BridgeError } from "../errors.ts";
+import { parseJson } from "../http/wire/parse-json.ts";
+
+/** Why a frame is not a valid request. */
+export type EnvelopeFault = "malformed-envelope" | "empty-envelope" | "missing-op" | "invalid-request";
+
+/** The parsed envelope of a frame: a request, or the fault. */
+export type Envelope = {
+  requestId: string;
+  attributes: Record<string, string>;
+} & ({ op: string; payload: Record<string, unknown>; fault?: never } | { fault: EnvelopeFault | BridgeError; op?: never });
+
+/** One frame from a client. */
+export interface Frame {
+  bytes: Buffer;
+  isBinary: boolean;
+}
+
+/** Limits of the attributes, because the log contains them. */
+const MAX_ATTRIBUTES = 32;
+const MAX_ATTRIBUTE_LENGTH = 256;
+
+/** Parses a frame; never throws. */
+export function parseEnvelope({ bytes, isBinary }: Frame): Envelope {
+  if (isBinary) return toFault("malformed-envelope");
+  const envelope = parseValue(bytes);
+  if (envelope instanceof BridgeError) return toFault(envelope);
+  if (!isObject(envelope)) return toFault(bytes.toString().trim() === "" ? "empty-envelope" : "malformed-envelope");
+  const { requestId = "", op, payload, meta } = envelope;
+  if (typeof requestId !== "string") return toFault("malformed-envelope");
+  const head = { requestId: requestId === "" ? randomUUID() : requestId, attributes: isObject(meta) ? toAttributes(meta) : {} };
+  if (op === undefined || op === null || op === "") return { ...head, fault: "missing-op" };
+  if (typeof op !== "string" || !isObject(payload ?? {})) return { ...head, fault: "invalid-request" };
+  return { ...head, op, payload: (payload ?? {}) as Record<string, unknown> };
+}
+
+/** Truncates a text for the log. */
+export const truncate = (text: string): string => text.slice(0, MAX_ATTRIBUTE_LENGTH);
+
+const toFault = (fault: EnvelopeFault | BridgeError): Envelope => ({ requestId: randomUUID(), attributes: {}, fault });
+
+/** Returns the parsed value, the error of a frame with too many values, or undefined for malformed JSON. */
+function parseValue(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    return error instanceof BridgeError && error.code === "too_large" ? error : undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function toAttributes(meta: Record<string, unknown>): Record<string, string> {
+  const entries = Object.entries(meta).slice(0, MAX_ATTRIBUTES);
+  return Object.fromEntries(entries.map(([name, value]) => [truncate(name), truncate(typeof value === "string" ? value : toText(value))]));
+}
+
+function toText(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // JSON.stringify throws if the value is nested too deeply.
+    return "…";
+  }
+}

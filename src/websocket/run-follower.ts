@@ -1,0 +1,129 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { AdapterLogger } from "#contract";
+import { BridgeError } from "../errors.ts";
+import { type EventStore, isTerminal, type StoredEvent } from "../events/event-feed.ts";
+import type { EventLog } from "../events/event-log.ts";
+import { placeOf } from "../events/follow-events.ts";
+import { encodeEventJson } from "../http/wire/encode-event.ts";
+import { parseEventIdField } from "../http/wire/last-event-id.ts";
+import { isFinal, type TaskProgress } from "../task.ts";
+import type { BridgeChannel } from "./bridge-protocol.ts";
+
+/** Maximum runs that the clients of one tenant can follow at the same time; equals the limit of event streams. */
+export const MAX_FOLLOWED_PER_TENANT = 2000;
+/** Maximum events per read of the store; long events make pages shorter. */
+const PAGE_SIZE = 50;
+
+export type RunFollower = ReturnType<typeof createRunFollower>;
+
+/** Options of the follower. */
+export interface RunFollowerOptions {
+  store: Pick<EventStore, "epoch" | "lastEventNumber" | "readTaskEvents"> & {
+    findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
+    hasEventsAfter(taskSeq: number, number: number): Promise<boolean>;
+  };
+  eventLog: Pick<EventLog, "subscribe" | "formatId">;
+  logger: Pick<AdapterLogger, "error">;
+}
+
+/**
+ * Creates the follower, which pushes the events of runs to clients. It reads the events from the store at the client's pace, so that a slow client occupies one page of
+ * memory, misses no event and does not delay other clients. The event log only signals new events.
+ */
+export function createRunFollower({ store, eventLog, logger }: RunFollowerOptions) {
+  const listeners = new Map<number, Set<() => void>>();
+  const perTenant = new Map<string, number>();
+  const controllers = new WeakMap<BridgeChannel, Map<number, AbortController>>();
+  eventLog.subscribe((events) => {
+    for (const { task } of events) for (const wake of listeners.get(task.seq) ?? []) wake();
+  });
+
+  /** Calls `wake` at each event of the run; the returned function stops this. */
+  function listen(seq: number, wake: () => void): () => void {
+    const ofRun = listeners.get(seq) ?? new Set();
+    listeners.set(seq, ofRun.add(wake));
+    return () => {
+      ofRun.delete(wake);
+      if (ofRun.size === 0 && listeners.get(seq) === ofRun) listeners.delete(seq);
+    };
+  }
+
+  async function pushEvents(run: TaskProgress, after: number, { channel, signal }: { channel: BridgeChannel; signal: AbortSignal }) {
+    const { seq, tenant, taskId } = run;
+    let more = Promise.withResolvers<void>();
+    const wake = (): void => more.resolve();
+    const stopListening = listen(seq, wake);
+    signal.addEventListener("abort", wake, { once: true });
+    const push = (eventJson: string, rest = "") =>
+      channel.push(`{"op":"agent.event","payload":{"runId":${JSON.stringify(taskId)},"event":${eventJson}${rest}}}`);
+    try {
+      for (let position = after; !signal.aborted; ) {
+        // Created before the read, so that an event that arrives during the read is not missed.
+        more = Promise.withResolvers<void>();
+        const events = await store.readTaskEvents(seq, position, PAGE_SIZE, { callbacks: false });
+        for (const event of events) {
+          if (signal.aborted) return;
+          await push(encode(event));
+          position = event.number;
+          if (isTerminal(event)) return;
+        }
+        if (events.length > 0) continue;
+        const now = await store.findTaskProgress(tenant, taskId);
+        if (now?.seq !== seq) return await push("null", ',"error":"run-not-found"');
+        if (isFinal(now.state) && !(await store.hasEventsAfter(seq, position))) return;
+        if (!signal.aborted) await more.promise;
+      }
+    } finally {
+      stopListening();
+      signal.removeEventListener("abort", wake);
+    }
+  }
+
+  const encode = (event: StoredEvent): string => encodeEventJson(event, eventLog.formatId(event.number));
+
+  /** Throws BridgeError `overloaded` if the tenant already follows the maximum number of runs. */
+  function checkCanFollow(tenant: string): void {
+    if ((perTenant.get(tenant) ?? 0) >= MAX_FOLLOWED_PER_TENANT)
+      throw new BridgeError(
+        "overloaded",
+        `This tenant already follows ${MAX_FOLLOWED_PER_TENANT} runs over WebSockets, the maximum. Try again when some of them have ended.`,
+      );
+  }
+
+  return {
+    checkCanFollow,
+    /**
+     * Pushes the events of a run, starting after event number `after`, until its last event or until the channel closes. If the channel already follows
+     * the run, the new position replaces the old one. Does not check the limit, so that an accepted run is always followed.
+     */
+    follow(run: TaskProgress, { channel, after }: { channel: BridgeChannel; after: number }): void {
+      const { tenant, seq } = run;
+      const ofChannel = controllers.get(channel) ?? new Map<number, AbortController>();
+      controllers.set(channel, ofChannel);
+      ofChannel.get(seq)?.abort();
+      const controller = new AbortController();
+      ofChannel.set(seq, controller);
+      perTenant.set(tenant, (perTenant.get(tenant) ?? 0) + 1);
+      const signal = AbortSignal.any([controller.signal, channel.signal]);
+      // The response to the request is sent first.
+      void nextTurn()
+        .then(() => pushEvents(run, after, { channel, signal }))
+        .catch((error: unknown) => logger.error({ err: error, taskId: run.taskId, tenant }, "failed to push the events of a run"))
+        .finally(() => {
+          if (ofChannel.get(seq) === controller) ofChannel.delete(seq);
+          const count = (perTenant.get(tenant) ?? 1) - 1;
+          if (count === 0) perTenant.delete(tenant);
+          else perTenant.set(tenant, count);
+        });
+    },
+    /** Parses the id of the last event that the client received into its number. Throws BridgeError `invalid_request`. */
+    parsePosition(field: string, eventId: string | undefined): number {
+      if (eventId === undefined) return 0;
+      const position = placeOf(store, parseEventIdField(field, eventId));
+      if (position !== null) return position;
+      throw new BridgeError("invalid_request", "The event id is unknown.", {
+        errors: [{ path: field, message: "must be the id of an event of this Bridge" }],
+      });
+    },
+  };
+}

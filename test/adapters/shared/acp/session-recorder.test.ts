@@ -1,0 +1,236 @@
+import { expect, test } from "vitest";
+import type { AdapterEvent } from "#contract";
+import type { AcpProfile } from "../../../../adapters/shared/acp/acp-profile.ts";
+import { readToolCall } from "../../../../adapters/shared/acp/read-update.ts";
+import { createSessionRecorder, type SessionRecorder } from "../../../../adapters/shared/acp/session-recorder.ts";
+import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
+
+type Telling = Pick<AcpProfile, "readNotice" | "readExtension" | "toolName">;
+
+/** Tells a timeline and shows it: one line an event, and the answer. */
+function tell(act: (recorder: SessionRecorder) => void, profile: Telling = {}) {
+  const lines: string[] = [];
+  const show = ({ type, data }: AdapterEvent): string => {
+    if (type === "tool.invoked") return `${data.toolName}#${data.toolCallId} ${JSON.stringify(data.input)}`;
+    if (type === "tool.completed")
+      return `${data.toolName}#${data.toolCallId} ${data.isError ? "failed" : "gave"} ${JSON.stringify(data.output)}`;
+    if (type === "assistant.text_discarded") return `discarded: ${data.reason}`;
+    return type === "assistant.text" ? `"${data.content}"` : JSON.stringify(data);
+  };
+  const timeline = createTaskTimeline("task", (event) => lines.push(show(event)), { streaming: true });
+  const recorder = createSessionRecorder(timeline, profile);
+  act(recorder);
+  recorder.flush();
+  timeline.close();
+  return { lines, answer: timeline.answer, costUsd: recorder.costUsd, failure: recorder.failure, rejection: recorder.rejection };
+}
+
+const said = (text: string, fields = {}) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...fields });
+const call = (fields: object) => ({ sessionUpdate: "tool_call", toolCallId: "1", ...fields });
+const change = (fields: object) => ({ sessionUpdate: "tool_call_update", toolCallId: "1", ...fields });
+const shown = (text: string) => [{ type: "content", content: { type: "text", text } }];
+const known = (fields: object) => readToolCall({ toolCallId: "1", ...fields }) ?? expect.fail("no tool call");
+const takeAll =
+  (...updates: object[]) =>
+  (recorder: SessionRecorder) => {
+    for (const update of updates) recorder.recordUpdate(update);
+  };
+
+const usage = { sessionUpdate: "usage_update", used: 151, size: 1_000_000 };
+
+test.each<[agent: string, updates: object[], lines: string[]]>([
+  [
+    "claude: the input grows while the call is pending, the tool answers twice",
+    [
+      call({ name: "Bash", title: "Terminal", kind: "execute", status: "pending", rawInput: {}, content: [] }),
+      change({ title: "echo hi", rawInput: { command: "echo hi" } }),
+      change({ rawInput: { command: "echo hi", description: "Says hi" }, content: shown("Says hi") }),
+      usage,
+      change({ _meta: { claudeCode: { toolName: "Bash", toolResponse: { stdout: "hi" } } } }),
+      change({ status: "completed", rawOutput: "hi", content: shown("```console\nhi\n```") }),
+      said("Done."),
+    ],
+    ['Bash#1 {"command":"echo hi","description":"Says hi"}', 'Bash#1 gave "hi"', '"Done."'],
+  ],
+  [
+    "codex: the output is the terminal's, in pieces",
+    [
+      call({
+        name: "exec_command",
+        status: "in_progress",
+        content: [{ type: "terminal", terminalId: "1" }],
+        rawInput: { command: "echo hi", cwd: "/work" },
+      }),
+      change({ _meta: { terminal_output_delta: { data: "h", terminal_id: "1" } } }),
+      change({ status: "completed", _meta: { terminal_output_delta: { data: "i\n" }, terminal_exit: { exit_code: 0 } } }),
+    ],
+    ['exec_command#1 {"command":"echo hi","cwd":"/work"}', 'exec_command#1 gave "hi\\n"'],
+  ],
+  [
+    "codex: a command that says nothing",
+    [
+      call({ name: "exec_command", status: "in_progress", rawInput: { command: "true" } }),
+      change({ status: "completed", _meta: { terminal_exit: { exit_code: 0 } } }),
+    ],
+    ['exec_command#1 {"command":"true"}', 'exec_command#1 gave ""'],
+  ],
+  [
+    "gemini: neither input nor output",
+    [
+      call({ status: "in_progress", title: "echo hi", kind: "execute", content: shown("[current working directory]"), locations: [] }),
+      change({ status: "completed", title: "echo hi", kind: "execute", content: [] }),
+    ],
+    ['execute#1 {"title":"echo hi"}', "execute#1 gave null"],
+  ],
+  [
+    "opencode: an update that repeats, an input that comes late",
+    [
+      call({ title: "bash", kind: "execute", status: "pending", rawInput: { cwd: "/work" } }),
+      change({ status: "in_progress", title: "echo hi", rawInput: { command: "echo hi", cwd: "/work" } }),
+      change({ status: "in_progress", title: "echo hi", rawInput: { command: "echo hi", cwd: "/work" } }),
+      change({ status: "completed", content: shown("hi\n"), rawOutput: { output: "hi\n", metadata: { exit: 0 } } }),
+      change({ status: "completed", content: shown("hi\n"), rawOutput: { output: "hi\n", metadata: { exit: 0 } } }),
+    ],
+    ['execute#1 {"command":"echo hi","cwd":"/work"}', 'execute#1 gave {"output":"hi\\n","metadata":{"exit":0}}'],
+  ],
+  [
+    "a completion without a call",
+    [change({ status: "failed", kind: "edit", title: "x", content: shown("no") })],
+    ['edit#1 {"title":"x"}', 'edit#1 failed "no"'],
+  ],
+  [
+    "an output that is no text",
+    [call({ name: "edit", status: "in_progress" }), change({ status: "completed", content: [{ type: "diff", path: "a", newText: "b" }] })],
+    ["edit#1 {}", 'edit#1 gave [{"type":"diff","path":"a","newText":"b"}]'],
+  ],
+  [
+    "a call that is only announced, before text",
+    [call({ name: "look", status: "pending", rawInput: { at: "it" } }), said("Well.")],
+    ['look#1 {"at":"it"}', '"Well."', 'look#1 failed "The runtime did not report how this call ended."'],
+  ],
+  [
+    "a call that is only announced, at the end",
+    [said("Let me."), call({ name: "look", status: "pending" })],
+    ['"Let me."', "look#1 {}", 'look#1 failed "The runtime did not report how this call ended."'],
+  ],
+  ["a plan", [{ sessionUpdate: "plan", entries: [{ content: "Think" }] }], ['{"plan":[{"content":"Think"}]}']],
+  [
+    "what is unknown, broken or not for us",
+    [
+      { sessionUpdate: "available_commands_update", availableCommands: [] },
+      { sessionUpdate: "tomorrow" },
+      { sessionUpdate: "tool_call" },
+      { sessionUpdate: "agent_message_chunk", content: null },
+      { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "hm" } },
+      {},
+      said("Still here."),
+    ],
+    ['"Still here."'],
+  ],
+])("%s", (_, updates, lines) => {
+  expect(tell(takeAll(...updates)).lines).toEqual(lines);
+});
+
+test("a permission request without a call tells it, and the completion finds it (gemini)", () => {
+  const { lines } = tell((recorder) => {
+    recorder.recordQuestion(known({ status: "pending", title: "touch a", kind: "execute", content: shown("[current working directory]") }));
+    recorder.recordUpdate(change({ status: "completed", title: "touch a", content: [] }));
+  });
+  expect(lines).toEqual(['execute#1 {"title":"touch a"}', "execute#1 gave null"]);
+});
+
+test("a permission request after its call is not told twice (claude, opencode)", () => {
+  const { lines } = tell((recorder) => {
+    recorder.recordUpdate(call({ name: "Bash", status: "pending", rawInput: {} }));
+    recorder.recordQuestion(known({ title: "touch a", rawInput: { command: "touch a" } }));
+    recorder.recordUpdate(change({ rawInput: { command: "touch a", description: "late" } }));
+    recorder.recordUpdate(change({ status: "completed", rawOutput: "" }));
+  });
+  expect(lines).toEqual(['Bash#1 {"command":"touch a"}', 'Bash#1 gave ""']);
+});
+
+test("a rejected call is over at once, whether the agent mentions it again (claude, opencode) or not (gemini)", () => {
+  const reject = (recorder: SessionRecorder) => {
+    recorder.recordQuestion(known({ kind: "edit", title: "a.txt" }));
+    recorder.rejectCall("1", "no");
+  };
+  const silent = tell((recorder) => {
+    reject(recorder);
+    recorder.recordUpdate(said("As you wish."));
+  });
+  expect(silent.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"', '"As you wish."']);
+  expect(silent).toMatchObject({ answer: "As you wish.", rejection: "no" });
+  const talkative = tell((recorder) => {
+    reject(recorder);
+    recorder.recordUpdate(change({ status: "failed", rawOutput: "The user rejected it" }));
+  });
+  expect(talkative.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"']);
+});
+
+test("the last cost in US dollars counts, other currencies and bare usage updates do not", () => {
+  const cost = (amount: number, currency: string) => ({ ...usage, cost: { amount, currency } });
+  expect(tell(takeAll(cost(0.1, "USD"), cost(0.3, "USD"), usage, cost(9, "EUR"))).costUsd).toBe(0.3);
+  expect(tell(takeAll(usage, cost(-1, "USD"))).costUsd).toBeUndefined();
+});
+
+test("notices are no part of the timeline, and tell of a turn that has failed (codex)", () => {
+  const readNotice: Telling["readNotice"] = (update) => {
+    if (update["sessionUpdate"] === "session_info_update") return { failed: true };
+    return update["sessionUpdate"] === "agent_message_chunk" && update["messageId"] === undefined
+      ? { text: JSON.stringify(update["content"]) }
+      : null;
+  };
+  const warned = tell(takeAll(said("Warning: metadata"), said("Fine.", { messageId: "m" })), { readNotice });
+  expect(warned).toMatchObject({ lines: ['"Fine."'], failure: undefined });
+  const failed = tell(takeAll(said("Warning: metadata"), { sessionUpdate: "session_info_update" }, said("status 429")), { readNotice });
+  expect(failed).toMatchObject({ lines: [], failure: expect.stringContaining("status 429") });
+  expect(tell(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("The agent reports no reason.");
+});
+
+test("claude: text of a message that broke off is discarded, and the answer is confirmed by the SDK's own messages", () => {
+  const readExtension: Telling["readExtension"] = (method, params) => (method === "_own" ? (params as { notice: object }).notice : null);
+  const own = (notice: object) => (recorder: SessionRecorder) => recorder.recordExtension("_own", { notice });
+  const acts = [
+    takeAll(said("Whole. ", { messageId: "m1" }), said("Bro", { messageId: "m2" })),
+    own({ discarded: "It broke." }),
+    takeAll(said("The end.", { messageId: "m3" })),
+    own({ answer: "The end." }),
+    (recorder: SessionRecorder) => recorder.recordExtension("_other", { notice: { discarded: "Not ours." } }),
+  ];
+  const actAll = (recorder: SessionRecorder): void => {
+    for (const act of acts) act(recorder);
+  };
+  const told = tell(actAll, { readExtension });
+  expect(told.lines).toEqual(['"Whole. "', '"Bro"', "discarded: It broke.", '"Whole. "', '"The end."']);
+  expect(told.answer).toBe("Whole. The end.");
+});
+
+test("claude: the answer stays when a call that broke off before it is closed behind it", () => {
+  const { lines, answer } = tell(
+    takeAll(
+      said("I call. ", { messageId: "m1" }),
+      call({ name: "Bash", status: "pending", rawInput: {} }),
+      said("The end.", { messageId: "m2" }),
+      change({ status: "failed", rawOutput: "It never ran." }),
+    ),
+  );
+  expect(lines).toEqual(['"I call. "', "Bash#1 {}", '"The end."', 'Bash#1 failed "It never ran."']);
+  expect(answer).toBe("The end.");
+});
+
+test("what is no update at all is passed over, before a profile looks at it", () => {
+  const readNotice: Telling["readNotice"] = ({ sessionUpdate }) => (sessionUpdate === "broken" ? { failed: true } : null);
+  const takeNothing = (recorder: SessionRecorder) => {
+    for (const update of [undefined, null, 5, "text"]) recorder.recordUpdate(update);
+  };
+  const told = tell(takeNothing, { readNotice });
+  expect(told).toMatchObject({ lines: [], failure: undefined });
+});
+
+test("a profile knows a tool's name better", () => {
+  const toolName: Telling["toolName"] = ({ toolCallId }) => toolCallId.split("__")[0];
+  expect(tell(takeAll(call({ toolCallId: "read_file__7", kind: "read", status: "completed" })), { toolName }).lines).toEqual([
+    "read_file#read_file__7 {}",
+    "read_file#read_file__7 gave null",
+  ]);
+});

@@ -1,0 +1,245 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type AdapterEvent, createConversation } from "#contract";
+import { createTaskTimeline, type TaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
+import { textAfterTools } from "../../../conformance/adapter-bench.ts";
+
+function begin(streaming = true): { timeline: TaskTimeline; events: AdapterEvent[] } {
+  const events: AdapterEvent[] = [];
+  return { timeline: createTaskTimeline("t", (event) => events.push(event), { streaming }), events };
+}
+
+/** Pieces as a careless runtime cuts them: emoji torn in the middle of their two code units. */
+const piece = fc
+  .array(
+    fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom("a", "ü", "👩‍🚀", "") },
+      { weight: 1, arbitrary: fc.constantFrom("\ud83d", "\ude80") },
+    ),
+    {
+      maxLength: 4,
+    },
+  )
+  .map((parts) => parts.join(""));
+const toolId = fc.constantFrom("1", "2", "3", "4");
+const act = fc.oneof(
+  fc.record({ kind: fc.constant("append" as const), text: piece }),
+  fc.record({ kind: fc.constant("start" as const), id: toolId, name: fc.constantFrom("read", "write") }),
+  fc.record({ kind: fc.constant("finish" as const), id: toolId, isError: fc.boolean() }),
+  fc.record({ kind: fc.constant("progress" as const) }),
+  fc.record({ kind: fc.constant("keep" as const) }),
+  fc.record({ kind: fc.constant("discard" as const) }),
+);
+type Act = typeof act extends fc.Arbitrary<infer A> ? A : never;
+
+function perform(timeline: TaskTimeline, acts: readonly Act[]): void {
+  for (const each of acts) {
+    if (each.kind === "append") timeline.appendText(each.text);
+    else if (each.kind === "start") timeline.startTool(each.id, each.name, { at: each.id });
+    else if (each.kind === "finish") timeline.finishTool(each.id, "out", each.isError, "late");
+    else if (each.kind === "keep") timeline.keepText();
+    else if (each.kind === "discard") timeline.discardText("broken");
+    else timeline.reportProgress({ step: 1 });
+  }
+}
+
+describe("whatever a runtime does", () => {
+  const holds = (check: (acts: Act[]) => void) => fc.assert(fc.property(fc.array(act, { maxLength: 30 }), check), { numRuns: 500 });
+
+  test("every tool is invoked once, then completed once, under one name", () => {
+    holds((acts) => {
+      const { timeline, events } = begin();
+      perform(timeline, acts);
+      timeline.close();
+      const used = new Set(acts.flatMap((each) => ("id" in each ? [each.id] : [])));
+      const tools = events.filter((event) => event.type === "tool.invoked" || event.type === "tool.completed");
+      expect(tools).toHaveLength(2 * used.size);
+      for (const id of used) {
+        const [first, second] = tools.filter(({ data }) => data.toolCallId === id);
+        expect([first?.type, second?.type]).toEqual(["tool.invoked", "tool.completed"]);
+        expect(second?.data.toolName).toBe(first?.data.toolName);
+      }
+    });
+  });
+
+  test("no text is lost, doubled or torn", () => {
+    holds((all) => {
+      const acts = all.filter(({ kind }) => kind !== "discard");
+      const { timeline, events } = begin();
+      perform(timeline, acts);
+      timeline.close();
+      const told = events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : []));
+      for (const content of told) expect(content).toSatisfy((text: string) => text !== "" && text.isWellFormed());
+      const said = acts.flatMap((each) => (each.kind === "append" ? [each.text] : []));
+      // Halves that a tool stands between never meet; all else does.
+      if (acts.every(({ kind }) => kind === "append")) expect(told.join("")).toBe(said.join("").toWellFormed());
+      expect(told.join("").replaceAll(/[^aü]/gu, "")).toBe(said.join("").replaceAll(/[^aü]/gu, ""));
+    });
+  });
+
+  test("the answer is what was said after the last tool", () => {
+    holds((acts) => {
+      const { timeline, events } = begin();
+      perform(timeline, acts);
+      timeline.appendText("."); // also a half that waits is said by then
+      expect(timeline.answer).toBe(textAfterTools(events));
+      const answer = timeline.answer;
+      timeline.close();
+      expect(timeline.answer).toBe(answer);
+    });
+  });
+
+  test("without streaming the same is told but for the text, and the answer is the same", () => {
+    holds((acts) => {
+      const [loud, quiet] = [begin(true), begin(false)];
+      for (const { timeline } of [loud, quiet]) {
+        perform(timeline, acts);
+        timeline.close();
+      }
+      expect(quiet.events).toEqual(loud.events.filter(({ type }) => !type.startsWith("assistant.")));
+      expect(quiet.timeline.answer).toBe(loud.timeline.answer);
+    });
+  });
+
+  test("the answer that the runtime reports is the answer, and the deltas add up to it", () => {
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 30 }), fc.constantFrom("", "a", "ü👩‍🚀a"), (acts, reported) => {
+        const { timeline, events } = begin();
+        perform(timeline, acts);
+        const before = timeline.answer;
+        timeline.settleAnswer(reported);
+        expect(timeline.answer).toBe(reported);
+        // Nothing is told again that was the answer already.
+        if (before !== reported) expect(textAfterTools(events)).toBe(reported);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("nothing is told after the end", () => {
+    holds((acts) => {
+      const { timeline, events } = begin();
+      timeline.appendText("all");
+      timeline.close();
+      const told = events.length;
+      perform(timeline, acts);
+      timeline.close();
+      expect(events).toHaveLength(told);
+      expect(timeline.answer).toBe("all");
+    });
+  });
+});
+
+test("tells each thing as it happened", () => {
+  const { timeline, events } = begin();
+  timeline.appendText("Let me see.");
+  timeline.startTool("1", "read", undefined);
+  timeline.finishTool("1", undefined, false);
+  timeline.finishTool("2", "no such file", true, "write");
+  timeline.reportProgress({ retry: 1 });
+  timeline.appendText("Done.");
+  timeline.close();
+  expect(events).toEqual([
+    { type: "assistant.text", taskId: "t", data: { content: "Let me see." } },
+    { type: "tool.invoked", taskId: "t", data: { toolCallId: "1", toolName: "read", input: {} } },
+    { type: "tool.completed", taskId: "t", data: { toolCallId: "1", toolName: "read", output: null, isError: false } },
+    { type: "tool.invoked", taskId: "t", data: { toolCallId: "2", toolName: "write", input: {} } },
+    { type: "tool.completed", taskId: "t", data: { toolCallId: "2", toolName: "write", output: "no such file", isError: true } },
+    { type: "execution.progress", taskId: "t", data: { retry: 1 } },
+    { type: "assistant.text", taskId: "t", data: { content: "Done." } },
+  ]);
+  expect(timeline.answer).toBe("Done.");
+});
+
+test("a tool that is left without an end becomes an error, and the answer stays", () => {
+  const { timeline, events } = begin();
+  timeline.startTool("1", "shell", { command: "sleep 60" });
+  timeline.appendText("I give up.");
+  timeline.close();
+  expect(events.at(-1)).toMatchObject({ type: "tool.completed", data: { toolCallId: "1", toolName: "shell", isError: true } });
+  expect(timeline.answer).toBe("I give up.");
+});
+
+test("text over the limit is not taken, and said to be too long once", () => {
+  const events: AdapterEvent[] = [];
+  let calls = 0;
+  const timeline = createTaskTimeline("t", (event) => events.push(event), { streaming: true, maxBytes: 5, onTooLong: () => void calls++ });
+  for (const text of ["123", "45", "6", "7"]) timeline.appendText(text);
+  timeline.close();
+  expect(timeline.answer).toBe("12345");
+  expect(events).toHaveLength(2);
+  expect(calls).toBe(1);
+});
+
+test("text of an unfinished message is discarded, that of whole messages is told again", () => {
+  const { timeline, events } = begin();
+  timeline.appendText("First. ");
+  timeline.keepText();
+  timeline.appendText("Sec");
+  timeline.discardText("The stream broke.");
+  timeline.discardText("The stream broke.");
+  timeline.appendText("Second.");
+  expect(timeline.answer).toBe("First. Second.");
+  expect(events).toEqual([
+    { type: "assistant.text", taskId: "t", data: { content: "First. " } },
+    { type: "assistant.text", taskId: "t", data: { content: "Sec" } },
+    { type: "assistant.text_discarded", taskId: "t", data: { reason: "The stream broke." } },
+    { type: "assistant.text", taskId: "t", data: { content: "First. " } },
+    { type: "assistant.text", taskId: "t", data: { content: "Second." } },
+  ]);
+});
+
+test("text before the late end of a tool is the answer when nothing follows", () => {
+  const { timeline } = begin();
+  timeline.appendText("I call. ");
+  timeline.startTool("1", "shell", {});
+  timeline.appendText("The end.");
+  timeline.finishTool("1", "It never ran.", true);
+  expect(timeline.answer).toBe("The end.");
+  timeline.confirmLastPart("The end.");
+  timeline.close();
+  expect(timeline.answer).toBe("The end.");
+});
+
+test("a call that is heard of only at its end did not run: the text before it is the answer when nothing follows", () => {
+  const { timeline } = begin();
+  timeline.appendText("The end.");
+  timeline.finishTool("1", "aborted", true, "bash");
+  timeline.close();
+  expect(timeline.answer).toBe("The end.");
+});
+
+test("text before a tool is not the answer of a task that says nothing after it", () => {
+  const { timeline } = begin();
+  timeline.appendText("I call. ");
+  timeline.startTool("1", "shell", {});
+  timeline.finishTool("1", "done", false);
+  timeline.close();
+  expect(timeline.answer).toBe("");
+});
+
+test.each([
+  ["First. Second.", "Second.", "First. Second."],
+  ["Second. \n", "Second.", "Second. \n"],
+  ["Sec", "Second.", "Second."],
+  ["", "Second.", "Second."],
+  ["Half aSecond", "Other.", "Other."],
+])("an answer that was streamed as %j and is confirmed by %j is %j", (streamed, confirmed, answer) => {
+  const { timeline, events } = begin();
+  timeline.appendText(streamed);
+  timeline.confirmLastPart(confirmed);
+  expect(timeline.answer).toBe(answer);
+  expect(textAfterTools(events)).toBe(answer);
+});
+
+test("an answer that replaces text before a late end of a tool stands in the conversation once", () => {
+  const conversation = createConversation("Do it.");
+  const timeline = createTaskTimeline("t", conversation.add, { streaming: true });
+  timeline.startTool("1", "look", {});
+  timeline.appendText("Half");
+  timeline.finishTool("1", "seen", false);
+  timeline.settleAnswer("Half and whole.");
+  timeline.close();
+  expect(timeline.answer).toBe("Half and whole.");
+  expect(conversation.messages()?.at(-1)).toEqual({ role: "assistant", content: "Half and whole." });
+});

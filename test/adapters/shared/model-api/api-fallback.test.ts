@@ -1,0 +1,113 @@
+import { readdir, utimes } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import type { AdapterConfig } from "#contract";
+import { apiConnection } from "../../../../adapters/claude/api.ts";
+import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
+import { addApiFallback } from "../../../../adapters/shared/model-api/api-fallback.ts";
+import { openBench } from "../../../conformance/adapter-bench.ts";
+import { createModelServer } from "../../../runtimes/model-server/server.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
+import { scriptedConnection, scriptedProgram } from "../agent-program/scripted-program.ts";
+
+const model = await createModelServer();
+afterAll(() => model.close());
+
+const env = { PATH: process.env["PATH"], ANTHROPIC_API_KEY: "a-key", ANTHROPIC_BASE_URL: model.url };
+const installed = scriptedConnection({ capabilities: { approvals: true } });
+const absent = scriptedConnection({ find: () => ({ missing: "It is not installed." }) });
+const broken = scriptedConnection({ probe: () => Promise.reject(new Error("Its sandbox does not work.")) });
+const said = { metadata: { does: "speak", text: "The program." }, systemPrompt: model.scenario([{ text: "The model." }]) };
+
+async function open(program: typeof installed, settings: object = {}, config: Partial<AdapterConfig> = {}) {
+  const bench = openBench({
+    createAdapter: () => createProgramAdapter(scriptedProgram(...addApiFallback([program], apiConnection))),
+    config: { env, settings: { apiModel: "claude-opus-5-5", ...settings }, ...config },
+    hasProcesses: false,
+    scenarios: undefined as never,
+  });
+  onTestFinished(() => bench.close());
+  await bench.initialize();
+  return { ...bench, health: await bench.adapter.checkHealth() };
+}
+
+test("a program that is installed does the work, and preflight says that the model alone does not", async () => {
+  const { run, health, adapter } = await open(installed);
+  expect((await run(said)).result).toMatchObject({ output: "The program.", connection: "cli" });
+  expect(health).toMatchObject({ status: "healthy", connection: "cli" });
+  expect(health.preflight[1]).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/^api: not used, because the program for cli is installed/),
+  });
+  expect(adapter.capabilities()).toMatchObject({ fileIo: true, mcpServers: true, approvals: true });
+});
+
+test("where none is installed the model answers, and claims no more than it can", async () => {
+  const { run, health, adapter } = await open(absent);
+  expect((await run(said)).result).toMatchObject({ output: "The model.", connection: "api" });
+  expect(health).toMatchObject({ status: "healthy", connection: "api" });
+  expect(health.preflight).toContainEqual({ step: "multi-agent capability", ok: true, detail: expect.stringMatching(/^none/) });
+  expect(adapter.capabilities()).toMatchObject({
+    fileIo: false,
+    tools: false,
+    mcpServers: false,
+    approvals: false,
+    sessionResume: true,
+    sandboxing: true,
+    outputStrategies: ["stream", "structured"],
+  });
+});
+
+test("a program that is installed and fails is not stood in for", async () => {
+  const { run, health } = await open(broken);
+  expect(health).toMatchObject({ status: "offline", detail: expect.stringContaining("Its sandbox does not work.") });
+  expect((await run(said)).result).toMatchObject({ status: "error", errorCode: "adapter_offline" });
+});
+
+test("the setting brings the model into use beside a program", async () => {
+  const { run, health } = await open(installed, { connection: "api" });
+  expect(health).toMatchObject({ status: "healthy", connection: "api" });
+  expect((await run(said)).result).toMatchObject({ output: "The model.", connection: "api" });
+});
+
+test.each([
+  [{ mcpServers: [{ name: "m", transport: "stdio" as const, command: "m" }] }, /api: it has no MCP servers: dispatch without them/],
+  [{ tools: [{ name: "t", description: "", inputSchema: {} }] }, /api: this connection does not support declared tools/],
+  [{ outputStrategy: { type: "file" as const, path: "a.md" } }, /api: it has no output of the type file/],
+  [{ profile: "modify" as const, approvals: "ask" as const }, /api: this connection does not support approvals/],
+  [{ resumeToken: "0b8b0f3e-6c8e-4a53-9f0e-2f1f3a4b5c6d" }, /api: the resume token is of a session of the program/],
+])("what the model alone cannot carry it says: %j", async (changes, words) => {
+  const { run } = await open(absent);
+  expect((await run({ ...said, ...changes })).result).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(words) });
+});
+
+test("a conversation with the model goes on there alone", async () => {
+  const { result } = await (await open(absent)).run(said);
+  const resumed = { ...said, resumeToken: result.resumeToken as string };
+  expect((await (await open(installed)).run(resumed)).result).toMatchObject({
+    errorCode: "adapter_error",
+    error: expect.stringMatching(/cli: the resume token is of a conversation over api/),
+  });
+  // The other bench has a data directory of its own.
+  expect((await (await open(absent)).run(resumed)).result).toMatchObject({
+    errorCode: "adapter_error",
+    error: expect.stringContaining("The resume token is not known"),
+  });
+});
+
+describe("conversations with the model go when their days are over", () => {
+  test.each([
+    ["a program is installed", installed, {}],
+    ["the setting has chosen the program", installed, { connection: "cli" }],
+    ["its key is gone", absent, {}, { PATH: env.PATH }],
+    ["the proxies are at fault", absent, {}, { ...env, HTTP_PROXY: "no proxy" }],
+  ])("also where %s by then", async (_, program, settings, later = env) => {
+    const dataDir = await temporaryDirectory();
+    const directory = path.join(dataDir, "conversations");
+    expect((await (await open(absent, {}, { dataDir })).run(said)).result).toMatchObject({ status: "ok", connection: "api" });
+    const [name = "none"] = await readdir(directory);
+    await utimes(path.join(directory, name), 0, 0);
+    await open(program, settings, { dataDir, env: later });
+    expect(await readdir(directory)).toEqual([]);
+  });
+});

@@ -1,0 +1,54 @@
+import path from "node:path";
+import { expect, test } from "vitest";
+import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
+import { toldResults } from "./tool-endpoint.ts";
+import { openVercelBench } from "./vercel-fixture.ts";
+
+const script = path.join(import.meta.dirname, "../../../fixtures/programs/wild-mcp-server.js");
+const mcpServers = [{ name: "wild", transport: "stdio" as const, command: process.execPath, args: [script, "plain"] }];
+const tools = [{ name: "ask_user", description: "Asks.", inputSchema: { type: "object" } }];
+
+/** A model that calls one tool in each of its answers, always by the same id, and then says that it is done. */
+function openForgetfulEndpoint(names: readonly string[]): ReturnType<typeof openEndpoint> {
+  let asked = 0;
+  return openEndpoint(({ response }) => {
+    const name = names[asked];
+    asked += 1;
+    beginStream(response);
+    if (name === undefined) sendChunk(response, { content: "Done." });
+    else sendChunk(response, { tool_calls: [{ index: 0, id: "call_0", type: "function", function: { name, arguments: "{}" } }] });
+    sendChunk(response, {}, name === undefined ? "stop" : "tool_calls");
+    response.end("data: [DONE]\n\n");
+  });
+}
+
+test("each call of a task is asked about and told, though the model gives all of them one id", async () => {
+  const { url, requests } = await openForgetfulEndpoint(["mcp__wild__tell_it", "mcp__wild__say-no"]);
+  const bench = await openVercelBench({ baseUrl: url });
+  bench.answers.next = async () => ({ decision: "approve", reason: "" });
+  const { result, events } = await bench.run({ mcpServers, profile: "modify", approvals: "ask" });
+  expect(result).toMatchObject({ status: "ok", output: "Done." });
+  expect(bench.questions.map(({ toolCallId, toolName }) => [toolCallId, toolName])).toEqual([
+    ["call_0", "mcp__wild__tell_it"],
+    ["call_0_2", "mcp__wild__say-no"],
+  ]);
+  const told = events.flatMap(({ type, data }) => ("toolCallId" in data ? [[type, data.toolCallId]] : []));
+  expect(told).toEqual([
+    ["tool.invoked", "call_0"],
+    ["tool.completed", "call_0"],
+    ["tool.invoked", "call_0_2"],
+    ["tool.completed", "call_0_2"],
+  ]);
+  expect(toldResults(requests[2] as Received)).toEqual({ call_0: "the other one", call_0_2: "It cannot be done." });
+});
+
+test("a conversation goes on though the model gives the call of each turn one id", async () => {
+  const { url, requests } = await openForgetfulEndpoint(["ask_user", "ask_user"]);
+  const bench = await openVercelBench({ baseUrl: url });
+  const { resumeToken = "" } = (await bench.run({ tools })).result;
+  const second = await bench.run({ tools, message: "one", resumeToken });
+  expect(second.result.outputs).toMatchObject({ toolCalls: [{ toolCallId: "call_0_2" }] });
+  const third = await bench.run({ tools, message: "two", resumeToken });
+  expect(third.result).toMatchObject({ status: "ok", output: "Done." });
+  expect(toldResults(requests[2] as Received)).toEqual({ call_0: "one", call_0_2: "two" });
+});

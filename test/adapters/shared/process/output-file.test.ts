@@ -1,0 +1,66 @@
+import { closeSync, openSync, readdirSync, writeSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { openOutputFile } from "../../../../adapters/shared/process/output-file.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
+
+/** A file, and what is read of it piece by piece. */
+async function open() {
+  const directory = await temporaryDirectory();
+  const file = await openOutputFile(directory);
+  onTestFinished(() => file.close());
+  const ending = new AbortController();
+  const chunks = file.chunks(ending.signal);
+  const next = async () => (await chunks.next()).value?.toString() ?? null;
+  return { directory, file, next, end: () => ending.abort() };
+}
+
+test("what is written is read as it comes, and once", async () => {
+  const { file, next } = await open();
+  const first = next();
+  writeSync(file.fd, "one");
+  expect(await first).toBe("one");
+  const second = next();
+  writeSync(file.fd, "two");
+  expect(await second).toBe("two");
+});
+
+test("what was written before the end is read, and nobody is waited for who writes on", async () => {
+  const { file, next, end } = await open();
+  writeSync(file.fd, "x".repeat(100_000));
+  end();
+  expect(await next()).toHaveLength(64 * 1024);
+  writeSync(file.fd, "too late");
+  expect(await next()).toHaveLength(100_000 - 64 * 1024);
+  expect(await next()).toBeNull();
+});
+
+test("an end that comes while nothing is written is noticed at once", async () => {
+  const { next, end } = await open();
+  const last = next();
+  end();
+  expect(await last).toBeNull();
+});
+
+test("an emptied file takes no room, and goes on", async () => {
+  const { file, next } = await open();
+  writeSync(file.fd, "before");
+  expect(await next()).toBe("before");
+  await file.empty();
+  const after = next();
+  writeSync(file.fd, "then");
+  expect(await after).toBe("then");
+});
+
+test("what others write who have opened it themselves is not written over", async () => {
+  const { file, next } = await open();
+  const other = openSync(`/proc/self/fd/${file.fd}`, "a");
+  onTestFinished(() => closeSync(other));
+  writeSync(file.fd, "one ");
+  writeSync(other, "two ");
+  writeSync(file.fd, "three");
+  expect(await next()).toBe("one two three");
+});
+
+test("the file has no name in its directory", async () => {
+  expect(readdirSync((await open()).directory)).toEqual([]);
+});

@@ -1,0 +1,89 @@
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { execa } from "execa";
+import { describe, expect, test } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const repository = path.resolve(import.meta.dirname, "../..");
+
+const HELPERS = `import { writeFile } from "node:fs/promises";
+import { EventEmitter } from "node:events";
+export async function work(): Promise<boolean> { return true; }
+export const save = () => writeFile("file", "text");
+export const emitter = new EventEmitter();
+`;
+const IMPORTS = 'import { emitter, save, work } from "./helpers.ts";\nvoid [emitter, save, work];\n';
+
+/** One file each, with one violation. */
+const planted: readonly { rule: string; file: string; code: string }[] = [
+  { rule: "no-floating-promises", file: "src/call.ts", code: "work();" },
+  { rule: "no-floating-promises", file: "src/inferred.ts", code: "save();" },
+  { rule: "no-floating-promises", file: "src/chained.ts", code: "work().then(() => {});" },
+  { rule: "no-floating-promises", file: "src/all.ts", code: "Promise.all([work(), save()]);" },
+  { rule: "no-floating-promises", file: "test/call.ts", code: "work();" },
+  { rule: "no-misused-promises", file: "src/condition.ts", code: "if (work()) save().catch(() => {});" },
+  { rule: "no-misused-promises", file: "src/listener.ts", code: 'emitter.on("event", async () => { await work(); });' },
+  { rule: "no-misused-promises", file: "src/timer.ts", code: "setTimeout(async () => { await work(); }, 1);" },
+  { rule: "no-misused-promises", file: "src/spread.ts", code: "export const spread = { ...work() };" },
+  { rule: "no-misused-promises", file: "test/condition.ts", code: "if (work()) save().catch(() => {});" },
+  { rule: "max-lines-per-function", file: "src/long.ts", code: longFunction(121) },
+];
+
+const LEGAL: readonly { file: string; code: string }[] = [
+  { file: "src/handled.ts", code: "void work();\nawait save();\nwork().catch(() => {});\nexport const result = work();" },
+  { file: "src/listener-that-runs-on.ts", code: 'emitter.on("event", () => void work());' },
+  { file: "test/listener.ts", code: 'emitter.on("event", async () => { await work(); });' },
+  { file: "src/limit.ts", code: longFunction(120) },
+  { file: "test/long.ts", code: longFunction(121) },
+];
+
+describe("oxlint", () => {
+  test("reports every planted violation, and nothing else", async () => {
+    const root = await temporaryDirectory();
+    for (const name of [".oxlintrc.jsonc", "tsconfig.json"]) await copyFile(path.join(repository, name), path.join(root, name));
+    await symlink(path.join(repository, "node_modules"), path.join(root, "node_modules"));
+    for (const directory of ["src", "test"]) {
+      await mkdir(path.join(root, directory));
+      await writeFile(path.join(root, directory, "helpers.ts"), HELPERS);
+    }
+    for (const { file, code } of [...planted, ...LEGAL]) await writeFile(path.join(root, file), IMPORTS + code);
+
+    const reports = await lint(root, "src", "test");
+    expect(reports.map(({ file, rule }) => `${file} ${rule}`).sort()).toEqual(planted.map(({ rule, file }) => `${file} ${rule}`).sort());
+  });
+
+  test("needs every exception to the maximum length of a function", async () => {
+    const { overrides } = JSON.parse((await run(repository, "--print-config")).stdout) as { overrides: readonly Override[] };
+    const exempt = overrides.flatMap(({ files, rules }) => (isOff(rules["max-lines-per-function"]) ? files : []));
+    const root = await temporaryDirectory();
+    await writeFile(path.join(root, ".oxlintrc.json"), JSON.stringify({ rules: { "max-lines-per-function": ["error", { max: 120 }] } }));
+    for (const file of exempt.filter((name) => existsSync(path.join(repository, name)))) {
+      await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+      await copyFile(path.join(repository, file), path.join(root, file));
+    }
+    const needed = exempt.length === 0 ? [] : (await lint(root)).map(({ file }) => file);
+    expect(exempt.filter((file) => !needed.includes(file))).toEqual([]);
+  });
+});
+
+interface Override {
+  readonly files: readonly string[];
+  readonly rules: Readonly<Record<string, unknown>>;
+}
+
+const isOff = (setting: unknown): boolean => setting === "allow" || setting === "off";
+
+/** A function of so many lines. */
+function longFunction(lines: number): string {
+  return `export function long(): void {\n${"  // a line\n".repeat(lines - 2)}}`;
+}
+
+async function lint(root: string, ...paths: readonly string[]): Promise<{ file: string; rule: string }[]> {
+  const { stdout } = await run(root, "--format=unix", ...paths);
+  return [...stdout.matchAll(/^(\S+?):\d+:\d+: .*\(([^)]+)\)\]$/gm)].map(([, file = "", rule = ""]) => ({ file, rule }));
+}
+
+function run(cwd: string, ...options: readonly string[]) {
+  return execa("oxlint", options, { cwd, preferLocal: true, localDir: repository, reject: false });
+}

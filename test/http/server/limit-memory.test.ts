@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createClientMemory, MAX_BYTES_PER_TENANT } from "../../../src/http/wire/client-memory.ts";
+import { HELD_WHILE_READ_BYTES } from "../../../src/store/sqlite/long-text-verbs.ts";
+import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { createBareServer } from "../bare-server.ts";
+
+const MIB = 1024 ** 2;
+/** More than the network takes for a client that does not read. */
+const OUTPUT_BYTES = 12 * MIB;
+const ADMITTED = Math.floor(MAX_BYTES_PER_TENANT / OUTPUT_BYTES);
+const ADMITTED_IN_PARTS = Math.floor(MAX_BYTES_PER_TENANT / HELD_WHILE_READ_BYTES);
+
+/** A connection that sends a request and reads nothing until it is told to. */
+function askWithoutReading(port: number, head: string): Socket {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.pause();
+  socket.write(head);
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+/** The status line of what came, and how many bytes there were until the connection was closed. */
+async function readAll(socket: Socket): Promise<{ status: number; retryAfter: string | undefined; bytes: number }> {
+  let bytes = 0;
+  let head = "";
+  socket.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (head.length < 4096) head += chunk.toString("latin1");
+  });
+  socket.resume();
+  await once(socket, "close");
+  return { status: Number(head.split(" ")[1]), retryAfter: /retry-after: (\d+)/i.exec(head)?.[1], bytes };
+}
+
+/** `outputs` are sent as a whole, and a long `output` in parts. */
+const largeAdapter = (field: "output" | "outputs") => {
+  const text = "x".repeat(OUTPUT_BYTES);
+  const adapter = createInMemoryAdapter({
+    run: async () => (field === "output" ? { output: text } : { outputs: { text } }),
+    provider: "large",
+  });
+  return { provider: adapter.provider, adapter };
+};
+
+async function bridgeWithLargeResults(field: "output" | "outputs"): Promise<Bridge> {
+  const bridge = await startBridge({}, { adapters: [largeAdapter(field)] });
+  onTestFinished(() => bridge.close());
+  for (const token of ["alpha", "beta"] as const) {
+    const { status, body } = await bridge.dispatch({ taskId: "t", provider: "large" }, { token, headers: { prefer: "wait=60" } });
+    expect([status, body.state]).toEqual([200, "completed"]);
+  }
+  return bridge;
+}
+
+const taskRequest = (token: string) =>
+  `GET /api/v2/tasks/t HTTP/1.1\r\nHost: bridge\r\nAuthorization: Bearer secret-${token}\r\nConnection: close\r\n\r\n`;
+
+describe("answers that nobody reads", () => {
+  test.each([
+    ["made as a whole", "outputs", 24, ADMITTED],
+    ["read from the store in parts", "output", ADMITTED_IN_PARTS + 9, ADMITTED_IN_PARTS],
+  ] as const)("%s are limited in bytes for a tenant and do not affect other tenants", async (_, field, count, admitted) => {
+    const bridge = await bridgeWithLargeResults(field);
+    const stalled = Array.from({ length: count }, () => askWithoutReading(bridge.port, taskRequest("alpha")));
+    await Promise.all(stalled.map(async (socket) => await Promise.race([once(socket, "readable"), once(socket, "close")])));
+    // The other tenant is served while they stand still.
+    expect((await bridge.call("GET", "/api/v2/tasks/t", { token: "beta" })).text.length).toBeGreaterThan(OUTPUT_BYTES);
+    const answers = await Promise.all(stalled.map(readAll));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(admitted);
+    const others = answers.filter(({ status }) => status !== 200);
+    expect(new Set(others.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(["503 5"]));
+    // Once they are read there is room again.
+    expect((await bridge.call("GET", "/api/v2/tasks/t")).status).toBe(200);
+  });
+
+  test("do not delay clients that read: each of many concurrent requests gets its answer", async () => {
+    const bridge = await bridgeWithLargeResults("outputs");
+    const answers = await Promise.all(Array.from({ length: 2 * ADMITTED + 1 }, () => bridge.call("GET", "/api/v2/tasks/t")));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});
+
+const principal = { name: "tester", tenant: "default", scopes: new Set(["read", "dispatch"] as const), expiresAt: null };
+
+async function startSmallServer(options: { maxWaitMs?: number; stalledReaderMs?: number } = {}) {
+  const clientMemory = createClientMemory({ perTenantBytes: 8 * MIB, maxWaitMs: options.maxWaitMs ?? 60_000 });
+  const app = await createBareServer({
+    config: { bodyLimitBytes: 8 * MIB, rateLimitPerMinute: null, corsOrigins: [] },
+    tokens: { find: (token) => ({ ...principal, tenant: token }) },
+    clientMemory,
+    ...(options.stalledReaderMs !== undefined && { timeouts: { stalledReaderMs: options.stalledReaderMs } }),
+  });
+  app.get("/api/large", { config: { scope: "read" } }, async () => "y".repeat(OUTPUT_BYTES));
+  app.post("/api/echo", { config: { scope: "dispatch" } }, async () => ({ ok: true }));
+  const url = await app.listen({ host: "127.0.0.1", port: 0, listenTextResolver: () => "" });
+  onTestFinished(() => app.close());
+  return { clientMemory, port: Number(new URL(url).port), url };
+}
+
+test("a client that stops reading is disconnected, and its bytes are released", async () => {
+  const { clientMemory, port } = await startSmallServer({ stalledReaderMs: 50 });
+  const stalled = askWithoutReading(port, "GET /api/large HTTP/1.1\r\nHost: bridge\r\nAuthorization: Bearer a\r\n\r\n");
+  await expect.poll(() => clientMemory.isFull("a")).toBe(true);
+  await expect.poll(() => clientMemory.isFull("a")).toBe(false);
+  expect((await readAll(stalled)).bytes).toBeLessThan(OUTPUT_BYTES);
+});
+
+test("slow request bodies are limited for a tenant: the next is rejected before it is read", async () => {
+  const { clientMemory, port, url } = await startSmallServer({ maxWaitMs: 50 });
+  const head = (token: string, bytes: number) =>
+    `POST /api/echo HTTP/1.1\r\nHost: bridge\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\nConnection: close\r\n\r\n`;
+  const trickling = askWithoutReading(port, `${head("a", 8 * MIB)}"`);
+  await expect.poll(() => clientMemory.isFull("a")).toBe(true);
+  const refused = await readAll(askWithoutReading(port, `${head("a", 100_000)}"`));
+  expect([refused.status, refused.retryAfter]).toEqual([503, "5"]);
+  const body = JSON.stringify("z".repeat(100_000));
+  const post = (token: string) =>
+    fetch(`${url}/api/echo`, { method: "POST", body, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" } });
+  expect((await post("b")).status).toBe(200);
+  trickling.destroy();
+  await expect.poll(() => clientMemory.isFull("a")).toBe(false);
+  expect((await post("a")).status).toBe(200);
+});

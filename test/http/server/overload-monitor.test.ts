@@ -1,0 +1,67 @@
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { createApp } from "../../../src/app/create-app.ts";
+import { loadConfig } from "../../../src/app/load-config.ts";
+import { createOverloadMonitor } from "../../../src/http/server/overload-monitor.ts";
+import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const block = (ms: number): void => {
+  for (const end = performance.now() + ms; performance.now() < end; );
+};
+
+describe("overload detection", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** What it says after each second, for the mean delays of these seconds in ms. */
+  function judge(meansMs: readonly number[]): boolean[] {
+    const delays = { mean: Number.NaN, enable() {}, disable() {}, reset() {} };
+    const overload = createOverloadMonitor({ maxDelayMs: 500, delays });
+    overload.start();
+    const said = meansMs.map((meanMs) => {
+      delays.mean = meanMs * 1e6;
+      vi.advanceTimersByTime(1000);
+      return overload.isOverloaded;
+    });
+    overload.close();
+    return said;
+  }
+
+  test.each<[string, number[], boolean[]]>([
+    ["an idle loop is not overloaded", [10, 10, 11], [false, false, false]],
+    ["one second with a long block, as after SIGSTOP or one costly request, refuses nobody", [10, 6000, 10], [false, false, false]],
+    ["two such seconds with a good one between refuse nobody", [6000, 10, 6000, 10], [false, false, false, false]],
+    ["two slow seconds in a row are overload, until the first good one", [600, 600, 700, 20], [false, true, true, false]],
+    ["a second in which nothing could be measured says nothing", [Number.NaN, 600, 10], [false, false, false]],
+    ["nor is it a good second between two slow ones", [6000, Number.NaN, 6000, Number.NaN, 10], [false, false, true, true, false]],
+  ])("%s", (_, meansMs, said) => {
+    expect(judge(meansMs)).toEqual(said);
+  });
+
+  test("nothing is measured before the start, and nothing at all with a limit of 0", () => {
+    const delays = { mean: 9e9, enable: vi.fn(), disable() {}, reset() {} };
+    const waiting = createOverloadMonitor({ maxDelayMs: 500, delays });
+    const never = createOverloadMonitor({ maxDelayMs: 0, delays });
+    never.start();
+    vi.advanceTimersByTime(5000);
+    expect([waiting.isOverloaded, never.isOverloaded, delays.enable.mock.calls.length]).toEqual([false, false, 0]);
+  });
+});
+
+test("a start that blocks the event loop for seconds does not cause rejections of the first dispatches", async () => {
+  const dataDir = await temporaryDirectory();
+  const tokenHash = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b";
+  const { config } = loadConfig({ BRIDGE_PORT: "0", BRIDGE_DATA_DIR: dataDir, BRIDGE_GATEWAY_TOKEN_HASH: tokenHash });
+  const adapter = createInMemoryAdapter({ run: async () => ({ output: "done" }) });
+  const app = await createApp(config, pino({ level: "silent" }), { adapters: [{ provider: adapter.provider, adapter }] });
+  onTestFinished(() => app.close());
+  block(2500);
+  const url = await app.start();
+  const answer = await fetch(`${url}/api/v2/dispatch`, {
+    method: "POST",
+    headers: { authorization: "Bearer secret", "content-type": "application/json" },
+    body: JSON.stringify({ provider: "memory", agentId: "a", message: "x" }),
+  });
+  expect(answer.status).toBe(202);
+});

@@ -1,0 +1,118 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { eventEnvelopeSchema, eventTypes } from "#contract";
+import { encodeEventData } from "../../../src/events/encode-event-data.ts";
+import { createEventEncoder, encodeSseFrame } from "../../../src/http/wire/encode-event.ts";
+import type { StoredEvent } from "../../../src/store/store.ts";
+import { anyCharacter } from "../../support/any-character.ts";
+
+/** What a client makes of the bytes, cut at any place on their way. */
+function parse(bytes: Buffer, cut = bytes.length): EventSourceMessage[] {
+  const messages: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (message) => void messages.push(message) });
+  const decoder = new TextDecoder();
+  parser.feed(decoder.decode(bytes.subarray(0, cut), { stream: true }));
+  parser.feed(decoder.decode(bytes.subarray(cut)));
+  return messages;
+}
+
+const hostile = fc.oneof(
+  fc.string({ unit: anyCharacter }),
+  fc.constantFrom(
+    "\n\nevent: execution.completed\ndata: {}\n\n",
+    "\r",
+    "\r\n\r\nid: 9\r\n",
+    "\u0000",
+    "\u2028\u2029\u0085",
+    "\ufeff",
+    ": ",
+    "data:",
+    "\ud800",
+    "</script>",
+  ),
+);
+
+const storedEvent: fc.Arbitrary<StoredEvent> = fc
+  .record({
+    number: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    task: fc.record({
+      seq: fc.nat(),
+      tenant: hostile,
+      taskId: hostile,
+      parentTaskId: fc.option(hostile),
+      agentId: hostile,
+      provider: hostile,
+    }),
+    type: fc.constantFrom(...eventTypes),
+    at: fc.nat(4_000_000_000_000),
+    data: fc.dictionary(hostile, fc.oneof(hostile, fc.jsonValue()), { maxKeys: 4 }),
+  })
+  .map((event) => ({ ...event, data: encodeEventData(event.data) }));
+
+test("any event comes out of a client's parser as itself and as exactly one, wherever its bytes are cut", () => {
+  const encode = createEventEncoder((number) => `epoch-${number}`);
+  fc.assert(
+    fc.property(storedEvent, fc.nat(), (event, place) => {
+      const bytes = encode(event);
+      const messages = parse(bytes, place % (bytes.length + 1));
+      expect(messages).toHaveLength(1);
+      const { id, event: name, data } = messages[0] as EventSourceMessage;
+      expect([id, name]).toEqual([`epoch-${event.number}`, event.type]);
+      const envelope = JSON.parse(data);
+      const { taskId, parentTaskId, agentId, provider } = event.task;
+      expect(envelope).toEqual({
+        id,
+        type: event.type,
+        taskId,
+        ...(parentTaskId !== null && { parentTaskId }),
+        agentId,
+        provider,
+        timestamp: new Date(event.at).toISOString(),
+        data: JSON.parse(event.data),
+      });
+      expect(eventEnvelopeSchema.safeParse(envelope).success).toBe(true);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("any frame is refused or comes out as itself", () => {
+  const line = fc.oneof(hostile, fc.string());
+  fc.assert(
+    fc.property(line, line, fc.string({ unit: anyCharacter }), (id, event, text) => {
+      const data = JSON.stringify(text);
+      let frame: string;
+      try {
+        frame = encodeSseFrame({ id, event, data });
+      } catch (error) {
+        expect(error).toBeInstanceOf(TypeError);
+        expect([id, event].some((field) => field === "" || !field.isWellFormed() || /\p{Cc}/u.test(field))).toBe(true);
+        return;
+      }
+      expect(parse(Buffer.from(frame))).toEqual([{ id, event, data }]);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+describe("what could forge an event is refused", () => {
+  const controls = [...Array.from({ length: 32 }, (_, code) => code), ...Array.from({ length: 33 }, (_, index) => 127 + index)];
+  test.each(controls.map((code) => String.fromCharCode(code)))("control character %j", (control) => {
+    expect(() => encodeSseFrame({ id: `1${control}2`, event: "e", data: "{}" })).toThrow(TypeError);
+    expect(() => encodeSseFrame({ id: "1", event: `e${control}`, data: "{}" })).toThrow(TypeError);
+  });
+  test.each(["{}\n", "\r{}", "{\r\n}"])("data %j", (data) => {
+    expect(() => encodeSseFrame({ event: "e", data })).toThrow(TypeError);
+  });
+});
+
+test("a control event has no id, so that it does not move a client's cursor", () => {
+  expect(encodeSseFrame({ event: "stream.gap", data: '{"oldestId":"e-5"}' })).toBe('event: stream.gap\ndata: {"oldestId":"e-5"}\n\n');
+});
+
+test("an event becomes bytes once for all its readers", () => {
+  const [event] = fc.sample(storedEvent, 1) as [StoredEvent];
+  const encode = createEventEncoder(String);
+  expect(encode(event)).toBe(encode(event));
+});

@@ -1,0 +1,128 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished } from "vitest";
+import { compileCache } from "../harness/compile-cache.ts";
+import { until } from "./until.ts";
+
+const repository = path.resolve(import.meta.dirname, "../..");
+/** On an idle machine. */
+const OVERLOAD_LIMIT_MS = 15_000;
+
+/** The real program, `node src/main.ts`, as an operator starts it. */
+export interface BridgeProgram {
+  url: string;
+  pid: number;
+  /** Its log lines, parsed, in order. */
+  log: Record<string, unknown>[];
+  stderr(): string;
+  signal(name: NodeJS.Signals): void;
+  /** Pauses the reader of its log. */
+  holdLog(): void;
+  /** Closes the reader of its log. */
+  closeLog(): void;
+  /** Resolves with the exit code, or the signal that ended it. */
+  exited: Promise<number | NodeJS.Signals>;
+  /** Sends a request with the token that Bridge generated, and sends it again while Bridge is overloaded. */
+  call(method: string, target: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** Settings that make the command adapter run a shell script. */
+export const shellCommand = (script: string) => ({ BRIDGE_COMMAND: JSON.stringify(["/bin/sh", "-c", script]) });
+
+/**
+ * Starts Bridge on a free port. Resolves when it listens; rejects with its stderr if it exits before.
+ * It is killed at the end of the test; callers outside of a test pass `atEnd`. `openFiles` limits its file descriptors.
+ */
+export async function startBridgeProgram(
+  dataDir: string,
+  environment: Record<string, string> = {},
+  atEnd: (act: () => void) => void = onTestFinished,
+  { openFiles }: { openFiles?: number } = {},
+): Promise<BridgeProgram> {
+  const command = [process.execPath, path.join(repository, "src/main.ts")];
+  const limited = openFiles === undefined ? command : ["/bin/sh", "-c", 'ulimit -n "$0" && exec "$@"', String(openFiles), ...command];
+  const child = spawn(limited[0] as string, limited.slice(1), {
+    cwd: dataDir,
+    env: {
+      ...compileCache,
+      // Without the agent programs that a developer's machine may have.
+      PATH: "/usr/bin:/bin",
+      BRIDGE_PORT: "0",
+      BRIDGE_DATA_DIR: dataDir,
+      BRIDGE_CALLBACK_ALLOW: "127.0.0.1",
+      ...environment,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  atEnd(() => void child.kill("SIGKILL"));
+  const exited = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+  let stderr = "";
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const log: Record<string, unknown>[] = [];
+  const lines = createInterface(child.stdout);
+  lines.on("line", (line) => log.push(JSON.parse(line)));
+  await Promise.race([once(lines, "line"), exited]);
+  if (log.length === 0) throw new Error(`exit ${await exited}: ${stderr}`);
+  const url = String(log[0]?.["address"]);
+
+  return {
+    url,
+    pid: child.pid as number,
+    log,
+    stderr: () => stderr,
+    signal: (name) => void child.kill(name),
+    holdLog: () => void lines.pause(),
+    closeLog: () => void child.stdout.destroy(),
+    exited,
+    async call(method, target, body, headers = {}) {
+      const token = existsSync(path.join(dataDir, "token")) ? readFileSync(path.join(dataDir, "token"), "utf8").trim() : "";
+      const send = () =>
+        fetch(new URL(target, url), {
+          method,
+          headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+      let answer: Response | undefined;
+      const isServed = async () => {
+        answer = await send();
+        return !(await isOverloaded(answer));
+      };
+      // On a busy machine Bridge can be overloaded.
+      await until(isServed, OVERLOAD_LIMIT_MS);
+      return answer as Response;
+    },
+  };
+}
+
+async function isOverloaded(answer: Response): Promise<boolean> {
+  return answer.status === 503 && ((await answer.clone().json()) as { code: string }).code === "overloaded";
+}
+
+/** Dispatches a task. */
+export const dispatchTask = (bridge: Pick<BridgeProgram, "call">, body: object): Promise<Response> =>
+  bridge.call("POST", "/api/v2/dispatch", body);
+
+/** Waits until the task is in the state, and returns it. */
+export async function taskInState(
+  bridge: Pick<BridgeProgram, "call">,
+  taskId: string,
+  state: string,
+  timeoutMs = 15_000,
+): Promise<Record<string, unknown>> {
+  let task: Record<string, unknown> = {};
+  await expect
+    .poll(
+      async () => {
+        task = (await (await bridge.call("GET", `/api/v2/tasks/${taskId}`)).json()) as Record<string, unknown>;
+        return task["state"];
+      },
+      { timeout: timeoutMs, interval: 20 },
+    )
+    .toBe(state);
+  return task;
+}

@@ -1,0 +1,29 @@
+import type { Task } from "../../src/task.ts";
+
+/** A task as the store gives it, running unless `fields` say otherwise. */
+export const storedTask = (fields: Omit<Partial<Task>, "request"> & { request?: Partial<Task["request"]> } = {}): Task => ({
+  seq: 1,
+  tenant: "default",
+  taskId: "t1",
+  parentTaskId: null,
+  parentSeq: null,
+  agentId: "a",
+  provider: "command",
+  state: "running",
+  fingerprint: "",
+  traceparent: null,
+  restarts: 0,
+  createdAt: 0,
+  startedAt: 0,
+  finishedAt: null,
+  result: null,
+  ...fields,
+  request: {
+    message: "work",
+    outputStrategy: { type: "stream" },
+    profile: "inspect",
+    approvals: "deny",
+    onInterrupt: "fail",
+    ...fields.request,
+  },
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { MAX_JSON_VALUES } from "../../src/http/wire/parse-json.ts";
+import { parseEnvelope } from "../../src/websocket/parse-envelope.ts";
+
+const read = (text: string, isBinary = false) => parseEnvelope({ bytes: Buffer.from(text), isBinary });
+const UUID = /^[0-9a-f-]{36}$/;
+
+describe("what no op can be asked for with", () => {
+  test.each([
+    ["", "empty-envelope"],
+    [" \t\r\n", "empty-envelope"],
+    ["nonsense", "malformed-envelope"],
+    ["{", "malformed-envelope"],
+    ['{"op":"a.b"} more', "malformed-envelope"],
+    ["null", "malformed-envelope"],
+    ["1", "malformed-envelope"],
+    ['"agent.run"', "malformed-envelope"],
+    ["[]", "malformed-envelope"],
+    ['[{"op":"agent.run","payload":{}}]', "malformed-envelope"],
+    ['{"requestId":1,"op":"a.b"}', "malformed-envelope"],
+    ['{"requestId":null,"op":"a.b"}', "malformed-envelope"],
+    ['{"requestId":{"a":1},"op":"a.b"}', "malformed-envelope"],
+    ["{}", "missing-op"],
+    ['{"op":""}', "missing-op"],
+    ['{"op":null}', "missing-op"],
+    ['{"payload":{}}', "missing-op"],
+    ['{"__proto__":{"op":"agent.run"}}', "missing-op"],
+    ['{"op":1}', "invalid-request"],
+    ['{"op":["agent.run"]}', "invalid-request"],
+    ['{"op":"a.b","payload":[]}', "invalid-request"],
+    ['{"op":"a.b","payload":"text"}', "invalid-request"],
+    ['{"op":"a.b","payload":7}', "invalid-request"],
+  ])("%s", (text, fault) => {
+    expect(read(text)).toMatchObject({ fault, requestId: expect.stringMatching(UUID) });
+  });
+
+  test("binary, whatever is in it", () => {
+    for (const text of ["", "{}", '{"requestId":"r","op":"workspace.list"}']) expect(read(text, true).fault).toBe("malformed-envelope");
+  });
+
+  test("a frame with more JSON values than one request may hold, which is not parsed", () => {
+    const { fault } = read(`{"requestId":"mine","op":"a.b","payload":{"a":[${"0,".repeat(MAX_JSON_VALUES)}0]}}`);
+    expect(fault).toMatchObject({ code: "too_large", message: expect.stringContaining(String(MAX_JSON_VALUES)) });
+  });
+
+  test("keeps the requestId where there is one", () => {
+    expect(read('{"requestId":"mine"}')).toMatchObject({ requestId: "mine", fault: "missing-op" });
+    expect(read('{"requestId":"mine","op":3}')).toMatchObject({ requestId: "mine", fault: "invalid-request" });
+  });
+});
+
+describe("meta", () => {
+  test.each(["null", "5", '"text"', "[1,2]", "false"])("that is no object (%s) is none", (meta) => {
+    expect(read(`{"op":"a.b","meta":${meta}}`)).toMatchObject({ op: "a.b", attributes: {} });
+  });
+
+  test("of any values is text", () => {
+    const meta = '{"a":"x","b":1,"c":true,"d":null,"e":[1,[2]],"f":{"g":{}},"__proto__":{"h":1}}';
+    const { attributes } = read(`{"op":"a.b","meta":${meta}}`);
+    expect(Object.entries(attributes)).toEqual([
+      ["a", "x"],
+      ["b", "1"],
+      ["c", "true"],
+      ["d", "null"],
+      ["e", "[1,[2]]"],
+      ["f", '{"g":{}}'],
+      ["__proto__", '{"h":1}'],
+    ]);
+    expect(({} as Record<string, unknown>)["h"]).toBeUndefined();
+  });
+
+  test("nested beyond all measure is text, too", () => {
+    const { attributes, op } = read(`{"op":"a.b","meta":{"deep":${"[".repeat(40_000)}${"]".repeat(40_000)}}}`);
+    expect([op, typeof attributes["deep"]]).toEqual(["a.b", "string"]);
+  });
+
+  test("cannot fill a log", () => {
+    const meta = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${"k".repeat(1000)}`, "v".repeat(1000)]));
+    expect(JSON.stringify(read(JSON.stringify({ op: "a.b", meta })).attributes).length).toBeLessThan(20_000);
+  });
+});
+
+test("what the envelope has besides is not looked at", () => {
+  expect(read('{"requestId":"r","op":"a.b","payload":{"c":1},"version":2}')).toEqual({
+    requestId: "r",
+    op: "a.b",
+    payload: { c: 1 },
+    attributes: {},
+  });
+});

@@ -1,0 +1,220 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { createRunFollower, MAX_FOLLOWED_PER_TENANT } from "../../src/websocket/run-follower.ts";
+import { newFinish } from "../conformance/store.ts";
+import { openLog, startTask } from "../events/log-fixture.ts";
+import { type Bridge, startBridge, type TokenName } from "../support/start-bridge.ts";
+import { askUntil } from "../support/until.ts";
+import { openSocket, type SocketAnswer, type SocketClient } from "./socket-client.ts";
+
+const logger = { error: vi.fn() };
+
+interface Pushed {
+  op: string;
+  payload: { runId: string; event: { id: string; type: string; taskId: string; data: unknown } | null; error?: string };
+}
+const pushesOf = (client: SocketClient): Pushed[] =>
+  (client.answers as (SocketAnswer | Pushed)[]).filter((message): message is Pushed => "op" in message);
+const typesOf = (client: SocketClient, runId: string) =>
+  pushesOf(client).flatMap(({ payload }) => (payload.runId === runId ? [payload.event?.type] : []));
+
+describe("over a real socket", () => {
+  let bridge: Bridge;
+  beforeAll(async () => {
+    bridge = await startBridge();
+  });
+  afterAll(() => bridge.close());
+
+  async function connect(token: TokenName = "alpha"): Promise<SocketClient> {
+    const client = await openSocket(`${bridge.url}/ws/bridge`, { headers: { authorization: `Bearer secret-${token}` } });
+    onTestFinished(() => client.close());
+    return client;
+  }
+  const whole = { agent: "writer", input: "Hello.", provider: "memory" };
+  const isOver = (client: SocketClient, runId: string) =>
+    askUntil(
+      async () => typesOf(client, runId).at(-1),
+      (type) => type === "execution.completed" || type === "execution.failed",
+    );
+
+  test("a run that was started with events pushes all of them after its answer, as the event stream has them", async () => {
+    const client = await connect();
+    const { payload } = await client.ask("agent.run", { ...whole, input: "look", events: true });
+    expect(payload).toEqual({ runId: expect.any(String), status: "started" });
+    await isOver(client, payload.runId);
+    expect(client.answers[0]?.payload).toEqual(payload);
+    const { body } = await bridge.call("GET", `/api/v2/tasks/${payload.runId}/events`);
+    expect(pushesOf(client).map(({ payload }) => payload.event)).toEqual(body.data);
+    for (const push of pushesOf(client)) expect(Object.keys(push)).toEqual(["op", "payload"]);
+  });
+
+  test("a run that was started without events pushes nothing", async () => {
+    const client = await connect();
+    for (const more of [{}, { events: false }]) {
+      const { payload } = await client.ask("agent.run", { ...whole, ...more });
+      await client.ask("agent.result", { runId: payload.runId, waitSeconds: 20 });
+    }
+    expect(pushesOf(client)).toEqual([]);
+  });
+
+  test("after a reconnect a client goes on behind the last event that it has seen", async () => {
+    const first = await connect();
+    const taskId = randomUUID();
+    await first.ask("agent.run", { ...whole, input: "work", taskId, events: true });
+    await askUntil(
+      async () => typesOf(first, taskId),
+      (types) => types.includes("tool.invoked"),
+    );
+    const lastId = pushesOf(first).at(-1)?.payload.event?.id;
+    await first.close();
+    const second = await connect();
+    await second.ask("agent.cancel", { runId: taskId });
+    expect(await second.ask("agent.events", { runId: taskId, after: lastId })).toMatchObject({
+      status: 200,
+      payload: { runId: taskId, following: true },
+    });
+    await isOver(second, taskId);
+    const { body } = await bridge.call("GET", `/api/v2/tasks/${taskId}/events`);
+    const seen = [...pushesOf(first), ...pushesOf(second)].map(({ payload }) => payload.event);
+    expect(seen).toEqual(body.data);
+    // Behind the last event nothing comes.
+    await second.ask("agent.events", { runId: taskId, after: body.data.at(-1).id });
+    await second.ask("agent.events", { runId: taskId });
+    await askUntil(
+      async () => pushesOf(second).length,
+      (count) => count >= body.data.length + 1,
+    );
+    expect(typesOf(second, taskId).filter((type) => type === "execution.started")).toHaveLength(1);
+  });
+
+  test("the same run again, with events, follows the same run", async () => {
+    const [first, second] = [await connect(), await connect()];
+    const taskId = randomUUID();
+    for (const client of [first, second])
+      expect((await client.ask("agent.run", { ...whole, taskId, events: true })).payload).toEqual({ runId: taskId, status: "started" });
+    await Promise.all([isOver(first, taskId), isOver(second, taskId)]);
+    expect(typesOf(second, taskId)).toEqual(typesOf(first, taskId));
+  });
+
+  test("nothing is pushed of another tenant's run, or to a token without the scope read", async () => {
+    const [alpha, beta, dispatcher] = [await connect(), await connect("beta"), await connect("dispatcher")];
+    const { payload } = await alpha.ask("agent.run", { ...whole, events: true });
+    await isOver(alpha, payload.runId);
+    expect(await beta.ask("agent.events", { runId: payload.runId })).toMatchObject({ status: 404, payload: { error: "run-not-found" } });
+    const taskId = randomUUID();
+    expect(await dispatcher.ask("agent.run", { ...whole, taskId, events: true })).toMatchObject({
+      status: 403,
+      payload: { error: "scope_missing" },
+    });
+    expect((await bridge.call("GET", `/api/v2/tasks/${taskId}`)).status).toBe(404);
+    expect([pushesOf(beta), pushesOf(dispatcher)]).toEqual([[], []]);
+  });
+
+  test.each([
+    [{ ...whole, events: "yes" }, "agent.run", "events"],
+    [{ runId: "a", after: "nonsense" }, "agent.events", "after"],
+    [{ runId: "a", after: "unknown-1" }, "agent.events", "after"],
+    [{ runId: "a", before: "unknown-1" }, "agent.events", "before"],
+  ])("%j is refused by the name of its field", async (payload, op, path) => {
+    const client = await connect();
+    const { status, payload: refused } = await client.ask(op, payload);
+    expect([status, refused.error, refused.detail.errors.map((fault: { path: string }) => fault.path)]).toEqual([
+      400,
+      "invalid-request",
+      [path],
+    ]);
+  });
+
+  test("a client that does not read slows neither the run nor another client, and gets everything when it reads on", async () => {
+    const [slow, quick] = [await connect(), await connect()];
+    const taskId = randomUUID();
+    // 3 MB of text: more than the connection takes while the client does not read.
+    const message = "0123456789".repeat(90_000);
+    slow.socket.pause();
+    slow.socket.send(
+      JSON.stringify({ requestId: "run", op: "agent.run", payload: { ...whole, input: message, stdin: message, taskId, events: true } }),
+    );
+    await askUntil(
+      () => bridge.call("GET", `/api/v2/tasks/${taskId}`),
+      ({ status }) => status === 200,
+    );
+    await quick.ask("agent.events", { runId: taskId });
+    await isOver(quick, taskId);
+    slow.socket.resume();
+    await isOver(slow, taskId);
+    expect(pushesOf(slow).map(({ payload }) => payload.event?.id)).toEqual(pushesOf(quick).map(({ payload }) => payload.event?.id));
+  });
+});
+
+describe("the follower", () => {
+  /** A channel whose client takes a message when it is told to. */
+  function openChannel() {
+    const controller = new AbortController();
+    const pushed: Pushed["payload"][] = [];
+    let taking = (): void => {};
+    const channel = {
+      signal: controller.signal,
+      async push(json: string) {
+        pushed.push((JSON.parse(json) as Pushed).payload);
+        await new Promise<void>((resolve) => {
+          taking = resolve;
+        });
+      },
+    };
+    return { channel, pushed, take: () => taking(), close: () => controller.abort() };
+  }
+
+  test("holds one event of a client that does not take it, however many there are", async () => {
+    const { store, eventLog } = await openLog();
+    const follower = createRunFollower({ store, eventLog, logger });
+    const task = await startTask(store);
+    await store.appendEventsIfRunning(
+      task,
+      Array.from({ length: 200 }, () => ({ type: "execution.progress" as const, data: "{}" })),
+    );
+    await store.finishTaskIfRunning(task, newFinish());
+    const { channel, pushed, take, close } = openChannel();
+    follower.follow(task, { channel, after: 0 });
+    await vi.waitFor(() => expect(pushed).toHaveLength(1));
+    for (let count = 2; count <= 202; count += 1) {
+      take();
+      await vi.waitFor(() => expect(pushed).toHaveLength(count), { interval: 1 });
+    }
+    take();
+    close();
+    expect(pushed.map(({ event }) => Number(event?.id.split("-")[1]))).toEqual(Array.from({ length: 202 }, (_, index) => index + 1));
+  });
+
+  test("reports the deletion of a run, and ends", async () => {
+    const { store, eventLog } = await openLog();
+    const follower = createRunFollower({ store, eventLog, logger });
+    const task = await startTask(store);
+    await store.finishTaskIfRunning(task, newFinish());
+    const { channel, pushed, take } = openChannel();
+    follower.follow(task, { channel, after: 0 });
+    await vi.waitFor(() => expect(pushed).toHaveLength(1));
+    const another = openChannel();
+    await store.deleteTaskIfEnded(task.tenant, task.taskId);
+    follower.follow(task, { channel: another.channel, after: 0 });
+    await vi.waitFor(() => expect(another.pushed).toEqual([{ runId: task.taskId, event: null, error: "run-not-found" }]));
+    for (const release of [take, another.take]) release();
+  });
+
+  test("limits the runs that a tenant follows, and forgets those of closed channels", async () => {
+    const { store, eventLog } = await openLog();
+    const follower = createRunFollower({ store, eventLog, logger });
+    const task = await startTask(store);
+    const channels = Array.from({ length: MAX_FOLLOWED_PER_TENANT }, openChannel);
+    for (const { channel } of channels) follower.follow(task, { channel, after: store.lastEventNumber() });
+    const { tenant } = task;
+    expect(() => follower.checkCanFollow(tenant)).toThrow(expect.objectContaining({ code: "overloaded" }));
+    follower.checkCanFollow("another");
+    // The run of a dispatch that was accepted meanwhile: an error would tell its client that it had not started.
+    const late = openChannel();
+    channels.push(late);
+    follower.follow(task, { channel: late.channel, after: store.lastEventNumber() });
+    for (const { close } of channels) close();
+    await vi.waitFor(() => follower.checkCanFollow(tenant));
+    expect(logger.error).not.toHaveBeenCalled();
+  });
+});
