@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 
-# The packages of a production install. The optional ones are Node itself, and the image brings one.
+# The packages of a production install, without the optional ones: they contain Node, which the image has.
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -8,8 +8,8 @@ COPY packages ./packages
 RUN npm ci --omit=dev --omit=optional
 
 FROM node:24-slim
-# Bridge starts agents, and agents leave children behind. An init as process 1 reaps them, however the container is started;
-# `--init` would do the same only where somebody remembers it.
+# Agents may leave child processes behind, so process 1 must be an init that reaps them. `docker run --init` would do the same, but is
+# easily forgotten.
 RUN apt-get update && apt-get install --yes --no-install-recommends tini && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /app

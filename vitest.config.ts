@@ -6,9 +6,9 @@ export default defineConfig({
   test: {
     // Many tests start real programs.
     ...harness({ testLimitMs: 60_000, filesInMemory: true }),
-    // Half of the CPU time would go into loading modules again that an earlier file has loaded.
+    // With isolation, half of the CPU time would be spent on loading the same modules for each file.
     isolate: false,
-    // One more than there are cores: tests often wait.
+    // One more than the number of cores, because tests often wait.
     maxWorkers: availableParallelism() + 1,
     include: ["test/**/*.test.ts"],
     // `npm run coverage`: code that runs in the test process, not in programs that tests start.
@@ -17,8 +17,8 @@ export default defineConfig({
       include: ["{src,adapters,packages/*/src}/**/*.ts"],
       reporter: ["text-summary", "html"],
     },
-    // `npm run test:runtimes` installs the real agent programs for these, `npm run test:openapi` linters and generators, `npm run test:browser`
-    // needs a browser, and `npm run test:sandbox` bubblewrap.
+    // Suites with their own commands: `npm run test:runtimes` (installs agent programs), `npm run test:openapi` (installs linters and
+    // generators), `npm run test:browser` (needs a browser) and `npm run test:sandbox` (needs bubblewrap).
     exclude: [
       "**/node_modules/**",
       "test/runtimes/!(model-server)/**",

@@ -6,7 +6,7 @@ import { writePackage } from "./write-package.ts";
 const { positionals } = parseArgs({ allowPositionals: true });
 const { name, version, description, license, type, engines, dependencies, devDependencies } = server;
 
-// What adapter authors install: the contract and the conformance kit, with only the dependencies that they need.
+// The package for adapter authors: the contract and the conformance kit, with only the dependencies that they need.
 await writePackage(path.resolve(positionals[0] ?? path.join(import.meta.dirname, "../dist")), {
   project: "tsconfig.build.json",
   files: { LICENSE: "LICENSE", "CHANGELOG.md": "CHANGELOG.md", "README.md": "docs/adapters.md" },

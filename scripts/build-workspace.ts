@@ -5,7 +5,7 @@ import { writePackage } from "./write-package.ts";
 
 const packages = path.resolve(import.meta.dirname, "../packages");
 
-/** Of the manifest of a workspace, what its users get. */
+/** Fields of a workspace's manifest that are published changed. */
 interface Manifest {
   name: string;
   bin?: Record<string, string>;
@@ -14,9 +14,9 @@ interface Manifest {
 }
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { into: { type: "string" } } });
-if (positionals.length === 0) throw new Error("Which packages? build-workspace.ts <directory below packages/> … [--into <directory>]");
+if (positionals.length === 0) throw new Error("Usage: build-workspace.ts <directory below packages/> … [--into <directory>]");
 
-// Each as its users install it; with --into, below that directory instead of in its own dist/.
+// Builds each package as it is published: into its own dist/, or with --into below that directory.
 for (const workspace of positionals) {
   const { into } = values;
   const directory = into === undefined ? path.join(packages, workspace, "dist") : path.resolve(into, workspace);
@@ -39,13 +39,13 @@ function describe({ exports, bin, dependencies = {}, ...manifest }: Manifest & R
     engines,
     ...(bin !== undefined && { bin: mapValues(bin, built) }),
     exports: exports === undefined ? {} : { ".": { types: built(exports).replace(/\.js$/, ".d.ts"), default: built(exports) } },
-    // Names with a scope are private to npm, unless it is told.
+    // npm publishes a package with a scope as private by default.
     ...(name.startsWith("@") && { publishConfig: { access: "public" } }),
     dependencies: mapValues(dependencies, (exact) => `^${exact}`),
   };
 }
 
-/** Where a source stands in the package. */
+/** The path of a compiled source file in the package. */
 function built(source: string): string {
   return source.replace("./src/", "./").replace(/\.ts$/, ".js");
 }

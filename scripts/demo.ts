@@ -1,16 +1,16 @@
 import { parseArgs } from "node:util";
 import { type DemoAgent, demoAgents } from "./demo/agents.ts";
 import { describeError } from "./demo/describe-error.ts";
+import { NotReadyError, runDemo } from "./demo/run-demo.ts";
 import { createScreen } from "./demo/screen.ts";
-import { NotReadyError, runDemo } from "./demo/story.ts";
 
 const usage = `Usage: npm run demo [-- [--provider NAME] [--keep]]
 
-Starts Bridge and a receiver of callbacks, dispatches an agent, and shows what happens.
+Starts Bridge and a callback receiver, dispatches a task, and prints what happens.
 
-  --provider  the agent: command, an example that needs nothing (the default), or a program
-              of yours with its key: claude, codex, gemini or opencode
-  --keep      leave Bridge running afterwards, with commands to try, until Ctrl-C
+  --provider  the adapter: command (the default; an example agent that needs no model), or
+              claude, codex, gemini or opencode with your program and key
+  --keep      keep Bridge running afterwards, print commands to try, and stop on Ctrl-C
   --help      show this text
 `;
 
@@ -29,7 +29,7 @@ async function main(): Promise<number> {
   const stop = new AbortController();
   // Never `once`: a second Ctrl-C must not leave Bridge and its directory behind.
   for (const signal of Object.keys(exitCodes)) process.on(signal, () => stop.abort(exitCodes[signal]));
-  // Nobody looks any more: `npm run demo | head`, or a terminal that was closed.
+  // The reader is gone: `npm run demo | head`, or a closed terminal.
   process.stdout.on("error", () => stop.abort(EXIT_CODE_OF_BROKEN_PIPE));
   try {
     await runDemo(createScreen(process.stdout), { ...options, stop: stop.signal });
@@ -51,7 +51,7 @@ function readOptions(): { agent: DemoAgent; keep: boolean; help: boolean } | nul
       },
     }).values;
     const agent = demoAgents.get(provider);
-    if (agent === undefined) throw new Error(`There is no demo of ${provider}.`);
+    if (agent === undefined) throw new Error(`--provider must be one of ${[...demoAgents.keys()].join(", ")}; got ${provider}.`);
     return { ...values, agent };
   } catch (error) {
     process.stderr.write(`${describeError(error)}\n\n${usage}`);

@@ -1,8 +1,8 @@
-/** One installed package in a lock file, by its place in the tree. */
+/** The entry of one installed package in a lock file. */
 export interface LockedPackage {
   version?: string;
   resolved?: string;
-  /** Is it a directory of this repository? */
+  /** Whether the package is a directory of this repository. */
   link?: boolean;
   dev?: boolean;
   optional?: boolean;
@@ -12,7 +12,7 @@ export interface LockedPackage {
   optionalDependencies?: Record<string, string>;
 }
 
-/** What matters of npm's `package-lock.json`. */
+/** The part of npm's `package-lock.json` that is read here. */
 export interface Lockfile {
   packages: Record<string, LockedPackage>;
 }
@@ -21,10 +21,10 @@ const systems = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "open
 const processors = ["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "wasm32", "x64"];
 
 /**
- * Adds the platform packages that npm left out, and answers their names.
+ * Adds the platform packages that npm left out, and returns their names.
  *
- * npm writes no entry for an optional package that the registry at hand does not serve, and `npm ci` then calls the lock file out of
- * date on every machine. An entry with its platform is enough: where the platform does not match nothing is fetched.
+ * npm writes no entry for an optional package that the registry in use does not serve, and `npm ci` then rejects the lock file as out
+ * of date on every machine. An entry with a platform is enough: npm does not fetch packages of other platforms.
  */
 export function completeLockfile(lockfile: Lockfile): string[] {
   const added: string[] = [];
@@ -32,7 +32,7 @@ export function completeLockfile(lockfile: Lockfile): string[] {
     const place = `node_modules/${name}`;
     const dev = lockfile.packages[dependent]?.dev;
     const { os, cpu, libc } = platformOf(name);
-    // In npm's own order, so that its next write changes nothing.
+    // In npm's order, so that its next write changes nothing.
     lockfile.packages[place] = { version, cpu, ...(dev ? { dev } : {}), ...(libc === null ? {} : { libc }), optional: true, os };
     added.push(`${name}@${version}`);
   }
@@ -40,7 +40,7 @@ export function completeLockfile(lockfile: Lockfile): string[] {
   return added;
 }
 
-/** Optional packages that some package of the lock file names and that have no entry of their own. */
+/** Lists optional dependencies of locked packages that have no entry in the lock file. */
 export function missingPlatformPackages({ packages }: Lockfile): { dependent: string; name: string; version: string }[] {
   return Object.entries(packages).flatMap(([dependent, { optionalDependencies = {} }]) =>
     Object.entries(optionalDependencies)
@@ -49,7 +49,7 @@ export function missingPlatformPackages({ packages }: Lockfile): { dependent: st
   );
 }
 
-/** Where Node looks for a package, from the inside out. */
+/** The paths where Node looks for a package, innermost first. */
 function placesSeenFrom(dependent: string, name: string): string[] {
   const places = [`node_modules/${name}`];
   for (let at = dependent.length; at > 0; at = dependent.lastIndexOf("/node_modules/", at - 1)) {
@@ -58,12 +58,12 @@ function placesSeenFrom(dependent: string, name: string): string[] {
   return places;
 }
 
-/** The platform that a package's name ends with, for example `cli-linux-x64-musl`. */
+/** Reads the platform from a package's name, for example `cli-linux-x64-musl`. */
 function platformOf(name: string): { os: string[]; cpu: string[]; libc: string[] | null } {
   const parts = name.split(/[/-]/);
   const os = systems.filter((system) => parts.includes(system) || (system === "win32" && parts.includes("windows")));
   const cpu = processors.filter((processor) => parts.includes(processor));
-  if (os.length !== 1 || cpu.length !== 1) throw new Error(`${name}: the name tells no platform; add it to the lock file by hand`);
+  if (os.length !== 1 || cpu.length !== 1) throw new Error(`${name}: no platform in the name; add the package to the lock file by hand`);
   const libc = parts.some((part) => part.startsWith("musl")) ? ["musl"] : parts.some((part) => part.startsWith("gnu")) ? ["glibc"] : null;
   return { os, cpu, libc };
 }

@@ -4,18 +4,18 @@ import { execa } from "execa";
 
 const repository = path.resolve(import.meta.dirname, "..");
 
-/** What a package is made of; all paths begin at the repository. */
+/** The contents of a package; all paths are relative to the repository. */
 export interface PackageParts {
-  /** The tsconfig that names its sources. */
+  /** The tsconfig that lists its sources. */
   project: string;
-  /** Other files, by their name in the package. */
+  /** Paths of other files, by their name in the package. */
   files: Readonly<Record<string, string>>;
   manifest: object;
 }
 
 /**
- * Writes a package as it is published into `directory`: JavaScript with types, and a manifest of its own. Node strips no types below
- * node_modules, so the sources as they are would not run there.
+ * Writes a package as it is published into `directory`: JavaScript, type declarations and a manifest. The sources themselves would not
+ * run there, because Node strips no types below node_modules.
  */
 export async function writePackage(directory: string, { project, files, manifest }: PackageParts): Promise<void> {
   rmSync(directory, { recursive: true, force: true });

@@ -1,14 +1,14 @@
-/** An agent that the demo can show. */
+/** An agent that the demo can run. */
 export interface DemoAgent {
-  /** The adapter that drives it. */
+  /** The adapter of the agent. */
   provider: string;
-  /** What it is asked, in the words of a dispatch. */
+  /** Fields of the dispatch. */
   task: { message: string; profile?: "inspect"; timeoutSeconds?: number };
-  /** What it is asked when the demo stays open. */
+  /** Fields of the dispatch that `--keep` suggests. */
   furtherTask: DemoAgent["task"];
-  /** What it needs, for whoever watches. */
+  /** Its requirements, as a sentence for the screen. */
   needs: string;
-  /** After this the demo is taken to be stuck. */
+  /** The demo fails if it takes longer. */
   deadlineMs: number;
 }
 
@@ -17,13 +17,13 @@ const example: DemoAgent = {
   task: { message: "Count BRIDGE in *.md" },
   furtherTask: { message: "Count POST in *.md" },
   needs: "It needs no model and no key.",
-  // A healthy demo takes about two seconds; a busy machine may need a while longer to start a process.
+  // The demo takes about two seconds; a busy machine may need longer to start a process.
   deadlineMs: 60_000,
 };
 
-/** Small, and it may change nothing: the demo spends the operator's money. */
+/** A small, read-only task, because the demo spends the operator's money. */
 const greeting = {
-  message: "Say hello in one sentence, then list the files of this directory.",
+  message: "Greet me in one sentence, then list the files of this directory.",
   profile: "inspect",
   timeoutSeconds: 120,
 } as const;
@@ -35,12 +35,12 @@ const real = (provider: string): DemoAgent => ({
   deadlineMs: 180_000,
 });
 
-/** The agents of the demo, by provider; the first is the one that it shows when nobody asks for another. */
+/** The agents of the demo by provider. */
 export const demoAgents: ReadonlyMap<string, DemoAgent> = new Map(
   [example, ...["claude", "codex", "gemini", "opencode"].map(real)].map((agent) => [agent.provider, agent]),
 );
 
-/** What the operator has set for this adapter; a demo takes no other setting of the surroundings. */
+/** The operator's settings for this adapter. The demo ignores all other settings in the environment. */
 export function settingsFor({ provider }: DemoAgent, environment: NodeJS.ProcessEnv): Record<string, string> {
   const own = Object.entries(environment).filter(([name]) => name.startsWith(`BRIDGE_${provider.toUpperCase()}_`));
   return { ...(Object.fromEntries(own) as Record<string, string>), BRIDGE_ADAPTERS: provider };

@@ -4,23 +4,23 @@ import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
 
-/** A Bridge of the demo's own. */
+/** The Bridge that the demo starts. */
 export interface BridgeProcess {
   url: string;
   token: string;
   version: string;
-  /** The end of its log, to explain a failure. */
+  /** The last lines of its log, to explain a failure. */
   lastLines(): string;
-  /** Resolves when it is gone, by `close()` or by itself. */
+  /** Resolves when the process has exited. */
   ended: Promise<void>;
-  /** Stops it; resolves when it is gone. */
+  /** Stops the process; resolves when it has exited. */
   close(): Promise<void>;
 }
 
 export interface BridgeOptions {
-  /** Where everything it writes lies. */
+  /** Bridge's data directory. */
   directory: string;
-  /** Signs its callbacks. */
+  /** The secret that signs callbacks. */
   secret: string;
   signal: AbortSignal;
   /** Further settings. */
@@ -31,7 +31,7 @@ const repository = path.resolve(import.meta.dirname, "../..");
 const KILL_AFTER_MS = 15_000;
 const KEPT_LINES = 15;
 
-/** Starts the real program on a free port, as a child process, and resolves when it listens. */
+/** Starts Bridge as a child process on a free port; resolves when it listens. */
 export async function startBridge({ directory, secret, signal, settings }: BridgeOptions): Promise<BridgeProcess> {
   const token = `demo_${randomBytes(24).toString("base64url")}`;
   const child = spawn(process.execPath, ["src/main.ts"], {
@@ -46,7 +46,7 @@ export async function startBridge({ directory, secret, signal, settings }: Bridg
       ...settings,
     },
     stdio: ["ignore", "pipe", "pipe"],
-    // Ctrl-C reaches the whole group of a terminal: in its own group Bridge gets one signal, ours, and stops in peace.
+    // Ctrl-C signals the whole process group of the terminal. In its own group, Bridge receives only the signal of `stop()`.
     detached: true,
   });
   const ended = once(child, "close").then(() => {});
@@ -66,7 +66,7 @@ export async function startBridge({ directory, secret, signal, settings }: Bridg
   );
 
   const stop = (): void => void child.kill("SIGTERM");
-  // A fault of the demo itself must not leave Bridge behind.
+  // Stops Bridge also when the demo fails.
   process.once("exit", stop);
 
   async function close(): Promise<void> {
@@ -91,12 +91,12 @@ export async function startBridge({ directory, secret, signal, settings }: Bridg
   }
 }
 
-/** Settings of another Bridge on this machine are none of the demo's business. */
+/** The environment without settings of another Bridge on this machine. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(BRIDGE|GATEWAY)_/.test(name)));
 }
 
-/** A line of the log; what is no JSON has no fields. */
+/** Parses a line of the log; a line that is not JSON has no fields. */
 function readEntry(line: string): { msg?: string; address?: string; version?: string } {
   try {
     return JSON.parse(line);

@@ -4,24 +4,24 @@ import type { AddressInfo } from "node:net";
 import type { CallbackBody } from "bridge-client";
 import { Webhook } from "standardwebhooks";
 
-/** A callback whose signature is genuine. */
+/** A callback with a valid signature. */
 export interface ReceivedCallback {
-  /** Counted by `webhook-id`, which is the same on every attempt. */
+  /** The number of requests with this `webhook-id`, which is the same on every attempt. */
   attempt: number;
   id: string;
   signature: string;
   body: CallbackBody;
 }
 
-/** A receiver of callbacks. */
+/** A callback receiver. */
 export interface Receiver {
   url: string;
-  /** The next one to arrive; rejects for one that is not genuine, and when the signal aborts. */
+  /** Resolves to the next callback; rejects for an invalid signature, and when the signal aborts. */
   next(): Promise<ReceivedCallback>;
   close(): Promise<void>;
 }
 
-/** Receives callbacks on a free port of this machine. Signatures are judged by a library that shares no code with Bridge. */
+/** Receives callbacks on a free loopback port. A library that shares no code with Bridge verifies the signatures. */
 export async function startReceiver({ secret, signal }: { secret: string; signal: AbortSignal }): Promise<Receiver> {
   const webhook = new Webhook(secret);
   const attempts = new Map<string, number>();
@@ -52,7 +52,7 @@ export async function startReceiver({ secret, signal }: { secret: string; signal
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async next() {
       const { value, done } = await arrivals.next();
-      if (done) throw new Error("the receiver is closed");
+      if (done) throw new Error("The receiver is closed.");
       return value[0];
     },
     async close() {

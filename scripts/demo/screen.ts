@@ -1,19 +1,19 @@
 import { styleText } from "node:util";
 
-/** Where the demo shows what happens: short lines, so that all of it fits one screen. */
+/** The output of the demo: short lines, so that all of it fits on one screen. */
 export interface Screen {
   heading(text: string): void;
-  /** A line, cut to the width of the screen. */
+  /** Prints a line, cut to the width of the screen. */
   line(text: string): void;
-  /** Text of any length, broken after commas. */
+  /** Prints text of any length, wrapped after commas. */
   text(text: string): void;
-  /** Commands to copy: neither cut nor broken. */
+  /** Prints commands to copy, neither cut nor wrapped. */
   commands(commands: readonly string[]): void;
 }
 
 const WIDTH = 100;
 
-/** Colours only on a terminal that wants them: `styleText` asks the stream and NO_COLOR. */
+/** Uses colors only on a terminal that supports them: `styleText` checks the stream and NO_COLOR. */
 export function createScreen(stream: NodeJS.WriteStream): Screen {
   const write = (lines: readonly string[]): void => void stream.write(lines.map((line) => `${line}\n`).join(""));
   return {
@@ -26,7 +26,7 @@ export function createScreen(stream: NodeJS.WriteStream): Screen {
 
 const cut = (text: string): string => (text.length <= WIDTH ? text : `${text.slice(0, WIDTH - 1)}…`);
 
-/** Continues below with a deeper indent; what has no comma to break after is cut. */
+/** Wraps after commas with a deeper indent; a line without a comma is cut. */
 function breakLines(text: string): string[] {
   const comma = text.lastIndexOf(",", WIDTH - 1);
   if (text.length <= WIDTH || comma === -1) return [cut(text)];

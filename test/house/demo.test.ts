@@ -86,7 +86,9 @@ test("refuses what it does not know, and tells its usage", async () => {
   expect(stderr).toMatch(/Unknown option '--agent'[\s\S]*Usage: npm run demo/);
   const stranger = await startDemo(await temporaryDirectory(), "--provider", "hal-9000");
   expect(stranger.exitCode).toBe(2);
-  expect(stranger.stderr).toMatch(/There is no demo of hal-9000[\s\S]*Usage: npm run demo/);
+  expect(stranger.stderr).toMatch(
+    /--provider must be one of command, claude, codex, gemini, opencode; got hal-9000\.[\s\S]*Usage: npm run demo/,
+  );
 });
 
 describe("with a program of the operator's", () => {
@@ -123,8 +125,8 @@ esac
   });
 
   test.each([
-    ["is not installed", "claude", {}, /^\nclaude cannot be shown yet:\n[\s\S]* {2}cli: claude was not found on PATH\. Run npm install -g /],
-    ["has no key", "gemini", { GEMINI_API_KEY: "" }, /^\ngemini cannot be shown yet:\n {2}Set GEMINI_API_KEY/],
+    ["is not installed", "claude", {}, /^\nclaude is not ready:\n[\s\S]* {2}cli: claude was not found on PATH\. Run npm install -g /],
+    ["has no key", "gemini", { GEMINI_API_KEY: "" }, /^\ngemini is not ready:\n {2}Set GEMINI_API_KEY/],
     ["does not work", "gemini", { BRIDGE_GEMINI_COMMAND: "false", GEMINI_API_KEY: "key" }, /--version prints no version/],
   ])("one that %s: says what to do, and dispatches nothing", async (_name, provider, settings, words) => {
     const { exitCode, stdout, stderr } = await demoOf(provider, settings as Record<string, string>);
@@ -140,7 +142,7 @@ esac
     const { exitCode, stdout, stderr } = await demoOf("codex", { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.url}/v1` });
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/ok {2}tertiary connection +api: /);
-    expect(stderr).toMatch(/^\ncodex cannot be shown yet:\n[\s\S]* {2}cli: codex was not found on PATH\. Run npm install -g /);
+    expect(stderr).toMatch(/^\ncodex is not ready:\n[\s\S]* {2}cli: codex was not found on PATH\. Run npm install -g /);
     expect(stdout).not.toContain("Dispatch");
   });
 });

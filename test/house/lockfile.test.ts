@@ -72,5 +72,5 @@ test("completing adds what is missing with its platform, once, beside what is th
 
 test("a name that tells no platform is refused", () => {
   const unclear: Lockfile = { packages: { "node_modules/tool": { optionalDependencies: { "tool-extras": "1.0.0" } } } };
-  expect(() => completeLockfile(unclear)).toThrow("tool-extras: the name tells no platform");
+  expect(() => completeLockfile(unclear)).toThrow("tool-extras: no platform in the name");
 });

@@ -26,7 +26,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "harness/machine.ts": "measures the machine, to scale all time limits",
       "support/until.ts": deadline,
       "runtimes/openclaw/start-gateway.ts": deadline,
-      "http/server/overload.test.ts": load,
+      "http/server/overload-monitor.test.ts": load,
       "http/server/create-server.test.ts": load,
       "crash/run.ts": "prints how long a run took",
       "crash/crash-run.ts": "kills the next start of Bridge at a part of the time that the last one took",

@@ -29,7 +29,7 @@ test("Bridge runs tasks on an agent that is configured in BRIDGE_ACP_AGENTS", as
 
 test("Bridge reports an invalid agent name at startup", async () => {
   expect(await refusalOf({ BRIDGE_ADAPTERS: "acp:goose" })).toMatch(
-    /exit 1.*BRIDGE_ADAPTERS: nobody has said what starts acp:goose; set BRIDGE_ACP_AGENTS/s,
+    /exit 1.*BRIDGE_ADAPTERS: no command is configured for acp:goose; set BRIDGE_ACP_AGENTS/s,
   );
   const claude = { BRIDGE_ADAPTERS: "acp:claude", ...agents({ claude: scriptedCommand }) };
   expect(await refusalOf(claude)).toMatch(/exit 1.*BRIDGE_ADAPTERS: claude is another adapter of Bridge; call it my-claude/s);

@@ -13,23 +13,25 @@ import type { Screen } from "./screen.ts";
 const repository = path.resolve(import.meta.dirname, "../..");
 const agentId = "auditor";
 const taskId = "demo-1";
-/** What the agent works on: real files. */
+/** Directories of this repository that are copied into the workspace. */
 const folders = ["docs", "examples"];
-/** Tool events that are shown before the rest of them is only counted: all must fit one screen. */
+/** The number of tool events that are printed; further ones are only counted, so that the output fits on one screen. */
 const SHOWN_TOOL_EVENTS = 6;
 
-/** What to show, and for how long. */
+/** Options of the demo. */
 export interface DemoOptions {
   agent: DemoAgent;
   keep: boolean;
   stop: AbortSignal;
 }
 
-/** The demo from start to end: everything that it starts and writes is gone when it settles. Rejects when `stop` comes too early. */
+/**
+ * Runs the demo. When it settles, its processes have exited and its files are removed. Rejects when `stop` aborts before the end.
+ */
 export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   const failure = new AbortController();
-  const timer = setTimeout(() => failure.abort(new Error(`it took longer than ${agent.deadlineMs / 1000} s`)), agent.deadlineMs);
+  const timer = setTimeout(() => failure.abort(new Error(`The demo took longer than ${agent.deadlineMs / 1000} s.`)), agent.deadlineMs);
   cleanup.defer(() => clearTimeout(timer));
   const signal = AbortSignal.any([stop, failure.signal]);
 
@@ -40,10 +42,10 @@ export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions
   const bridge = cleanup.adopt(await startBridge({ directory, secret, signal, settings: settingsFor(agent, process.env) }), (started) =>
     started.close(),
   );
-  void bridge.ended.then(() => failure.abort(new Error("Bridge ended by itself")));
+  void bridge.ended.then(() => failure.abort(new Error("Bridge exited unexpectedly.")));
 
   try {
-    screen.line(`Bridge ${bridge.version}: ${bridge.url}   receiver of callbacks: ${receiver.url}`);
+    screen.line(`Bridge ${bridge.version}: ${bridge.url}   callback receiver: ${receiver.url}`);
     const stage = { screen, client: createBridgeClient({ url: bridge.url, token: bridge.token }), signal };
     if (agent.provider !== "command") await showPreflight(stage, agent);
     const workspace = path.join(directory, "workspaces", "default", agentId);
@@ -53,7 +55,7 @@ export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions
     await showTask(stage, receiver, agent);
     clearTimeout(timer);
     if (keep) await stayOpen(screen, { agent, bridge, receiver, signal });
-    else showNext(screen, agent);
+    else showNextSteps(screen, agent);
     if (!stop.aborted) failure.signal.throwIfAborted();
   } catch (error) {
     if (error instanceof NotReadyError) throw error;
@@ -62,7 +64,7 @@ export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions
   }
 }
 
-/** Where the demo plays, and until when. */
+/** What all steps of the demo use. */
 interface Stage {
   screen: Screen;
   client: BridgeClient;
@@ -82,38 +84,38 @@ async function showTask(stage: Stage, receiver: Receiver, agent: DemoAgent): Pro
 
   screen.heading(`Events, live: GET /api/v2/tasks/${taskId}/events`);
   const last = await showEvents(stage, elapsed);
-  if (last.type === "execution.failed") throw new Error(`the task ended with ${last.type}: ${last.data.error}`);
+  if (last.type === "execution.failed") throw new Error(`The task ended with ${last.type}: ${last.data.error}`);
 
   screen.heading("Callback");
   showCallback(screen, await receiver.next(), elapsed());
-  // From the last event on: nothing can be missed between the two streams.
+  // Resumes after the last event, so that none is missed between the two streams.
   const outcome = { taskId, types: ["callback.delivered", "callback.dead"] } as const;
   for await (const event of client.events(outcome, { after: last.id, signal })) {
-    if (event.type !== "callback.delivered") throw new Error("Bridge gave the callback up");
-    screen.line(`  answered 204, and Bridge has noted it: ${event.type} ${JSON.stringify(event.data)}`);
+    if (event.type !== "callback.delivered") throw new Error("Bridge stopped retrying the callback.");
+    screen.line(`  responded 204; Bridge recorded ${event.type} ${JSON.stringify(event.data)}`);
     break;
   }
 
   screen.heading("The same dispatch again");
   const { replayed, state } = await client.dispatch(body, { signal });
-  if (!replayed) throw new Error("a repeated dispatch was taken for a new one");
+  if (!replayed) throw new Error("Bridge accepted a repeated dispatch as a new one.");
   screen.line(`  202  Idempotent-Replayed: true, state ${state}: nothing runs twice`);
 }
 
-/** Shows what Bridge has found of the agent's program; rejects, with what to do about it, when it cannot work as it is. */
+/** Prints Bridge's checks of the agent's program. Rejects with what to do when the program is not ready. */
 async function showPreflight(stage: Stage, { provider }: DemoAgent): Promise<void> {
   const { screen } = stage;
   screen.heading(`Preflight of ${provider}: GET /api/v2/adapters`);
   const { status, connection, detail, preflight } = await findHealth(stage, provider);
   for (const { step, ok, detail: found } of preflight) screen.line(`  ${ok ? "ok" : "--"}  ${step.padEnd(22)}  ${found}`);
-  // A model alone has no directory to look into.
+  // A direct connection to a model cannot read the workspace.
   if (status === "healthy" && connection !== "api") return;
   const missing = preflight.filter((step) => !step.ok).map((step) => step.detail);
   const reasons = (status === "offline" || connection === "api") && missing.length > 0 ? missing : [detail];
-  throw new NotReadyError(`${provider} cannot be shown yet:\n${reasons.map((reason) => `  ${reason}\n`).join("")}`);
+  throw new NotReadyError(`${provider} is not ready:\n${reasons.map((reason) => `  ${reason}\n`).join("")}`);
 }
 
-/** How an adapter is, once that has been found out. */
+/** The health of an adapter after its first check. */
 async function findHealth({ client, signal }: Stage, provider: string): Promise<Adapter["health"]> {
   for (;;) {
     for await (const { provider: name, health } of client.listAdapters({ signal }))
@@ -122,10 +124,10 @@ async function findHealth({ client, signal }: Stage, provider: string): Promise<
   }
 }
 
-/** Something that only the operator can do is missing: no fault of Bridge's. */
+/** The agent needs something that only the operator can provide. */
 export class NotReadyError extends Error {}
 
-/** Shows one task's events as they come; resolves with the last one. */
+/** Prints a task's events as they arrive; resolves to the last one. */
 async function showEvents({ screen, client, signal }: Stage, elapsed: () => string): Promise<BridgeEvent> {
   let last: BridgeEvent | null = null;
   let toolEvents = 0;
@@ -134,13 +136,13 @@ async function showEvents({ screen, client, signal }: Stage, elapsed: () => stri
     if (event.type.startsWith("tool.") && ++toolEvents > SHOWN_TOOL_EVENTS) continue;
     if (toolEvents > SHOWN_TOOL_EVENTS) screen.line(`  ${elapsed()}  …    ${toolEvents - SHOWN_TOOL_EVENTS} more tool events`);
     if (toolEvents > SHOWN_TOOL_EVENTS) toolEvents = 0;
-    screen.line(`  ${elapsed()}  #${event.id.split("-")[1]?.padEnd(3)} ${event.type.padEnd(20)} ${summarise(event)}`);
+    screen.line(`  ${elapsed()}  #${event.id.split("-")[1]?.padEnd(3)} ${event.type.padEnd(20)} ${summarize(event)}`);
   }
-  if (last === null) throw new Error("there were no events");
+  if (last === null) throw new Error("The stream ended without an event.");
   return last;
 }
 
-function summarise({ type, data }: BridgeEvent): string {
+function summarize({ type, data }: BridgeEvent): string {
   if (type === "tool.invoked") return `${data.toolName} ${JSON.stringify(data.input)}`;
   if (type === "tool.completed") return `${data.toolName} -> ${JSON.stringify(data.output)}`;
   if (type === "assistant.text") return JSON.stringify(data.content);
@@ -159,14 +161,14 @@ function showCallback(screen: Screen, { attempt, id, signature, body }: Received
   screen.line(`  ${model ?? "model"}: ${usage.inputTokens} tokens in, ${usage.outputTokens} out${cost}`);
 }
 
-function showNext(screen: Screen, { provider }: DemoAgent): void {
+function showNextSteps(screen: Screen, { provider }: DemoAgent): void {
   const [keep, start] =
     provider === "command"
       ? ["npm run demo -- --keep", "npm start"]
       : [`npm run demo -- --provider ${provider} --keep`, `BRIDGE_ADAPTERS=${provider} npm start`];
   screen.heading("What to try next");
-  screen.line(`  ${keep}   the same, and Bridge stays, with commands to paste`);
-  screen.line(`  ${start.padEnd(keep.length)}   Bridge for real; then, in another terminal:`);
+  screen.line(`  ${keep}   the same, and Bridge keeps running, with commands to paste`);
+  screen.line(`  ${start.padEnd(keep.length)}   start Bridge; then, in another terminal:`);
   screen.commands(['  curl -H "Authorization: Bearer $(cat data/token)" http://127.0.0.1:8787/api/v2/adapters']);
 }
 
@@ -177,10 +179,10 @@ interface Running {
   signal: AbortSignal;
 }
 
-/** Leaves everything running until the signal; further callbacks are shown as they come. */
+/** Keeps everything running until the signal aborts, and prints further callbacks as they arrive. */
 async function stayOpen(screen: Screen, { agent, bridge, receiver, signal }: Running): Promise<void> {
   const request = JSON.stringify({ agentId, ...agent.furtherTask, callbackUrl: receiver.url });
-  screen.heading("Bridge stays until Ctrl-C. Try in another terminal:");
+  screen.heading("Bridge runs until Ctrl-C. Try in another terminal:");
   screen.commands([
     `export BRIDGE=${bridge.url} TOKEN=${bridge.token}`,
     `curl -H "Authorization: Bearer $TOKEN" $BRIDGE/api/v2/tasks/${taskId}`,
@@ -191,7 +193,7 @@ async function stayOpen(screen: Screen, { agent, bridge, receiver, signal }: Run
   ]);
   screen.line(`All routes: ${bridge.url}/docs`);
   while (!signal.aborted) {
-    const news = await receiver.next().then(describeCallback, (error) => `refused: ${describeError(error)}`);
+    const news = await receiver.next().then(describeCallback, (error) => `rejected: ${describeError(error)}`);
     if (!signal.aborted) screen.line(`Callback ${news}`);
   }
 }
@@ -199,5 +201,5 @@ async function stayOpen(screen: Screen, { agent, bridge, receiver, signal }: Run
 const describeCallback = ({ attempt, body }: ReceivedCallback): string =>
   `of ${body.taskId}: attempt ${attempt}, signature ok, status ${body.status}`;
 
-/** Packages that somebody installed in an example are no part of it. */
+/** Excludes packages that are installed in an example. */
 const isOurs = (file: string): boolean => path.basename(file) !== "node_modules";
