@@ -15,7 +15,8 @@ import { toolName } from "./tool-name.ts";
 import { readUsage } from "./usage.ts";
 
 /**
- * Runs tasks on any agent that speaks the Agent Client Protocol, under the name that the operator gave it. `probeSeconds` limits its probe.
+ * Creates the adapter for an agent that implements the Agent Client Protocol. `name` is the name that the operator gave it; `probeSeconds`
+ * limits its probe.
  */
 export function createAcpAgentAdapter(name: string, agent: AcpAgent, probeSeconds?: number): Required<ExecutionAdapter> {
   const program: AgentProgram = {

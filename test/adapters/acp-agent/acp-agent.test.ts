@@ -41,7 +41,7 @@ async function run(changes: Partial<ExecutionRequest>, agent: Partial<AcpAgent> 
 const textOf = (events: readonly AdapterEvent[]) =>
   events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : [])).join("");
 
-test("acp:<name> is an adapter of that name", async () => {
+test("acp:<name> loads an adapter for the agent of that name", async () => {
   const found = findFamily(catalog, "acp:goose");
   expect(found).toMatchObject({ family: { prefix: "acp" }, member: "goose" });
   const agent = found?.family.find("goose", { agents: { goose: { command: ["goose", "acp"], env: [], home: "agent", modes: {} } } });
@@ -83,8 +83,8 @@ test.each([
     '#!/bin/sh\necho "$0: no key" >&2',
     /^acp: mute does not support the Agent Client Protocol\. mute: no key$/,
   ],
-  ["does not even start", "#!/no/such/interpreter", /^acp: The program mute did not start: .*spawn mute ENOENT/],
-])("where its program lies on the machine is not told of one that %s", async (_, script, words) => {
+  ["cannot be started", "#!/no/such/interpreter", /^acp: The program mute did not start: .*spawn mute ENOENT/],
+])("health does not reveal the path of a program that %s", async (_, script, words) => {
   const bin = await temporaryDirectory();
   await writeFile(path.join(bin, "mute"), `${script}\n`, { mode: 0o755 });
   const { adapter } = await open({ command: ["mute"] }, { env: { PATH: `${bin}:/usr/bin:/bin` } });
@@ -132,10 +132,13 @@ describe("an agent that violates the protocol", () => {
     });
   });
 
-  test.each([["a line\nbreak"], ["x".repeat(5_000)], [5]])("gives a session an id that nobody can send back: %j", async (sessionId) => {
-    const { result } = await run(doing({ say: "x" }), { command: await commandWith({ session: { result: { sessionId } } }) });
-    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a valid id") });
-  });
+  test.each([["a line\nbreak"], ["x".repeat(5_000)], [5]])(
+    "fails the task when it returns the unusable session id %j",
+    async (sessionId) => {
+      const { result } = await run(doing({ say: "x" }), { command: await commandWith({ session: { result: { sessionId } } }) });
+      expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a valid id") });
+    },
+  );
 });
 
 test("the agent receives the configured variables and no other variable of Bridge", async () => {

@@ -32,7 +32,9 @@ test("Bridge reports an invalid agent name at startup", async () => {
     /exit 1.*BRIDGE_ADAPTERS: no command is configured for acp:goose; set BRIDGE_ACP_AGENTS/s,
   );
   const claude = { BRIDGE_ADAPTERS: "acp:claude", ...agents({ claude: scriptedCommand }) };
-  expect(await refusalOf(claude)).toMatch(/exit 1.*BRIDGE_ADAPTERS: claude is another adapter of Bridge; call it my-claude/s);
+  expect(await refusalOf(claude)).toMatch(
+    /exit 1.*BRIDGE_ADAPTERS: claude is another adapter of Bridge; choose another name, for example my-claude/s,
+  );
 });
 
 test("Bridge does not start when no adapter can be loaded", async () => {

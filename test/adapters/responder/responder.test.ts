@@ -198,7 +198,7 @@ test("an unreachable API fails the task and keeps the artifacts so far", async (
   );
 });
 
-test("the document comes by callback", async () => {
+test("the document is delivered by callback", async () => {
   const { posts, origin, close } = await startReceiver((response) => response.writeHead(204).end());
   onTestFinished(close);
   const { dispatch, ended } = await openResponder();
