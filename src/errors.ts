@@ -1,4 +1,4 @@
-/** Every way a request can be refused at the door: one closed list, extended only here. */
+/** The error codes of rejected requests. The list is complete: no other code is ever sent. */
 export const errorCodes = {
   invalid_request: { httpStatus: 400, title: "Invalid request" },
   unauthenticated: { httpStatus: 401, title: "Unauthenticated" },
@@ -34,27 +34,27 @@ export const errorCodes = {
 } as const;
 export type ErrorCode = keyof typeof errorCodes;
 
-/** What is wrong with one field: its dotted path and how to mend it. */
+/** A fault of one field: its dotted path, and a message that says how to correct it. */
 export interface FieldError {
   path: string;
   message: string;
 }
 
-/** So many field errors are told; a body of 8 MiB could have hundreds of thousands. */
+/** Maximum number of reported field errors. A body of 8 MiB could have hundreds of thousands. */
 export const MAX_FIELD_ERRORS = 100;
 
-/** The queues that can be full: of Bridge as a whole, of one tenant or of one agent. */
+/** The queues that can be full: that of Bridge, of a tenant, or of an agent. */
 export const queueOwners = ["bridge", "tenant", "agent"] as const;
 export type QueueOwner = (typeof queueOwners)[number];
 
-/** A refusal that a client may see, word for word. Never carries a path, a stack or SQL. */
+/** A rejected request. Clients see the message, so it contains no path, stack or SQL. */
 export class BridgeError extends Error {
   override readonly name = "BridgeError";
   readonly code: ErrorCode;
   readonly errors: readonly FieldError[];
-  /** Whole seconds after which another try makes sense; every 503 has it. */
+  /** Seconds until a retry makes sense. Every 503 has a value. */
   readonly retryAfterSeconds: number | null;
-  /** Only with `queue_full`: the queue that is full. */
+  /** The full queue, with `queue_full` only. */
   readonly queue: QueueOwner | null;
 
   constructor(
@@ -74,12 +74,12 @@ export class BridgeError extends Error {
   }
 }
 
-/** Bridge cannot start, for a reason that the operator can mend and that the message tells in words. */
+/** Bridge cannot start. The message says what the operator can do. */
 export class StartError extends Error {
   override readonly name: string = "StartError";
 }
 
-/** Everything that is wrong with the configuration, one line a fault. */
+/** All faults of the configuration, one per line. */
 export class ConfigError extends StartError {
   override readonly name = "ConfigError";
   readonly faults: readonly string[];

@@ -1,49 +1,49 @@
 import type { ApprovalPolicy, ExecutionResult, McpServerSpec, NormalizedTool, OutputStrategy, Profile, ReasoningLevel } from "#contract";
 
-/** The states of a task; timeout, restart and the like are `failed` with an error code. */
+/** The states of a task. A timeout or a restart, for example, is `failed` with an error code. */
 export const taskStates = ["queued", "running", "completed", "failed", "cancelled"] as const;
 export type TaskState = (typeof taskStates)[number];
 
-/** States in which a task has ended, for good. */
+/** States of ended tasks. They never change again. */
 export type FinalState = Exclude<TaskState, "queued" | "running">;
 
-/** The one table of legal moves; SQL repeats it in its guards and CHECK constraints. */
+/** The legal state transitions. The conditions and CHECK constraints of the SQL code repeat them. */
 export const legalMoves: Readonly<Record<TaskState, readonly TaskState[]>> = {
   queued: ["running", "failed", "cancelled"],
-  // Back to the queue once at most, after an interruption, when the dispatch asked for it.
+  // An interrupted task is queued again at most once, if its dispatch has `onInterrupt: "retry"`.
   running: ["completed", "failed", "cancelled", "queued"],
   completed: [],
   failed: [],
   cancelled: [],
 };
 
-/** Has the task ended? */
+/** Whether a task in this state has ended. */
 export const isFinal = (state: TaskState): state is FinalState => legalMoves[state].length === 0;
 
-/** The quota of one tenant. Null means no limit. Only dispatched tasks count, because a child runs for a task that is already counted. */
+/** The quota of a tenant; null is no limit. Child tasks do not count, because their parent is already counted. */
 export interface TenantQuota {
   /** The tenant's share of the slots and of a full queue, relative to other tenants. */
   weight: number;
   queueLimit: number | null;
   maxRunning: number | null;
-  /** The limits of each single agent of the tenant. */
+  /** Limits of each agent of the tenant. */
   agentQueueLimit: number | null;
   agentMaxRunning: number | null;
 }
 
-/** Who a task is, without what it does: enough to name it in an event. */
+/** The fields that identify a task, as events contain them. */
 export interface TaskIdentity {
-  /** The row's own number: internal, never on the wire, unique over all tenants. */
+  /** Number of the stored row: unique over all tenants, and never sent to clients. */
   seq: number;
   tenant: string;
-  /** As the caller knows it: unique within the tenant. */
+  /** The id that callers use: unique within the tenant. */
   taskId: string;
   parentTaskId: string | null;
   agentId: string;
   provider: string;
 }
 
-/** A file that came with a dispatch. */
+/** A file of a dispatch. */
 export interface DispatchedFile {
   /** Relative to the workspace, with slashes. */
   path: string;
@@ -51,7 +51,7 @@ export interface DispatchedFile {
   encoding?: "utf8" | "base64" | undefined;
 }
 
-/** What a dispatch asked for, after aliases and normalisation; a missing field means that the caller left it out. */
+/** The normalized request of a dispatch. A missing field was not set by the caller. */
 export interface TaskRequest {
   message: string;
   stdin?: string;
@@ -64,13 +64,13 @@ export interface TaskRequest {
   timeoutSeconds?: number;
   outputStrategy: OutputStrategy;
   resumeToken?: string;
-  /** Of children alone. */
+  /** Child tasks only. */
   reasoningLevel?: ReasoningLevel;
   profile: Profile;
   approvals: ApprovalPolicy;
   onInterrupt: "fail" | "retry";
   callbackUrl?: string;
-  /** False: the callback goes without the conversation. */
+  /** False omits the conversation from the callback. */
   callbackConversation?: boolean;
   metadata?: Record<string, unknown>;
   bridgeInput?: Record<string, unknown>;
@@ -82,10 +82,10 @@ export interface Task extends TaskIdentity {
   state: TaskState;
   parentSeq: number | null;
   request: TaskRequest;
-  /** SHA-256 (hex) of the canonical request body: tells a repeat from a conflict. */
+  /** SHA-256 (hex) of the canonical request body. Distinguishes a repeated dispatch from a conflicting one. */
   fingerprint: string;
   traceparent: string | null;
-  /** How often the task went back to the queue after an interruption. */
+  /** How often the task was queued again after an interruption. */
   restarts: number;
   createdAt: number;
   startedAt: number | null;
@@ -93,17 +93,17 @@ export interface Task extends TaskIdentity {
   result: ExecutionResult | null;
 }
 
-/** How far a task is, without its request, metadata and result, which may be long. */
+/** The state of a task without its request, metadata and result, which may be long. */
 export interface TaskProgress extends TaskIdentity, Pick<Task, "state" | "createdAt" | "startedAt" | "finishedAt"> {}
 
-/** A task as lists show it: without what may be long. */
+/** A task in a list: without the fields that may be long. */
 export interface ListedTask extends TaskProgress {
   metadata: Record<string, unknown> | null;
 }
 
 /**
- * The task's id in the eyes of adapters and their runtimes, unique over all tenants.
- * The default tenant, the only one of most installations, keeps the plain id.
+ * Returns the task id that adapters and runtimes use, unique over all tenants. Tasks of the default tenant, the only one of most installations, keep
+ * their plain id.
  */
 export const taskHandle = (task: Pick<TaskIdentity, "tenant" | "taskId">): string =>
   task.tenant === "default" ? task.taskId : `${task.tenant}/${task.taskId}`;

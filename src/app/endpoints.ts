@@ -4,9 +4,7 @@ import { createTickets } from "../access/tickets.ts";
 import type { Tokens } from "../access/tokens.ts";
 import { createCallbacks } from "../callbacks/callbacks.ts";
 import type { Config } from "../config/config.ts";
-import { createAcceptDispatch } from "../dispatch/accept-dispatch.ts";
-import { createPhaseReader } from "../dispatch/phase-reader.ts";
-import { createTaskReader } from "../dispatch/task-reader.ts";
+import { createReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError } from "../errors.ts";
 import { gatewayRoutes } from "../http/gateway/gateway.ts";
 import { adapterRoutes } from "../http/routes/adapters.ts";
@@ -26,6 +24,8 @@ import { eventRoutes } from "../http/streams/events.ts";
 import { taskEventRoutes } from "../http/streams/task-events.ts";
 import { createClientMemory } from "../http/wire/client-memory.ts";
 import type { Metrics } from "../metrics.ts";
+import { createPhaseReader } from "../queries/phase-reader.ts";
+import { createTaskReader } from "../queries/task-reader.ts";
 import { createBridgeHandler } from "../websocket/bridge-handler.ts";
 import { createWebSocketBridgeServer } from "../websocket/bridge-server.ts";
 import { createOps } from "../websocket/ops.ts";
@@ -70,9 +70,9 @@ export async function createEndpoints(config: Config, { engine, tokens, metrics,
   await server.register(fastifySSE);
 
   const tasks = createTaskReader(store, dispatcher);
-  const acceptDispatch = createAcceptDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
+  const receiveDispatch = createReceiveDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
-  await server.register(dispatchRoutes, { acceptDispatch, dispatcher, tasks });
+  await server.register(dispatchRoutes, { receiveDispatch, dispatcher, tasks });
   await server.register(taskRoutes, { dispatcher, tasks });
   await server.register(workspaceRoutes, { workspaces: workspaceList, files: createWorkspaceFiles({ workspaces }) });
   await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }) });
@@ -87,7 +87,7 @@ export async function createEndpoints(config: Config, { engine, tokens, metrics,
   await server.register(metricsRoutes, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
 
   const ops = createOps({
-    acceptDispatch,
+    receiveDispatch,
     dispatcher,
     tasks,
     follower: createRunFollower({ store, eventLog, logger }),

@@ -5,19 +5,19 @@ import type { Catalog, Sandbox } from "#contract";
 import type { Tokens } from "../access/tokens.ts";
 import { createAdapterRegistry, type LoadedAdapter } from "../adapters/adapter-registry.ts";
 import { createApprovals } from "../approvals/approvals.ts";
-import { createCallbackGuard } from "../callbacks/callback-guard.ts";
 import { createCallbackWorker } from "../callbacks/callback-worker.ts";
-import { createGuardedFetch } from "../callbacks/guarded-fetch.ts";
-import { createNames } from "../callbacks/names.ts";
-import { createResolver, type Lookup } from "../callbacks/resolve-name.ts";
 import type { Config } from "../config/config.ts";
 import { createDispatcher } from "../dispatch/dispatcher.ts";
 import { createEventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
+import { createDestinationGuard } from "../network/destination-guard.ts";
+import { createDnsCache } from "../network/dns-cache.ts";
+import { createDnsResolver, type Lookup } from "../network/dns-resolver.ts";
+import { createGuardedFetch } from "../network/guarded-fetch.ts";
 import { createSchemaChecker } from "../requests/schema-checker.ts";
 import { createFaultLog } from "../store/sqlite/fault-log.ts";
 import { openStore } from "../store/sqlite/open-store.ts";
-import { createWorkspaces } from "../workspaces/workspace.ts";
+import { createWorkspaces } from "../workspaces/workspace-directories.ts";
 import type { Environment } from "./sandbox.ts";
 
 /** What the engine is created with besides the configuration. */
@@ -54,11 +54,11 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
   // Hosts from dispatches share one cache and one limit per tenant. Hosts from settings have no limit.
   const { allow } = config.callbacks;
   const allowedHosts = new Set(allow.map((entry) => entry.toLowerCase()));
-  const names = createNames({ resolve: resolve ?? createResolver({ isOperators: (host) => allowedHosts.has(host) }) });
-  const operatorNames = createNames({ resolve: resolve ?? createResolver({ isOperators: () => true }) });
-  const guard = createCallbackGuard({ allow, names });
+  const dnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isConfigured: (host) => allowedHosts.has(host) }) });
+  const operatorDnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isConfigured: () => true }) });
+  const guard = createDestinationGuard({ allow, dnsCache });
   const guarded = createGuardedFetch(guard);
-  const callbackWorker = createCallbackWorker({ store, metrics, logger, names, config: config.callbacks });
+  const callbackWorker = createCallbackWorker({ store, metrics, logger, dnsCache, config: config.callbacks });
 
   const schemas = createSchemaChecker();
   const registry = createAdapterRegistry({ loaded, metrics, logger });
@@ -93,7 +93,7 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
         logger: logger.child({ provider }),
         sandbox,
         fetch: guarded.fetch,
-        lookup: operatorNames.lookup,
+        lookup: operatorDnsCache.lookup,
         runChild: dispatcher.runChild,
         describeProvider: registry.describe,
         listModels: registry.listModels,

@@ -9,54 +9,46 @@ import type { TaskIdentity } from "../task.ts";
 
 export { type Approval, approvalStates } from "../store/store.ts";
 
-/** Tool calls that wait for yes or no. One decision only; whatever goes wrong, the answer is no. */
-export interface Approvals {
-  /** Asks, and resolves with the answer; never rejects. The signal's reason says why nobody needs an answer any more. */
-  ask(task: TaskIdentity, question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer>;
-  /** Newest first. */
-  list(tenant: string, state: ApprovalState | undefined, page: Page): Promise<Approval[]>;
-  /** Those that wait for an answer to this tool call: several tasks may use one id. */
-  findPending(tenant: string, toolCallId: string): Promise<Approval[]>;
-  /** Throws BridgeError when there is no such approval, or when it has been decided. */
-  decide(tenant: string, approvalId: string, decision: ApprovalDecision): Promise<Approval>;
-}
+export type Approvals = ReturnType<typeof createApprovals>;
 
-/** What approvals are made with. */
-export interface ApprovalsOptions {
-  store: Pick<Store, "insertApprovalIfRunning" | "decideApprovalIfPending" | "findApproval" | "listApprovals" | "listPendingApprovals">;
-  eventLog: Pick<EventLog, "settle" | "subscribe">;
+interface ApprovalsOptions {
+  store: Store;
+  eventLog: EventLog;
   metrics: Metrics;
   logger: AdapterLogger;
-  /** How long one waits. */
+  /** Time until an approval without a decision is rejected. */
   seconds: number;
 }
 
-/** Who decides when nobody has. */
+/** `decidedBy` of approvals that expire or whose task ends. */
 const BRIDGE = "bridge";
-/** Ids and names that are longer are no ids and names. */
+/** Maximum length of the id and name of a tool call, in UTF-16 units. */
 const MAX_NAME_LENGTH = 1024;
 
-/** Keeps the approvals of this process: what waits in memory, what is asked and decided in the store. */
-export function createApprovals({ store, eventLog, metrics, logger, seconds }: ApprovalsOptions): Approvals {
-  /** Who waits for an answer here, by approval. */
+/** Creates the approvals of tool calls. Each is decided once. After an error, or without a decision, the call is rejected. */
+export function createApprovals({ store, eventLog, metrics, logger, seconds }: ApprovalsOptions) {
+  /** Callbacks of the tool calls that wait for a decision, by approval id. */
   const waiting = new Map<string, (answer: ApprovalAnswer) => void>();
 
+  /** Requests a decision and resolves with it; never rejects. When the signal is aborted, its reason becomes the reason of the rejection. */
   async function ask(task: TaskIdentity, question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const approval = await request(task, question).catch((error: unknown) => {
-      logger.error({ err: error, taskId: task.taskId, tenant: task.tenant }, "an approval cannot be asked for");
+    const approval = await insert(task, question).catch((error: unknown) => {
+      logger.error({ err: error, taskId: task.taskId, tenant: task.tenant }, "failed to request an approval");
       return null;
     });
     if (approval === null)
-      return no("The approval could not be asked for: the task is over, waits for too many answers, or its call cannot be stored.");
-    const answered = Promise.withResolvers<ApprovalAnswer>();
+      return rejected(
+        "The approval cannot be requested: the task has ended, waits for too many decisions, or its tool call cannot be stored.",
+      );
+    const decided = Promise.withResolvers<ApprovalAnswer>();
     const { approvalId } = approval;
-    waiting.set(approvalId, answered.resolve);
-    const timer = setTimeout(() => void close(approval, `Nobody answered within ${seconds} s.`), seconds * 1000);
+    waiting.set(approvalId, decided.resolve);
+    const timer = setTimeout(() => void close(approval, `No decision was made within ${seconds} s.`), seconds * 1000);
     const onAbort = (): void => void close(approval, String(signal.reason));
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
     try {
-      return await answered.promise;
+      return await decided.promise;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
@@ -64,11 +56,10 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
     }
   }
 
-  async function request(task: TaskIdentity, { toolCallId, toolName, input }: ApprovalQuestion): Promise<Approval | null> {
+  async function insert(task: TaskIdentity, { toolCallId, toolName, input }: ApprovalQuestion): Promise<Approval | null> {
     if (toolCallId.length > MAX_NAME_LENGTH || toolName.length > MAX_NAME_LENGTH) return null;
     const approvalId = `apr_${uuidv7()}`;
-    // What the runtime has said before goes into the queue of the store before the question. On a disk that takes no writes it waits there; the
-    // question does not.
+    // Hands earlier events to the store first, so that they are written before the approval. While the disk takes no writes, only the events wait.
     void eventLog.settle(task);
     return await store.insertApprovalIfRunning(task, {
       approvalId,
@@ -83,7 +74,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
     });
   }
 
-  /** Says no because nobody has answered; a decision that came first counts. */
+  /** Rejects an approval without a decision. If a decision was stored first, that one applies. */
   async function close(approval: Approval, reason: string): Promise<void> {
     const { task, approvalId } = approval;
     const rejection = { decision: "reject", by: BRIDGE, reason } as const;
@@ -91,18 +82,21 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
       const decided =
         (await store.decideApprovalIfPending(task.tenant, approvalId, rejection, { isOwn: true })) ??
         (await store.findApproval(task.tenant, approvalId));
-      settle(approvalId, decided?.state === "approved" ? { decision: "approve", reason: decided.reason } : no(decided?.reason ?? reason));
+      settle(
+        approvalId,
+        decided?.state === "approved" ? { decision: "approve", reason: decided.reason } : rejected(decided?.reason ?? reason),
+      );
     } catch (error) {
-      fault(error, approval, "a rejected approval cannot be stored yet");
-      settle(approvalId, no(reason));
-      // What the runtime was told is written as soon as the disk takes it, before anybody else can decide.
+      logFailure(error, approval, "failed to store a rejected approval, retrying");
+      settle(approvalId, rejected(reason));
+      // The runtime has the rejection, so it is stored as soon as the disk takes writes, before another decision is possible.
       await store.decideApprovalIfPending(task.tenant, approvalId, rejection, { isOwn: true, patient: true }).catch((error: unknown) => {
-        fault(error, approval, "a rejected approval was not stored");
+        logFailure(error, approval, "failed to store a rejected approval");
       });
     }
   }
 
-  function fault(error: unknown, { task, approvalId }: Pick<Approval, "task" | "approvalId">, message: string): void {
+  function logFailure(error: unknown, { task, approvalId }: Pick<Approval, "task" | "approvalId">, message: string): void {
     logger.error({ err: error, approvalId, taskId: task.taskId, tenant: task.tenant }, message);
   }
 
@@ -110,16 +104,16 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
     waiting.get(approvalId)?.(answer);
   }
 
-  // Who decided what, when and why, for the audit; what the end of a task has decided is among it.
+  // The audit log. Includes approvals that the end of their task has decided.
   eventLog.subscribe((events) => {
     for (const { type, task, data } of events) {
       if (type !== "tool.approval_resolved") continue;
       const { approvalId } = JSON.parse(data);
-      note(task, approvalId).catch((error: unknown) => fault(error, { task, approvalId }, "failed to read a decided approval"));
+      logDecision(task, approvalId).catch((error: unknown) => logFailure(error, { task, approvalId }, "failed to read a decided approval"));
     }
   });
 
-  async function note({ tenant, taskId, provider }: TaskIdentity, approvalId: string): Promise<void> {
+  async function logDecision({ tenant, taskId, provider }: TaskIdentity, approvalId: string): Promise<void> {
     const approval = await store.findApproval(tenant, approvalId);
     if (approval === null) return;
     const { toolCallId, toolName, state, decidedBy, reason } = approval;
@@ -129,9 +123,12 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
 
   return {
     ask,
-    list: (tenant, state, page) => store.listApprovals(tenant, state, page),
-    findPending: (tenant, toolCallId) => store.listPendingApprovals(tenant, toolCallId),
-    async decide(tenant, approvalId, decision) {
+    /** Newest first. */
+    list: (tenant: string, state: ApprovalState | undefined, page: Page): Promise<Approval[]> => store.listApprovals(tenant, state, page),
+    /** The pending approvals of this tool call. Several tasks may use the same id. */
+    findPending: (tenant: string, toolCallId: string): Promise<Approval[]> => store.listPendingApprovals(tenant, toolCallId),
+    /** Throws BridgeError: not_found, already_decided. */
+    async decide(tenant: string, approvalId: string, decision: ApprovalDecision): Promise<Approval> {
       const decided = await store.decideApprovalIfPending(tenant, approvalId, decision);
       if (decided !== null) {
         settle(approvalId, { decision: decision.decision, reason: decision.reason });
@@ -144,9 +141,9 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   };
 }
 
-const no = (reason: string): ApprovalAnswer => ({ decision: "reject", reason });
+const rejected = (reason: string): ApprovalAnswer => ({ decision: "reject", reason });
 
 function describeDecision({ state, decidedBy }: Approval): string {
-  if (state === "pending") return "The approval has expired: it counts as rejected.";
-  return `The approval was ${state} ${decidedBy === BRIDGE ? "because nobody had answered" : `by ${decidedBy}`} before.`;
+  if (state === "pending") return "The approval has expired, so it is rejected.";
+  return `The approval was already ${state} ${decidedBy === BRIDGE ? "because no decision was made in time" : `by ${decidedBy}`}.`;
 }

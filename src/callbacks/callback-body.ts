@@ -2,7 +2,7 @@ import type { ExecutionResult } from "#contract";
 import type { NewCallback } from "../store/store.ts";
 import type { Task } from "../task.ts";
 
-/** Makes the callback that a finished task owes: these very bytes go out on every attempt. The task must have a `callbackUrl`. */
+/** Builds the callback of a finished task. Every attempt sends the same bytes. Throws if the task has no `callbackUrl`. */
 export function buildCallback(
   task: Pick<Task, "taskId" | "agentId" | "provider" | "request">,
   result: ExecutionResult,
@@ -32,5 +32,5 @@ export function buildCallback(
   return { url, origin: callbackOrigin(url), body: JSON.stringify(body) };
 }
 
-/** The receiver of a callback as the unit of fairness: scheme, host and port. */
+/** Scheme, host and port of the receiver. Callbacks to one origin share its limit of concurrent posts. */
 export const callbackOrigin = (url: string): string => new URL(url).origin;

@@ -1,61 +1,52 @@
 import { withTimeout } from "@hak2i/async-kit";
 import type { CallbackQueue, DueCallback, Store } from "../store/store.ts";
-import { createSilentOrigins } from "./silent-origins.ts";
+import { createUnresponsiveOrigins } from "./unresponsive-origins.ts";
 
 /** Posts a callback and settles it. */
 export type Deliver = (callback: DueCallback) => Delivery;
 
-/** One POST under way; neither promise may reject. */
+/** A POST in progress. Neither promise may reject. */
 export interface Delivery {
-  /** Resolves once the row is settled durably; false when it is due as before. */
+  /** Resolves when the row is settled durably; false if it is still due. */
   settled: Promise<boolean>;
-  /** Resolves once the answer has been read or cut off, with whether the origin gave an HTTP answer; null when that is unknown. */
+  /** Resolves when the response has been read or aborted: true if the origin sent an HTTP response, null if that is unknown. */
   ended: Promise<boolean | null>;
 }
 
-/** Decides which callback is posted when: tenants and origins are independent of each other, and none gets more than its share. */
-export interface CallbackClaims {
-  /** Begins, with everything that is overdue. */
-  start(): void;
-  /** A callback of this queue is due. */
-  notify(queue: CallbackQueue): void;
-  /** Something will be due then. */
-  wakeIn(delayMs: number): void;
-  /** Claims nothing more. */
-  stop(): void;
-  /** Resolves when nothing is in hand, or the time is over. */
-  idle(timeoutMs: number): Promise<void>;
-}
+type CallbackClaims = ReturnType<typeof createCallbackClaims>;
 
 const MAX_POSTS_PER_ORIGIN = 8;
-/** What was silent may hang again until its deadline: until it answers, only one place is lost to it. */
-const MAX_POSTS_PER_SILENT_ORIGIN = 1;
-/** Callbacks in progress of all tenants: bounds the sockets, and the bodies in memory. */
+/** An origin that sent no response may hang again until the deadline, so it occupies at most one slot until it responds. */
+const MAX_POSTS_PER_UNRESPONSIVE_ORIGIN = 1;
+/** Maximum callbacks in progress of all tenants. Limits sockets and memory. */
 const MAX_CLAIMED = 1024;
 /**
- * A tenant may hold this many times the number of free places: 768 of the 1,024 when it is alone. With this rule there is always a free
- * place for a tenant that has none.
+ * A tenant may have this many times as many callbacks in progress as there are free slots: 768 of the 1,024 if it is alone. So there is always a free
+ * slot for a tenant without any.
  */
 const TENANT_SHARE = 3;
-/** Bodies in hand of one tenant, in UTF-16 units, give or take those of one claim. A tenant without any may always post one. */
+/** Approximate maximum length of the bodies in progress of one tenant, in UTF-16 units. A tenant without any may always post one. */
 const MAX_BODIES_PER_TENANT = 32 * 1024 ** 2;
-/** Bodies in hand over all tenants. */
+/** The same for all tenants together. */
 const MAX_BODIES = 128 * 1024 ** 2;
-/** The store is asked at least this often what is due, so that a system clock that was set heals. */
+/** Maximum time between two checks for due callbacks. Limits the delay after the system clock is set back. */
 const MAX_SLEEP_MS = 60_000;
-/** How long the store is left alone after it failed. */
+/** Pause after a failed read of the store. */
 const FAULT_PAUSE_MS = 1000;
 
 /** Callbacks in progress for one origin, of all tenants. */
 interface OriginLoad {
   posts: number;
-  /** Rows that are being posted, or posted and not yet settled durably. */
+  /** Task numbers of callbacks that are being posted, or are not yet settled durably. */
   unsettled: Set<number>;
-  /** Tenants that may have more due callbacks in the store; the tenant that was served last is last. */
+  /** Tenants that may have more due callbacks in the store, the least recently served first. */
   more: Set<string>;
 }
 
-/** Makes the claims of the one worker. Nobody else settles a row, so what is in hand is remembered here and needs no lease. */
+/**
+ * Decides when each callback is posted: tenants and origins do not delay each other, and none gets more than its share. Only one worker settles callbacks,
+ * so those in progress are tracked in memory and need no lease.
+ */
 export function createCallbackClaims({
   store,
   deliver,
@@ -64,14 +55,14 @@ export function createCallbackClaims({
   store: Pick<Store, "listDueCallbackQueues" | "listDueCallbacks" | "nextCallbackInMs">;
   deliver: Deliver;
   onFault: (error: unknown) => void;
-}): CallbackClaims {
+}) {
   const loads = new Map<string, OriginLoad>();
-  const silent = createSilentOrigins();
-  /** Origins to ask the store for, by tenant; tenants and origins in the order of their turn. */
+  const unresponsive = createUnresponsiveOrigins();
+  /** Origins that may have due callbacks, by tenant. Tenants and origins are in the order of their turn. */
   const turns = new Map<string, Set<string>>();
-  /** Callbacks in progress by tenant. */
+  /** Number of callbacks in progress, by tenant. */
   const claimedBy = new Map<string, number>();
-  /** The length of their bodies. */
+  /** Length of their bodies, by tenant. */
   const bodiesOf = new Map<string, number>();
   let bodies = 0;
   const deliveries = new Set<Promise<void>>();
@@ -81,15 +72,15 @@ export function createCallbackClaims({
   let timer: NodeJS.Timeout | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
 
-  async function lookForDue(): Promise<void> {
-    silent.forgetOld();
+  async function findDueQueues(): Promise<void> {
+    unresponsive.forgetOld();
     try {
-      // In this order: a callback that becomes due between the two reads is found by both. In the other order, neither would find it.
+      // In this order, both reads find a callback that becomes due between them. In the other order, neither would.
       const nextInMs = await store.nextCallbackInMs();
       for (const queue of await store.listDueCallbackQueues()) addTurn(queue);
       wakeIn(nextInMs ?? MAX_SLEEP_MS);
     } catch (error) {
-      rest(error);
+      pauseAfterFault(error);
     }
     claimSoon();
   }
@@ -102,11 +93,11 @@ export function createCallbackClaims({
     timerAt = at;
     timer = setTimeout(() => {
       timerAt = Number.POSITIVE_INFINITY;
-      void lookForDue();
+      void findDueQueues();
     }, sleepMs);
   }
 
-  function rest(error: unknown): void {
+  function pauseAfterFault(error: unknown): void {
     onFault(error);
     wakeIn(FAULT_PAUSE_MS);
   }
@@ -131,7 +122,7 @@ export function createCallbackClaims({
     return false;
   }
 
-  /** Claims in an event-loop turn of its own, so that all that one commit brought is claimed together. */
+  /** Claims in a later event-loop turn, so that all callbacks of one commit are claimed together. */
   function claimSoon(): void {
     if (claiming || !canClaim()) return;
     claiming = true;
@@ -139,12 +130,12 @@ export function createCallbackClaims({
   }
 
   async function claimAll(): Promise<void> {
-    await claimInTurn().catch(rest);
+    await claimInTurn().catch(pauseAfterFault);
     claiming = false;
     claimSoon();
   }
 
-  /** One origin of each tenant after the other; tenants without room keep their turns. */
+  /** Claims for one origin of each tenant in turn. Tenants without room keep their turns. */
   async function claimInTurn(): Promise<void> {
     for (const [tenant, origins] of turns) {
       if (!open) return;
@@ -161,8 +152,8 @@ export function createCallbackClaims({
   async function claim(queue: CallbackQueue): Promise<void> {
     const { tenant, origin } = queue;
     const load = loads.get(origin) ?? { posts: 0, unsettled: new Set(), more: new Set() };
-    const places = silent.has(origin) ? MAX_POSTS_PER_SILENT_ORIGIN : MAX_POSTS_PER_ORIGIN;
-    const roomOfOrigin = Math.max(0, places - load.posts);
+    const slots = unresponsive.has(origin) ? MAX_POSTS_PER_UNRESPONSIVE_ORIGIN : MAX_POSTS_PER_ORIGIN;
+    const roomOfOrigin = Math.max(0, slots - load.posts);
     const room = Math.min(roomOfOrigin, roomOf(tenant));
     const due = room > 0 ? await store.listDueCallbacks(queue, room, load.unsettled) : [];
     if (!open) return;
@@ -171,12 +162,12 @@ export function createCallbackClaims({
     else if (due.length === room) addTurn(queue);
     if (due.length > 0) loads.set(origin, load);
     for (const callback of due) {
-      const delivery = carryOut(callback, load).finally(() => deliveries.delete(delivery));
+      const delivery = deliverClaimed(callback, load).finally(() => deliveries.delete(delivery));
       deliveries.add(delivery);
     }
   }
 
-  async function carryOut(callback: DueCallback, load: OriginLoad): Promise<void> {
+  async function deliverClaimed(callback: DueCallback, load: OriginLoad): Promise<void> {
     const { origin } = callback;
     const { seq, tenant } = callback.task;
     const { heldLength } = callback;
@@ -187,10 +178,10 @@ export function createCallbackClaims({
     bodies += heldLength;
     addTo(bodiesOf, tenant, heldLength);
     const { settled, ended } = deliver(callback);
-    // Independent of each other: a retry may be due long before the answer to the first attempt has ended.
+    // A retry may be due long before the response to the first attempt has ended.
     await Promise.all([
-      ended.then((answered) => {
-        if (answered !== null) silent.note(origin, answered);
+      ended.then((responded) => {
+        if (responded !== null) unresponsive.record(origin, responded);
         load.posts -= 1;
         for (const waiting of load.more) addTurn({ tenant: waiting, origin });
         claimSoon();
@@ -210,26 +201,31 @@ export function createCallbackClaims({
   }
 
   return {
-    start() {
+    /** Starts with the callbacks that are due. */
+    start(): void {
       open = true;
-      void lookForDue();
+      void findDueQueues();
     },
-    notify(queue) {
+    /** A callback of this queue is due. */
+    notify(queue: CallbackQueue): void {
       addTurn(queue);
       claimSoon();
     },
+    /** A callback will be due after this delay. */
     wakeIn,
-    stop() {
+    /** Stops claiming. */
+    stop(): void {
       open = false;
       clearTimeout(timer);
     },
-    async idle(timeoutMs) {
+    /** Resolves when no callback is in progress, or after the timeout. */
+    async waitUntilIdle(timeoutMs: number): Promise<void> {
       await withTimeout(Promise.allSettled(deliveries), timeoutMs, () => {});
     },
   };
 }
 
-/** Counts up or down; what is zero is forgotten. */
+/** Adds to a count. Counts of zero are deleted. */
 function addTo(counts: Map<string, number>, key: string, change: number): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count === 0) counts.delete(key);

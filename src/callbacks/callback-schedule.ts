@@ -1,4 +1,4 @@
-/** When a failed callback is tried again. */
+/** The retry settings of callbacks. */
 export interface CallbackScheduleSettings {
   /** Retries after the first POST of a round. */
   retries: number;
@@ -8,12 +8,12 @@ export interface CallbackScheduleSettings {
 
 const GROWTH = 5;
 const JITTER = 0.2;
-/** A long round still tries once a day. */
+/** Maximum delay between two attempts: one day. */
 const MAX_DELAY_MS = 24 * 3600 * 1000;
 
 /**
- * Milliseconds until the next POST after `roundAttempts` failed ones, null when none is left. What the receiver asks for by
- * `Retry-After` counts between the delay and twice the delay, so it can neither hurry nor park the callback.
+ * Returns the milliseconds until the next POST after `roundAttempts` failed ones, or null if none is left. The receiver's `Retry-After` can extend the
+ * delay to at most twice its length, and cannot shorten it.
  */
 export function nextCallbackDelayMs(
   { retries, backoffMs }: CallbackScheduleSettings,
@@ -22,6 +22,6 @@ export function nextCallbackDelayMs(
   if (roundAttempts > retries) return null;
   const delayMs = Math.min(backoffMs * GROWTH ** (roundAttempts - 1), MAX_DELAY_MS);
   const jitteredMs = delayMs * (1 - JITTER + 2 * JITTER * random());
-  const wishMs = Math.min(retryAfterMs ?? 0, 2 * delayMs);
-  return Math.round(Math.max(jitteredMs, wishMs));
+  const requestedMs = Math.min(retryAfterMs ?? 0, 2 * delayMs);
+  return Math.round(Math.max(jitteredMs, requestedMs));
 }

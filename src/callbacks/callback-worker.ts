@@ -3,59 +3,51 @@ import { sleep } from "@hak2i/async-kit";
 import type { BaseLogger } from "pino";
 import { Agent } from "undici";
 import type { Metrics } from "../metrics.ts";
-import type { CallbackQueue, CallbackSettlement, DueCallback, NewEvent, Store } from "../store/store.ts";
+import { createDestinationGuard } from "../network/destination-guard.ts";
+import type { DnsCache } from "../network/dns-cache.ts";
+import type { CallbackSettlement, DueCallback, NewEvent, Store } from "../store/store.ts";
 import { createCallbackClaims, type Delivery } from "./callback-claims.ts";
-import { createCallbackGuard } from "./callback-guard.ts";
 import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
-import type { Names } from "./names.ts";
 import { type PostResult, postCallback } from "./post-callback.ts";
 import { readSigningKeys } from "./sign-callback.ts";
 
-/** The part of the configuration that is about callbacks. */
+/** The callback settings of the configuration. */
 export interface CallbackSettings extends CallbackScheduleSettings {
-  /** `whsec_…`; all of them sign. */
+  /** `whsec_…`. Callbacks carry one signature for each. */
   secrets: readonly string[];
   /** Hosts, `*.suffix`es and CIDRs that may be reached although they are not public. */
   allow: readonly string[];
 }
 
-/** What a callback worker is made of; what is optional is for tests. */
+/** The parts that a callback worker uses. The optional ones are for tests. */
 export interface CallbackWorkerOptions {
   store: Store;
   metrics: Metrics;
   logger: Pick<BaseLogger, "info" | "warn" | "error">;
   config: CallbackSettings;
-  names: Names;
+  dnsCache: DnsCache;
   clock?: () => number;
   random?: () => number;
   attemptTimeoutMs?: number;
   closeGraceMs?: number;
 }
 
-/** Delivers the callbacks that the store owes. */
-export interface CallbackWorker {
-  /** Begins, with everything that is overdue. */
-  start(): void;
-  /** A callback of this queue has just been committed, or given a new round. */
-  notify(queue: CallbackQueue): void;
-  /** Claims nothing more, gives the POSTs under way a short grace, then aborts them without counting them. */
-  close(): Promise<void>;
-}
+export type CallbackWorker = ReturnType<typeof createCallbackWorker>;
 
-/** How long a callback rests after a fault of our own. */
+/** Pause of a callback after a failure of Bridge or its host. */
 const FAULT_PAUSE_MS = 1000;
 
-/** Makes the one worker that posts callbacks: each at least once, by the stored schedule, until it is delivered or dead. */
-export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWorker {
-  const { store, metrics, logger, config, names, clock = Date.now, random = Math.random } = options;
+/** Creates the worker that posts callbacks: each at least once, on the stored schedule, until it is delivered or dead. */
+export function createCallbackWorker(options: CallbackWorkerOptions) {
+  const { store, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
   const { attemptTimeoutMs = 15_000, closeGraceMs = 2000 } = options;
-  const guard = createCallbackGuard({ allow: config.allow, names, connectTimeoutMs: attemptTimeoutMs });
-  // An attempt has its one deadline; undici's own only measure silence.
+  const guard = createDestinationGuard({ allow: config.allow, dnsCache, connectTimeoutMs: attemptTimeoutMs });
+  // Each attempt has one deadline, so undici's own timeouts are disabled.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   const shutdown = new AbortController();
   const posting = {
     dispatcher,
-    names,
+    dnsCache,
     signingKeys: readSigningKeys(config.secrets),
     timeoutMs: attemptTimeoutMs,
     shutdown: shutdown.signal,
@@ -64,7 +56,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
   const claims = createCallbackClaims({
     store,
     deliver,
-    onFault: (error) => logger.error({ err: error }, "callbacks cannot be read"),
+    onFault: (error) => logger.error({ err: error }, "failed to read due callbacks"),
   });
   let closing: Promise<void> | null = null;
 
@@ -86,18 +78,18 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
   async function post(callback: DueCallback): Promise<PostResult> {
     const startedAt = performance.now();
     const result = await postCallback(callback, posting);
-    report(callback, result, Math.round(performance.now() - startedAt));
+    logAttempt(callback, result, Math.round(performance.now() - startedAt));
     return result;
   }
 
-  /** Counts the attempt and stores what follows from it. */
+  /** Counts the attempt, and stores its outcome and the next attempt. Returns false if that fails. */
   async function settle(callback: DueCallback, result: PostResult): Promise<boolean> {
-    const settlement = settlementOf(callback, result, config, random);
+    const settlement = toSettlement(callback, result, config, random);
     try {
       const settled = await store.settleCallbackIfPending(callback.task.seq, settlement);
       if (settled === null) return true;
     } catch (error) {
-      logger.error({ ...identify(callback), err: error }, "callback not settled, it will be posted again");
+      logger.error({ ...identify(callback), err: error }, "failed to settle callback, posting it again");
       return false;
     }
     if (settlement.nextInMs !== null) claims.wakeIn(settlement.nextInMs);
@@ -111,7 +103,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
     return true;
   }
 
-  function report(callback: DueCallback, { outcome, status, error }: PostResult, durationMs: number): void {
+  function logAttempt(callback: DueCallback, { outcome, status, error }: PostResult, durationMs: number): void {
     const level = outcome === "failed" || outcome === "gone" ? "warn" : "info";
     const attempt = callback.attempts + 1;
     const ageMs = clock() - callback.finishedAt;
@@ -119,29 +111,32 @@ export function createCallbackWorker(options: CallbackWorkerOptions): CallbackWo
   }
 
   async function close(): Promise<void> {
-    // What the last tasks owe is claimed in a turn of its own: it still gets its first attempt.
+    // Callbacks of the last tasks are claimed in a later turn, and still get their first attempt.
     await nextTurn();
     claims.stop();
-    await claims.idle(closeGraceMs);
+    await claims.waitUntilIdle(closeGraceMs);
     shutdown.abort();
-    // What is left now waits for the disk at most; the store itself ends that.
-    await claims.idle(closeGraceMs);
+    // The remaining callbacks can only wait for the disk. Closing the store ends that.
+    await claims.waitUntilIdle(closeGraceMs);
     await dispatcher.destroy();
   }
 
   return {
-    start() {
+    /** Starts with the callbacks that are due. */
+    start(): void {
       if (config.secrets.length === 0)
-        logger.warn({}, "callbacks are not signed: set BRIDGE_CALLBACK_SECRETS to let receivers verify them");
+        logger.warn({}, "callbacks are not signed, set BRIDGE_CALLBACK_SECRETS so that receivers can verify them");
       claims.start();
     },
+    /** A callback of this queue was stored, or has a new round of attempts. */
     notify: claims.notify,
-    close: () => (closing ??= close()),
+    /** Stops claiming, gives POSTs in progress a short grace time, then aborts them without counting them. */
+    close: (): Promise<void> => (closing ??= close()),
   };
 }
 
-/** What one attempt makes of a callback: delivered, dead, or pending until its next turn. */
-function settlementOf(
+/** The state of a callback after an attempt: delivered, dead, or pending until the next attempt. */
+function toSettlement(
   callback: DueCallback,
   { outcome, status, error, retryAfterMs }: PostResult,
   settings: CallbackScheduleSettings,
@@ -159,7 +154,7 @@ function settlementOf(
 
 const newEvent = (type: NewEvent["type"], data: object): NewEvent => ({ type, data: JSON.stringify(data) });
 
-/** Who an attempt is about; the origin only, because the rest of a URL may carry secrets. */
+/** The log fields of a callback. Only the origin of its URL, because the rest may contain secrets. */
 function identify({ task, origin }: DueCallback): object {
   return { taskId: task.taskId, tenant: task.tenant, agentId: task.agentId, provider: task.provider, origin };
 }

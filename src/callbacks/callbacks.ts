@@ -1,27 +1,31 @@
 import { BridgeError } from "../errors.ts";
 import type { Callback, CallbackState, Page, Store } from "../store/store.ts";
+import { callbackOrigin } from "./callback-body.ts";
 import type { CallbackWorker } from "./callback-worker.ts";
-import { redeliverCallback } from "./redeliver-callback.ts";
 
 export { callbackStates } from "../store/store.ts";
 
-/** A tenant's callbacks, as operators see and redeliver them. */
-export interface Callbacks {
-  list(tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]>;
-  /** Gives a dead callback a new round of attempts. Throws BridgeError. */
-  redeliver(tenant: string, taskId: string): Promise<Callback>;
-}
+export type Callbacks = ReturnType<typeof createCallbacks>;
 
-export function createCallbacks(
-  store: Pick<Store, "findTaskProgress" | "findCallback" | "listCallbacks" | "redeliverCallbackIfDead">,
-  worker: Pick<CallbackWorker, "notify">,
-): Callbacks {
+/** Creates the list of a tenant's callbacks, from which operators redeliver dead ones. */
+export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "notify">) {
   return {
-    list: (tenant, state, page) => store.listCallbacks(tenant, state, page),
-    async redeliver(tenant, taskId) {
+    list: (tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]> => store.listCallbacks(tenant, state, page),
+
+    /** Gives a dead callback a new round of attempts, which starts immediately. Throws BridgeError: not_found, already_delivered, invalid_state. */
+    async redeliver(tenant: string, taskId: string): Promise<Callback> {
       const task = await store.findTaskProgress(tenant, taskId);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
-      return redeliverCallback(store, worker, task);
+      const redelivered = await store.redeliverCallbackIfDead(task.seq);
+      if (redelivered !== null) {
+        worker.notify({ tenant, origin: callbackOrigin(redelivered.url) });
+        return redelivered;
+      }
+      const callback = await store.findCallback(task.seq);
+      if (callback === null) throw new BridgeError("not_found", "The task has no callback.");
+      if (callback.state === "delivered")
+        throw new BridgeError("already_delivered", "The callback has been delivered. Only dead callbacks can be redelivered.");
+      throw new BridgeError("invalid_state", "The callback is pending. Only dead callbacks can be redelivered.");
     },
   };
 }

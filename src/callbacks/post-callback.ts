@@ -3,35 +3,35 @@ import { Readable } from "node:stream";
 import { rejectOnAbort } from "@hak2i/async-kit";
 import type { Dispatcher } from "undici";
 import packageJson from "../../package.json" with { type: "json" };
+import type { DnsCache } from "../network/dns-cache.ts";
 import type { DueCallback } from "../store/store.ts";
-import { isOwnFault, nameFailure } from "./callback-failure.ts";
+import { classifyFailure, isOwnFault } from "./callback-failure.ts";
 import { callbackId } from "./callback-id.ts";
 import { startDeadline } from "./deadline.ts";
-import type { Names } from "./names.ts";
 import { startSignature } from "./sign-callback.ts";
 
-/** What one POST needs besides the callback. */
+/** The parts and settings of a POST. */
 export interface PostOptions {
   dispatcher: Dispatcher;
-  /** The lookup that the connections of the dispatcher use. */
-  names: Pick<Names, "prepare">;
-  /** One signature each; none leaves the callback unsigned. */
+  /** The cache that the connections of the dispatcher use. */
+  dnsCache: Pick<DnsCache, "prepare">;
+  /** One signature per key. Without keys the callback is not signed. */
   signingKeys: readonly KeyObject[];
-  /** One deadline over name lookup, connect, TLS, headers and body. */
+  /** One timeout for host lookup, connect, TLS, headers and body. */
   timeoutMs: number;
-  /** Aborts the POST because Bridge stops. */
+  /** Aborts the POST when Bridge shuts down. */
   shutdown: AbortSignal;
   clock: () => number;
 }
 
-/** How one POST went. `own_fault` says nothing about the receiver and is no attempt. */
+/** The result of a POST. `own_fault`: Bridge or its host failed, so the POST does not count as an attempt. */
 export interface PostResult {
   outcome: "delivered" | "failed" | "gone" | "own_fault";
   status: number | null;
-  /** Short name of the failure, null when delivered. */
+  /** Short name of the failure; null if delivered. */
   error: string | null;
   retryAfterMs: number | null;
-  /** Resolves when the rest of the answer has been read or cut off. Its content never changes the outcome. */
+  /** Resolves when the rest of the response has been read or aborted. It does not change the outcome. */
   drained: Promise<void>;
 }
 
@@ -45,14 +45,14 @@ const stoppedByShutdown: PostResult = {
   drained: Promise.resolve(),
 };
 
-/** Makes one attempt: one POST, no redirect followed. Never rejects; resolves as soon as the answer's status is known. */
+/** Makes one attempt: one POST that follows no redirect. Never rejects; resolves when the status of the response is known. */
 export async function postCallback(callback: DueCallback, options: PostOptions): Promise<PostResult> {
-  const { dispatcher, names, shutdown, timeoutMs, clock } = options;
+  const { dispatcher, dnsCache, shutdown, timeoutMs, clock } = options;
   const url = new URL(callback.url);
   let prepared: { found: Promise<void> };
   try {
-    // The deadline of the receiver starts after the wait for the host lookup, because Bridge causes this wait.
-    prepared = await names.prepare(callback.task.tenant, url.hostname, shutdown);
+    // The receiver's deadline starts after the wait for a lookup slot, because Bridge causes this wait.
+    prepared = await dnsCache.prepare(callback.task.tenant, url.hostname, shutdown);
   } catch {
     return stoppedByShutdown;
   }
@@ -60,7 +60,7 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
   const source = createBodySource(callback);
   try {
     await rejectOnAbort(prepared.found, deadline.signal);
-    const { headers, body } = await prepare(callback, source, options, deadline.signal);
+    const { headers, body } = await buildRequest(callback, source, options, deadline.signal);
     const request = dispatcher.request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
@@ -69,10 +69,10 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
       body,
       signal: deadline.signal,
     });
-    // undici hears the signal only once it is connected; until then `rejectOnAbort` does.
+    // undici handles the signal only after it has connected. Until then, `rejectOnAbort` does.
     const response = await rejectOnAbort(request, deadline.signal);
     const drained = drain(response.body, deadline);
-    return { ...judge(response.statusCode, response.headers["retry-after"], clock()), drained };
+    return { ...toOutcome(response.statusCode, response.headers["retry-after"], clock()), drained };
   } catch (error) {
     const stopped = shutdown.aborted;
     const timedOut = deadline.signal.aborted;
@@ -81,17 +81,17 @@ export async function postCallback(callback: DueCallback, options: PostOptions):
     return {
       outcome: source.isUnreadable() || isOwnFault(error) ? "own_fault" : "failed",
       status: null,
-      error: source.isUnreadable() ? "body_unreadable" : timedOut ? "timeout" : nameFailure(error),
+      error: source.isUnreadable() ? "body_unreadable" : timedOut ? "timeout" : classifyFailure(error),
       retryAfterMs: null,
       drained: Promise.resolve(),
     };
   }
 }
 
-/** A long body in parts of bytes; `read` is null when it is short. */
+/** Reads a long body in parts. `read` is null for a short body. */
 interface BodySource {
   read: (() => AsyncIterable<Buffer>) | null;
-  /** The store could not read it. */
+  /** Whether the store failed to read it. */
   isUnreadable(): boolean;
 }
 
@@ -108,8 +108,8 @@ function createBodySource({ readBody }: DueCallback): BodySource {
   return { read: readBody === undefined ? null : () => read(readBody()), isUnreadable: () => unreadable };
 }
 
-/** The headers and the body of one attempt. A long body is read twice, for its signature and for the receiver, and never held as a whole. */
-async function prepare(
+/** Builds the headers and the body of an attempt. A long body is read twice, for its signature and for the receiver, and never held in memory as a whole. */
+async function buildRequest(
   callback: DueCallback,
   { read }: BodySource,
   { signingKeys, clock }: PostOptions,
@@ -141,7 +141,7 @@ async function prepare(
   return { headers, body: read === null ? whole : Readable.from(read(), { objectMode: false }) };
 }
 
-function judge(status: number, retryAfter: string | string[] | undefined, now: number): Omit<PostResult, "drained"> {
+function toOutcome(status: number, retryAfter: string | string[] | undefined, now: number): Omit<PostResult, "drained"> {
   if (status >= 200 && status < 300) return { outcome: "delivered", status, error: null, retryAfterMs: null };
   return {
     outcome: status === 410 ? "gone" : "failed",
@@ -157,12 +157,12 @@ function readRetryAfter(header: string | string[] | undefined, now: number): num
   return Number.isNaN(ms) ? null : Math.max(0, ms);
 }
 
-/** Reads on so that the connection can serve again, within the limit and the deadline. */
+/** Reads the rest of the response, within the limit and the deadline, so that the connection can be reused. */
 async function drain(body: Dispatcher.ResponseData["body"], deadline: ReturnType<typeof limitAttempt>): Promise<void> {
   try {
     await body.dump({ limit: RESPONSE_LIMIT_BYTES, signal: deadline.signal });
   } catch {
-    // The deadline cut it off, or the receiver broke off: the status has decided already.
+    // The deadline has passed or the receiver has disconnected. The status has already decided the outcome.
   } finally {
     deadline.end();
   }

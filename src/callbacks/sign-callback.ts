@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 
-/** The fields that a Standard Webhooks signature covers besides the body. */
+/** The fields that a Standard Webhooks signature covers in addition to the body. */
 export interface SignedHead {
-  /** The `webhook-id`; holds no dot. */
+  /** The `webhook-id`; contains no dot. */
   id: string;
   /** The `webhook-timestamp`, in seconds. */
   timestampSeconds: number;
@@ -14,18 +14,18 @@ export interface SignedContent extends SignedHead {
   body: Uint8Array;
 }
 
-/** Reads `whsec_…` secrets once; making a key anew for each signature costs more than the signature. */
+/** Parses `whsec_…` secrets once, because creating a key costs more than a signature. */
 export const readSigningKeys = (secrets: readonly string[]): KeyObject[] =>
   secrets.map((secret) => createSecretKey(secret.replace(/^whsec_/, ""), "base64"));
 
-/** Makes the value of `webhook-signature`: one `v1` signature a key, so that a receiver may know the old or the new secret. */
+/** Returns the value of `webhook-signature`: one `v1` signature per key, so that receivers can verify with the old or the new secret. */
 export function signCallback({ body, ...head }: SignedContent, keys: readonly KeyObject[]): string {
   const signature = startSignature(head, keys);
   signature.update(body);
   return signature.end();
 }
 
-/** The same for a body that comes in parts. */
+/** Starts a signature of a body that is passed in parts. */
 export function startSignature({ id, timestampSeconds }: SignedHead, keys: readonly KeyObject[]) {
   const hmacs = keys.map((key) => createHmac("sha256", key).update(`${id}.${timestampSeconds}.`));
   return {

@@ -1,109 +1,165 @@
+import { v7 as uuidv7 } from "uuid";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
-import type { CallbackGuard } from "../callbacks/callback-guard.ts";
-import { BridgeError } from "../errors.ts";
+import { BridgeError, type QueueOwner } from "../errors.ts";
+import type { Metrics } from "../metrics.ts";
+import type { DestinationGuard } from "../network/destination-guard.ts";
 import type { ParsedDispatch } from "../requests/parse-dispatch.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { Store } from "../store/store.ts";
-import type { TaskRequest } from "../task.ts";
+import type { Task, TaskRequest } from "../task.ts";
 import { readAgentFile } from "../workspaces/prompt-files.ts";
-import type { Workspaces } from "../workspaces/workspace.ts";
-import { checkDispatch } from "./check-dispatch.ts";
+import type { Workspaces } from "../workspaces/workspace-directories.ts";
+import type { Lanes } from "./lanes.ts";
+import type { TaskQueue } from "./task-queue.ts";
+import { validateDispatch } from "./validate-dispatch.ts";
 
-/** Whose work it is, and on which adapter. */
-interface Bearer {
+/** The sender of a dispatch. */
+export interface Caller {
+  tenant: string;
+  traceparent: string | null;
+}
+
+/** The tenant and agent that a task belongs to, and the adapter that runs it. */
+interface TaskOwner {
   tenant: string;
   agentId: string;
   provider: string;
 }
 
-/** Decides whether a well-formed request can be carried out here and now. Refusals are BridgeErrors. */
-export interface Admission {
-  /** The dispatch's own provider, else the agent's, else the only one. */
-  chooseProvider(dispatch: ParsedDispatch, tenant: string): string;
-  check(request: TaskRequest, bearer: Bearer): Promise<void>;
-}
-
-/** What admission looks at. */
-export interface AdmissionOptions {
-  store: Pick<Store, "isResumeTokenKnown">;
+interface AdmissionOptions {
+  store: Store;
   registry: AdapterRegistry;
   workspaces: Workspaces;
-  guard: CallbackGuard;
-  schemas: Pick<SchemaChecker, "findSchemaFault">;
+  guard: DestinationGuard;
+  schemas: SchemaChecker;
+  metrics: Metrics;
+  lanes: Lanes;
+  enqueue: TaskQueue["enqueue"];
+  isDraining(): boolean;
   mcpCommands: readonly string[];
-  /** Adapters that come with Bridge, loaded or not; only for messages. */
+  /** Adapters that are part of Bridge, loaded or not. Error messages name them. */
   shipped?: readonly string[];
 }
 
-/** Makes the one place that says no before anything is stored. */
-export function createAdmission({ store, registry, workspaces, guard, schemas, mcpCommands, shipped = [] }: AdmissionOptions): Admission {
-  return {
-    chooseProvider(dispatch, tenant) {
-      const names = registry.list().map((entry) => entry.provider);
-      const only = names.length === 1 ? names[0] : undefined;
-      const provider = dispatch.provider ?? providerOfAgent(workspaces.workspaceOf(tenant, dispatch.agentId)) ?? only;
-      if (provider !== undefined && names.includes(provider)) return provider;
-      const message = provider === undefined ? "is needed, because several adapters are loaded" : "is not a loaded adapter";
-      const loaded = names.join(", ");
-      const remedy =
-        provider !== undefined && shipped.includes(provider) ? ` The operator enables it by BRIDGE_ADAPTERS=…,${provider}.` : "";
-      throw new BridgeError("unknown_provider", `The provider ${message}. Loaded: ${loaded}.${remedy}`, {
-        errors: [{ path: "provider", message: `${message} (${loaded})` }],
-      });
-    },
+/** `Retry-After` of an adapter that could not be loaded. Only a restart of Bridge checks it again. */
+const UNLOADED_RETRY_SECONDS = 30;
 
-    async check(request, { tenant, agentId, provider }) {
-      const entry = registry.get(provider);
-      if (entry === undefined || entry.adapter === null || entry.health.status === "offline") {
-        // What was missing may be there by now.
-        registry.suspect(provider);
-        const retryAfterSeconds = registry.secondsToNextCheck(provider);
-        const words = offlineText(provider, entry !== undefined);
-        if (retryAfterSeconds === null) throw new BridgeError("adapter_offline", words, { retryAfterSeconds: NEVER_CHECKED_SECONDS });
-        throw new BridgeError("adapter_offline", `${words} Bridge checks it again within ${retryAfterSeconds} s; dispatch again then.`, {
-          retryAfterSeconds,
-        });
-      }
-      const workspace = workspaces.workspaceOf(tenant, agentId);
-      await checkDispatch(request, {
-        adapter: entry.adapter,
-        provider,
-        capabilities: entry.adapter.capabilities(),
-        listCapabilities: () =>
-          registry
-            .list()
-            .flatMap(({ provider: name, adapter, health }) =>
-              adapter === null || health.status === "offline" ? [] : [{ provider: name, capabilities: adapter.capabilities() }],
-            ),
-        guard,
-        schemas,
-        mcpCommands,
-        tenant,
-        workspace,
-      });
-      const token = request.resumeToken;
-      if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return;
-      throw new BridgeError("resume_unknown", "The resume token is not known for this provider and agent.", {
-        errors: [{ path: "resumeToken", message: "was not handed out for this provider and agent, or has expired" }],
-      });
-    },
-  };
+const queueFullText: Readonly<Record<QueueOwner, string>> = {
+  bridge: "Bridge's queue is full, and this tenant already has its fair share of it. Try again later.",
+  tenant: "The tenant's queue is full: its limit of queued tasks is reached. Try again later.",
+  agent: "The agent's queue is full: its limit of queued tasks is reached. Try again later.",
+};
+
+export type Admission = ReturnType<typeof createAdmission>;
+
+/** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
+export function createAdmission(options: AdmissionOptions) {
+  const { store, registry, workspaces, metrics, lanes, enqueue, isDraining, shipped = [] } = options;
+
+  /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
+  async function admitTask(dispatch: ParsedDispatch, { tenant, traceparent }: Caller): Promise<{ task: Task; replayed: boolean }> {
+    const known = dispatch.taskId === null ? null : await store.findStoredTask(tenant, dispatch.taskId);
+    if (known !== null) return replay(known.task, dispatch);
+    rejectWhileDraining();
+    const { request, agentId, fingerprint } = dispatch;
+    const provider = chooseProvider(dispatch, tenant);
+    await checkRequest(request, { tenant, agentId, provider });
+    // The check may have waited for a host lookup.
+    rejectWhileDraining();
+    rejectIfQueueIsFull({ tenant, agentId });
+    const taskId = dispatch.taskId ?? uuidv7();
+    const { task, inserted } = await enqueue({ tenant, taskId, parent: null, agentId, provider, request, fingerprint, traceparent });
+    return inserted ? { task, replayed: false } : replay(task, dispatch);
+  }
+
+  function replay(task: Task, dispatch: ParsedDispatch): { task: Task; replayed: boolean } {
+    if (task.fingerprint === dispatch.fingerprint) return { task, replayed: true };
+    throw new BridgeError("task_conflict", `A task with the taskId ${task.taskId} exists, and its request differs from this one.`, {
+      errors: [{ path: "taskId", message: "is taken by a different request; use a new taskId" }],
+    });
+  }
+
+  function rejectWhileDraining(): void {
+    if (isDraining()) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks. Try again later.");
+  }
+
+  function rejectIfQueueIsFull(owner: Pick<TaskOwner, "tenant" | "agentId">): void {
+    const queue = lanes.findFullQueue(owner);
+    if (queue === null) return;
+    metrics.queueFull.inc({ queue });
+    throw new BridgeError("queue_full", queueFullText[queue], { queue });
+  }
+
+  /** The dispatch's own provider, else the one in the agent's agent.json, else the only loaded one. */
+  function chooseProvider(dispatch: ParsedDispatch, tenant: string): string {
+    const names = registry.list().map((entry) => entry.provider);
+    const only = names.length === 1 ? names[0] : undefined;
+    const provider = dispatch.provider ?? readProviderOfAgent(workspaces.workspaceOf(tenant, dispatch.agentId)) ?? only;
+    if (provider !== undefined && names.includes(provider)) return provider;
+    const message = provider === undefined ? "is required, because several adapters are loaded" : "is not a loaded adapter";
+    const loaded = names.join(", ");
+    const remedy = provider !== undefined && shipped.includes(provider) ? ` To enable it, add ${provider} to BRIDGE_ADAPTERS.` : "";
+    throw new BridgeError("unknown_provider", `The provider ${message}. Loaded adapters: ${loaded}.${remedy}`, {
+      errors: [{ path: "provider", message: `${message} (${loaded})` }],
+    });
+  }
+
+  /** Rejects a request that its adapter cannot carry out at the moment. Child tasks are checked in the same way as dispatches. */
+  async function checkRequest(request: TaskRequest, { tenant, agentId, provider }: TaskOwner): Promise<void> {
+    const entry = registry.get(provider);
+    if (entry === undefined || entry.adapter === null || entry.health.status === "offline") throw createOfflineError(provider);
+    await validateDispatch(request, {
+      adapter: entry.adapter,
+      provider,
+      capabilities: entry.adapter.capabilities(),
+      listCapabilities,
+      guard: options.guard,
+      schemas: options.schemas,
+      mcpCommands: options.mcpCommands,
+      tenant,
+      workspace: workspaces.workspaceOf(tenant, agentId),
+    });
+    const token = request.resumeToken;
+    if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return;
+    throw new BridgeError("resume_unknown", "The resume token is not known for this provider and agent.", {
+      errors: [{ path: "resumeToken", message: "was not issued for this provider and agent, or has expired" }],
+    });
+  }
+
+  function createOfflineError(provider: string): BridgeError {
+    const isLoaded = registry.get(provider) !== undefined;
+    // The cause may have been fixed since the last health check.
+    registry.suspect(provider);
+    const retryAfterSeconds = registry.secondsToNextCheck(provider);
+    const text = describeOfflineAdapter(provider, isLoaded);
+    if (retryAfterSeconds === null) return new BridgeError("adapter_offline", text, { retryAfterSeconds: UNLOADED_RETRY_SECONDS });
+    return new BridgeError("adapter_offline", `${text} The next check is within ${retryAfterSeconds} s. Dispatch again after it.`, {
+      retryAfterSeconds,
+    });
+  }
+
+  function listCapabilities() {
+    return registry
+      .list()
+      .flatMap(({ provider, adapter, health }) =>
+        adapter === null || health.status === "offline" ? [] : [{ provider, capabilities: adapter.capabilities() }],
+      );
+  }
+
+  return { admitTask, checkRequest };
 }
 
-/** Only a new start of Bridge helps an adapter that could not be loaded. */
-const NEVER_CHECKED_SECONDS = 30;
-
-/** What a client is told; why the adapter is offline may name paths, and is for operators to read. */
-export const offlineText = (provider: string, isLoaded = true): string =>
+/** The message for clients. The reason is only in GET /api/v2/adapters, for operators, because it may contain paths. */
+export const describeOfflineAdapter = (provider: string, isLoaded = true): string =>
   isLoaded
-    ? `The adapter ${provider} is offline; GET /api/v2/adapters tells why.`
-    : `The adapter ${provider} is not loaded: the operator adds it to BRIDGE_ADAPTERS.`;
+    ? `The adapter ${provider} is offline. GET /api/v2/adapters reports the reason.`
+    : `The adapter ${provider} is not loaded. Add it to BRIDGE_ADAPTERS.`;
 
-function providerOfAgent(workspace: string): string | undefined {
+function readProviderOfAgent(workspace: string): string | undefined {
   try {
     return readAgentFile(workspace).provider;
   } catch {
-    // A faulty agent.json is told by the task that reads it for its other settings.
+    // The task reports a fault of agent.json when it reads the other settings in it.
     return undefined;
   }
 }

@@ -5,10 +5,10 @@ import { BridgeError } from "../errors.ts";
 import type { DeletionOutcome, Store } from "../store/store.ts";
 import { isFinal } from "../task.ts";
 
-/** How long a deletion waits for a runtime that outlives its task, and for its TMPDIR to be removed. */
+/** Maximum time that a deletion waits for a runtime that outlives its task, and for the removal of its TMPDIR. */
 const RELEASE_WAIT_MS = 5_000;
 
-/** The dependencies of a deletion. */
+/** The parts that a deletion uses. */
 export interface TaskDeletionOptions {
   store: Pick<Store, "findTaskProgress" | "findFamily" | "deleteTaskIfEnded" | "purgeDeletedTasks">;
   /** For each task number, a promise that resolves when the task's runtime has ended and its TMPDIR is removed. */
@@ -18,9 +18,9 @@ export interface TaskDeletionOptions {
 }
 
 /** Why a task cannot be deleted, and what to do. */
-const refusals: Readonly<Record<Exclude<DeletionOutcome, "deleted" | "absent">, string>> = {
-  unfinished: "The task has not ended. Cancel it first, or wait for its end.",
-  child_unfinished: "A child task has not ended. Wait for its end, or cancel it, and try again.",
+const rejections: Readonly<Record<Exclude<DeletionOutcome, "deleted" | "absent">, string>> = {
+  unfinished: "The task has not ended. Cancel it first, or wait until it has ended.",
+  child_unfinished: "A child task has not ended. Cancel it, or wait until it has ended, and try again.",
   parent_unfinished: "The parent task has not ended. Delete the task after it, or delete the parent, which deletes its child tasks too.",
   callback_pending: "The callback of the task is being delivered. Try again when its state is delivered or dead.",
 };
@@ -49,7 +49,7 @@ export function createTaskDeletion({ store, unreleased, logger, releaseWaitMs = 
     if (task !== null && isFinal(task.state)) await awaitRelease(family);
     const outcome = await store.deleteTaskIfEnded(tenant, taskId);
     if (outcome === "absent") throw new BridgeError("not_found", "There is no such task.");
-    if (outcome !== "deleted") throw new BridgeError("invalid_state", refusals[outcome]);
+    if (outcome !== "deleted") throw new BridgeError("invalid_state", rejections[outcome]);
     logger.info({ taskId, tenant, childTasks: family.length - 1 }, "task deleted");
     // The task is deleted. Retention removes the rest of its rows if this fails.
     await purge().catch((error: unknown) => logger.warn({ err: error, taskId, tenant }, "failed to remove rows of a deleted task"));

@@ -1,19 +1,19 @@
-/** Something that can be in one heap. */
+/** An item that can be in one heap. */
 export interface HeapItem {
-  /** Index in the heap; -1 while it is not in one. Written by the heap alone. */
+  /** Index in the heap; -1 while the item is not in one. Only the heap writes it. */
   heapIndex: number;
 }
 
-/** Items in an order that may change, with the first one at hand. Every change takes a time that grows with the logarithm of the size. */
+/** A priority queue whose items can change their priority. Each change takes O(log n). */
 export interface IndexedHeap<Item> {
   first(): Item | undefined;
   /** Inserts the item, or moves it to its new position after its key has changed. */
   put(item: Item): void;
-  /** Does nothing when the item is not in the heap. */
+  /** Does nothing if the item is not in the heap. */
   remove(item: Item): void;
 }
 
-/** Creates a binary heap. The key of one item at a time may change, and `put` must follow at once. */
+/** Creates a binary heap. Only the key of one item may change at a time, and `put` must follow before any other call. */
 export function createIndexedHeap<Item extends HeapItem>(isBefore: (left: Item, right: Item) => boolean): IndexedHeap<Item> {
   const items: Item[] = [];
 

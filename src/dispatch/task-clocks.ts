@@ -1,99 +1,90 @@
 import { type Deadline, isLate, startDeadline } from "../callbacks/deadline.ts";
 
-/** The two clocks of a running task: how long it takes in all, and how long it has been silent. */
-export interface TaskClocks {
-  /** Begins, or changes, the limits; 0 seconds of silence are no limit. */
-  start(limits: { timeoutSeconds: number; idleSeconds: number }): void;
-  /** The task gave a sign of life. */
-  touch(): void;
-  /** Stops both clocks until the answer is called; of several that hold them the last one lets them go. */
-  hold(): () => void;
-  /** What is left of the whole time. */
-  remainingMs(): number;
-  close(): void;
-}
+/** Checks per idle limit. If Bridge was suspended, at most one check interval counts as idle time. */
+const CHECKS_PER_LIMIT = 8;
 
-/** The silence is checked this many times per limit. At most one interval of a pause of Bridge counts as silence. */
-const LOOKS_PER_LIMIT = 8;
-
-/** Creates clocks that stand at zero and begin with `start`. */
-export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: number): void; onIdle(seconds: number): void }): TaskClocks {
+/** Creates the timeout clock and the idle clock of a running task. Both start with `start`. */
+export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: number): void; onIdle(seconds: number): void }) {
   const startedAt = performance.now();
-  const holders = new Set<object>();
+  const pauses = new Set<object>();
   let limits = { timeoutSeconds: Number.POSITIVE_INFINITY, idleSeconds: 0 };
-  let heldSince = 0;
-  let heldMs = 0;
+  let pausedSince = 0;
+  let pausedMs = 0;
   let isClosed = false;
   let deadline: Deadline | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
-  let lastLook: NodeJS.Immediate | undefined;
-  /** Start of the silence, moved forward by the time in which Bridge itself did not run. */
-  let silentSince = startedAt;
+  let lastCheck: NodeJS.Immediate | undefined;
+  /** Start of the idle time, moved forward by the time in which Bridge itself did not run. */
+  let idleSince = startedAt;
 
   function remainingMs(): number {
-    const now = holders.size > 0 ? heldSince : performance.now();
-    return Math.max(0, limits.timeoutSeconds * 1000 - (now - startedAt - heldMs));
+    const now = pauses.size > 0 ? pausedSince : performance.now();
+    return Math.max(0, limits.timeoutSeconds * 1000 - (now - startedAt - pausedMs));
   }
 
   function run(): void {
     stop();
-    if (isClosed || holders.size > 0) return;
+    if (isClosed || pauses.size > 0) return;
     const { timeoutSeconds, idleSeconds } = limits;
     if (Number.isFinite(timeoutSeconds)) deadline = startDeadline(() => onTimeout(timeoutSeconds), remainingMs());
-    silentSince = performance.now();
-    if (idleSeconds > 0) listen(idleSeconds * 1000);
+    idleSince = performance.now();
+    if (idleSeconds > 0) scheduleCheck(idleSeconds * 1000);
   }
 
-  /** Checks the silence after one interval, or at the limit. */
-  function listen(limitMs: number): void {
-    const partMs = limitMs / LOOKS_PER_LIMIT;
-    const leftMs = silentSince + limitMs - performance.now();
-    // After a pause the remaining time may be zero although output of the runtime is still unread.
+  /** Schedules the next idle check: after one interval, or at the limit. */
+  function scheduleCheck(limitMs: number): void {
+    const partMs = limitMs / CHECKS_PER_LIMIT;
+    const leftMs = idleSince + limitMs - performance.now();
+    // After Bridge was suspended, no time may be left although output of the runtime is still unread.
     const waitMs = leftMs <= 0 ? partMs : Math.min(partMs, leftMs);
-    idleTimer = setTimeout(look, waitMs, limitMs, performance.now() + waitMs);
+    idleTimer = setTimeout(checkIdle, waitMs, limitMs, performance.now() + waitMs);
   }
 
-  function look(limitMs: number, dueAt: number): void {
+  function checkIdle(limitMs: number, dueAt: number): void {
     const now = performance.now();
-    if (isLate(dueAt)) silentSince = Math.min(silentSince + now - dueAt, now);
-    else if (now - silentSince >= limitMs) {
-      // Timers run before the reads of their turn, so waiting output is read first.
-      lastLook = setImmediate(() => {
-        if (performance.now() - silentSince >= limitMs) onIdle(limitMs / 1000);
-        else listen(limitMs);
+    if (isLate(dueAt)) idleSince = Math.min(idleSince + now - dueAt, now);
+    else if (now - idleSince >= limitMs) {
+      // Timers run before the reads of their event-loop turn. The setImmediate lets pending output be read first.
+      lastCheck = setImmediate(() => {
+        if (performance.now() - idleSince >= limitMs) onIdle(limitMs / 1000);
+        else scheduleCheck(limitMs);
       });
       return;
     }
-    listen(limitMs);
+    scheduleCheck(limitMs);
   }
 
   function stop(): void {
     deadline?.cancel();
     clearTimeout(idleTimer);
-    clearImmediate(lastLook);
+    clearImmediate(lastCheck);
   }
 
   return {
-    start(wanted) {
+    /** Starts the clocks, or changes their limits. An idle limit of 0 disables the idle clock. */
+    start(wanted: { timeoutSeconds: number; idleSeconds: number }): void {
       limits = wanted;
       run();
     },
-    touch() {
-      silentSince = performance.now();
+    /** Restarts the idle clock, because the task has emitted something. */
+    touch(): void {
+      idleSince = performance.now();
     },
-    hold() {
-      if (holders.size === 0) heldSince = performance.now();
-      const holder = {};
-      holders.add(holder);
+    /** Pauses both clocks until the returned function is called. They run again when every pause has ended. */
+    pause(): () => void {
+      if (pauses.size === 0) pausedSince = performance.now();
+      const pause = {};
+      pauses.add(pause);
       stop();
       return () => {
-        if (!holders.delete(holder) || holders.size > 0) return;
-        heldMs += performance.now() - heldSince;
+        if (!pauses.delete(pause) || pauses.size > 0) return;
+        pausedMs += performance.now() - pausedSince;
         run();
       };
     },
+    /** Time until the timeout. */
     remainingMs,
-    close() {
+    close(): void {
       isClosed = true;
       stop();
     },

@@ -1,18 +1,18 @@
 import { findCut, findLongLiterals } from "./json-literal.ts";
 
-/** Event data never takes more than this, in bytes of JSON; the task's result holds the full text. */
+/** Maximum size of event data as JSON. The task's result contains the full text. */
 export const MAX_EVENT_DATA_BYTES = 256 * 1024;
-/** No string is cut below this: when that would be needed, the structure and not a string is what is too big. */
-const LEAST_STRING_BYTES = 1024;
+/** Strings are not cut below this size. If that does not suffice, the structure itself is too large. */
+const MIN_STRING_BYTES = 1024;
 const UNREADABLE = "[not serializable]";
 
 /**
- * Makes an event's stored JSON. Over 256 KiB the longest strings are cut to their beginning and `truncated: true` is added.
- * Where that is not enough, because the data is a huge array, say, each top-level field that is not small becomes a string: the
- * beginning of its JSON text. Data of countless fields becomes `{json: "<the beginning of its JSON text>", truncated: true}`.
+ * Encodes event data as JSON. Above 256 KiB, the longest strings are truncated and `truncated: true` is added. If that does not suffice, for example
+ * because of a huge array, each top-level field that is not small becomes a string with the start of its JSON text. Data with too many fields becomes
+ * `{json: "<the start of its JSON text>", truncated: true}`.
  */
-export function encodeEventData(given: Record<string, unknown>): string {
-  const data = withoutEndless(given);
+export function encodeEventData(original: Record<string, unknown>): string {
+  const data = withShortenedFields(original);
   const json = toJson(data);
   if (json !== undefined && fits(json)) return json;
   const marked = { ...data, truncated: true };
@@ -23,8 +23,8 @@ export function encodeEventData(given: Record<string, unknown>): string {
   );
 }
 
-/** Shortens fields that cannot fit before the exact cut. They remain the longest strings, and each is still longer than the limit. */
-function withoutEndless(data: Record<string, unknown>): Record<string, unknown> {
+/** Shortens huge fields before they are measured exactly. They remain the longest strings, and each is still longer than the limit. */
+function withShortenedFields(data: Record<string, unknown>): Record<string, unknown> {
   let cut = data;
   for (const name in data) {
     const value = data[name];
@@ -35,15 +35,15 @@ function withoutEndless(data: Record<string, unknown>): Record<string, unknown> 
   return cut;
 }
 
-/** Cuts the longest strings, all to one size, until the text fits; undefined when strings are not what makes it long. */
+/** Cuts the longest strings to one size so that the text fits; undefined if cutting strings does not suffice. */
 function cutStrings(json: string | undefined): string | undefined {
   if (json === undefined || fits(json)) return json;
-  const literals = findLongLiterals(json, LEAST_STRING_BYTES);
-  const level = levelThatSaves(
+  const literals = findLongLiterals(json, MIN_STRING_BYTES);
+  const level = findCutLevel(
     Buffer.byteLength(json) - MAX_EVENT_DATA_BYTES,
     literals.map((literal) => literal.bytes),
   );
-  if (level < LEAST_STRING_BYTES) return undefined;
+  if (level < MIN_STRING_BYTES) return undefined;
   let result = "";
   let copied = 0;
   for (const { start, end, bytes } of literals) {
@@ -55,8 +55,8 @@ function cutStrings(json: string | undefined): string | undefined {
   return result + json.slice(copied);
 }
 
-/** The size to which all larger ones must shrink so that together they save `excess`. */
-function levelThatSaves(excess: number, sizes: readonly number[]): number {
+/** The size to which all larger strings must be cut so that they save `excess` bytes in total. */
+function findCutLevel(excess: number, sizes: readonly number[]): number {
   const descending = sizes.toSorted((a, b) => b - a);
   let sum = 0;
   for (const [index, size] of descending.entries()) {
@@ -75,10 +75,10 @@ function asText(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "object" || value === null) return value;
   const json = toJson(value);
-  return json !== undefined && json.length <= LEAST_STRING_BYTES ? value : (json ?? UNREADABLE);
+  return json !== undefined && json.length <= MIN_STRING_BYTES ? value : (json ?? UNREADABLE);
 }
 
-/** The JSON text; undefined when there is none: a cycle, a bigint, too deep. */
+/** The JSON text; undefined if the value has none, because of a cycle, a bigint or its depth. */
 function toJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

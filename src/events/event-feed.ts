@@ -3,7 +3,7 @@ import type { EventFilter, Store, StoredEvent } from "../store/store.ts";
 import type { TaskIdentity } from "../task.ts";
 
 export type { EventFilter, StoredEvent } from "../store/store.ts";
-/** What feeds and their followers need of the store. */
+/** The part of the store that feeds and their followers read. */
 export type EventStore = Pick<
   Store,
   "epoch" | "lastEventNumber" | "readEvents" | "readTaskEvents" | "oldestEventNumber" | "prunedThrough" | "isTaskKept"
@@ -13,21 +13,21 @@ export type EventStore = Pick<
 export interface FeedPage {
   events: StoredEvent[];
   through: number;
-  /** The task of the feed was deleted: nothing follows. */
+  /** The task of the feed was deleted, so no event follows. */
   isOver?: boolean;
 }
 
-/** The part of the log that one reader may see, from the past into the present. */
+/** The events that one reader may see. */
 export interface EventFeed {
-  /** One page of stored events after a number, oldest first. The page may be empty before the end: go on from `through`. */
+  /** One page of stored events after a number, oldest first. A page may be empty before the end; the next page starts after `through`. */
   read(after: number): Promise<FeedPage>;
-  /** Does a new event belong to it? */
+  /** Whether a new event belongs to the feed. */
   matches(event: StoredEvent): boolean;
-  /** The oldest number kept, null when there is none; and the number from which on nothing of this feed was pruned. */
+  /** `oldest`: number of the oldest stored event, or null. `completeFrom`: from this number on, no event of the feed was pruned. */
   kept(): Promise<{ oldest: number | null; completeFrom: number }>;
 }
 
-/** The whole log of a tenant, filtered. */
+/** Creates the feed of a tenant's events that pass the filter. */
 export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed {
   const types = filter.types && new Set(filter.types);
   return {
@@ -44,30 +44,30 @@ export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed
   };
 }
 
-/** Events of a task in one page, fewer where they are long. */
+/** Events of a task in one page. Pages of long events have fewer. */
 const TASK_PAGE = 50;
 
-/** The story of one task, from `execution.started` to its terminal event; what becomes of its callback is not part of it. */
+/** Creates the feed of one task, from `execution.started` to its terminal event. Events of its callback are not part of it. */
 export function createTaskFeed(store: EventStore, { seq }: Pick<TaskIdentity, "seq">): EventFeed {
   return {
     async read(after) {
       const last = store.lastEventNumber();
       const events = await store.readTaskEvents(seq, after, TASK_PAGE, { callbacks: false });
       const through = events.at(-1)?.number ?? Math.max(after, last);
-      // A task that was deleted has no terminal event, which would end its stream.
+      // A deleted task has no terminal event that would end its stream.
       return events.length === 0 && !(await store.isTaskKept(seq)) ? { events, through, isOver: true } : { events, through };
     },
-    matches: ({ task, type }) => task.seq === seq && isStoryEvent(type),
+    matches: ({ task, type }) => task.seq === seq && isExecutionEvent(type),
     async kept() {
       const [first] = await store.readTaskEvents(seq, 0, 1, { callbacks: false });
-      // A story that begins with its beginning lacks nothing, however much of the log is gone.
+      // If the first event is still stored, no event of the task was pruned.
       if (first?.type === "execution.started") return { oldest: first.number, completeFrom: 1 };
       return { oldest: first?.number ?? null, completeFrom: (await store.prunedThrough()) + 1 };
     },
   };
 }
 
-const isStoryEvent = (type: EventType): boolean => !type.startsWith("callback.");
+const isExecutionEvent = (type: EventType): boolean => !type.startsWith("callback.");
 
-/** Does the event end its task's story? */
+/** Whether the event is the last one of its task's feed. */
 export const isTerminal = ({ type }: StoredEvent): boolean => type === "execution.completed" || type === "execution.failed";

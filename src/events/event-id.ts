@@ -1,13 +1,13 @@
-/** What an event id names: the log it belongs to, and its place there. Number 0 stands before the first event. */
+/** The log that an event belongs to, and its number there. Number 0 is the position before the first event. */
 export interface EventId {
   epoch: string;
   number: number;
 }
 
-/** `<epoch>-<number>`, as it goes over the wire. */
+/** Formats an event id for the wire: `<epoch>-<number>`. */
 export const formatEventId = (epoch: string, number: number): string => `${epoch}-${number}`;
 
-/** Reads an event id; null when it is malformed. */
+/** Parses an event id; null if it is malformed. */
 export function parseEventId(text: string): EventId | null {
   const [, epoch, digits] = /^([A-Za-z0-9]{1,64})-(0|[1-9]\d{0,15})$/.exec(text) ?? [];
   const number = Number(digits);

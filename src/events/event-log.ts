@@ -3,47 +3,35 @@ import type { Metrics } from "../metrics.ts";
 import type { NewEvent, Store, StoredEvent } from "../store/store.ts";
 import type { TaskIdentity } from "../task.ts";
 import { encodeEventData } from "./encode-event-data.ts";
-import { encodeText, MAX_TEXT_BYTES } from "./encode-text.ts";
+import { encodeTextDelta, MAX_TEXT_BYTES } from "./encode-text-delta.ts";
 import { formatEventId } from "./event-id.ts";
 
-/** Data of one write, in UTF-16 units. */
+/** Maximum event data of one write, in UTF-16 units. */
 const WRITE_SLICE_LENGTH = 256 * 1024;
-/** How long text deltas are gathered before they are stored as one event. */
+/** Time during which text deltas are combined into one event. */
 const COALESCE_MS = 25;
 
-/** Receives what each commit added to the log, in number order. */
+/** Receives the events of each commit, in number order. */
 export type EventListener = (events: readonly StoredEvent[]) => void;
 
-/** The log of all tasks' stories. */
-export interface EventLog {
-  /** Appends one event to a running task's story: text deltas are coalesced, oversized data is cut, then stored; never throws, keeps order per task. */
-  append(task: TaskIdentity, event: { type: EventType; data: Record<string, unknown> }): void;
-  /** Hands everything appended for the task to the store, and resolves when it is durable (or refused because the task has ended). Never rejects. */
-  settle(task: TaskIdentity): Promise<void>;
-  /** Events after each commit, in number order, synchronously. Returns the unsubscribe function. */
-  subscribe(listener: EventListener): () => void;
-  /** `<epoch>-<number>`. */
-  formatId(number: number): string;
-  /** Stores what is still gathered and takes nothing more. */
-  close(): Promise<void>;
-}
+export type EventLog = ReturnType<typeof createEventLog>;
 
-/** What the log knows of a task while something of it is under way. */
-interface Story {
+/** The events of a task that are not durable yet. */
+interface TaskBuffer {
   task: TaskIdentity;
-  /** Text that more may be added to. */
+  /** Text deltas that are combined into one event. */
   text: string;
   timer: NodeJS.Timeout | undefined;
-  /** Events not handed to the store yet: those of one event-loop turn go together. */
+  /** Events that the store does not have yet. Those of one event-loop turn are written together. */
   waiting: NewEvent[];
   immediate: NodeJS.Immediate | undefined;
-  /** The newest write; those before it settle before it. */
+  /** The last write. Earlier writes settle before it. */
   written: Promise<void>;
 }
 
-/** Creates the log over a store, whose one listener it becomes. */
-export function createEventLog({ store, metrics, logger }: { store: Store; metrics: Metrics; logger: AdapterLogger }): EventLog {
-  const stories = new Map<number, Story>();
+/** Creates the event log of all tasks. It becomes the only event listener of the store. */
+export function createEventLog({ store, metrics, logger }: { store: Store; metrics: Metrics; logger: AdapterLogger }) {
+  const buffers = new Map<number, TaskBuffer>();
   const listeners = new Set<EventListener>();
   let closed = false;
 
@@ -52,25 +40,29 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
       try {
         listener(events);
       } catch (error) {
-        // The commit has happened: a faulty listener must not look like a faulty commit.
-        logger.error({ err: error }, "a listener of the event log failed");
+        // The events are committed, so the error must not reach the code that commits.
+        logger.error({ err: error }, "event listener failed");
       }
     }
   });
 
+  /**
+   * Appends one event of a running task; never throws. Combines text deltas, cuts oversized data, and keeps the order of each task. Drops and counts
+   * events that cannot be stored.
+   */
   function append(task: TaskIdentity, { type, data }: { type: EventType; data: Record<string, unknown> }): void {
     const content = type === "assistant.text" ? data["content"] : undefined;
     if (closed) drop(task, "late", 1);
-    else if (typeof content === "string") gather(task, content);
+    else if (typeof content === "string") appendText(task, content);
     else appendWhole(task, type, data);
   }
 
-  function gather(task: TaskIdentity, content: string): void {
+  function appendText(task: TaskIdentity, content: string): void {
     if (content === "") return;
-    const story = storyOf(task);
-    story.text += content;
-    if (story.text.length >= MAX_TEXT_BYTES) flush(story);
-    else story.timer ??= setTimeout(flush, COALESCE_MS, story);
+    const buffer = bufferOf(task);
+    buffer.text += content;
+    if (buffer.text.length >= MAX_TEXT_BYTES) flush(buffer);
+    else buffer.timer ??= setTimeout(flush, COALESCE_MS, buffer);
   }
 
   function appendWhole(task: TaskIdentity, type: EventType, data: Record<string, unknown>): void {
@@ -78,91 +70,96 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
     try {
       json = encodeEventData(data);
     } catch (error) {
-      // Live objects of an adapter can throw while they are read.
-      logger.error({ err: error, taskId: task.taskId, tenant: task.tenant, type }, "an event's data cannot be read");
+      // Getters of an adapter's objects may throw.
+      logger.error({ err: error, taskId: task.taskId, tenant: task.tenant, type }, "failed to read event data");
       drop(task, "invalid", 1);
       return;
     }
-    const story = storyOf(task);
-    takeText(story);
-    story.waiting.push({ type, data: json });
-    story.immediate ??= setImmediate(flush, story);
+    const buffer = bufferOf(task);
+    takeText(buffer);
+    buffer.waiting.push({ type, data: json });
+    buffer.immediate ??= setImmediate(flush, buffer);
   }
 
-  function storyOf(task: TaskIdentity): Story {
-    const known = stories.get(task.seq);
+  function bufferOf(task: TaskIdentity): TaskBuffer {
+    const known = buffers.get(task.seq);
     if (known !== undefined) return known;
-    const story: Story = { task, text: "", timer: undefined, waiting: [], immediate: undefined, written: Promise.resolve() };
-    stories.set(task.seq, story);
-    return story;
+    const buffer: TaskBuffer = { task, text: "", timer: undefined, waiting: [], immediate: undefined, written: Promise.resolve() };
+    buffers.set(task.seq, buffer);
+    return buffer;
   }
 
-  function takeText(story: Story): void {
-    clearTimeout(story.timer);
-    story.timer = undefined;
-    for (const data of encodeText(story.text)) story.waiting.push({ type: "assistant.text", data });
-    story.text = "";
+  /** Moves the combined text to the waiting events. */
+  function takeText(buffer: TaskBuffer): void {
+    clearTimeout(buffer.timer);
+    buffer.timer = undefined;
+    for (const data of encodeTextDelta(buffer.text)) buffer.waiting.push({ type: "assistant.text", data });
+    buffer.text = "";
   }
 
-  function flush(story: Story): void {
-    takeText(story);
-    clearImmediate(story.immediate);
-    story.immediate = undefined;
-    const events = story.waiting;
-    story.waiting = [];
-    writeInSlices(story, events);
+  function flush(buffer: TaskBuffer): void {
+    takeText(buffer);
+    clearImmediate(buffer.immediate);
+    buffer.immediate = undefined;
+    const events = buffer.waiting;
+    buffer.waiting = [];
+    writeInSlices(buffer, events);
   }
 
-  /** Long data goes in several writes, so that no commit has to take all of it. */
-  function writeInSlices(story: Story, events: readonly NewEvent[]): void {
+  /** Splits long data into several writes, so that no commit is long. */
+  function writeInSlices(buffer: TaskBuffer, events: readonly NewEvent[]): void {
     let start = 0;
     let length = 0;
     for (const [index, { data }] of events.entries()) {
       length += data.length;
       if (length < WRITE_SLICE_LENGTH && index < events.length - 1) continue;
-      write(story, start === 0 && index === events.length - 1 ? events : events.slice(start, index + 1));
+      write(buffer, start === 0 && index === events.length - 1 ? events : events.slice(start, index + 1));
       [start, length] = [index + 1, 0];
     }
   }
 
-  function write(story: Story, events: readonly NewEvent[]): void {
+  function write(buffer: TaskBuffer, events: readonly NewEvent[]): void {
     const written = store
-      .appendEventsIfRunning(story.task, events)
+      .appendEventsIfRunning(buffer.task, events)
       .then((running) => {
-        if (!running) drop(story.task, "late", events.length);
+        if (!running) drop(buffer.task, "late", events.length);
       })
       .catch((error: unknown) => {
-        logger.error({ err: error, taskId: story.task.taskId, tenant: story.task.tenant }, "events were not stored");
-        drop(story.task, "not_stored", events.length);
+        logger.error({ err: error, taskId: buffer.task.taskId, tenant: buffer.task.tenant }, "failed to store events");
+        drop(buffer.task, "not_stored", events.length);
       })
       .then(() => {
-        if (story.written === written && story.text === "" && story.waiting.length === 0) stories.delete(story.task.seq);
+        if (buffer.written === written && buffer.text === "" && buffer.waiting.length === 0) buffers.delete(buffer.task.seq);
       });
-    story.written = written;
+    buffer.written = written;
   }
 
   function drop(task: TaskIdentity, reason: "late" | "invalid" | "not_stored", count: number): void {
     metrics.eventsDropped.inc({ provider: task.provider, reason }, count);
   }
 
+  /** Hands all events of the task to the store. Resolves when they are durable or dropped; never rejects. */
   async function settle(task: TaskIdentity): Promise<void> {
-    const story = stories.get(task.seq);
-    if (story === undefined) return;
-    flush(story);
-    await story.written;
+    const buffer = buffers.get(task.seq);
+    if (buffer === undefined) return;
+    flush(buffer);
+    await buffer.written;
   }
 
   return {
     append,
     settle,
-    subscribe(listener) {
+    /** Calls the listener synchronously after each commit. Returns the function that unsubscribes it. */
+    subscribe(listener: EventListener): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    formatId: (number) => formatEventId(store.epoch, number),
-    async close() {
+    /** `<epoch>-<number>`. */
+    formatId: (number: number): string => formatEventId(store.epoch, number),
+    /** Stores the buffered events, and drops later ones. */
+    async close(): Promise<void> {
       closed = true;
-      await Promise.all([...stories.values()].map((story) => settle(story.task)));
+      await Promise.all([...buffers.values()].map((buffer) => settle(buffer.task)));
     },
   };
 }

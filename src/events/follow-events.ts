@@ -3,36 +3,36 @@ import type { EventFeed, EventStore, StoredEvent } from "./event-feed.ts";
 import type { EventId } from "./event-id.ts";
 import type { EventLog } from "./event-log.ts";
 
-/** The far end of a feed. */
+/** The receiver of a feed. */
 export interface EventFollower {
-  /** Events are missing here; the oldest that is kept is next. */
+  /** Events were pruned here. `oldest` is the number of the oldest stored event. */
   gap(oldest: number | null): void;
-  /** Stored events. False asks for a pause, until `drained`. */
+  /** Stored events. False pauses the feed until `drained` resolves. */
   replay(events: readonly StoredEvent[]): boolean;
-  /** Resolves when there is room again, or the follower is gone. */
+  /** Resolves when there is room again, or when the follower has disconnected. */
   drained(): Promise<void>;
-  /** New events, at the log's pace. */
+  /** New events, without backpressure. */
   live(events: readonly StoredEvent[]): void;
-  /** The feed has ended before its last event, because its task was deleted. */
+  /** The feed ends before its last event, because its task was deleted. */
   over(): void;
 }
 
-/** Where to begin: after this number; null when the follower has seen something that this log does not know. */
-export type Place = number | null;
+/** Start after the event with this number. Null if the follower has seen an event that this log does not contain. */
+export type EventPosition = number | null;
 
-/** The place that an event id names. */
-export const placeOf = (store: Pick<EventStore, "epoch" | "lastEventNumber">, { epoch, number }: EventId): Place =>
+/** Finds the position of an event id in the log. */
+export const positionOf = (store: Pick<EventStore, "epoch" | "lastEventNumber">, { epoch, number }: EventId): EventPosition =>
   epoch === store.epoch && number <= store.lastEventNumber() ? number : null;
 
 /**
- * Brings a follower from its place in the past, page by page and at its own pace, into the present: every event of the feed
- * once, in number order. Resolves when it is live (or gone, by `signal`); live events end with `signal`.
+ * Sends each event of the feed to the follower once, in number order: first stored events page by page with backpressure, then live events.
+ * Resolves when the follower is live or the signal is aborted. Aborting the signal also ends the live events.
  */
 export async function followEvents(
   { store, eventLog, feed }: { store: EventStore; eventLog: EventLog; feed: EventFeed },
-  { from, follower, signal }: { from: Place; follower: EventFollower; signal: AbortSignal },
+  { from, follower, signal }: { from: EventPosition; follower: EventFollower; signal: AbortSignal },
 ): Promise<void> {
-  // An unknown place lies before everything, so that a gap is told.
+  // An unknown position precedes all events, so that the follower gets a gap.
   let position = from ?? -1;
   while (!signal.aborted) {
     const { through, hasRoom, isOver } = await replayPage(feed, position, follower, signal);
@@ -43,17 +43,17 @@ export async function followEvents(
       return;
     }
     if (!hasRoom) await follower.drained();
-    // In the same turn as the comparison: what is committed from here on is published to the listener.
+    // Subscribes in the same turn as the comparison, so no commit lies between the two.
     else if (position >= store.lastEventNumber()) {
       goLive(eventLog, feed, follower, signal);
       return;
     }
-    // A long replay must not keep the others from their turn.
+    // Lets other work run between the pages of a long replay.
     else await nextTurn();
   }
 }
 
-/** Passes one page on, or tells that it is missing. A function of its own, so that nobody who waits for a slow follower holds the page. */
+/** Sends one page, or the gap before it. A separate function, so that the page is not held in memory while the feed waits for a slow follower. */
 async function replayPage(
   feed: EventFeed,
   position: number,
@@ -61,7 +61,7 @@ async function replayPage(
   signal: AbortSignal,
 ): Promise<{ through: number; hasRoom: boolean; isOver?: boolean }> {
   const { events, through, isOver = false } = await feed.read(position);
-  // Asked after the page was read: what is pruned from now on cannot be missing in it.
+  // Read after the page, so that every event pruned before the page was read counts as missing.
   const { oldest, completeFrom } = await feed.kept();
   if (signal.aborted) return { through: position, hasRoom: false };
   if (isOver) return { through, hasRoom: true, isOver };

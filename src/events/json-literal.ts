@@ -1,27 +1,27 @@
-/** A string inside a JSON text: `json.slice(start, end)` is the literal with its quotes. */
+/** A string literal in a JSON text. `json.slice(start, end)` includes its quotes. */
 export interface Literal {
   start: number;
   end: number;
   bytes: number;
 }
 
-/** The string values (not the keys) of a JSON text that take more than `leastBytes`, in the order of the text. */
-export function findLongLiterals(json: string, leastBytes: number): Literal[] {
+/** Finds the string values, not the keys, of a JSON text that take more than `minBytes`, in the order of the text. */
+export function findLongLiterals(json: string, minBytes: number): Literal[] {
   const found: Literal[] = [];
   let start = json.indexOf('"');
   while (start !== -1) {
     const end = findClosingQuote(json, start + 1) + 1;
-    // Two quotes around, and at most three bytes for one UTF-16 unit: short ones need no counting.
-    if ((end - start) * 3 > leastBytes && json[end] !== ":") {
+    // A UTF-16 unit takes at most three bytes, so short literals need no counting.
+    if ((end - start) * 3 > minBytes && json[end] !== ":") {
       const bytes = Buffer.byteLength(json.slice(start, end));
-      if (bytes > leastBytes) found.push({ start, end, bytes });
+      if (bytes > minBytes) found.push({ start, end, bytes });
     }
     start = json.indexOf('"', end);
   }
   return found;
 }
 
-/** Where the longest part that begins at `from` and takes at most `maxBytes` of UTF-8 ends: never inside an escape or a character. */
+/** Finds the end of the longest part that starts at `from` and takes at most `maxBytes` of UTF-8. It splits no escape sequence and no character. */
 export function findCut(json: string, from: number, maxBytes: number): number {
   let bytes = 0;
   let index = from;
@@ -29,7 +29,7 @@ export function findCut(json: string, from: number, maxBytes: number): number {
     const unit = json.charCodeAt(index);
     let [units, size] = [1, 1];
     if (unit === BACKSLASH) units = size = json[index + 1] === "u" ? 6 : 2;
-    // JSON.stringify escapes lone surrogates, so what is left of them comes in pairs.
+    // JSON.stringify escapes lone surrogates, so unescaped ones are pairs.
     else if (unit >= 0xd800 && unit <= 0xdfff) [units, size] = [2, 4];
     else if (unit >= 0x800) size = 3;
     else if (unit >= 0x80) size = 2;

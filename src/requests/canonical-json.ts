@@ -1,9 +1,9 @@
-/** Maximum levels of nesting. Recursive code relies on it. Schemas written by hand have fewer than 20. */
+/** Maximum nesting depth. Recursive functions rely on it. Hand-written schemas have fewer than 20 levels. */
 export const MAX_JSON_DEPTH = 100;
 
 /**
- * JSON text that does not depend on the order of keys. The value must have passed `findJsonFault`.
- * `JSON.stringify` writes the parts that are already in order, usually all, because it is five times as fast.
+ * Returns the JSON text of a value with sorted keys. `findJsonFault` must have accepted the value. Parts whose keys are already sorted, usually all, are
+ * written by `JSON.stringify`, because it is five times as fast.
  */
 export function canonicalJson(value: unknown): string {
   return reorder(value, { quoted: new Map(), orders: new Map() }) ?? JSON.stringify(value);
@@ -14,7 +14,7 @@ interface JsonFault {
   message: string;
 }
 
-/** Finds a value that Bridge could not store unchanged or recurse into; null when there is none. */
+/** Finds a value that Bridge could not store unchanged or traverse; null if there is none. */
 export function findJsonFault(root: unknown): JsonFault | null {
   const fault = findFault(root, 0);
   // The error reports only the beginning of a deep path.
@@ -23,7 +23,7 @@ export function findJsonFault(root: unknown): JsonFault | null {
 
 /** Loops without iterators and entries: a body can have 50,000 members. */
 function findFault(value: unknown, depth: number): JsonFault | null {
-  if (typeof value === "number") return Number.isFinite(value) ? null : { path: [], message: "must be a number of ordinary size" };
+  if (typeof value === "number") return Number.isFinite(value) ? null : { path: [], message: "must be a finite number" };
   if (typeof value !== "object" || value === null) return null;
   if (depth >= MAX_JSON_DEPTH) return { path: [], message: `must not be nested deeper than ${MAX_JSON_DEPTH} levels` };
   const names = Array.isArray(value) ? null : Object.keys(value);
@@ -39,17 +39,17 @@ function findFault(value: unknown, depth: number): JsonFault | null {
   return null;
 }
 
-/** What objects in a list repeat. */
+/** Caches for objects in a list, which often have the same keys. */
 interface Repeated {
   /** Names as JSON with their colon. */
   quoted: Map<string, string>;
-  /** The newest names in disorder that began with this one, and the same in order. */
+  /** By first name: the last unsorted names, and the same names sorted. */
   orders: Map<string, { names: readonly string[]; sorted: readonly string[] }>;
 }
 /** Objects with more members than this rarely repeat, so caching their names would only cost memory. */
 const MAX_REPEATED_MEMBERS = 100;
 
-/** The canonical text, or null where `JSON.stringify` writes the same text. */
+/** Returns the canonical text, or null if `JSON.stringify` writes the same text. */
 function reorder(value: unknown, repeated: Repeated): string | null {
   if (typeof value !== "object" || value === null) return null;
   return Array.isArray(value) ? reorderArray(value, repeated) : reorderObject(value as Record<string, unknown>, repeated);
@@ -117,7 +117,7 @@ function quote(name: string, { quoted }: Repeated): string {
   return text;
 }
 
-/** The usual short values without the 100 ns that a call of `JSON.stringify` takes. */
+/** Writes common short values without `JSON.stringify`, whose call takes 100 ns. */
 function stringify(value: unknown): string {
   if (typeof value === "number") return String(value);
   if (typeof value === "object" && value !== null && !Array.isArray(value) && isEmpty(value)) return "{}";

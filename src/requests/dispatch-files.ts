@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { DispatchedFile } from "../task.ts";
-import { listOf } from "./json-fields.ts";
+import { listOf } from "./field-schemas.ts";
 import { readWritablePath } from "./workspace-path.ts";
 
-/** Enough for the sources of a small project; more is put into the workspace before the dispatch. */
+/** Enough for a small project. Callers upload larger sets of files to the workspace before the dispatch. */
 export const MAX_DISPATCH_FILES = 100;
-/** Of all files of a dispatch together, decoded: they are stored with the request. */
+/** Maximum decoded size of all files of a dispatch. The files are stored with the request. */
 export const MAX_DISPATCH_FILES_BYTES = 1024 * 1024;
 
 const dispatchFile = z.strictObject({
@@ -14,7 +14,7 @@ const dispatchFile = z.strictObject({
   encoding: z.enum(["utf8", "base64"]).optional().describe("How `content` encodes the bytes of the file. Default: utf8."),
 });
 
-/** The same for the description of the API. */
+/** The schema of `files` for the API description. */
 export const describedDispatchFiles = z
   .array(dispatchFile)
   .max(MAX_DISPATCH_FILES)
@@ -22,7 +22,7 @@ export const describedDispatchFiles = z
     `Files to write into the workspace before the task starts, also under the profile inspect: at most ${MAX_DISPATCH_FILES}, and 1 MiB (${MAX_DISPATCH_FILES_BYTES} bytes) in all. An existing file is replaced.`,
   );
 
-/** Files that come with a dispatch. */
+/** The schema of `files`. */
 export const dispatchFiles = listOf(MAX_DISPATCH_FILES, dispatchFile).check(({ value: files, issues }) => {
   const refuse = (path: PropertyKey[], message: string) => issues.push({ code: "custom", input: undefined, path, message });
   const taken = new Map<string, number>();
@@ -30,32 +30,32 @@ export const dispatchFiles = listOf(MAX_DISPATCH_FILES, dispatchFile).check(({ v
     const read = readWritablePath(path);
     if ("fault" in read) refuse([index, "path"], read.fault);
     if (encoding === "base64" && !isBase64(content)) refuse([index, "content"], "must be base64, with padding and without line breaks");
-    else if (encoding !== "base64" && !content.isWellFormed()) refuse([index, "content"], "must not contain half of a surrogate pair");
+    else if (encoding !== "base64" && !content.isWellFormed()) refuse([index, "content"], "must not contain a lone surrogate");
     if ("fault" in read) continue;
     const other = taken.get(path);
     if (other !== undefined) refuse([index, "path"], `is the path of files.${other}; paths must differ`);
     taken.set(path, index);
   }
-  // Only of valid paths, which have few names.
+  // Only valid paths are compared, because they have few names.
   for (const [path, index] of taken) {
     const parent = findParent(path, taken);
-    if (parent !== undefined) refuse([index, "path"], `leads through files.${taken.get(parent)}, which is a file`);
+    if (parent !== undefined) refuse([index, "path"], `is inside of files.${taken.get(parent)}, which is a file`);
   }
   const bytes = files.reduce((sum, file) => sum + Buffer.byteLength(file.content, file.encoding ?? "utf8"), 0);
   if (bytes > MAX_DISPATCH_FILES_BYTES)
     refuse(
       [],
-      `must have at most ${MAX_DISPATCH_FILES_BYTES} bytes in all; got ${bytes}. Put larger files into the workspace before the dispatch`,
+      `must have at most ${MAX_DISPATCH_FILES_BYTES} bytes in all; got ${bytes}. Upload larger files to the workspace before the dispatch`,
     );
 });
 
-/** The bytes of a file of a dispatch. */
+/** Returns the bytes of a file of a dispatch. */
 export const decodeFile = ({ content, encoding = "utf8" }: DispatchedFile): Buffer => Buffer.from(content, encoding);
 
-/** Node ignores whatever is no base64. */
+/** Compares the text with its re-encoded bytes, because Node ignores invalid characters. */
 const isBase64 = (text: string): boolean => Buffer.from(text, "base64").toString("base64") === text;
 
-/** The first directory of the path that is a file. */
+/** Finds the first directory of the path that is also the path of a file. */
 function findParent(path: string, files: ReadonlyMap<string, number>): string | undefined {
   for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
     const parent = path.slice(0, end);

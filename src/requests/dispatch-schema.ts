@@ -2,22 +2,22 @@ import { isAbsolute } from "node:path";
 import { z } from "zod";
 import { NUL, noControlCharacters } from "./control-characters.ts";
 import { describedDispatchFiles, dispatchFiles } from "./dispatch-files.ts";
-import { jsonObject, listOf, textList, textRecord } from "./json-fields.ts";
+import { jsonObject, listOf, textList, textRecord } from "./field-schemas.ts";
 import { MAX_TOOLS, toolSchema } from "./normalize-tools.ts";
 
-/** Each server is a connection or a process of the runtime; no runtime holds 100 of them for one task. */
+/** Maximum MCP servers of a dispatch. Each is a connection or a process of the runtime. */
 const MAX_MCP_SERVERS = 100;
-/** Maximum arguments, environment variables or headers of one MCP server, far more than usual. */
+/** Maximum arguments, environment variables or headers of an MCP server. */
 const MAX_MCP_ENTRIES = 1000;
 
-/** A task's id, as a caller may choose it. */
+/** The id of a task. Callers may choose it. */
 export const taskIdSchema = z
   .string()
   .regex(/^[A-Za-z0-9_:-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 _ : -")
-  .describe("The caller's idempotency key. Absent: the Idempotency-Key header, else Bridge makes one.");
+  .describe("Id of the task and idempotency key of the dispatch. Default: the Idempotency-Key header, else Bridge generates one.");
 
 const longText = (minimum: number) => characters(minimum, 1_000_000);
-/** Reaches the runtime as an argument or a header, where control characters do harm. */
+/** A text that becomes an argument or a header, so it must not contain control characters. */
 const token = (maximum: number) => characters(1, maximum).regex(noControlCharacters, "must not contain control characters");
 const timeoutSeconds = z.number().min(1).max(86_400);
 
@@ -46,7 +46,7 @@ const httpServer = z
   .meta({ id: "HttpMcpServer", description: "An MCP server that the runtime connects to." });
 const mcpServer = z.discriminatedUnion("transport", [stdioServer, httpServer]).meta({ id: "McpServer" });
 
-/** Most configuration files have an object of servers by name, so the error shows the form of a dispatch. */
+/** In most configuration files, servers are an object by name, so the error shows the format of a dispatch. */
 const mcpServersForm =
   'an array with the name and the transport in each entry, for example [{"name":"files","transport":"stdio","command":"mcp-files"}] or [{"name":"docs","transport":"http","url":"https://docs.example/mcp"}]';
 
@@ -59,7 +59,7 @@ const outputStrategy = z
       .meta({ id: "FileOutput", description: "A file that the task writes. Implies the profile `modify`." }),
     z
       .strictObject({ type: z.literal("structured"), schema: jsonSchema })
-      .meta({ id: "StructuredOutput", description: "JSON that fits a schema." }),
+      .meta({ id: "StructuredOutput", description: "JSON that matches a schema." }),
   ])
   .meta({ id: "OutputStrategy" });
 
@@ -68,37 +68,45 @@ const metadata = jsonObject.refine(({ cwd }) => cwd === undefined || (typeof cwd
   error: "must be a path relative to the workspace",
 });
 
-/** How agents may be called: a name is a single path segment. */
+/** The pattern of agent ids. An id is a single path segment. */
 export const agentIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
 const fields = {
   taskId: taskIdSchema.optional(),
-  provider: token(128).optional().describe("Adapter. May be left out when one is loaded, or agent.json names one."),
+  provider: token(128).optional().describe("Name of the adapter. Optional if only one adapter is loaded, or if agent.json names one."),
   agentId: z
     .string()
     .regex(agentIdPattern, "must be 1 to 128 of A-Z a-z 0-9 _ -")
-    .describe("Names the workspace, and the agent on runtimes that have agents."),
-  message: longText(1).optional().describe("The work. Required, unless bridgeInput or responderInput is given."),
-  stdin: longText(0).optional().describe("Input of the work, appended in a labelled block."),
+    .describe("Name of the workspace, and of the agent on runtimes that have agents."),
+  message: longText(1).optional().describe("The prompt. Required, unless bridgeInput or responderInput is given."),
+  stdin: longText(0).optional().describe("Input for the prompt, appended to it in a labeled block."),
   systemPrompt: z.string().optional(),
   model: token(256).optional(),
-  // Checked by normaliseTools, which knows the form that the caller meant.
+  // normalizeTools validates the entries, because it detects their format.
   tools: listOf(MAX_TOOLS, z.unknown()).optional(),
   mcpServers: uniqueNames(listOf(MAX_MCP_SERVERS, mcpServer, mcpServersForm)).optional(),
   files: dispatchFiles.optional(),
-  timeoutSeconds: timeoutSeconds.optional().describe("Counted from startedAt, approval waits excluded. Default: 600."),
-  outputStrategy: outputStrategy.optional().describe("Default: structured when outputSchema is given, else stream."),
-  outputSchema: jsonObject.optional().describe('Short for {"type": "structured", "schema": …}. At most 64 KiB as JSON.'),
+  timeoutSeconds: timeoutSeconds
+    .optional()
+    .describe("Time limit from startedAt, without the time in which approvals are pending. Default: 600."),
+  outputStrategy: outputStrategy.optional().describe("Default: structured if outputSchema is given, else stream."),
+  outputSchema: jsonObject.optional().describe('Short form of {"type": "structured", "schema": …}. At most 64 KiB as JSON.'),
   resumeToken: token(4096).optional().describe("Continues a session of the same tenant, provider and agent."),
-  profile: z.enum(["inspect", "modify"]).optional().describe("May the task change project state?"),
+  profile: z
+    .enum(["inspect", "modify"])
+    .optional()
+    .describe("Whether the task may only read (inspect) or also edit files and run commands (modify)."),
   approvals: z
     .enum(["ask", "deny", "allow"])
     .optional()
-    .describe("When the runtime asks before a tool call. Default: allow under modify, deny under inspect."),
-  onInterrupt: z.enum(["fail", "retry"]).optional().describe("After a crash of Bridge. retry runs at most once more."),
-  callbackUrl: absoluteUrl().optional().describe("Receives the result. http or https, no userinfo."),
+    .describe("Response when the runtime requests approval of a tool call. Default: allow with modify, deny with inspect."),
+  onInterrupt: z
+    .enum(["fail", "retry"])
+    .optional()
+    .describe("What happens to the task if Bridge crashes or stops while it runs. retry runs it at most once more. Default: fail."),
+  callbackUrl: absoluteUrl().optional().describe("URL that receives the result. http or https, without user info."),
   callbackConversation: z.boolean().optional().describe("Include conversationMessages in the callback. Default: true."),
-  metadata: metadata.optional().describe("Opaque, returned as it came. cwd: where the task runs, relative to the workspace."),
+  metadata: metadata.optional().describe("Opaque data, returned unchanged. cwd: working directory of the task, relative to the workspace."),
   bridgeInput: jsonObject
     .optional()
     .describe("What a council is asked: scope, task_description, task_type, domains and more, as in docs/council.md."),
@@ -107,34 +115,34 @@ const fields = {
     .describe("What the responder is asked: tool, describe, materials and more, as in docs/responder.md."),
 };
 
-/** Other names of fields. They are accepted and not described: a client generated from the description would have one field under two names. */
+/** Aliases of fields. They are not in the API description, because generated clients would have two names for one field. */
 const aliases = { timeout: fields.timeoutSeconds, bridge_input: fields.bridgeInput };
 
-/** The body of a dispatch; unknown fields are refused, so that a typo never passes silently. */
+/** The body of a dispatch. Unknown fields are rejected, so that typos do not go unnoticed. */
 export const dispatchBodySchema = z.strictObject({ ...fields, ...aliases }).refine(hasWork, {
   path: ["message"],
   error: "is required (string)",
-  // Told together with the other faults, not only when there are none.
+  // Also runs if other fields have faults, so that all are reported together.
   when: ({ value }) => typeof value === "object" && value !== null,
 });
 export type DispatchBody = z.infer<typeof dispatchBodySchema>;
 
-/** The same for the description of the API, which spells out the forms of a tool and the lengths of lists, and omits aliases. */
+/** The schema of the body for the API description. It describes the formats of tools and the lengths of lists, and omits aliases. */
 export const describedDispatchSchema = z
   .strictObject({
     ...fields,
-    tools: z.array(toolSchema).max(MAX_TOOLS).optional().describe("OpenAI function form, Anthropic form or MCP form."),
+    tools: z.array(toolSchema).max(MAX_TOOLS).optional().describe("Tools in OpenAI, Anthropic or MCP format."),
     mcpServers: z
       .array(mcpServer)
       .max(MAX_MCP_SERVERS)
       .optional()
-      .describe("Stdio commands only from BRIDGE_MCP_COMMANDS; URLs pass the callback guard."),
+      .describe("Commands must be in BRIDGE_MCP_COMMANDS. URLs must be public or in BRIDGE_CALLBACK_ALLOW."),
     files: describedDispatchFiles.optional(),
   })
   .meta({
     id: "Dispatch",
     description: "A task to run. Unknown fields are rejected.",
-    // As `examples` zod would omit it: the forms of a tool are transformed, and an example might be meant for what comes out.
+    // An override, because zod omits `examples` of schemas with transforms, such as the formats of a tool.
     override: { examples: [{ agentId: "auditor", message: "Count BRIDGE in *.md" }] },
   });
 
@@ -144,7 +152,7 @@ function hasWork({ message, bridgeInput, bridge_input: snakeBridgeInput, respond
 
 const isRelativePath = (text: string): boolean => text !== "" && !isAbsolute(text) && !text.includes("\0");
 
-/** A text measured in characters, not in UTF-16 units. */
+/** A text whose length is measured in characters, not in UTF-16 units. */
 function characters(minimum: number, maximum: number) {
   const fits = (text: string) => text.length >= minimum && (text.length <= maximum || countCharacters(text, maximum) <= maximum);
   return z
@@ -157,7 +165,7 @@ function characters(minimum: number, maximum: number) {
 function countCharacters(text: string, maximum: number): number {
   if (text.length > 2 * maximum) return text.length;
   let count = text.length;
-  // By index: an iterator makes a string of each character, and takes five times as long.
+  // An iterator would allocate a string per character and take five times as long.
   for (let index = 1; index < text.length; index += 1) {
     if (!isSurrogate(text.charCodeAt(index - 1), 0xd800) || !isSurrogate(text.charCodeAt(index), 0xdc00)) continue;
     count -= 1;

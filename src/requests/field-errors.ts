@@ -2,20 +2,23 @@ import type { z } from "zod";
 import { type FieldError, MAX_FIELD_ERRORS } from "../errors.ts";
 
 /**
- * Turns schema issues into field errors: dotted paths, an unknown key named at its own, each message with the fix. `usualNames` maps names that other
- * products use for a top-level field to its name here.
+ * Converts zod issues to field errors. Each unknown key gets an error of its own. `knownSynonyms` maps names that other products use for a top-level field
+ * to its name in Bridge.
  */
 export function toFieldErrors(
   issues: readonly z.core.$ZodIssue[],
   prefix: readonly PropertyKey[] = [],
-  usualNames: Readonly<Record<string, string>> = {},
+  knownSynonyms: Readonly<Record<string, string>> = {},
 ): FieldError[] {
   return issues.flatMap((issue) => {
     const path = [...prefix, ...issue.path];
     if (issue.code === "unrecognized_keys")
       return issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => {
-        const name = path.length === 0 && Object.hasOwn(usualNames, key) ? usualNames[key] : undefined;
-        return { path: toDotted([...path, key]), message: name === undefined ? UNKNOWN_FIELD : `is called ${name} here` };
+        const name = path.length === 0 && Object.hasOwn(knownSynonyms, key) ? knownSynonyms[key] : undefined;
+        return {
+          path: toDotted([...path, key]),
+          message: name === undefined ? UNKNOWN_FIELD : `is not a known field; use ${name} instead`,
+        };
       });
     if (issue.code === "invalid_union") return describeUnion(issue, path);
     if (issue.code === "invalid_key") return issue.issues.map((fault) => ({ path: toDotted(path), message: fault.message }));
@@ -25,10 +28,10 @@ export function toFieldErrors(
 
 const UNKNOWN_FIELD = "is not a known field; remove it or correct its spelling";
 
-/** Maximum characters of a name in a path. A name may be as long as the body. */
+/** Maximum length of a name in a path. A name may be as long as the body. */
 const MAX_NAME_CHARACTERS = 200;
 
-/** `["tools", 0, "name"]` as `tools.0.name`. */
+/** Formats a path: `["tools", 0, "name"]` as `tools.0.name`. */
 export const toDotted = (path: readonly PropertyKey[]): string => path.map(cutName).join(".");
 
 function cutName(key: PropertyKey): string {
@@ -39,7 +42,7 @@ function cutName(key: PropertyKey): string {
 function describe(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      // The issue itself does not tell whether the field was there.
+      // Only the message of the issue shows whether the field is missing.
       return issue.message.endsWith("received undefined") ? `is required (${issue.expected})` : `must be ${withArticle(issue.expected)}`;
     case "invalid_value":
       return `must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
@@ -52,7 +55,7 @@ function describe(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** The branch that the input is nearest to tells more than all of them. */
+/** Reports the faults of the branch with the fewest faults, which is most likely the one that the caller meant. */
 function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): FieldError[] {
   const nearest = issue.errors.toSorted((left, right) => left.length - right.length)[0];
   if (nearest !== undefined) return toFieldErrors(nearest, path);

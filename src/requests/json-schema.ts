@@ -2,10 +2,10 @@ import vm from "node:vm";
 import { Ajv, type ErrorObject, type Options } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-/** A pattern of a caller's schema may backtrack for ever, and code for a hostile schema take seconds to make; either is cut off after this. */
+/** Time limit of a check. Patterns of a caller's schema may backtrack without end, and compiling a hostile schema can take seconds. */
 const CHECK_LIMIT_MS = 1000;
 
-/** What is wrong with a JSON Schema (draft 7, or 2020-12 when `$schema` says so), in words; null when it can be used. */
+/** Returns the fault of a JSON Schema (draft 7, or 2020-12 if `$schema` names it); null if it is valid. */
 export function checkSchema(schema: Record<string, unknown>): string | null {
   try {
     const { metaSchemas } = draftOf(schema);
@@ -17,7 +17,7 @@ export function checkSchema(schema: Record<string, unknown>): string | null {
   }
 }
 
-/** Why the value does not fit the schema, in words; null when it fits. */
+/** Returns why the value does not match the schema; null if it does. */
 export function checkAgainstSchema(schema: Record<string, unknown>, value: unknown): string | null {
   try {
     return withinLimit(() => {
@@ -29,7 +29,7 @@ export function checkAgainstSchema(schema: Record<string, unknown>, value: unkno
   }
 }
 
-/** Cuts the work off where it stands; what it has left half done must not be used again. */
+/** Terminates the work at the time limit, at any point. State that it has changed must not be used afterwards. */
 function withinLimit<T>(work: () => T): T {
   limited.work = work;
   try {
@@ -39,7 +39,7 @@ function withinLimit<T>(work: () => T): T {
   }
 }
 
-/** Made once: a new context takes longer than most checks. */
+/** Created once, because a new context takes longer than most checks. */
 const limited = vm.createContext({ work: undefined as (() => unknown) | undefined });
 const callWork = new vm.Script("work()");
 
@@ -49,10 +49,10 @@ function describeFailure(error: unknown): string {
   return code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? `takes longer than ${CHECK_LIMIT_MS / 1000} s to check` : message;
 }
 
-// The optimizer of the generated code costs more than it ever saves for code that runs once.
+// Optimizing the generated code takes longer than it saves, because the code runs once.
 const options: Options = { strict: false, validateFormats: false, logger: false, code: { optimize: false } };
 
-/** The rules that schemas themselves follow are compiled once, and hold nothing of a caller's. */
+/** The meta-schemas are compiled once. They contain no data of callers. */
 const drafts = {
   draft7: { Draft: Ajv, metaSchemas: new Ajv(options) },
   draft2020: { Draft: Ajv2020, metaSchemas: new Ajv2020(options) },
@@ -60,7 +60,7 @@ const drafts = {
 
 const draftOf = (schema: Record<string, unknown>) => (String(schema["$schema"]).includes("2020-12") ? drafts.draft2020 : drafts.draft7);
 
-/** A fresh Ajv each time: a shared one would keep every schema that it has seen, and mix up those of one `$id`. */
+/** Uses a new Ajv for each schema, because an instance keeps all its schemas and confuses those with the same `$id`. */
 function compile(schema: Record<string, unknown>) {
   const { Draft } = draftOf(schema);
   return new Draft({ ...options, meta: false, validateSchema: false }).compile(schema);

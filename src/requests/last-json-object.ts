@@ -1,11 +1,11 @@
-/** A JSON object and the text that it was parsed from, without anything around it. */
+/** A JSON object and the exact text that it was parsed from. */
 export interface FoundObject {
   json: string;
   object: Record<string, unknown>;
 }
 
-/** Finds the last JSON object of a text: in a fenced block, else the whole text, else the last one inside prose. */
-export function lastJsonObject(text: string): FoundObject | undefined {
+/** Finds the last JSON object of a text: in a fenced block, else the whole text, else the last one within the text. */
+export function findLastJsonObject(text: string): FoundObject | undefined {
   const fenced = [...text.matchAll(fence)].map((match) => match[1] ?? "").reverse();
   for (const block of [...fenced, text]) {
     const found = parseObject(block);
@@ -19,7 +19,7 @@ export function lastJsonObject(text: string): FoundObject | undefined {
     start >= 0 && tries < OPENING_LIMIT && tried < TRIED_LIMIT_CHARACTERS;
     tries += 1
   ) {
-    // The same end with an earlier opening is the enclosing object.
+    // An object with an earlier start and the same end encloses the one found before.
     widest = parseObject(text.slice(start, end + 1)) ?? widest;
     tried += end + 1 - start;
     if (start === 0) break;
@@ -29,9 +29,9 @@ export function lastJsonObject(text: string): FoundObject | undefined {
 }
 
 const fence = /```(?:json|JSON)?[ \t]*\r?\n([\s\S]*?)```/g;
-/** A text without fences is searched for objects from its end; more openings than this are not tried. */
+/** Maximum number of opening braces to try, from the end of the text. */
 const OPENING_LIMIT = 200;
-/** Maximum text that all tries parse together. Without it, a long text with many valid openings would take a minute. */
+/** Maximum text that all tries parse in total. Without it, a long text with many opening braces would take a minute. */
 const TRIED_LIMIT_CHARACTERS = 16 * 1024 * 1024;
 
 function parseObject(text: string): FoundObject | undefined {

@@ -3,20 +3,20 @@ import type { NormalizedTool } from "#contract";
 import { BridgeError, type FieldError, MAX_FIELD_ERRORS } from "../errors.ts";
 import { noControlCharacters } from "./control-characters.ts";
 import { toFieldErrors } from "./field-errors.ts";
-import { jsonObject } from "./json-fields.ts";
+import { jsonObject } from "./field-schemas.ts";
 
-/** Maximum tools of one task. Model APIs take 128; MCP servers of large products list a few hundred. */
+/** Maximum tools of a task. Model APIs accept 128, and MCP servers of large products have a few hundred. */
 export const MAX_TOOLS = 1000;
 
-/** Brings tools of any of the known forms into the one form that adapters see; refuses what fits none, at its path. */
-export function normaliseTools(tools: unknown): NormalizedTool[] {
+/** Converts tools of all supported formats to the format of adapters. Throws a BridgeError with the path of each invalid tool. */
+export function normalizeTools(tools: unknown): NormalizedTool[] {
   if (!Array.isArray(tools)) throw refuse([{ path: "tools", message: "must be an array" }]);
   if (tools.length > MAX_TOOLS) throw refuse([{ path: "tools", message: `must have at most ${MAX_TOOLS} entries; got ${tools.length}` }]);
   const errors: FieldError[] = [];
   const seen = new Set<string>();
-  const normalised: NormalizedTool[] = [];
+  const normalized: NormalizedTool[] = [];
   for (const [index, tool] of tools.entries()) {
-    // More would not be reported.
+    // Further errors would not be reported.
     if (errors.length >= MAX_FIELD_ERRORS) break;
     const parsed = formOf(tool).safeParse(tool);
     if (!parsed.success) {
@@ -26,10 +26,10 @@ export function normaliseTools(tools: unknown): NormalizedTool[] {
     const { name } = parsed.data;
     if (seen.has(name)) errors.push({ path: `tools.${index}.name`, message: "is the name of an earlier tool; names must differ" });
     seen.add(name);
-    normalised.push(parsed.data);
+    normalized.push(parsed.data);
   }
   if (errors.length > 0) throw refuse(errors);
-  return normalised;
+  return normalized;
 }
 
 const name = z.string().min(1).max(128).regex(noControlCharacters, "must not contain control characters");
@@ -46,7 +46,7 @@ const toTool = (tool: {
   inputSchema: tool.schema ?? { type: "object" },
 });
 
-/** What a function of OpenAI carries; `strict` is always there in what its own libraries write. */
+/** The fields of an OpenAI function. OpenAI's libraries always set `strict`. */
 const openAiFunction = { name, description, parameters: jsonObject.nullish(), strict: z.boolean().nullish() };
 
 const nestedFunctionForm = z
@@ -61,7 +61,7 @@ const anthropicForm = z
   .strictObject({ type: z.literal("custom").optional(), name, description, input_schema: jsonObject.nullish(), cache_control: unused })
   .meta({ id: "AnthropicTool", description: "The form of Anthropic's Messages." })
   .transform((tool) => toTool({ ...tool, schema: tool.input_schema }));
-/** What MCP's form carries about display and results has no use here. */
+/** The display and result fields of the MCP format are accepted and ignored. */
 const mcpForm = z
   .strictObject({
     name,
@@ -76,10 +76,10 @@ const mcpForm = z
   .meta({ id: "McpTool", description: "The form of MCP, as `tools/list` returns it." })
   .transform((tool) => toTool({ ...tool, schema: tool.inputSchema }));
 
-/** The schema of a dispatch's `tools`, for the description of the API. */
+/** The schema of a tool for the API description. */
 export const toolSchema = z.union([nestedFunctionForm, flatFunctionForm, anthropicForm, mcpForm]).meta({ id: "Tool" });
 
-/** Chosen by its marks, so that the error speaks of the form that the caller meant. */
+/** Detects the format by its characteristic fields, so that errors refer to the format that the caller meant. */
 function formOf(tool: unknown): z.ZodType<NormalizedTool> {
   const has = (key: string) => typeof tool === "object" && tool !== null && Object.hasOwn(tool, key);
   if (has("function")) return nestedFunctionForm;

@@ -4,31 +4,31 @@ import type { TaskRequest } from "../task.ts";
 import { canonicalJson, findJsonFault } from "./canonical-json.ts";
 import { type DispatchBody, dispatchBodySchema, taskIdSchema } from "./dispatch-schema.ts";
 import { toDotted, toFieldErrors } from "./field-errors.ts";
-import { hashText } from "./hash-text.ts";
-import { normaliseTools } from "./normalize-tools.ts";
+import { normalizeTools } from "./normalize-tools.ts";
+import { sha256Hex } from "./sha256-hex.ts";
 
-/** A dispatch that is well-formed; whether it can be carried out is the dispatcher's to say. */
+/** A well-formed dispatch. Admission decides whether it can run. */
 export interface ParsedDispatch {
-  /** Null: Bridge makes one. */
+  /** Null if Bridge generates it. */
   taskId: string | null;
   provider: string | null;
   agentId: string;
   request: TaskRequest;
   /** SHA-256 (hex) of the canonical body after aliases, without `taskId`. */
   fingerprint: string;
-  /** In UTF-16 units. */
+  /** Length of the canonical body in UTF-16 units. */
   canonicalLength: number;
 }
 
-/** What a dispatch is read with besides its body. */
+/** The default profile, and the header that belongs to the body. */
 export interface DispatchContext {
   defaultProfile: Profile;
-  /** The `Idempotency-Key` header, as it came. */
+  /** The `Idempotency-Key` header, unchanged. */
   idempotencyKey?: string | undefined;
 }
 
-/** Names that other products use, and the fields that carry the same here. */
-const usualNames = {
+/** Names that other products use for fields of a dispatch. */
+const knownSynonyms = {
   agent: "agentId",
   agent_id: "agentId",
   callback: "callbackUrl",
@@ -48,12 +48,12 @@ const usualNames = {
   webhookUrl: "callbackUrl",
 };
 
-/** Reads the body of a dispatch, or throws a BridgeError that names every fault by its path. */
+/** Parses the body of a dispatch. Throws a BridgeError with the path of each fault. */
 export function parseDispatch(body: unknown, { defaultProfile, idempotencyKey }: DispatchContext): ParsedDispatch {
   const fault = findJsonFault(body);
   if (fault !== null) throw refuse([{ path: toDotted(fault.path), message: fault.message }]);
   const parsed = dispatchBodySchema.safeParse(body);
-  if (!parsed.success) throw refuse(toFieldErrors(parsed.error.issues, [], usualNames));
+  if (!parsed.success) throw refuse(toFieldErrors(parsed.error.issues, [], knownSynonyms));
 
   const fields = resolveAliases(parsed.data);
   const taskId = chooseTaskId(fields.taskId, idempotencyKey);
@@ -64,14 +64,14 @@ export function parseDispatch(body: unknown, { defaultProfile, idempotencyKey }:
     provider: fields.provider ?? null,
     agentId: fields.agentId,
     request: toRequest(fields, defaultProfile),
-    fingerprint: hashText(canonical),
+    fingerprint: sha256Hex(canonical),
     canonicalLength: canonical.length,
   };
 }
 
 type Fields = Omit<DispatchBody, "timeout" | "bridge_input" | "outputSchema">;
 
-/** Writes every alias under its own name; two that differ are refused. */
+/** Replaces aliases by the names of their fields. Rejects an alias whose value differs from its field. */
 function resolveAliases(body: DispatchBody): Fields {
   const { timeout, bridge_input: snakeBridgeInput, outputSchema, ...rest } = body;
   const fields: Record<string, unknown> = rest;
@@ -91,7 +91,7 @@ function resolveAliases(body: DispatchBody): Fields {
 
 function chooseTaskId(taskId: string | undefined, header: string | undefined): string | null {
   if (header === undefined) return taskId ?? null;
-  // The header's draft standard writes the value as a quoted string; common practice does not.
+  // The draft standard of the header requires a quoted string; in practice the value is not quoted.
   const key = header.replace(/^"(.*)"$/, "$1");
   const path = "Idempotency-Key";
   if (!taskIdSchema.safeParse(key).success) throw refuse([{ path, message: "must be 1 to 128 of A-Z a-z 0-9 _ : -, like a taskId" }]);
@@ -111,21 +111,21 @@ function toRequest(fields: Fields, defaultProfile: Profile): TaskRequest {
     profile,
     approvals,
     onInterrupt,
-    ...(tools === undefined ? {} : { tools: normaliseTools(tools) }),
+    ...(tools === undefined ? {} : { tools: normalizeTools(tools) }),
   };
-  // The schema's optional fields are absent or set, never present and undefined: they come from JSON.
+  // The body comes from JSON, so optional fields are never present and undefined.
   return request as TaskRequest;
 }
 
 /** A council takes its profile from the type of its work; only an `inspect` that was asked for narrows that. */
 const councilProfile: Profile = "modify";
 
-/** A file cannot be written by a task that may not change anything. */
+/** A file output needs the profile `modify`. */
 function chooseProfile(asked: Profile | undefined, output: OutputStrategy, fallback: Profile): Profile {
   if (output.type !== "file") return asked ?? fallback;
   if (asked === "inspect") {
     const message = 'must be "modify" when the output is a file; send that, or another outputStrategy';
-    throw new BridgeError("profile_conflict", "A task that may only inspect cannot leave a file.", {
+    throw new BridgeError("profile_conflict", "A task with the profile inspect cannot write a file output.", {
       errors: [{ path: "profile", message }],
     });
   }

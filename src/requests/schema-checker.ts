@@ -3,28 +3,17 @@ import type { ExecutionResult } from "#contract";
 import { BridgeError } from "../errors.ts";
 import type { SchemaQuestion, SchemaVerdict } from "./schema-worker.ts";
 
-/** The time that Ajv takes grows with the square of a schema's size: 64 KiB take about 0.2 s. */
+/** Ajv's time grows with the square of a schema's size: 64 KiB take about 0.2 s. */
 const SCHEMA_LIMIT_CHARACTERS = 64 * 1024;
-/** The thread ends each check after 1 s. A thread that does not answer within this time is replaced. */
-const ANSWER_LIMIT_MS = 10_000;
-/** Heap of the thread. The largest output of a runtime, 32 MB, takes about 200 MB as objects. */
+/** The thread ends each check after 1 s. A thread that does not respond within this time is replaced. */
+const RESPONSE_LIMIT_MS = 10_000;
+/** Maximum heap of the thread. The largest output of a runtime, 32 MB, takes about 200 MB as objects. */
 const HEAP_LIMIT_MB = 512;
-/** Maximum schemas of one tenant that wait for their check. Each usually takes a few milliseconds. */
+/** Maximum schemas of a tenant that wait for their check. A check usually takes a few milliseconds. */
 const MAX_WAITING_PER_TENANT = 1000;
 const STOPPING: SchemaVerdict = { fault: "cannot be checked, because Bridge is stopping" };
 
-/** Checks JSON Schemas of callers, and results against them, in a worker thread, so that neither can block the event loop. */
-export interface SchemaChecker {
-  /** Describes the fault of a schema; null when it can be used. */
-  findSchemaFault(tenant: string, schema: Record<string, unknown>): Promise<string | null>;
-  /**
-   * The object of a result, the runtime's own or the last one in its text, its JSON text, and why it does not fit the schema. `outputs` and `json` are
-   * absent when there is none.
-   */
-  findObject(tenant: string, schema: Record<string, unknown>, result: Pick<ExecutionResult, "output" | "outputs">): Promise<SchemaVerdict>;
-  /** Stops the thread. Schemas that wait are refused; the promises of results never settle. */
-  close(): Promise<void>;
-}
+export type SchemaChecker = ReturnType<typeof createSchemaChecker>;
 
 interface Job {
   tenant: string;
@@ -32,9 +21,12 @@ interface Job {
   settle(verdict: SchemaVerdict): void;
 }
 
-/** Creates the checker; its thread starts with the first check. Tenants take turns, check by check. */
-export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answerLimitMs?: number } = {}): SchemaChecker {
-  /** Waiting checks by tenant; the tenant whose turn is next is first. */
+/**
+ * Creates a checker of JSON Schemas, and of results against them. It runs in a worker thread, so that no check blocks the event loop. The thread starts
+ * with the first check. Tenants take turns, one check each.
+ */
+export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { responseLimitMs?: number } = {}) {
+  /** Waiting checks by tenant. The first tenant has the next turn. */
   const waiting = new Map<string, Job[]>();
   let worker: Worker | null = null;
   let current: Job | null = null;
@@ -61,7 +53,7 @@ export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answe
     worker ??= startWorker();
     worker.ref();
     worker.postMessage(current.question);
-    timer = setTimeout(replaceIfSilent, answerLimitMs, current);
+    timer = setTimeout(replaceIfUnresponsive, responseLimitMs, current);
   }
 
   function takeNext(): Job | null {
@@ -101,10 +93,10 @@ export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answe
     return started;
   }
 
-  function replaceIfSilent(job: Job): void {
-    // The answer may have arrived while the event loop was blocked, so it is read first.
+  function replaceIfUnresponsive(job: Job): void {
+    // The response may have arrived while the event loop was blocked, so it is read first.
     setImmediate(() => {
-      if (current === job && worker !== null) replace(worker, `takes longer than ${answerLimitMs / 1000} s to check`);
+      if (current === job && worker !== null) replace(worker, `takes longer than ${responseLimitMs / 1000} s to check`);
     });
   }
 
@@ -115,26 +107,36 @@ export function createSchemaChecker({ answerLimitMs = ANSWER_LIMIT_MS }: { answe
     settleCurrent({ fault });
   }
 
-  /** A task whose result is not checked any more stays as it is in the store, and the next start handles it as any task that was cut off. */
+  /** The check of a result never settles, so its task stays stored as running, and the next start of Bridge recovers it. */
   function stop({ question, settle }: Job): void {
     if (question.result === undefined) settle(STOPPING);
   }
 
   return {
-    async findSchemaFault(tenant, schema) {
+    /** Returns the fault of a schema; null if it is valid. Throws BridgeError: overloaded. */
+    async findSchemaFault(tenant: string, schema: Record<string, unknown>): Promise<string | null> {
       const text = JSON.stringify(schema);
       if (text.length > SCHEMA_LIMIT_CHARACTERS) return "must take at most 64 KiB as JSON";
       if ((waiting.get(tenant)?.length ?? 0) >= MAX_WAITING_PER_TENANT)
         throw new BridgeError("overloaded", `More than ${MAX_WAITING_PER_TENANT} output schemas wait to be checked; try again later.`);
       return (await ask(tenant, { schema: text })).fault;
     },
-    async findObject(tenant, schema, { outputs, output = "" }) {
+    /**
+     * Returns the object of a result, reported by the runtime or the last one in its text, with its JSON text and the reason why it does not match the
+     * schema. `outputs` and `json` are undefined if there is no object.
+     */
+    async findObject(
+      tenant: string,
+      schema: Record<string, unknown>,
+      { outputs, output = "" }: Pick<ExecutionResult, "output" | "outputs">,
+    ): Promise<SchemaVerdict> {
       const question = { schema: JSON.stringify(schema) };
       if (outputs === undefined) return await ask(tenant, { ...question, result: { output } });
       const json = JSON.stringify(outputs);
       return { ...(await ask(tenant, { ...question, result: { outputs: json } })), outputs, json };
     },
-    async close() {
+    /** Stops the thread. Waiting schemas get a fault; the promises of results never settle. */
+    async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);
       for (const job of [current, ...waiting.values()].flat()) if (job !== null) stop(job);

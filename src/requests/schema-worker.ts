@@ -1,14 +1,14 @@
 import { parentPort } from "node:worker_threads";
 import { checkAgainstSchema, checkSchema } from "./json-schema.ts";
-import { lastJsonObject } from "./last-json-object.ts";
+import { findLastJsonObject } from "./last-json-object.ts";
 
-/** A schema as JSON, and optionally the result to check against it: the runtime's own object as JSON, or its text. */
+/** A schema as JSON, and optionally the result to check against it: the object that the runtime reported, as JSON, or its text. */
 export interface SchemaQuestion {
   schema: string;
   result?: { outputs: string } | { output: string };
 }
 
-/** The fault, or null. `outputs` is the object that was found in a text, and `json` the part of the text that it was parsed from. */
+/** The fault, or null. `outputs`: the object found in a text. `json`: the part of the text that it was parsed from. */
 export interface SchemaVerdict {
   fault: string | null;
   outputs?: Record<string, unknown> | undefined;
@@ -22,7 +22,7 @@ function answer({ schema: text, result }: SchemaQuestion): SchemaVerdict {
   const schema = JSON.parse(text) as Record<string, unknown>;
   if (result === undefined) return { fault: checkSchema(schema) };
   if ("outputs" in result) return { fault: checkAgainstSchema(schema, JSON.parse(result.outputs)) };
-  const found = lastJsonObject(result.output);
+  const found = findLastJsonObject(result.output);
   return found === undefined
     ? { fault: null }
     : { fault: checkAgainstSchema(schema, found.object), outputs: found.object, json: found.json };

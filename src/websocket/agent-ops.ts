@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { AcceptDispatch } from "../dispatch/accept-dispatch.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { ReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { BridgeChannel, BridgeMeta } from "./bridge-protocol.ts";
 import { defineOp, type Op } from "./op.ts";
@@ -10,7 +10,7 @@ import type { RunFollower } from "./run-follower.ts";
 
 /** Options of the ops on runs. A run is a task; `runId` is its `taskId`. */
 export interface AgentOpOptions extends ResultOpOptions {
-  acceptDispatch: AcceptDispatch;
+  receiveDispatch: ReceiveDispatch;
   dispatcher: Pick<Dispatcher, "cancel" | "waitForEnd">;
   follower: RunFollower;
   /** Throws BridgeError `draining` or `overloaded` while Bridge accepts no runs. */
@@ -23,12 +23,12 @@ const DISPATCH_NAMES = { agent: "agentId", input: "message" } as const;
 const runPayload = z.strictObject({ runId: runIdSchema });
 
 /** `agent.run`, `agent.cancel`, `agent.status`, `agent.result` and `agent.events`. */
-export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, follower, checkCanStart }: AgentOpOptions): Op[] {
+export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, follower, checkCanStart }: AgentOpOptions): Op[] {
   return [
     defineOp({
       name: "agent.run",
       scope: "dispatch",
-      // `acceptDispatch` validates the payload, whose fields are those of a dispatch.
+      // `receiveDispatch` validates the payload, whose fields are those of a dispatch.
       payload: z.custom<Record<string, unknown>>(),
       async handle({ events = false, ...payload }, meta) {
         checkCanStart();
@@ -38,7 +38,7 @@ export function createAgentOps({ acceptDispatch, dispatcher, tasks, phases, foll
         const channel = events ? requireChannel(meta, "events") : null;
         if (channel !== null) follower.checkCanFollow(tenant);
         try {
-          const { task } = await acceptDispatch(dispatch, { tenant, traceparent: null });
+          const { task } = await receiveDispatch(dispatch, { tenant, traceparent: null });
           if (channel !== null) follower.follow(task, { channel, after: 0 });
           return ok({ runId: task.taskId, status: "started" });
         } catch (error) {

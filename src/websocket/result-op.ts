@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { PhaseReader } from "../dispatch/phase-reader.ts";
-import type { TaskReader, TaskSnapshot } from "../dispatch/task-reader.ts";
 import { BridgeError } from "../errors.ts";
 import { MAX_WAIT_SECONDS } from "../http/wire/prefer-header.ts";
+import type { PhaseReader } from "../queries/phase-reader.ts";
+import type { TaskReader, TaskSnapshot } from "../queries/task-reader.ts";
 import { isFinal } from "../task.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
 import { defineOp, type Op } from "./op.ts";

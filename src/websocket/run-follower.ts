@@ -3,7 +3,7 @@ import type { AdapterLogger } from "#contract";
 import { BridgeError } from "../errors.ts";
 import { type EventStore, isTerminal, type StoredEvent } from "../events/event-feed.ts";
 import type { EventLog } from "../events/event-log.ts";
-import { placeOf } from "../events/follow-events.ts";
+import { positionOf } from "../events/follow-events.ts";
 import { encodeEventJson } from "../http/wire/encode-event.ts";
 import { parseEventIdField } from "../http/wire/last-event-id.ts";
 import { isFinal, type TaskProgress } from "../task.ts";
@@ -119,7 +119,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     /** Parses the id of the last event that the client received into its number. Throws BridgeError `invalid_request`. */
     parsePosition(field: string, eventId: string | undefined): number {
       if (eventId === undefined) return 0;
-      const position = placeOf(store, parseEventIdField(field, eventId));
+      const position = positionOf(store, parseEventIdField(field, eventId));
       if (position !== null) return position;
       throw new BridgeError("invalid_request", "The event id is unknown.", {
         errors: [{ path: field, message: "must be the id of an event of this Bridge" }],

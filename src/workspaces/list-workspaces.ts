@@ -4,45 +4,41 @@ import { createTurns } from "@hak2i/async-kit";
 import { agentIdPattern } from "../requests/dispatch-schema.ts";
 import type { Store } from "../store/store.ts";
 
-/** The most workspaces that one list shows. */
+/** Maximum workspaces in one list. */
 export const MAX_WORKSPACES = 1000;
 
-/** Entries of a tenant's directory that are looked at: what is beyond is found by its tasks only. */
+/** Maximum entries that are read from a tenant's directory. Further workspaces are listed only if they have tasks. */
 const MAX_DIRECTORIES = 10_000;
 
-/** The place where an agent's tasks run, as clients see it. */
+/** The workspace of an agent, as clients see it. */
 export interface Workspace {
   /** Unique among the tenant's workspaces of its kind. */
   id: string;
   kind: "agent";
   agentId: string;
-  /** How many tasks of the agent are kept. */
+  /** Number of stored tasks of the agent. */
   tasks: number;
-  /** When its newest task last began or ended, in ms since the epoch; without tasks, when its directory last changed. */
+  /** Time of the last start or end of its newest task, in ms since the epoch. Without tasks, the time of the last change of its directory. */
   updatedAt: number;
 }
 
-export interface WorkspaceList {
-  /** The tenant's workspaces, newest first: agents that have tasks, and agents whose directory an operator has made. At most `MAX_WORKSPACES`. */
-  listWorkspaces(tenant: string): Promise<Workspace[]>;
-  /** One page of all of them, in the order of `agentId`; `next` is where the following page goes on, null at the end. */
-  pageWorkspaces(tenant: string, page: { after: string; limit: number }): Promise<{ workspaces: Workspace[]; next: string | null }>;
-}
+export type WorkspaceList = ReturnType<typeof createWorkspaceList>;
 
-/** Lists what is known of workspaces by their tasks and by their directories. */
+/** Creates the list of workspaces: agents with tasks, and agents whose directory an operator has created. */
 export function createWorkspaceList({
   store,
   workspacesDir,
 }: {
   store: Pick<Store, "listAgents" | "listAgentsByName">;
   workspacesDir: string;
-}): WorkspaceList {
-  // Counting hundreds of thousands of tasks takes a moment in which Bridge does nothing else: others have theirs in between.
+}) {
+  // Counting hundreds of thousands of tasks blocks the event loop for a moment. Between two counts of a tenant, other work runs.
   const turns = createTurns();
 
+  /** The tenant's workspaces, newest first. At most `MAX_WORKSPACES`. */
   async function listWorkspaces(tenant: string): Promise<Workspace[]> {
     const agents = await store.listAgents(tenant, MAX_WORKSPACES);
-    // A full list may not be all agents: a directory that is not in it may have tasks all the same.
+    // If the list is full, agents with tasks may be missing in it, so a directory does not mean that its agent has no tasks.
     const directories = agents.length === MAX_WORKSPACES ? [] : await listDirectories(path.join(workspacesDir, tenant));
     const busy = new Set(agents.map(({ agentId }) => agentId));
     return [...agents, ...directories.filter(({ agentId }) => !busy.has(agentId))]
@@ -51,11 +47,15 @@ export function createWorkspaceList({
       .map(toWorkspace);
   }
 
-  async function pageWorkspaces(tenant: string, { after, limit }: { after: string; limit: number }) {
-    // One more than asked for shows whether this is the end.
+  /** One page of all workspaces, ordered by `agentId`. `next` is the `after` of the following page, null at the end. */
+  async function pageWorkspaces(
+    tenant: string,
+    { after, limit }: { after: string; limit: number },
+  ): Promise<{ workspaces: Workspace[]; next: string | null }> {
+    // Reads one more than requested, to see whether another page follows.
     const agents = await store.listAgentsByName(tenant, { after, limit: limit + 1 });
     const busy = new Set(agents.map(({ agentId }) => agentId));
-    // A directory that comes after a full page may have tasks that are not in it.
+    // The agent of a directory after a full page may have tasks, so the directory belongs to a later page.
     const last = agents.length > limit ? agents.at(-1)?.agentId : undefined;
     const directories = (await listDirectories(path.join(workspacesDir, tenant))).filter(
       ({ agentId }) => agentId > after && !busy.has(agentId) && (last === undefined || agentId < last),
@@ -66,20 +66,20 @@ export function createWorkspaceList({
   }
 
   return {
-    listWorkspaces: (tenant) => turns.take(tenant, () => listWorkspaces(tenant)),
-    pageWorkspaces: (tenant, page) => turns.take(tenant, () => pageWorkspaces(tenant, page)),
+    listWorkspaces: (tenant: string) => turns.take(tenant, () => listWorkspaces(tenant)),
+    pageWorkspaces: (tenant: string, page: { after: string; limit: number }) => turns.take(tenant, () => pageWorkspaces(tenant, page)),
   };
 }
 
 const toWorkspace = (agent: Omit<Workspace, "id" | "kind">): Workspace => ({ id: agent.agentId, kind: "agent", ...agent });
 
-/** Directories that an agent can have for its workspace; a link to one is one. */
+/** Lists the directories whose name is a valid agent id, including links to directories. */
 async function listDirectories(parent: string): Promise<Pick<Workspace, "agentId" | "tasks" | "updatedAt">[]> {
   const found = [];
-  let looked = 0;
+  let read = 0;
   for await (const { name } of await opendir(parent).catch(() => [])) {
-    looked += 1;
-    if (looked > MAX_DIRECTORIES) break;
+    read += 1;
+    if (read > MAX_DIRECTORIES) break;
     if (!agentIdPattern.test(name)) continue;
     const directory = await stat(path.join(parent, name)).catch(() => null);
     if (directory?.isDirectory() === true) found.push({ agentId: name, tasks: 0, updatedAt: Math.floor(directory.mtimeMs) });

@@ -1,16 +1,16 @@
 import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
 import { z } from "zod";
-import { normaliseTools } from "../requests/normalize-tools.ts";
+import { normalizeTools } from "../requests/normalize-tools.ts";
 
-/** The files of a workspace that speak for the agent, in the order in which they are put together. */
+/** The files that form the system prompt of an agent, in order. */
 const promptFileNames = ["SOUL.md", "AGENTS.md", "TOOLS.md"] as const;
 
 const FILE_LIMIT_BYTES = 1024 * 1024;
 
 /**
- * What `agent.json` may set. It lies where a task may write, so nothing in it can widen what a task is allowed:
- * `profile`, `approvals` and `mcpServers` are not read from it.
+ * The settings of `agent.json`. Tasks may be able to write this file, so it cannot extend their permissions: `profile`, `approvals` and `mcpServers` are
+ * ignored.
  */
 const agentFileSchema = z.object({
   systemPrompt: z.string().optional(),
@@ -20,15 +20,15 @@ const agentFileSchema = z.object({
   timeoutSeconds: z.number().int().min(1).max(86_400).optional(),
 });
 
-/** Defaults of one agent. */
-export type AgentFile = Omit<z.infer<typeof agentFileSchema>, "tools"> & { tools?: ReturnType<typeof normaliseTools> };
+/** The default settings of an agent. */
+export type AgentFile = Omit<z.infer<typeof agentFileSchema>, "tools"> & { tools?: ReturnType<typeof normalizeTools> };
 
 /** Reads the prompt files that exist, in order. */
 export function readPromptFiles(workspace: string): string[] {
   return promptFileNames.map((name) => readInside(workspace, name)).filter((text) => text !== null);
 }
 
-/** Reads `agent.json`; an empty object when there is none. Throws with the fault in words when it is not valid. */
+/** Reads `agent.json`; an empty object if there is none. Throws an error for clients if it is invalid. */
 export function readAgentFile(workspace: string): AgentFile {
   const text = readInside(workspace, "agent.json");
   if (text === null) return {};
@@ -36,7 +36,7 @@ export function readAgentFile(workspace: string): AgentFile {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new Error("agent.json of the workspace is not JSON");
+    throw new Error("agent.json of the workspace is not valid JSON");
   }
   const parsed = agentFileSchema.safeParse(json);
   if (!parsed.success) {
@@ -44,13 +44,13 @@ export function readAgentFile(workspace: string): AgentFile {
     throw new Error(`agent.json of the workspace is not valid: ${fault?.path.join(".")}: ${fault?.message}`);
   }
   const { tools, ...agent } = parsed.data;
-  return tools === undefined ? agent : { ...agent, tools: normaliseTools(tools) };
+  return tools === undefined ? agent : { ...agent, tools: normalizeTools(tools) };
 }
 
 function readInside(workspace: string, name: string): string | null {
   const reading = readFileInside(workspace, path.join(workspace, name), FILE_LIMIT_BYTES);
   if ("content" in reading) return reading.content.toString("utf8");
   if (reading.fault === "missing") return null;
-  if (reading.fault === "outside") throw new Error(`${name} leads out of the workspace by a link`);
+  if (reading.fault === "outside") throw new Error(`${name} is outside the workspace, through a link`);
   throw new Error(`${name} of the workspace must be a file of at most 1 MiB`);
 }

@@ -7,34 +7,28 @@ import { readListedPath, skippedDirectories } from "../requests/workspace-path.t
 import type { Store } from "../store/store.ts";
 import type { TaskProgress } from "../task.ts";
 import { type WalkedFiles, walkFiles } from "./walk-files.ts";
-import type { Workspaces } from "./workspace.ts";
+import type { Workspaces } from "./workspace-directories.ts";
 
 export type { FoundFile } from "./walk-files.ts";
 
-/** The clock of files is read once a tick: a file made right after the start can seem a tick older than it. */
+/** File timestamps have the resolution of a kernel tick, so a file that is created right after the start can seem one tick older. */
 const FILE_CLOCK_TICK_MS = 10;
 
-/** A file that a task left, open; whoever takes it closes it. */
+/** An open file of a task. The caller closes it. */
 export interface OpenTaskFile {
   handle: FileHandle;
   stats: BigIntStats;
   /** The last name of its path. */
   name: string;
-  /** False while the task runs: then the file may go on changing under its reader. */
+  /** False while the task runs, because the file may still change. */
   isFinal: boolean;
 }
 
-/** What tasks left in the workspaces of their agents, looked up at the moment of asking. */
-export interface TaskFiles {
-  /** Throws BridgeError: not_found. */
-  list(tenant: string, taskId: string, page: { after: string | null; limit: number }): Promise<WalkedFiles>;
-  /** Throws BridgeError: not_found, with the reason in words. */
-  open(tenant: string, taskId: string, path: string): Promise<OpenTaskFile>;
-}
+export type TaskFiles = ReturnType<typeof createTaskFiles>;
 
 /**
- * A task left a file when the file last changed while the task ran. So a file that is listed is, byte for byte, what lay there when the
- * task ended, and one that a later task has changed is that one's.
+ * Creates the access to the files that tasks left in their workspaces. A file belongs to a task if it last changed while the task ran. So its content is
+ * the one at the end of the task, and a file that a later task has changed belongs to the later task.
  */
 export function createTaskFiles({
   store,
@@ -42,8 +36,8 @@ export function createTaskFiles({
 }: {
   store: Pick<Store, "findTaskProgress">;
   workspaces: Pick<Workspaces, "workspaceOf">;
-}): TaskFiles {
-  // A walk holds the names of a whole directory: hundreds at once would fill the memory, and each would take longer for all the others.
+}) {
+  // A walk holds the names of a whole directory, so hundreds of concurrent walks would exhaust the memory and slow each other down.
   const turns = createTurns();
 
   async function find(tenant: string, taskId: string): Promise<TaskProgress> {
@@ -53,27 +47,29 @@ export function createTaskFiles({
   }
 
   return {
-    async list(tenant, taskId, { after, limit }) {
+    /** Throws BridgeError: not_found. */
+    async list(tenant: string, taskId: string, { after, limit }: { after: string | null; limit: number }): Promise<WalkedFiles> {
       const task = await find(tenant, taskId);
       return turns.take(tenant, async () => {
         const workspace = task.startedAt === null ? null : await nullIfAbsent(realpath(workspaces.workspaceOf(tenant, task.agentId)));
         const root = workspace === null ? null : holdDirectory(workspace);
         if (root === null) return { files: [], next: null, truncated: false };
-        const wanted = ({ changedAt }: { changedAt: number }) => placeInTime(task, changedAt) === "during";
+        const wanted = ({ changedAt }: { changedAt: number }) => compareToRun(task, changedAt) === "during";
         return walkFiles(root, { after, limit, skip: skippedDirectories, wanted }).finally(root.close);
       });
     },
 
-    async open(tenant, taskId, path) {
+    /** Throws BridgeError: not_found, with the reason. */
+    async open(tenant: string, taskId: string, path: string): Promise<OpenTaskFile> {
       const task = await find(tenant, taskId);
       const names = readListedPath(path);
       const handle = names === null ? null : await openFileInside(workspaces.workspaceOf(tenant, task.agentId), names);
-      if (names === null || handle === null) throw noSuchFile();
+      if (names === null || handle === null) throw fileNotFound();
       try {
         const stats = await handle.stat({ bigint: true });
-        const place = placeInTime(task, Number(stats.ctimeMs));
-        if (place === "before") throw noSuchFile();
-        if (place === "after") throw new BridgeError("not_found", "The file has been changed since the task ended.");
+        const time = compareToRun(task, Number(stats.ctimeMs));
+        if (time === "before") throw fileNotFound();
+        if (time === "after") throw new BridgeError("not_found", "The file was changed after the end of the task.");
         return { handle, stats, name: names.at(-1) ?? "", isFinal: task.finishedAt !== null };
       } catch (error) {
         await handle.close();
@@ -83,9 +79,9 @@ export function createTaskFiles({
   };
 }
 
-const noSuchFile = () => new BridgeError("not_found", "The task left no such file.");
+const fileNotFound = () => new BridgeError("not_found", "The task has no file at this path.");
 
-function placeInTime({ startedAt, finishedAt }: TaskProgress, changedAt: number): "before" | "during" | "after" {
+function compareToRun({ startedAt, finishedAt }: TaskProgress, changedAt: number): "before" | "during" | "after" {
   if (startedAt === null || changedAt < startedAt - FILE_CLOCK_TICK_MS) return "before";
   return finishedAt !== null && changedAt > finishedAt ? "after" : "during";
 }

@@ -5,51 +5,51 @@ import { type HeldDirectory, holdDirectory, nullIfAbsent } from "@hak2i/nofollow
 import { pathLimits } from "../requests/workspace-path.ts";
 
 /**
- * How much of a workspace one walk looks at, so that a million files neither hold up others nor fill the memory. The names of one
- * directory are sorted in one go: of 100,000 that takes long enough to be felt by every other request.
+ * Limits of one walk, so that a million files neither delay other requests nor exhaust the memory. The names of a directory are sorted at once, and sorting
+ * 100,000 of them would block the event loop noticeably.
  */
 export const walkLimits = { entries: 20_000, ms: 1000, directoryEntries: 25_000, ...pathLimits } as const;
 
-/** A file of a workspace; `path` is relative to it, with slashes. */
+/** A file of a workspace. `path` is relative to the workspace, with slashes. */
 export interface FoundFile {
   path: string;
   bytes: number;
-  /** When content, name or mode last changed, in ms since the epoch: no program can set it, as it can the time of modification. */
+  /** Time of the last change of content, name or mode, in ms since the epoch. Programs cannot set it, unlike the modification time. */
   changedAt: number;
 }
 
-/** One stretch of a walk. */
+/** One page of a walk. */
 export interface WalkedFiles {
   files: FoundFile[];
-  /** Where the walk goes on; null at its end. Also set when there was more to look at than one walk does. */
+  /** The position of the next page; null at the end. A page also ends when the walk reaches one of its limits. */
   next: string | null;
-  /** Something in this stretch could not be looked at, and no later one will show it. */
+  /** An entry of this page could not be read, and no later page contains it. */
   truncated: boolean;
 }
 
 export interface WalkOptions {
-  /** `next` of the stretch before. */
+  /** `next` of the previous page. */
   after: string | null;
   limit: number;
-  /** Names of directories that are left out. */
+  /** Names of directories to skip. */
   skip: ReadonlySet<string>;
   wanted(file: FoundFile): boolean;
   limits?: { [Name in keyof typeof walkLimits]?: number };
 }
 
-/** Regular files beneath a directory, in the order of their names, directory by directory. Links are not followed and not shown. */
+/** Lists the regular files below a directory, in the order of their names, directory by directory. Links are neither followed nor listed. */
 export async function walkFiles(root: HeldDirectory, { after, limit, skip, wanted, ...options }: WalkOptions): Promise<WalkedFiles> {
   const limits = { ...walkLimits, ...options.limits };
   const deadline = performance.now() + limits.ms;
   const files: FoundFile[] = [];
   let truncated = false;
   let steps = 0;
-  // `a/b`: done with it and all beneath it. `a/`: about to look into it.
+  // `a/b`: the entry and everything below it are done. `a/`: the directory is next.
   let place = after;
   let isOver = false;
 
-  /** Each step leads on, and one is always made: a walk that is taken up again and again comes to its end. */
-  function mayStep(): boolean {
+  /** At least one step is always allowed, so that a walk over many pages reaches its end. */
+  function canStep(): boolean {
     isOver ||= steps > 0 && (steps >= limits.entries || performance.now() >= deadline);
     return !isOver;
   }
@@ -64,7 +64,7 @@ export async function walkFiles(root: HeldDirectory, { after, limit, skip, wante
       const [start, ...rest] = from;
       const isBefore = start !== undefined && (entry.name < start || (entry.name === start && rest.length === 0));
       if (isBefore) continue;
-      if (!mayStep()) return;
+      if (!canStep()) return;
       const name = prefix + entry.name;
       if (Buffer.byteLength(name) > limits.pathBytes) truncated = true;
       else if (entry.isDirectory() && !skip.has(entry.name)) await descend(directory, entry.name, name, entry.name === start ? rest : null);
@@ -103,7 +103,7 @@ export async function walkFiles(root: HeldDirectory, { after, limit, skip, wante
 
   async function look(file: string, name: string): Promise<void> {
     const stats = await nullIfAbsent(lstat(file));
-    // A name that is no UTF-8 cannot be told, and so leads to nothing; any other is gone by now.
+    // Names that are not UTF-8 cannot be opened by their decoded form. Other files have been deleted in the meantime.
     if (stats === null) truncated ||= name.includes("\ufffd");
     else if (isPlainFile(stats)) take({ path: name, bytes: stats.size, changedAt: Math.floor(stats.ctimeMs) });
   }
@@ -118,5 +118,5 @@ export async function walkFiles(root: HeldDirectory, { after, limit, skip, wante
   return { files, next: isOver ? place : null, truncated };
 }
 
-/** A file with one name: other names of it may lie outside of the workspace. */
+/** A regular file with one hard link, because further links may be outside the workspace. */
 const isPlainFile = (stats: Stats): boolean => stats.isFile() && stats.nlink === 1;

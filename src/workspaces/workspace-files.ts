@@ -5,37 +5,34 @@ import { holdInside, makePrivateDirectory, nullIfAbsent, removeFileInside } from
 import { BridgeError } from "../errors.ts";
 import { readWritablePath } from "../requests/workspace-path.ts";
 import { fileTag } from "./file-tag.ts";
-import type { Workspaces } from "./workspace.ts";
+import type { Workspaces } from "./workspace-directories.ts";
 import { explainWrite, writeWorkspaceFile } from "./write-workspace-file.ts";
 
-/** A condition for writing or deleting a file. */
+/** A precondition of a write or a deletion. */
 export interface FileCondition {
-  /** Tags of which the file must have one; `any`: it must exist; null: no condition. */
+  /** The file must have one of these tags. `any`: it must exist. null: no condition. */
   ifMatch: "any" | readonly string[] | null;
   /** The file must not exist. */
   mustBeNew: boolean;
 }
 
-/** A file of a workspace, as its caller names it. */
+/** A file in the workspace of an agent. */
 export interface WorkspaceFile {
   tenant: string;
   agentId: string;
   path: string;
 }
 
-/** Writes and deletes files in the workspaces of agents on behalf of callers. Throws BridgeError: invalid_request, invalid_state, stale_write, not_found. */
-export interface WorkspaceFiles {
-  /** Creates or replaces a file, also while a task runs in the workspace: the task reads either the old content or the new one. */
-  put(file: WorkspaceFile, content: Uint8Array, condition: FileCondition): Promise<{ isNew: boolean; tag: string }>;
-  delete(file: WorkspaceFile, condition: FileCondition): Promise<void>;
-}
+export type WorkspaceFiles = ReturnType<typeof createWorkspaceFiles>;
 
-export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspaces, "workspaceOf"> }): WorkspaceFiles {
+/** Creates the writer of workspace files on behalf of callers. Throws BridgeError: invalid_request, invalid_state, stale_write, not_found. */
+export function createWorkspaceFiles({ workspaces }: { workspaces: Workspaces }) {
   // Serializes requests, so that no other request changes the workspace between the check of a condition and the write.
   const turns = createTurns();
 
   return {
-    put(file, content, condition) {
+    /** Creates or replaces a file, also while a task runs in the workspace. The task reads either the old or the new content. */
+    put(file: WorkspaceFile, content: Uint8Array, condition: FileCondition): Promise<{ isNew: boolean; tag: string }> {
       const names = namesOf(file);
       const workspace = workspaces.workspaceOf(file.tenant, file.agentId);
       return turns.take(workspace, async () => {
@@ -44,14 +41,14 @@ export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspac
         check(condition, before);
         await writeWorkspaceFile(workspace, names, content);
         const after = await findEntry(workspace, names);
-        // A task removed or replaced the file right after the write.
+        // A task has removed or replaced the file since the write.
         if (after?.tag == null)
           throw new BridgeError("invalid_state", `${file.path} was replaced by another program while Bridge wrote it. Write it again.`);
         return { isNew: before?.tag == null, tag: after.tag };
       });
     },
 
-    delete(file, condition) {
+    delete(file: WorkspaceFile, condition: FileCondition): Promise<void> {
       const names = namesOf(file);
       const workspace = workspaces.workspaceOf(file.tenant, file.agentId);
       return turns.take(workspace, async () => {
@@ -64,7 +61,7 @@ export function createWorkspaceFiles({ workspaces }: { workspaces: Pick<Workspac
   };
 }
 
-/** Makes the workspace, unless it exists. */
+/** Creates the workspace if it does not exist. */
 function makeWorkspace(workspace: string, agentId: string): void {
   try {
     makePrivateDirectory(workspace);
@@ -72,7 +69,7 @@ function makeWorkspace(workspace: string, agentId: string): void {
     if ((error as NodeJS.ErrnoException).code === "EEXIST")
       throw new BridgeError(
         "invalid_state",
-        `The workspace of ${agentId} is not a directory. Remove the file in its place on Bridge's host.`,
+        `The workspace of ${agentId} is not a directory. Remove the file at its path on Bridge's host.`,
       );
     throw explainWrite(error, `The workspace of ${agentId}`);
   }

@@ -2,8 +2,8 @@ import { makeDirectoryInside, NotADirectory, writeFileInside } from "@hak2i/nofo
 import { BridgeError } from "../errors.ts";
 
 /**
- * Writes a file of a workspace atomically, and creates missing directories. Follows no link: if the file itself is a link, it is replaced; a link in
- * place of a directory is refused. Throws BridgeError: invalid_state, storage_unavailable.
+ * Writes a file of a workspace atomically, and creates missing directories. Follows no links: it replaces a link at the path of the file, and rejects a link
+ * at the path of a directory. Throws BridgeError: invalid_state, storage_unavailable.
  */
 export async function writeWorkspaceFile(workspace: string, names: readonly string[], content: Uint8Array): Promise<void> {
   try {
@@ -14,7 +14,7 @@ export async function writeWorkspaceFile(workspace: string, names: readonly stri
   }
 }
 
-/** Turns the error of a failed write into one for the caller, without paths of the host. */
+/** Converts the error of a failed write to one for the caller, without paths of the host. */
 export function explainWrite(error: unknown, path: string): unknown {
   if (error instanceof NotADirectory)
     return new BridgeError("invalid_state", `${path} cannot be written: ${error.entry} is a file or a link, not a directory.`);

@@ -31,7 +31,7 @@ function askingRuntime() {
 async function open(options: Parameters<typeof startEngine>[1] = {}, run = askingRuntime()) {
   const engine = await startEngine([createInMemoryAdapter({ run: run.run })], options);
   const accept = async (taskId: string, message = "call-1", fields = {}) =>
-    (await engine.dispatcher.accept(newDispatch({ taskId, request: { message, approvals: "ask", ...fields } }), caller)).task;
+    (await engine.dispatcher.admitTask(newDispatch({ taskId, request: { message, approvals: "ask", ...fields } }), caller)).task;
   const list = () => engine.approvals.list("default", "pending", { before: null, limit: 50 });
   const pending = async (count = 1): Promise<Approval[]> => {
     expect(await until(async () => (await list()).length === count, 5_000)).toBe(true);
@@ -92,12 +92,12 @@ describe("a tool call that waits", () => {
   test("counts as rejected when nobody answers, and a late answer is refused", async () => {
     const { accept, approvals, answers, dispatcher, storyOf, metrics } = await open({ approvalSeconds: 0.05 });
     await dispatcher.waitForEnd(await accept("t1"), 60_000);
-    expect(answers).toEqual([{ decision: "reject", reason: "Nobody answered within 0.05 s." }]);
+    expect(answers).toEqual([{ decision: "reject", reason: "No decision was made within 0.05 s." }]);
     const [approval] = await approvals.list("default", "rejected", { before: null, limit: 1 });
-    expect(approval).toMatchObject({ decidedBy: "bridge", reason: "Nobody answered within 0.05 s." });
+    expect(approval).toMatchObject({ decidedBy: "bridge", reason: "No decision was made within 0.05 s." });
     await expect(approvals.decide("default", approval?.approvalId ?? "", yes)).rejects.toMatchObject({
       code: "already_decided",
-      message: "The approval was rejected because nobody had answered before.",
+      message: "The approval was already rejected because no decision was made in time.",
     });
     expect(storyOf("t1").find(({ type }) => type === "tool.approval_resolved")?.data).toMatchObject({ decision: "reject", by: "bridge" });
     expect(await metrics.registry.metrics()).toContain('bridge_approvals_total{provider="memory",decision="unanswered"} 1');
@@ -176,7 +176,7 @@ describe("a tool call that waits", () => {
     };
     const { accept, dispatcher } = await open({}, { run, answers });
     await dispatcher.waitForEnd(await accept("t1"), 60_000);
-    expect(answers).toEqual([{ decision: "reject", reason: expect.stringMatching(/over/) }]);
+    expect(answers).toEqual([{ decision: "reject", reason: expect.stringMatching(/ended/) }]);
   });
 
   test("whose input is too long to show says so: nobody can agree to what they do not see", async () => {
@@ -260,7 +260,7 @@ describe("on a disk that takes no writes", () => {
     await accept("t1");
     await pending();
     const mend = breakDisk(dataDir);
-    const reason = "Nobody answered within 0.5 s.";
+    const reason = "No decision was made within 0.5 s.";
     expect(await until(async () => answers.length === 1, 5_000)).toBe(true);
     expect(answers).toEqual([{ decision: "reject", reason }]);
     await expect(store.checkWritable()).rejects.toMatchObject({ code: "storage_unavailable" });

@@ -4,9 +4,9 @@ import path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { buildCallback } from "../../src/callbacks/callback-body.ts";
 import { type CallbackWorkerOptions, createCallbackWorker } from "../../src/callbacks/callback-worker.ts";
-import { createNames } from "../../src/callbacks/names.ts";
-import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import { createMetrics } from "../../src/metrics.ts";
+import { createDnsCache } from "../../src/network/dns-cache.ts";
+import type { Lookup } from "../../src/network/dns-resolver.ts";
 import { openStore } from "../../src/store/sqlite/open-store.ts";
 import type { Callback, Store, StoredEvent } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
@@ -18,7 +18,7 @@ export interface LogLine {
   [field: string]: unknown;
 }
 
-type WorkerSettings = Partial<Omit<CallbackWorkerOptions, "config" | "store" | "names">> & {
+type WorkerSettings = Partial<Omit<CallbackWorkerOptions, "config" | "store" | "dnsCache">> & {
   config?: Partial<CallbackWorkerOptions["config"]>;
   resolve?: Lookup;
 };
@@ -98,7 +98,7 @@ export async function createCallbackBench(settings: WorkerSettings = {}) {
       logger,
       attemptTimeoutMs: 5000,
       closeGraceMs: 50,
-      names: createNames({ resolve }),
+      dnsCache: createDnsCache({ resolve }),
       ...rest,
       config: { retries: 3, backoffMs: 2, secrets: [], allow: ["127.0.0.1", "*.example"], ...config },
     });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { isOwnFault, nameFailure } from "../../src/callbacks/callback-failure.ts";
+import { classifyFailure, isOwnFault } from "../../src/callbacks/callback-failure.ts";
 
 const errorWith = (code: unknown): Error => Object.assign(new Error("connect 10.0.0.1:443"), { code });
 
-describe("nameFailure", () => {
+describe("classifyFailure", () => {
   test.each([
     ["destination_not_allowed", "destination_not_allowed"],
     ["ENOTFOUND", "dns_error"],
@@ -27,12 +27,12 @@ describe("nameFailure", () => {
     ["UND_ERR_HEADERS_OVERFLOW", "invalid_response"],
     ["ESOMETHING", "network_error"],
     [undefined, "network_error"],
-  ])("%s is %s", (code, name) => expect(nameFailure(errorWith(code))).toBe(name));
+  ])("%s is %s", (code, name) => expect(classifyFailure(errorWith(code))).toBe(name));
 
-  test("what is no error has no name of its own", () => expect(nameFailure("text")).toBe("network_error"));
+  test("what is no error has no name of its own", () => expect(classifyFailure("text")).toBe("network_error"));
 
   test("several addresses that failed are named by their first failure", () => {
-    expect(nameFailure(Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }))).toBe("connection_refused");
+    expect(classifyFailure(Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }))).toBe("connection_refused");
   });
 });
 

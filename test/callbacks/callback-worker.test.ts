@@ -1,11 +1,12 @@
 import Database from "better-sqlite3";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { redeliverCallback } from "../../src/callbacks/redeliver-callback.ts";
-import { createResolver, type FoundAddress } from "../../src/callbacks/resolve-name.ts";
+import { createCallbacks } from "../../src/callbacks/callbacks.ts";
+import { createDnsResolver, type FoundAddress } from "../../src/network/dns-resolver.ts";
+import { newTask } from "../conformance/store.ts";
+import { startNameServer } from "../network/name-server.ts";
 import { type Answer, findClosedPort, startReceiver } from "../support/start-receiver.ts";
 import { createCallbackBench } from "./callback-bench.ts";
-import { startNameServer } from "./name-server.ts";
 
 async function receive(answer?: Answer) {
   const receiver = await startReceiver(answer);
@@ -244,9 +245,9 @@ describe("tenants", () => {
     const receiver = await receive();
     const nameServer = await startNameServer((name, kind) => (name.startsWith("silent") ? "silent" : kind === "A" ? ["127.0.0.1"] : []));
     onTestFinished(nameServer.close);
-    const systemNames = { hostAddresses: () => [], candidates: (name: string) => [name] };
+    const systemDnsConfig = { hostAddresses: () => [], candidates: (name: string) => [name] };
     const bench = await createCallbackBench({
-      resolve: createResolver({ isOperators: () => false, servers: [nameServer.server], systemNames, limitMs: 60_000 }),
+      resolve: createDnsResolver({ isConfigured: () => false, servers: [nameServer.server], systemDnsConfig, limitMs: 60_000 }),
       attemptTimeoutMs: 60_000,
     });
     bench.worker.start();
@@ -380,7 +381,7 @@ describe("a stop", () => {
     bench.worker.start();
     const task = await bench.owe("t1", receiver.origin);
     await bench.settled(task, "delivered");
-    expect(bench.log).toContainEqual(expect.objectContaining({ level: "error", message: "callbacks cannot be read" }));
+    expect(bench.log).toContainEqual(expect.objectContaining({ level: "error", message: "failed to read due callbacks" }));
   });
 });
 
@@ -488,15 +489,20 @@ describe("redelivery", () => {
     bench.worker.start();
     const task = await bench.owe("t1", receiver.origin);
     await bench.settled(task, "dead", 2);
-    expect(await redeliverCallback(bench.store, bench.worker, task)).toMatchObject({ state: "pending", attempts: 2 });
+    expect(await createCallbacks(bench.store, bench.worker).redeliver(task.tenant, task.taskId)).toMatchObject({
+      state: "pending",
+      attempts: 2,
+    });
     await bench.settled(task, "dead", 4);
     status = 200;
-    await redeliverCallback(bench.store, bench.worker, task);
+    await createCallbacks(bench.store, bench.worker).redeliver(task.tenant, task.taskId);
     expect(await bench.settled(task, "delivered")).toMatchObject({ attempts: 5, lastStatus: 200, lastError: null });
     expect(new Set(receiver.posts.map(({ body }) => body.toString())).size).toBe(1);
     expect(new Set(receiver.posts.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
     expect(bench.events.map(({ type }) => type).slice(-3)).toEqual(["callback.dead", "callback.dead", "callback.delivered"]);
-    await expect(redeliverCallback(bench.store, bench.worker, task)).rejects.toMatchObject({ code: "already_delivered" });
+    await expect(createCallbacks(bench.store, bench.worker).redeliver(task.tenant, task.taskId)).rejects.toMatchObject({
+      code: "already_delivered",
+    });
   });
 
   test("is refused while the callback is pending, and asked twice at once given once", async () => {
@@ -505,8 +511,8 @@ describe("redelivery", () => {
     const task = await bench.owe("t1", `http://127.0.0.1:${await findClosedPort()}`);
     expect(await bench.settled(task, "dead", 1)).toMatchObject({ lastStatus: null, lastError: "connection_refused" });
     const [first, second] = await Promise.allSettled([
-      redeliverCallback(bench.store, bench.worker, task),
-      redeliverCallback(bench.store, bench.worker, task),
+      createCallbacks(bench.store, bench.worker).redeliver(task.tenant, task.taskId),
+      createCallbacks(bench.store, bench.worker).redeliver(task.tenant, task.taskId),
     ]);
     expect(first).toMatchObject({ status: "fulfilled" });
     expect(second).toMatchObject({ status: "rejected", reason: { code: "invalid_state" } });
@@ -515,7 +521,9 @@ describe("redelivery", () => {
 
   test("without a callback there is nothing to redeliver", async () => {
     const bench = await createCallbackBench();
-    const task = { seq: 99, tenant: "default", taskId: "none", parentTaskId: null, agentId: "a1", provider: "memory" };
-    await expect(redeliverCallback(bench.store, bench.worker, task)).rejects.toMatchObject({ code: "not_found" });
+    const { task } = await bench.store.insertTaskIfAbsent(newTask({ taskId: "none" }));
+    await expect(createCallbacks(bench.store, bench.worker).redeliver(task.tenant, task.taskId)).rejects.toMatchObject({
+      code: "not_found",
+    });
   });
 });

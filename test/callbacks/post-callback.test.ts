@@ -7,12 +7,12 @@ import { Webhook } from "standardwebhooks";
 import { Agent } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
 import { callbackId } from "../../src/callbacks/callback-id.ts";
-import { createNames } from "../../src/callbacks/names.ts";
 import { type PostOptions, postCallback } from "../../src/callbacks/post-callback.ts";
-import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback.ts";
+import { createDestinationGuard } from "../../src/network/destination-guard.ts";
+import { createDnsCache } from "../../src/network/dns-cache.ts";
+import type { Lookup } from "../../src/network/dns-resolver.ts";
 import type { DueCallback } from "../../src/store/store.ts";
 import { blockEventLoop } from "../support/block-event-loop.ts";
 import { outlasts } from "../support/outlasts.ts";
@@ -43,14 +43,14 @@ function callbackTo(url: string, changes: Partial<DueCallback> = {}): DueCallbac
 /** Makes one attempt to an allowed 127.0.0.1; everything is undone after the test. */
 async function post(url: string, options: Partial<PostOptions> & { lookup?: Lookup; callback?: Partial<DueCallback> } = {}) {
   const { lookup, callback, ...rest } = options;
-  const names = createNames({ resolve: lookup });
-  const guard = createCallbackGuard({ allow: ["127.0.0.1", "receiver.example"], names });
+  const dnsCache = createDnsCache({ resolve: lookup });
+  const guard = createDestinationGuard({ allow: ["127.0.0.1", "receiver.example"], dnsCache });
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   onTestFinished(() => dispatcher.destroy());
   const shutdown = new AbortController().signal;
   return await postCallback(callbackTo(url, callback), {
     dispatcher,
-    names,
+    dnsCache,
     signingKeys: [],
     timeoutMs: 5000,
     shutdown,
@@ -218,7 +218,7 @@ describe("what an answer means", () => {
 
   test("a connection serves again once its answer has been read", async () => {
     const receiver = await receive((response) => response.end("thanks"));
-    const dispatcher = new Agent({ connect: createCallbackGuard({ allow: ["127.0.0.1"] }).connector });
+    const dispatcher = new Agent({ connect: createDestinationGuard({ allow: ["127.0.0.1"] }).connector });
     for (let count = 0; count < 3; count += 1) {
       const result = await post(receiver.origin, { dispatcher });
       await result.drained;

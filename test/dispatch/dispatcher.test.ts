@@ -27,7 +27,7 @@ const count = async (metric: { get(): Promise<{ values: { value: number }[] }> }
 describe("a task", () => {
   test("is accepted, run and ended, with its whole story in order", async () => {
     const engine = await startEngine([createInMemoryAdapter()]);
-    const { task, replayed } = await engine.dispatcher.accept(
+    const { task, replayed } = await engine.dispatcher.admitTask(
       newDispatch({ taskId: "t1", request: { callbackUrl: "http://127.0.0.1:9/hook" } }),
       caller,
     );
@@ -49,12 +49,12 @@ describe("a task", () => {
   test("sent twice runs once: the same request is a replay, another one a conflict", async () => {
     const run = vi.fn<Run>(async () => ({ output: "once" }));
     const engine = await startEngine([createInMemoryAdapter({ run })]);
-    const both = await Promise.all([0, 1].map(() => engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller)));
+    const both = await Promise.all([0, 1].map(() => engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller)));
     expect(both.map(({ replayed }) => replayed).sort()).toEqual([false, true]);
     await engine.dispatcher.waitForEnd(both[0]?.task as never, 60_000);
-    const later = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
+    const later = await engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller);
     expect(later).toMatchObject({ replayed: true, task: { state: "completed" } });
-    await expect(engine.dispatcher.accept(newDispatch({ taskId: "t1", request: { message: "other" } }), caller)).rejects.toMatchObject({
+    await expect(engine.dispatcher.admitTask(newDispatch({ taskId: "t1", request: { message: "other" } }), caller)).rejects.toMatchObject({
       code: "task_conflict",
     });
     expect(run).toHaveBeenCalledTimes(1);
@@ -65,7 +65,7 @@ describe("a task", () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const tasks = await Promise.all(
-      Array.from({ length: 5 }, (_, index) => engine.dispatcher.accept(newDispatch({ taskId: `t${index}` }), caller)),
+      Array.from({ length: 5 }, (_, index) => engine.dispatcher.admitTask(newDispatch({ taskId: `t${index}` }), caller)),
     );
     await vi.waitFor(() => expect(held).toHaveLength(2));
     expect(engine.dispatcher.load("memory")).toEqual({ running: 2, queued: 3, maxConcurrent: 2 });
@@ -86,7 +86,7 @@ describe("a task", () => {
     };
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     for (const message of ["throw", "nonsense", "codeless"]) {
-      const { task } = await engine.dispatcher.accept(newDispatch({ request: { message } }), caller);
+      const { task } = await engine.dispatcher.admitTask(newDispatch({ request: { message } }), caller);
       const ended = await endOf(engine, task);
       expect(ended).toMatchObject({ state: "failed", result: { errorCode: "adapter_error" } });
       expect(ended.result?.error).not.toContain("secret");
@@ -98,7 +98,7 @@ describe("a task", () => {
     const workspace = path.join(engine.dataDir, "workspaces/default/agent");
     await mkdir(workspace, { recursive: true });
     await writeFile(path.join(workspace, "agent.json"), '{"timeoutSeconds": "soon"}');
-    const { task } = await engine.dispatcher.accept(newDispatch(), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch(), caller);
     expect(await endOf(engine, task)).toMatchObject({
       state: "failed",
       result: { error: expect.stringContaining("timeoutSeconds") },
@@ -132,7 +132,7 @@ describe("a dispatch is refused", () => {
     ],
   ])("%s", async (_, dispatch, code) => {
     const engine = await startEngine([createInMemoryAdapter({ capabilities: { approvals: false } })]);
-    await expect(engine.dispatcher.accept(dispatch, caller)).rejects.toMatchObject({ code });
+    await expect(engine.dispatcher.admitTask(dispatch, caller)).rejects.toMatchObject({ code });
     expect(await engine.store.listTasks({ tenant: "default" }, { before: null, limit: 10 })).toEqual([]);
     expect(engine.dispatcher.load("memory").queued).toBe(0);
   });
@@ -140,22 +140,22 @@ describe("a dispatch is refused", () => {
   test("when the queue is full, but a repeat is answered all the same", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { queueLimit: 1, maxConcurrent: () => 1 });
-    for (const taskId of ["running", "queued"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
+    for (const taskId of ["running", "queued"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 1, queued: 1 }));
-    await expect(engine.dispatcher.accept(newDispatch({ taskId: "third" }), caller)).rejects.toMatchObject({
+    await expect(engine.dispatcher.admitTask(newDispatch({ taskId: "third" }), caller)).rejects.toMatchObject({
       code: "queue_full",
       retryAfterSeconds: expect.any(Number),
     });
-    expect(await engine.dispatcher.accept(newDispatch({ taskId: "queued" }), caller)).toMatchObject({ replayed: true });
+    expect(await engine.dispatcher.admitTask(newDispatch({ taskId: "queued" }), caller)).toMatchObject({ replayed: true });
   });
 
   test("when several adapters are loaded and none is named, unless agent.json names one", async () => {
     const engine = await startEngine([createInMemoryAdapter({ provider: "one" }), createInMemoryAdapter({ provider: "two" })]);
-    await expect(engine.dispatcher.accept(newDispatch(), caller)).rejects.toMatchObject({ code: "unknown_provider" });
+    await expect(engine.dispatcher.admitTask(newDispatch(), caller)).rejects.toMatchObject({ code: "unknown_provider" });
     const workspace = path.join(engine.dataDir, "workspaces/default/agent");
     await mkdir(workspace, { recursive: true });
     await writeFile(path.join(workspace, "agent.json"), '{"provider": "two"}');
-    expect((await engine.dispatcher.accept(newDispatch(), caller)).task.provider).toBe("two");
+    expect((await engine.dispatcher.admitTask(newDispatch(), caller)).task.provider).toBe("two");
   });
 });
 
@@ -163,7 +163,7 @@ describe("cancel", () => {
   test("ends a queued task at once, with start and end in its story", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
-    for (const taskId of ["first", "second"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
+    for (const taskId of ["first", "second"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
     expect(await engine.dispatcher.cancel("default", "second")).toMatchObject({ changed: true, task: { state: "cancelled" } });
     expect(await engine.store.findTask("default", "second")).toMatchObject({ result: { errorCode: "cancelled" } });
     expect(engine.storyOf("second").map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
@@ -174,7 +174,7 @@ describe("cancel", () => {
   test("of many clients at once reads the request of a queued task once, and one of them changes it", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
-    for (const taskId of ["first", "second"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
+    for (const taskId of ["first", "second"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
     const reads = vi.spyOn(engine.store, "findTask");
     const answers = await Promise.all(Array.from({ length: 100 }, () => engine.dispatcher.cancel("default", "second")));
     expect(reads.mock.calls.length).toBe(1);
@@ -187,7 +187,7 @@ describe("cancel", () => {
   test("ends a running task when its runtime is gone, and changes nothing afterwards", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     expect(await engine.dispatcher.cancel("default", "t1")).toMatchObject({ changed: true });
     expect(await endOf(engine, task)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
@@ -200,7 +200,7 @@ describe("cancel", () => {
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     for (let index = 0; index < 20; index += 1) {
       const taskId = `t${index}`;
-      const { task } = await engine.dispatcher.accept(newDispatch({ taskId }), caller);
+      const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
       await engine.dispatcher.cancel("default", taskId);
       expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
     }
@@ -217,7 +217,10 @@ describe("cancel", () => {
       },
     });
     const engine = await startEngine([{ ...stubborn, cancel: async () => true }]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
+    const { task } = await engine.dispatcher.admitTask(
+      newDispatch({ taskId: "t1", request: { callbackUrl: "http://127.0.0.1:9/" } }),
+      caller,
+    );
     await vi.waitFor(() => expect(engine.dispatcher.load("memory").running).toBe(1));
     await engine.dispatcher.cancel("default", "t1");
     expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
@@ -235,7 +238,7 @@ describe("time", () => {
   test("a task that takes too long ends as timeout", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ request: { timeoutSeconds: 1 } }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ request: { timeoutSeconds: 1 } }), caller);
     expect(await endOf(engine, task)).toMatchObject({ state: "failed", result: { errorCode: "timeout" } });
   });
 
@@ -252,7 +255,7 @@ describe("time", () => {
     const engine = await startEngine([createInMemoryAdapter({ run })], { idleSeconds: 0.2 });
     const ends = await Promise.all(
       ["silent", "lively"].map(async (message) => {
-        const { task } = await engine.dispatcher.accept(newDispatch({ request: { message } }), caller);
+        const { task } = await engine.dispatcher.admitTask(newDispatch({ request: { message } }), caller);
         return endOf(engine, task);
       }),
     );
@@ -263,7 +266,7 @@ describe("time", () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const reads = vi.spyOn(engine.store, "findTask");
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller);
     const waits = Array.from({ length: 100 }, () => engine.dispatcher.waitForEnd(task, 60_000));
     await vi.waitFor(() => expect(held).toHaveLength(1));
     held[0]?.release();
@@ -276,7 +279,7 @@ describe("time", () => {
   test("waiting for the end stops with the time, or with the client", async () => {
     const { run } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
-    const { task } = await engine.dispatcher.accept(newDispatch(), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch(), caller);
     expect((await engine.dispatcher.waitForEnd(task, 20)).state).toBe("running");
     expect((await engine.dispatcher.waitForEnd(task, 60_000, AbortSignal.timeout(20))).state).toBe("running");
   });
@@ -302,7 +305,7 @@ describe("events", () => {
       adapter.onEvent(given);
     };
     const engine = await startEngine([{ ...adapter, onEvent }]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t1" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller);
     await engine.dispatcher.waitForEnd(task, 60_000);
     expect(engine.storyOf("t1").map(({ type }) => type)).toEqual(["execution.started", "tool.invoked", "execution.completed"]);
     expect(await count(engine.metrics.eventsDropped)).toBe(6);
@@ -316,17 +319,17 @@ describe("an adapter that is offline", () => {
     const checkHealth = async () =>
       plugged ? adapter.checkHealth() : { status: "offline" as const, connection: null, version: null, detail: "unplugged", preflight: [] };
     const engine = await startEngine([{ ...adapter, checkHealth }]);
-    await expect(engine.dispatcher.accept(newDispatch(), caller)).rejects.toMatchObject({
+    await expect(engine.dispatcher.admitTask(newDispatch(), caller)).rejects.toMatchObject({
       code: "adapter_offline",
-      message: expect.stringMatching(/^The adapter memory is offline; .* Bridge checks it again within 20 s; dispatch again then\.$/),
+      message: expect.stringMatching(/^The adapter memory is offline\. .* The next check is within 20 s\. Dispatch again after it\.$/),
       retryAfterSeconds: 20,
     });
     plugged = true;
     // Not at once: a burst of refused dispatches costs one look.
     const later = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
-    await expect(engine.dispatcher.accept(newDispatch(), caller)).rejects.toMatchObject({ code: "adapter_offline" });
+    await expect(engine.dispatcher.admitTask(newDispatch(), caller)).rejects.toMatchObject({ code: "adapter_offline" });
     later.mockRestore();
-    await vi.waitFor(async () => expect(await engine.dispatcher.accept(newDispatch(), caller)).toMatchObject({ replayed: false }));
+    await vi.waitFor(async () => expect(await engine.dispatcher.admitTask(newDispatch(), caller)).toMatchObject({ replayed: false }));
   });
 
   test("refuses a dispatch before anything is stored, and ends what waits for it when it goes offline", async () => {
@@ -336,16 +339,16 @@ describe("an adapter that is offline", () => {
     const checkHealth = async () =>
       offline ? { status: "offline" as const, connection: null, version: null, detail: "unplugged", preflight: [] } : adapter.checkHealth();
     const engine = await startEngine([{ ...adapter, checkHealth }], { maxConcurrent: () => 1, checkIntervalMs: 20 });
-    await engine.dispatcher.accept(newDispatch({ taskId: "running" }), caller);
-    const { task: waiting } = await engine.dispatcher.accept(newDispatch({ taskId: "waiting" }), caller);
+    await engine.dispatcher.admitTask(newDispatch({ taskId: "running" }), caller);
+    const { task: waiting } = await engine.dispatcher.admitTask(newDispatch({ taskId: "waiting" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     offline = true;
     expect(await endOf(engine, waiting)).toMatchObject({ state: "failed", result: { errorCode: "adapter_offline" } });
-    await expect(engine.dispatcher.accept(newDispatch({ taskId: "later" }), caller)).rejects.toMatchObject({ code: "adapter_offline" });
+    await expect(engine.dispatcher.admitTask(newDispatch({ taskId: "later" }), caller)).rejects.toMatchObject({ code: "adapter_offline" });
     expect(await engine.store.findTask("default", "later")).toBeNull();
     offline = false;
     await vi.waitFor(async () =>
-      expect(await engine.dispatcher.accept(newDispatch({ taskId: "back" }), caller)).toMatchObject({ replayed: false }),
+      expect(await engine.dispatcher.admitTask(newDispatch({ taskId: "back" }), caller)).toMatchObject({ replayed: false }),
     );
   });
 
@@ -353,7 +356,7 @@ describe("an adapter that is offline", () => {
     const broken = { ...createInMemoryAdapter({ provider: "broken" }), initialize: () => Promise.reject(new Error("no key")) };
     const engine = await startEngine([broken, createInMemoryAdapter()]);
     expect(engine.registry.get("broken")?.health).toMatchObject({ status: "offline", detail: "no key" });
-    const { task } = await engine.dispatcher.accept(newDispatch({ provider: "memory" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ provider: "memory" }), caller);
     expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "completed" });
   });
 });
@@ -362,9 +365,9 @@ describe("a restart", () => {
   test("runs what was queued, fails what was running, and runs again what asked for it, once", async () => {
     const { run, held } = heldRuntime();
     const first = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 2 });
-    await first.dispatcher.accept(newDispatch({ taskId: "fails", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
-    await first.dispatcher.accept(newDispatch({ taskId: "retries", request: { onInterrupt: "retry" } }), caller);
-    await first.dispatcher.accept(newDispatch({ taskId: "waits" }), caller);
+    await first.dispatcher.admitTask(newDispatch({ taskId: "fails", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
+    await first.dispatcher.admitTask(newDispatch({ taskId: "retries", request: { onInterrupt: "retry" } }), caller);
+    await first.dispatcher.admitTask(newDispatch({ taskId: "waits" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(2));
     await first.stop();
 
@@ -385,7 +388,7 @@ describe("a restart", () => {
   test("ends what waits for an adapter that is no longer loaded", async () => {
     const { run } = heldRuntime();
     const first = await startEngine([createInMemoryAdapter({ run, provider: "gone" })], { maxConcurrent: () => 1 });
-    for (const taskId of ["a", "b"]) await first.dispatcher.accept(newDispatch({ taskId }), caller);
+    for (const taskId of ["a", "b"]) await first.dispatcher.admitTask(newDispatch({ taskId }), caller);
     await first.stop();
     const second = await startEngine([createInMemoryAdapter()], { dataDir: first.dataDir });
     expect(await second.store.findTask("default", "b")).toMatchObject({
@@ -399,12 +402,12 @@ describe("drain", () => {
   test("accepts nothing new, lets running tasks end, and leaves the queue for the next start", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, drainSeconds: 5 });
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "running" }), caller);
-    await engine.dispatcher.accept(newDispatch({ taskId: "queued" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "running" }), caller);
+    await engine.dispatcher.admitTask(newDispatch({ taskId: "queued" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     const drained = engine.dispatcher.drain();
-    await expect(engine.dispatcher.accept(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({ code: "draining" });
-    expect(await engine.dispatcher.accept(newDispatch({ taskId: "queued" }), caller)).toMatchObject({ replayed: true });
+    await expect(engine.dispatcher.admitTask(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({ code: "draining" });
+    expect(await engine.dispatcher.admitTask(newDispatch({ taskId: "queued" }), caller)).toMatchObject({ replayed: true });
     held[0]?.release();
     await drained;
     expect(await engine.dispatcher.waitForEnd(task, 0)).toMatchObject({ state: "completed" });
@@ -414,8 +417,8 @@ describe("drain", () => {
   test("stops what does not end in time: bridge_shutdown, or back to the queue", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { drainSeconds: 0 });
-    await engine.dispatcher.accept(newDispatch({ taskId: "fails" }), caller);
-    await engine.dispatcher.accept(newDispatch({ taskId: "retries", request: { onInterrupt: "retry" } }), caller);
+    await engine.dispatcher.admitTask(newDispatch({ taskId: "fails" }), caller);
+    await engine.dispatcher.admitTask(newDispatch({ taskId: "retries", request: { onInterrupt: "retry" } }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(2));
     await engine.dispatcher.drain();
     expect(await engine.store.findTask("default", "fails")).toMatchObject({ state: "failed", result: { errorCode: "bridge_shutdown" } });
@@ -433,7 +436,7 @@ describe("on a disk that takes no writes", () => {
       return ended.promise;
     };
     const engine = await startEngine([createInMemoryAdapter({ run })]);
-    await engine.dispatcher.accept(newDispatch({ taskId: "full" }), caller);
+    await engine.dispatcher.admitTask(newDispatch({ taskId: "full" }), caller);
     const directory = await tmp.promise;
     const blocker = new SqliteDatabase(path.join(engine.dataDir, "bridge.db"), { timeout: 0 });
     await vi.waitFor(() => blocker.exec("BEGIN IMMEDIATE"));
@@ -447,12 +450,14 @@ describe("on a disk that takes no writes", () => {
   test("a dispatch and a cancel are refused at once, a stop ends in time, and what was accepted is still there", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, lastWritesMs: 100 });
-    for (const taskId of ["running", "queued"]) await engine.dispatcher.accept(newDispatch({ taskId }), caller);
+    for (const taskId of ["running", "queued"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     // A writer that holds the lock is, to the store, such a disk.
     const blocker = new SqliteDatabase(path.join(engine.dataDir, "bridge.db"), { timeout: 0 });
     blocker.exec("BEGIN IMMEDIATE");
-    await expect(engine.dispatcher.accept(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(engine.dispatcher.admitTask(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
     await expect(engine.dispatcher.cancel("default", "queued")).rejects.toMatchObject({ code: "storage_unavailable" });
     await engine.dispatcher.drain();
     await engine.stop();
@@ -489,7 +494,7 @@ describe("child tasks", () => {
   test("are tasks of their own, in a lane of their own", async () => {
     const engine = await startEngine([composite(), createInMemoryAdapter()], { maxConcurrent: () => 1 });
     const tasks = await Promise.all(
-      ["a", "b", "c"].map((taskId) => engine.dispatcher.accept(newDispatch({ taskId, provider: "composite" }), caller)),
+      ["a", "b", "c"].map((taskId) => engine.dispatcher.admitTask(newDispatch({ taskId, provider: "composite" }), caller)),
     );
     for (const { task } of tasks) expect(await endOf(engine, task)).toMatchObject({ result: { output: "child said hello" } });
     const [child] = await engine.store.listTasks({ tenant: "default", parentTaskId: "a" }, { before: null, limit: 10 });
@@ -504,7 +509,7 @@ describe("child tasks", () => {
   test("go when their parent is cancelled", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([composite(), createInMemoryAdapter({ run })]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     await engine.dispatcher.cancel("default", "p");
     expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
@@ -515,7 +520,7 @@ describe("child tasks", () => {
   test("end with their parent when a restart finds both running", async () => {
     const { run, held } = heldRuntime();
     const first = await startEngine([composite(), createInMemoryAdapter({ run })]);
-    await first.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
+    await first.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     await first.stop();
     const { store } = await startEngine([composite(), createInMemoryAdapter()], { dataDir: first.dataDir });
@@ -526,13 +531,13 @@ describe("child tasks", () => {
 
   test("cannot do more than their parent, nor wait for the slot it holds", async () => {
     const engine = await startEngine([composite({ profile: "modify" }), createInMemoryAdapter()]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await engine.dispatcher.waitForEnd(task, 60_000);
     const [child] = await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 1 });
     expect(await engine.store.findTask("default", child?.taskId ?? "")).toMatchObject({ request: { profile: "inspect" } });
 
     const circular = await startEngine([composite({ provider: "composite" })]);
-    const { task: own } = await circular.dispatcher.accept(newDispatch(), caller);
+    const { task: own } = await circular.dispatcher.admitTask(newDispatch(), caller);
     expect(await endOf(circular, own)).toMatchObject({
       state: "failed",
       result: { errorCode: "adapter_error", error: expect.stringContaining("slot") },
@@ -544,7 +549,7 @@ describe("child tasks", () => {
     [{ outputStrategy: { type: "structured", schema: { type: "nothing" } } }, "adapter_error", /JSON Schema.*outputStrategy\.schema/],
   ])("that are refused say why: %j", async (change, errorCode, error) => {
     const engine = await startEngine([composite(change), createInMemoryAdapter()]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "composite" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     expect(await endOf(engine, task)).toMatchObject({ result: { errorCode, error: expect.stringMatching(error) } });
   });
 });

@@ -4,16 +4,16 @@ import { onTestFinished } from "vitest";
 import type { ExecutionAdapter } from "#contract";
 import { createAdapterRegistry } from "../../src/adapters/adapter-registry.ts";
 import { createApprovals } from "../../src/approvals/approvals.ts";
-import { createCallbackGuard } from "../../src/callbacks/callback-guard.ts";
 import { createDispatcher, type DispatcherOptions } from "../../src/dispatch/dispatcher.ts";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
+import { createDestinationGuard } from "../../src/network/destination-guard.ts";
 import type { ParsedDispatch } from "../../src/requests/parse-dispatch.ts";
 import { createSchemaChecker } from "../../src/requests/schema-checker.ts";
 import { openStore } from "../../src/store/sqlite/open-store.ts";
 import type { CallbackQueue, StoredEvent } from "../../src/store/store.ts";
 import type { Task, TaskRequest, TenantQuota } from "../../src/task.ts";
-import { createWorkspaces } from "../../src/workspaces/workspace.ts";
+import { createWorkspaces } from "../../src/workspaces/workspace-directories.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -44,7 +44,7 @@ export async function startEngine(
     approvals,
     registry,
     workspaces: createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") }),
-    guard: createCallbackGuard({ allow: ["127.0.0.1"] }),
+    guard: createDestinationGuard({ allow: ["127.0.0.1"] }),
     schemas,
     metrics,
     logger,

@@ -27,7 +27,7 @@ async function start(adapters: readonly ExecutionAdapter[], options: Parameters<
   const engine = await startEngine(adapters, options);
   const dispatch = async (taskId: string, fields: Parameters<typeof newDispatch>[0] = {}) => {
     const request = { message: taskId, ...fields.request };
-    return (await engine.dispatcher.accept(newDispatch({ taskId, ...fields, request }), callerOf(taskId[0] as string))).task;
+    return (await engine.dispatcher.admitTask(newDispatch({ taskId, ...fields, request }), callerOf(taskId[0] as string))).task;
   };
   const running = (count: number) =>
     vi.waitFor(() =>

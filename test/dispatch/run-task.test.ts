@@ -23,7 +23,10 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
     ["messages that are no JSON", async () => ({ conversationMessages: [{ role: "assistant", content: "", toolCalls: [call] }] })],
   ])("%s", async (_, run) => {
     const engine = await startEngine([createInMemoryAdapter({ run })]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
+    const { task } = await engine.dispatcher.admitTask(
+      newDispatch({ taskId: "t", request: { callbackUrl: "http://127.0.0.1:9/" } }),
+      caller,
+    );
     expect(await endOf(engine, task)).toMatchObject({
       state: "failed",
       result: { errorCode: "adapter_error", error: "The adapter's result cannot be stored." },
@@ -41,7 +44,7 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
       return { output: "done" };
     };
     const engine = await startEngine([createInMemoryAdapter({ run })]);
-    const { task } = await engine.dispatcher.accept(newDispatch(), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch(), caller);
     expect(await endOf(engine, task)).toMatchObject({ state: "completed", result: { output: "done" } });
   });
 
@@ -57,7 +60,7 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
       return cancel();
     };
     const engine = await startEngine([{ ...inner, cancel: stop }]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "t" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t" }), caller);
     await vi.waitFor(() => expect(engine.storyOf("t")).toHaveLength(2));
     await engine.dispatcher.cancel("default", "t");
     expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
@@ -70,7 +73,7 @@ describe("an adapter that breaks its contract ends its task all the same, and gi
     const engine = await startEngine([{ ...inner, capabilities: () => (++asked === 1 ? inner.capabilities() : fail("capabilities")) }], {
       idleSeconds: 60,
     });
-    const { task } = await engine.dispatcher.accept(newDispatch(), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch(), caller);
     expect(await endOf(engine, task)).toMatchObject({ state: "failed", result: { errorCode: "adapter_error" } });
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0 }));
   });
@@ -94,7 +97,7 @@ describe("a task with an output schema whose runtime calls a tool of the dispatc
     ["is not excused beside an answer", { toolCalls: [{ toolCallId: "1", toolName: "ask_user" }], other: 1 }, "failed"],
   ])("%s", async (_, outputs, state) => {
     const engine = await startEngine([createInMemoryAdapter({ run: async () => ({ output: "", outputs }) })]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ request }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ request }), caller);
     expect(await endOf(engine, task)).toMatchObject({
       state,
       result: state === "completed" ? { outputs } : { errorCode: "output_invalid" },
@@ -109,7 +112,7 @@ describe("the conversation of a task ends with the assistant's words", () => {
 
   async function endWith(run: Run, outputStrategy: OutputStrategy = { type: "stream" }) {
     const engine = await startEngine([createInMemoryAdapter({ run, capabilities: { streaming: false } })]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ request: { outputStrategy } }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ request: { outputStrategy } }), caller);
     const { result } = await endOf(engine, task);
     const [question, ...messages] = result?.conversationMessages ?? [];
     expect(question?.role).toBe("user");
@@ -160,7 +163,7 @@ describe("the conversation of a task ends with the assistant's words", () => {
 
 test("a cost has no digits that come from adding up fractions", async () => {
   const engine = await startEngine([createInMemoryAdapter({ run: async () => ({ costUsd: 0.1 + 0.2 }) })]);
-  const { task } = await engine.dispatcher.accept(newDispatch(), caller);
+  const { task } = await engine.dispatcher.admitTask(newDispatch(), caller);
   expect((await endOf(engine, task)).result?.costUsd).toBe(0.3);
 });
 
@@ -172,7 +175,7 @@ describe("a parent", () => {
       return {};
     });
     const engine = await startEngine([parent, createInMemoryAdapter({ run: untilCancelled })]);
-    const { task } = await engine.dispatcher.accept(newDispatch({ taskId: "p", provider: "parent" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "parent" }), caller);
     await vi.waitFor(() => expect(engine.dispatcher.load("memory").running).toBe(1));
     await engine.dispatcher.cancel("default", "p");
     expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "cancelled" });
@@ -193,7 +196,7 @@ describe("a parent", () => {
     const engine = await startEngine([relay("top", "middle"), relay("middle", "memory"), createInMemoryAdapter({ run: chatter })], {
       idleSeconds: 0.2,
     });
-    const { task } = await engine.dispatcher.accept(newDispatch({ provider: "top" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ provider: "top" }), caller);
     expect(await endOf(engine, task)).toMatchObject({ state: "completed", result: { output: "long" } });
   });
 });
@@ -207,7 +210,7 @@ test("a drain waits for a task whose claim is still under way", async () => {
     await gate.promise;
     return task;
   });
-  await engine.dispatcher.accept(newDispatch({ taskId: "t" }), caller);
+  await engine.dispatcher.admitTask(newDispatch({ taskId: "t" }), caller);
   expect(claimed).toHaveBeenCalledTimes(1);
   const drained = engine.dispatcher.drain();
   gate.resolve();
@@ -250,7 +253,7 @@ describe("a task with files", () => {
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     for (let round = 0; round < 20; round += 1) {
       const taskId = `t${round}`;
-      const { task } = await engine.dispatcher.accept(newDispatch({ taskId, request: { files } }), caller);
+      const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId, request: { files } }), caller);
       // After so many turns the writes have begun, and have not ended.
       while ((await engine.store.findTaskProgress("default", taskId))?.state === "queued") await delay(0);
       const before = starts;

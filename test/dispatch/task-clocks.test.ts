@@ -42,7 +42,7 @@ test("tell the end of the whole time, and silence", () => {
 test("stand still while somebody holds them, until the last one lets go", () => {
   const { clocks, reported } = start();
   pass(2);
-  const [first, second] = [clocks.hold(), clocks.hold()];
+  const [first, second] = [clocks.pause(), clocks.pause()];
   pass(100);
   clocks.touch();
   expect(clocks.remainingMs()).toBe(8_000);
@@ -63,7 +63,7 @@ test("stand still while somebody holds them, until the last one lets go", () => 
 
 test("closed, they tell nothing, whoever lets them go", () => {
   const { clocks, reported } = start();
-  const release = clocks.hold();
+  const release = clocks.pause();
   clocks.close();
   release();
   pass(100);

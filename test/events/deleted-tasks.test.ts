@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { createLogFeed, createTaskFeed, type EventFeed, type StoredEvent } from "../../src/events/event-feed.ts";
-import { followEvents, type Place } from "../../src/events/follow-events.ts";
+import { type EventPosition, followEvents } from "../../src/events/follow-events.ts";
 import type { Task } from "../../src/task.ts";
 import { newFinish } from "../conformance/store.ts";
 import { openLog, startTask } from "./log-fixture.ts";
@@ -9,7 +9,7 @@ import { openLog, startTask } from "./log-fixture.ts";
 type Log = Awaited<ReturnType<typeof openLog>>;
 
 /** Follows a feed and records what comes. */
-function follow({ store, eventLog }: Log, feed: EventFeed, from: Place) {
+function follow({ store, eventLog }: Log, feed: EventFeed, from: EventPosition) {
   const numbers: number[] = [];
   const gaps: (number | null)[] = [];
   let isOver = false;

@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLogFeed, createTaskFeed, type EventFeed, type StoredEvent } from "../../src/events/event-feed.ts";
-import { followEvents, type Place, placeOf } from "../../src/events/follow-events.ts";
+import { type EventPosition, followEvents, positionOf } from "../../src/events/follow-events.ts";
 import { newFinish } from "../conformance/store.ts";
 import { openLog, startTask } from "./log-fixture.ts";
 
 type Log = Awaited<ReturnType<typeof openLog>>;
 
 /** Follows and writes down what comes; `hasRoom` says how the follower takes each replayed page. */
-function follow({ store, eventLog }: Log, feed: EventFeed, from: Place, hasRoom: () => boolean = () => true) {
+function follow({ store, eventLog }: Log, feed: EventFeed, from: EventPosition, hasRoom: () => boolean = () => true) {
   const numbers: number[] = [];
   const gaps: (number | null)[] = [];
   /** How many events had come when the feed ended. */
@@ -91,8 +91,8 @@ test("a place is unknown when it is of another epoch or not reached yet", async 
   const { store } = await openLog();
   await startTask(store);
   const { epoch } = store;
-  expect([0, 1, 2].map((number) => placeOf(store, { epoch, number }))).toEqual([0, 1, null]);
-  expect(placeOf(store, { epoch: `${epoch}x`, number: 1 })).toBeNull();
+  expect([0, 1, 2].map((number) => positionOf(store, { epoch, number }))).toEqual([0, 1, null]);
+  expect(positionOf(store, { epoch: `${epoch}x`, number: 1 })).toBeNull();
 });
 
 test("after a prune, only a place before the oldest event has a gap behind it", async () => {

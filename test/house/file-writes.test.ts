@@ -19,7 +19,10 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "adapters/openclaw/session-keys.ts": { calls: ["link", "mkdir", "rm", "writeFile"], because: ownData },
   "adapters/shared/process/process-table.ts": { calls: ["openSync"], because: "the root directory, to keep a descriptor in reserve" },
   "adapters/shared/process/sandbox.ts": { calls: ["mkdirSync", "renameSync", "writeFileSync"], because: ownData },
-  "src/workspaces/workspace.ts": { calls: ["rename"], because: "right in the directory of all TMPDIRs, which no task writes to" },
+  "src/workspaces/workspace-directories.ts": {
+    calls: ["rename"],
+    because: "right in the directory of all TMPDIRs, which no task writes to",
+  },
   "adapters/shared/process/sweep-processes.ts": { calls: ["writeFileSync"], because: ownData },
   "adapters/shared/process/output-file.ts": {
     calls: ["open", "unlink"],

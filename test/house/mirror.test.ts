@@ -33,22 +33,22 @@ function sourceOf(directory: string): string[] {
 const entries = readdirSync(path.join(repository, "test"), { recursive: true, withFileTypes: true }).filter(
   ({ name, parentPath }) => !`${parentPath}/${name}`.includes("node_modules"),
 );
-const placeOf = ({ name, parentPath }: { name: string; parentPath: string }): string =>
+const positionOf = ({ name, parentPath }: { name: string; parentPath: string }): string =>
   path.relative(path.join(repository, "test"), path.join(parentPath, name));
 const mirrored = entries.filter(
-  (entry) => !Object.hasOwn(suites, placeOf(entry).split("/")[0] ?? "") || placeOf(entry).startsWith("packages/"),
+  (entry) => !Object.hasOwn(suites, positionOf(entry).split("/")[0] ?? "") || positionOf(entry).startsWith("packages/"),
 );
 
 describe("the tests mirror the sources", () => {
   test("every directory of tests has the name of a directory of sources", () => {
-    const places = mirrored.filter((entry) => entry.isDirectory()).map(placeOf);
+    const places = mirrored.filter((entry) => entry.isDirectory()).map(positionOf);
     expect(places.length).toBeGreaterThan(20);
     const strange = places.filter((place) => !/(^|\/)recorded(\/|$)|\/(golden|prompts)$/.test(place));
     expect(strange.filter((place) => !sourceOf(place).some((source) => existsSync(path.join(repository, source))))).toEqual([]);
   });
 
   test("a test with the name of a source file that it imports stands in the same place", () => {
-    const tests = mirrored.filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts")).map(placeOf);
+    const tests = mirrored.filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts")).map(positionOf);
     expect(tests.length).toBeGreaterThan(200);
     const misplaced = tests.filter((place) => {
       const file = path.join(repository, "test", place);

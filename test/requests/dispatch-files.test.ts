@@ -42,7 +42,7 @@ describe("the files of a dispatch", () => {
     ["a path outside", [{ path: "../a", content: "" }], [/^files\.0\.path must be names/]],
     ["an absolute path", [{ path: "/a", content: "" }], [/^files\.0\.path must be relative/]],
     ["NUL in a path", [{ path: "a\0", content: "" }], [/^files\.0\.path must not contain control/]],
-    ["a hook of git", [{ path: ".git/hooks/pre-commit", content: "" }], [/^files\.0\.path must not lead into \.git/]],
+    ["a hook of git", [{ path: ".git/hooks/pre-commit", content: "" }], [/^files\.0\.path must not be in \.git/]],
     [
       "prompt files",
       [
@@ -65,7 +65,7 @@ describe("the files of a dispatch", () => {
         { path: "a/b/c", content: "" },
         { path: "a", content: "" },
       ],
-      [/^files\.0\.path leads through files\.1/],
+      [/^files\.0\.path is inside of files\.1/],
     ],
     [
       "too many",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lastJsonObject } from "../../src/requests/last-json-object.ts";
+import { findLastJsonObject } from "../../src/requests/last-json-object.ts";
 import { cpuCost } from "../support/cpu-time.ts";
 
 test.each([
@@ -17,7 +17,7 @@ test.each([
   ["braces inside strings", 'so: {"a": "}{"}', { a: "}{" }],
   ["CRLF", '```json\r\n{"a": 1}\r\n```', { a: 1 }],
 ])("the last JSON object of a text: %s", (_, text, expected) => {
-  expect(lastJsonObject(text)?.object).toEqual(expected);
+  expect(findLastJsonObject(text)?.object).toEqual(expected);
 });
 
 test.each([
@@ -25,14 +25,14 @@ test.each([
   ["a fenced block", 'Here:\n```json\n{\n  "a": 12345678901234567890\n}\n```\nDone.', '{\n  "a": 12345678901234567890\n}'],
   ["an object in prose", 'The answer is {"a": {"b": 2}} as you see.', '{"a": {"b": 2}}'],
 ])("the text of the object in %s is the part that was parsed, as it was written", (_, text, json) => {
-  expect(lastJsonObject(text)?.json).toBe(json);
+  expect(findLastJsonObject(text)?.json).toBe(json);
 });
 
 test("a text full of braces costs a bounded number of tries", () => {
-  expect(lastJsonObject(`${"{".repeat(100_000)}x}`)).toBeUndefined();
+  expect(findLastJsonObject(`${"{".repeat(100_000)}x}`)).toBeUndefined();
 });
 
 test("a long text whose every opening is good to its end costs a bounded time", () => {
   const text = `${'{"":'.repeat(300)}"${"x".repeat(10_000_000)}"}`;
-  expect(cpuCost(() => expect(lastJsonObject(text)).toMatchObject({ object: { "": expect.any(String) } }))).toBeLessThan(75);
+  expect(cpuCost(() => expect(findLastJsonObject(text)).toMatchObject({ object: { "": expect.any(String) } }))).toBeLessThan(75);
 });

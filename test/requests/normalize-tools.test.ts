@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
-import { normaliseTools } from "../../src/requests/normalize-tools.ts";
+import { normalizeTools } from "../../src/requests/normalize-tools.ts";
 
 const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const weather = { name: "weather", description: "Tells the weather.", inputSchema: schema };
@@ -41,12 +41,12 @@ test.each([
     { name: "weather", description: "", inputSchema: { type: "object" } },
   ],
 ])("%s", (_, tool, expected) => {
-  expect(normaliseTools([tool])).toEqual([expected]);
+  expect(normalizeTools([tool])).toEqual([expected]);
 });
 
 test("the order of the tools stays", () => {
-  expect(normaliseTools([{ name: "b" }, { name: "a", input_schema: schema }]).map((tool) => tool.name)).toEqual(["b", "a"]);
-  expect(normaliseTools([])).toEqual([]);
+  expect(normalizeTools([{ name: "b" }, { name: "a", input_schema: schema }]).map((tool) => tool.name)).toEqual(["b", "a"]);
+  expect(normalizeTools([])).toEqual([]);
 });
 
 test.each<[string, unknown, string[]]>([
@@ -67,7 +67,7 @@ test.each<[string, unknown, string[]]>([
   ["a name twice, in two forms", [{ name: "a" }, { type: "function", function: { name: "a" } }], ["tools.1.name"]],
   ["every fault at once", [{ name: 1 }, { name: "a", description: 2 }], ["tools.0.name", "tools.1.description"]],
 ])("refuses %s at its path", (_, tools, paths) => {
-  const error = refusal(() => normaliseTools(tools));
+  const error = refusal(() => normalizeTools(tools));
   expect(error.code).toBe("invalid_request");
   expect(error.errors.map(({ path }) => path)).toEqual(paths);
 });

@@ -70,7 +70,7 @@ test("tenants take turns, so that one tenant's slow checks delay another's by on
 });
 
 test("a thread that does not answer is replaced", async () => {
-  const checker = startChecker({ answerLimitMs: 50 });
+  const checker = startChecker({ responseLimitMs: 50 });
   expect((await checker.findObject("a", endless, endlessResult)).fault).toBe("takes longer than 0.05 s to check");
   const patient = startChecker();
   expect((await patient.findObject("a", small, { outputs: { n: 1 } })).fault).toBeNull();

@@ -124,7 +124,7 @@ describe.each(asking)("%s over %s asks before a tool call", (runtime, connection
     expect(ran("expired")).toBe(false);
     await expectStory(asked, "reject");
     expect(await list("?limit=1")).toMatchObject([
-      { approvalId: asked.approvalId, state: "rejected", decidedBy: "bridge", reason: expect.stringContaining("Nobody answered") },
+      { approvalId: asked.approvalId, state: "rejected", decidedBy: "bridge", reason: expect.stringContaining("No decision was made") },
     ]);
     expect(await bench.leftovers()).toEqual([]);
   });

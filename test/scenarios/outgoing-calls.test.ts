@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { AdapterConfig } from "#contract";
-import { createResolver } from "../../src/callbacks/resolve-name.ts";
+import { createDnsResolver } from "../../src/network/dns-resolver.ts";
 import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
-import { startNameServer } from "../callbacks/name-server.ts";
+import { startNameServer } from "../network/name-server.ts";
 import { type Bridge, startBridge, type TokenName } from "../support/start-bridge.ts";
 import { startReceiver, startTcpServer } from "../support/start-receiver.ts";
 
@@ -15,7 +15,7 @@ let nameServer: Awaited<ReturnType<typeof startNameServer>>;
 let config: AdapterConfig;
 beforeAll(async () => {
   nameServer = await startNameServer((name, kind) => (name.startsWith("silent") ? "silent" : kind === "A" ? ["127.0.0.1"] : []));
-  const systemNames = { hostAddresses: () => [], candidates: (name: string) => [name] };
+  const systemDnsConfig = { hostAddresses: () => [], candidates: (name: string) => [name] };
   const adapter = createInMemoryAdapter({ provider: "watched" });
   const { initialize } = adapter;
   adapter.initialize = (given) => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
     { BRIDGE_CALLBACK_ALLOW: "127.0.0.1,*.example", BRIDGE_MAX_CONCURRENT: "300" },
     {
       adapters: [{ provider: "watched", adapter }],
-      resolve: createResolver({ isOperators: () => false, servers: [nameServer.server], systemNames, limitMs: 60_000 }),
+      resolve: createDnsResolver({ isConfigured: () => false, servers: [nameServer.server], systemDnsConfig, limitMs: 60_000 }),
     },
   );
 });

@@ -8,9 +8,9 @@ import type { ExecutionResult } from "#contract";
 import type { LoadedAdapter } from "../../src/adapters/adapter-registry.ts";
 import { createApp } from "../../src/app/create-app.ts";
 import { loadConfig } from "../../src/app/load-config.ts";
-import type { Lookup } from "../../src/callbacks/resolve-name.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { PROBLEM_TYPE, problemSchema } from "../../src/http/wire/problem.ts";
+import type { Lookup } from "../../src/network/dns-resolver.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { createResponseCheck } from "../http/response-check.ts";
 

@@ -5,7 +5,7 @@ import { createOps, type OpOptions } from "../../src/websocket/ops.ts";
 export function createIdleOps(dependencies: Partial<OpOptions> = {}): Op[] {
   const never = () => Promise.reject(new Error("No op is meant to be carried out."));
   return createOps({
-    acceptDispatch: never,
+    receiveDispatch: never,
     dispatcher: { cancel: never, waitForEnd: never },
     tasks: { find: never, findProgress: never, resultBytes: never },
     follower: { checkCanFollow() {}, follow() {}, parsePosition: () => 0 },

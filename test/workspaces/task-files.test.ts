@@ -35,15 +35,15 @@ async function plant(...names: string[]) {
 
 describe("a task left a file that changed", () => {
   test.each([
-    ["long before it started", { startedAt: 11, finishedAt: 20 }, "The task left no such file."],
+    ["long before it started", { startedAt: 11, finishedAt: 20 }, "The task has no file at this path."],
     ["just before it started, by the clock of files", { startedAt: 10, finishedAt: 20 }, null],
     ["when it started", { startedAt: 0, finishedAt: 20 }, null],
     ["while it ran", { startedAt: -1000, finishedAt: 1000 }, null],
     ["in the millisecond in which it ended", { startedAt: -1000, finishedAt: 0 }, null],
-    ["after it had ended", { startedAt: -1000, finishedAt: -1 }, "The file has been changed since the task ended."],
+    ["after it had ended", { startedAt: -1000, finishedAt: -1 }, "The file was changed after the end of the task."],
     ["and it runs still", { startedAt: -1000, finishedAt: null }, null],
-    ["before a task that waits", { startedAt: null, finishedAt: null }, "The task left no such file."],
-    ["before a task that was cancelled in the queue", { startedAt: null, finishedAt: 1000 }, "The task left no such file."],
+    ["before a task that waits", { startedAt: null, finishedAt: null }, "The task has no file at this path."],
+    ["before a task that was cancelled in the queue", { startedAt: null, finishedAt: 1000 }, "The task has no file at this path."],
   ])("%s: %j", async (_, relative, refusal) => {
     const { changedAt, list, read } = await plant("report.md");
     const at = (time: number | null) => (time === null ? null : changedAt + time);
@@ -93,7 +93,7 @@ test.each([
   await symlink("sub", path.join(workspace, "link"));
   await link(path.join(workspace, "sub/file"), path.join(workspace, "hard"));
   expect(await read(always, "report.md")).toBe("content of report.md");
-  await expect(read(always, name)).rejects.toMatchObject({ code: "not_found", message: "The task left no such file." });
+  await expect(read(always, name)).rejects.toMatchObject({ code: "not_found", message: "The task has no file at this path." });
 });
 
 test("another's task, and an unknown one, do not exist; one without a workspace left nothing", async () => {
@@ -104,7 +104,10 @@ test("another's task, and an unknown one, do not exist; one without a workspace 
     ["other", "t1"],
     ["acme", "t2"],
   ] as const) {
-    await expect(taskFiles.list(tenant, taskId, page)).rejects.toMatchObject({ code: "not_found", message: "There is no such task." });
+    await expect(taskFiles.list(tenant, taskId, page)).rejects.toMatchObject({
+      code: "not_found",
+      message: "There is no such task.",
+    });
     await expect(taskFiles.open(tenant, taskId, "report.md")).rejects.toMatchObject({
       code: "not_found",
       message: "There is no such task.",

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
-import { jsonObject, listOf } from "../../requests/json-fields.ts";
+import { jsonObject, listOf } from "../../requests/field-schemas.ts";
 import { sendWithEtag, sendWriteResult } from "../wire/etag.ts";
 import { noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";

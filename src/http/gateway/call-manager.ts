@@ -14,7 +14,7 @@ import {
   type SystemManager,
 } from "#contract";
 import type { AdapterRegistry } from "../../adapters/adapter-registry.ts";
-import { offlineText } from "../../dispatch/admission.ts";
+import { describeOfflineAdapter } from "../../dispatch/admission.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError, type ErrorCode } from "../../errors.ts";
 import { INTERNAL_ERROR } from "../wire/problem.ts";
@@ -87,7 +87,7 @@ export function createCallManager({ registry, dispatcher, logger, closing, limit
     const isUp = health.status !== "offline" && health.checkedAt !== null;
     if (adapter !== null && isUp) return adapter as unknown as Managers[Kind];
     registry.suspect(provider);
-    throw new BridgeError("adapter_offline", offlineText(provider), { retryAfterSeconds: OFFLINE_RETRY_SECONDS });
+    throw new BridgeError("adapter_offline", describeOfflineAdapter(provider), { retryAfterSeconds: OFFLINE_RETRY_SECONDS });
   }
 
   return async (request, kind, act) => {

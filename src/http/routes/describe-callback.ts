@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { callbackStates } from "../../callbacks/callbacks.ts";
-import type { Callback } from "../../dispatch/task-reader.ts";
+import type { Callback } from "../../queries/task-reader.ts";
 import { timestamp, toIso, toIsoOrNull } from "../wire/timestamps.ts";
 
 export const callbackStateSchema = z.enum(callbackStates).meta({ id: "CallbackState" });

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
-import type { TaskSnapshot } from "../../dispatch/task-reader.ts";
+import type { TaskSnapshot } from "../../queries/task-reader.ts";
 import { type ListedTask, taskStates } from "../../task.ts";
 import { extensibleEnum } from "../wire/extensible-enum.ts";
 import { resultSchema } from "../wire/result-schema.ts";

@@ -1,8 +1,8 @@
 import { type FastifyPluginAsyncZodOpenApi, validatorCompiler } from "fastify-zod-openapi";
 import { z } from "zod";
-import type { AcceptDispatch } from "../../dispatch/accept-dispatch.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
-import type { TaskReader } from "../../dispatch/task-reader.ts";
+import type { ReceiveDispatch } from "../../dispatch/receive-dispatch.ts";
+import type { TaskReader } from "../../queries/task-reader.ts";
 import { describedDispatchSchema } from "../../requests/dispatch-schema.ts";
 import { isFinal } from "../../task.ts";
 import { PREFER_DESCRIPTION } from "../wire/prefer-header.ts";
@@ -16,7 +16,7 @@ import { waitIfPreferred } from "./wait-if-preferred.ts";
 
 /** Options of the route. */
 export interface DispatchRouteOptions {
-  acceptDispatch: AcceptDispatch;
+  receiveDispatch: ReceiveDispatch;
   dispatcher: Pick<Dispatcher, "waitForEnd">;
   tasks: Pick<TaskReader, "find" | "resultBytes">;
 }
@@ -38,12 +38,12 @@ const headers = z.object({
 });
 
 /** `POST /api/v2/dispatch`. */
-export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> = async (app, { acceptDispatch, dispatcher, tasks }) => {
+export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> = async (app, { receiveDispatch, dispatcher, tasks }) => {
   app.post(
     "/api/v2/dispatch",
     {
       config: { scope: "dispatch", shedsLoad: true },
-      // `acceptDispatch` validates the body, because the WebSocket protocol accepts dispatches too.
+      // `receiveDispatch` validates the body, because the WebSocket protocol accepts dispatches too.
       validatorCompiler: (route) => (route.httpPart === "querystring" ? validatorCompiler(route as never) : (value) => ({ value })),
       schema: {
         operationId: "dispatchTask",
@@ -88,7 +88,7 @@ export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> 
     },
     async (request, reply) => {
       const { prefer, traceparent, "idempotency-key": idempotencyKey } = request.headers;
-      const { task: accepted, replayed } = await acceptDispatch(request.body, {
+      const { task: accepted, replayed } = await receiveDispatch(request.body, {
         tenant: request.principal.tenant,
         traceparent: parseTraceparent(traceparent),
         idempotencyKey,

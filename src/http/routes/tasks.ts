@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
-import type { TaskReader } from "../../dispatch/task-reader.ts";
 import { BridgeError } from "../../errors.ts";
+import type { TaskReader } from "../../queries/task-reader.ts";
 import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { PREFER_DESCRIPTION } from "../wire/prefer-header.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";

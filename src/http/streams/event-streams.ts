@@ -6,7 +6,7 @@ import { startWallClockTimer } from "../../access/wall-clock-timer.ts";
 import { BridgeError } from "../../errors.ts";
 import type { EventFeed, EventStore, StoredEvent } from "../../events/event-feed.ts";
 import type { EventLog } from "../../events/event-log.ts";
-import { followEvents, type Place } from "../../events/follow-events.ts";
+import { type EventPosition, followEvents } from "../../events/follow-events.ts";
 import type { Metrics } from "../../metrics.ts";
 import type { ClientMemory } from "../wire/client-memory.ts";
 import { createEventEncoder, encodeSseFrame } from "../wire/encode-event.ts";
@@ -21,7 +21,7 @@ export type ClosingReason = "shutdown" | "token_expired" | "token_withdrawn";
 /** The events that a stream sends. */
 export interface StreamOptions {
   feed: EventFeed;
-  from: Place;
+  from: EventPosition;
   /** Whether the stream ends after this event. Default: never. */
   isLast?: (event: StoredEvent) => boolean;
 }

@@ -5,8 +5,8 @@ import { scopes } from "../../access/principal.ts";
 import type { Tickets } from "../../access/tickets.ts";
 import { BridgeError } from "../../errors.ts";
 import { createLogFeed, type EventStore } from "../../events/event-feed.ts";
-import { placeOf } from "../../events/follow-events.ts";
-import { listOf } from "../../requests/json-fields.ts";
+import { positionOf } from "../../events/follow-events.ts";
+import { listOf } from "../../requests/field-schemas.ts";
 import { lastEventIdHeaders, parseLastEventId } from "../wire/last-event-id.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery } from "../wire/request-schemas.ts";
@@ -86,7 +86,7 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
       const last = parseLastEventId(request, { name: "lastEventId", value: lastEventId });
       eventStreams.open(request, reply, {
         feed: createLogFeed(store, { tenant: request.principal.tenant, taskId, agentId, provider, types }),
-        from: last === null ? store.lastEventNumber() : placeOf(store, last),
+        from: last === null ? store.lastEventNumber() : positionOf(store, last),
       });
     },
   );

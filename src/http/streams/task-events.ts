@@ -4,7 +4,7 @@ import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
 import { createTaskFeed, type EventStore, isTerminal } from "../../events/event-feed.ts";
 import { formatEventId } from "../../events/event-id.ts";
-import { placeOf } from "../../events/follow-events.ts";
+import { positionOf } from "../../events/follow-events.ts";
 import { isFinal, type TaskProgress } from "../../task.ts";
 import { encodeEventJson } from "../wire/encode-event.ts";
 import { lastEventIdHeaders, parseEventIdField, parseLastEventId } from "../wire/last-event-id.ts";
@@ -37,7 +37,7 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
   async function streamEvents(task: TaskProgress, query: TaskEventsQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const start = query.lastEventId ?? query.cursor ?? query.after;
     const last = parseLastEventId(request, { name: "lastEventId", value: start });
-    const from = last === null ? 0 : placeOf(store, last);
+    const from = last === null ? 0 : positionOf(store, last);
     const isOver = isFinal(task.state) && (await store.readTaskEvents(task.seq, from ?? 0, 1, { callbacks: false })).length === 0;
     // 204 prevents an EventSource from reconnecting.
     if (isOver) await reply.code(204).send();
@@ -58,7 +58,7 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
   function parseStartPosition({ cursor, after }: TaskEventsQuery): number {
     const [field, text] = cursor === undefined ? ["after", after] : ["cursor", cursor];
     if (text === undefined) return 0;
-    const place = placeOf(store, parseEventIdField(field, text));
+    const place = positionOf(store, parseEventIdField(field, text));
     if (place !== null) return place;
     throw new BridgeError("invalid_request", "The event id is unknown.", {
       errors: [{ path: field, message: "must be the id of an event of this Bridge" }],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { TaskSnapshot } from "../../../src/dispatch/task-reader.ts";
 import { describeTask, taskSchema } from "../../../src/http/routes/describe-task.ts";
+import type { TaskSnapshot } from "../../../src/queries/task-reader.ts";
 import type { Task } from "../../../src/task.ts";
 import { storedTask } from "../../support/stored-task.ts";
 

@@ -124,10 +124,10 @@ test("knows no parameters in its URL", async () => {
   expectProblem(await task("parametered"), "not_found");
 });
 
-test("an adapter that comes with Bridge and is not loaded is told with the setting that enables it", async () => {
+test("the error for a shipped adapter that is not loaded names the setting that enables it", async () => {
   const refused = await bridge.dispatch({ provider: "claude" });
   expectProblem(refused, "unknown_provider");
-  expect(refused.body.detail).toContain("BRIDGE_ADAPTERS=…,claude");
+  expect(refused.body.detail).toContain("add claude to BRIDGE_ADAPTERS");
   expect((await bridge.dispatch({ provider: "nobody" })).body.detail).not.toContain("BRIDGE_ADAPTERS");
 });
 
@@ -169,10 +169,10 @@ test.each([
 test("the detail of a malformed dispatch contains its first fault", async () => {
   const one = await bridge.dispatch({ outputSchema: { type: "objekt" } });
   expect(one.body.detail).toBe(
-    'The output schema is not a JSON Schema: outputSchema type must be one of "array", "boolean", "integer", "null", "number", "object", "string".',
+    'The output schema is not a valid JSON Schema: outputSchema type must be one of "array", "boolean", "integer", "null", "number", "object", "string".',
   );
   const several = await bridge.dispatch({ agent: "a", prompt: "b" });
-  expect(several.body.detail).toBe("The dispatch is not valid: agent is called agentId here (and 1 more in errors).");
+  expect(several.body.detail).toBe("The dispatch is not valid: agent is not a known field; use agentId instead (and 1 more in errors).");
 });
 
 test("a capability that is missing is refused with the adapters that have it", async () => {

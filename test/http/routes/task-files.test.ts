@@ -131,7 +131,7 @@ test("a file that a later task changes becomes that one's; one that failed has l
   expect((await get("/api/v2/tasks/second/files/shared")).text).toBe("2\n");
   const changed = await get("/api/v2/tasks/first/files/shared");
   expectProblem(changed, "not_found");
-  expect(changed.body.detail).toBe("The file has been changed since the task ended.");
+  expect(changed.body.detail).toBe("The file was changed after the end of the task.");
 });
 
 test("a list goes on page by page", async () => {
@@ -353,7 +353,7 @@ describe("a file that changes while it is sent", () => {
       },
     });
     expect([answer.status, answer.isWhole]).toEqual([200, false]);
-    expect((await get("/api/v2/tasks/changing/files/log")).body.detail).toBe("The file has been changed since the task ended.");
+    expect((await get("/api/v2/tasks/changing/files/log")).body.detail).toBe("The file was changed after the end of the task.");
   });
 
   test("is gone: 404, and it is not listed", async () => {

@@ -209,7 +209,7 @@ describe("hostile paths", () => {
     await writeFile(workspaceOf("occupied"), "a file");
     const refused = await put("occupied", "a.txt", "x");
     expectProblem(refused, "invalid_state");
-    expect(refused.body.detail).toBe("The workspace of occupied is not a directory. Remove the file in its place on Bridge's host.");
+    expect(refused.body.detail).toBe("The workspace of occupied is not a directory. Remove the file at its path on Bridge's host.");
     await rm(workspaceOf("occupied"));
   });
 

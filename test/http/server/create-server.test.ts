@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { createAcceptDispatch } from "../../../src/dispatch/accept-dispatch.ts";
+import { createReceiveDispatch } from "../../../src/dispatch/receive-dispatch.ts";
 import { dispatchRoutes } from "../../../src/http/routes/dispatch.ts";
 import { type ServerOptions, serverTimeouts } from "../../../src/http/server/create-server.ts";
 import { createOverloadMonitor } from "../../../src/http/server/overload-monitor.ts";
@@ -447,8 +447,8 @@ test("under overload dispatches are refused, and nothing else", async () => {
     { overload },
     (app) =>
       void app.register(dispatchRoutes, {
-        acceptDispatch: createAcceptDispatch({
-          dispatcher: { accept: nobody },
+        receiveDispatch: createReceiveDispatch({
+          dispatcher: { admitTask: nobody },
           registry: { get: () => undefined },
           metrics: createMetrics("test"),
           defaultProfile: "inspect",

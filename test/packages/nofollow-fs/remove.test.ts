@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from "node:fs/
 import path from "node:path";
 import { removeInside } from "@hak2i/nofollow-fs";
 import { expect, onTestFinished, test } from "vitest";
-import { createWorkspaces } from "../../../src/workspaces/workspace.ts";
+import { createWorkspaces } from "../../../src/workspaces/workspace-directories.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const NOBODY = 65_534;

@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createCallbackGuard } from "../../../../src/callbacks/callback-guard.ts";
-import { createGuardedFetch } from "../../../../src/callbacks/guarded-fetch.ts";
+import { createDestinationGuard } from "../../../../src/network/destination-guard.ts";
+import { createGuardedFetch } from "../../../../src/network/guarded-fetch.ts";
 import { beginStream, openEndpoint, type Received } from "./raw-endpoint.ts";
 import { openToolEndpoint, toldResults } from "./tool-endpoint.ts";
 import { openVercelBench } from "./vercel-fixture.ts";
 
 /** Bridge's own fetch, for a place where these addresses are permitted. */
 function guardedFetch(allow: readonly string[]) {
-  const guarded = createGuardedFetch(createCallbackGuard({ allow }));
+  const guarded = createGuardedFetch(createDestinationGuard({ allow }));
   onTestFinished(() => guarded.close());
   return guarded.fetch;
 }

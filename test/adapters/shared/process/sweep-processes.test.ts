@@ -90,7 +90,7 @@ describe("the sweep at the start", () => {
   test("finds only the labels of the previous Bridge on the data directory, and records its own", async () => {
     const dataDir = await temporaryDirectory();
     const file = path.join(dataDir, "process-labels");
-    writeFileSync(file, `12345 ${placeOf(dataDir)}\n`);
+    writeFileSync(file, `12345 ${positionOf(dataDir)}\n`);
     const labels = [12345n << 24n, (12345n << 24n) + 7n, 12346n << 24n];
     const [first, second, stranger] = await Promise.all(labels.map((label) => start({}, labelOf(label))));
     expect(await sweepLeftovers({ dataDir })).toEqual({ killed: 2, left: 0 });
@@ -99,7 +99,7 @@ describe("the sweep at the start", () => {
 
     const [family = "", place] = readFileSync(file, "utf8").trim().split(" ");
     const recorded = BigInt(family);
-    expect(place).toBe(placeOf(dataDir));
+    expect(place).toBe(positionOf(dataDir));
     const labeled = await labelCommand({ argv: ["sleep"], cwd: "/", env: { PATH: "/usr/bin:/bin" }, sandbox: null });
     expect(familyOf(labeled.label ?? 0n)).toBe(recorded);
     // Several Bridges of one process share the family: the start of one spares the tasks of the others.
@@ -129,7 +129,7 @@ describe("the sweep at the start", () => {
   });
 });
 
-const placeOf = (directory: string) => {
+const positionOf = (directory: string) => {
   const { dev, ino } = statSync(directory);
   return `${dev}:${ino}`;
 };

@@ -1,0 +1,56 @@
+import type { ExecutionRequest } from "#contract";
+import { outputInstructions } from "../results/output-strategy.ts";
+import { type Task, taskHandle } from "../task.ts";
+import type { AgentFile } from "../workspaces/prompt-files.ts";
+
+/** Timeout of a task if neither the dispatch nor agent.json sets one. */
+const DEFAULT_TIMEOUT_SECONDS = 600;
+
+/** The workspace of a task: its directories, and what its prompt files and agent.json contain. */
+export interface TaskWorkspace {
+  promptFiles: readonly string[];
+  agent: AgentFile;
+  directories: ExecutionRequest["directories"];
+}
+
+/** Builds the request that the adapter executes. The settings of the dispatch take precedence over those of agent.json. */
+export function buildExecutionRequest(task: Task, { promptFiles, agent, directories }: TaskWorkspace): ExecutionRequest {
+  const { request } = task;
+  const tools = request.tools ?? agent.tools;
+  return {
+    taskId: taskHandle(task),
+    ...(task.parentTaskId !== null && { parentTaskId: taskHandle({ tenant: task.tenant, taskId: task.parentTaskId }) }),
+    agentId: task.agentId,
+    message: buildMessage(request),
+    ...optional("systemPrompt", joinSystemPrompt([...promptFiles, agent.systemPrompt, request.systemPrompt])),
+    ...optional("model", request.model ?? agent.model),
+    ...optional("tools", tools?.length === 0 ? undefined : tools),
+    ...optional("mcpServers", request.mcpServers),
+    timeoutSeconds: request.timeoutSeconds ?? agent.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+    outputStrategy: request.outputStrategy,
+    ...optional("resumeToken", request.resumeToken),
+    ...optional("reasoningLevel", request.reasoningLevel),
+    profile: request.profile,
+    approvals: request.approvals,
+    ...optional("metadata", request.metadata),
+    ...optional("bridgeInput", request.bridgeInput),
+    ...optional("responderInput", request.responderInput),
+    directories,
+  };
+}
+
+/** Joins the non-empty parts of a system prompt, from the most general to the most specific; undefined if there are none. */
+export function joinSystemPrompt(parts: readonly (string | undefined)[]): string | undefined {
+  const present = parts.map((part) => part?.trim()).filter((part) => part !== undefined && part !== "");
+  return present.length === 0 ? undefined : present.join("\n\n");
+}
+
+/** Joins the message, the input in a labeled block, and the output instructions. */
+export function buildMessage({ message, stdin, outputStrategy }: Pick<Task["request"], "message" | "stdin" | "outputStrategy">): string {
+  const input = stdin === undefined ? undefined : `Input:\n<stdin>\n${stdin}\n</stdin>`;
+  return [message, input, outputInstructions(outputStrategy)].filter((part) => part !== undefined).join("\n\n");
+}
+
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [key in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [key in Name]: Value });
+}

@@ -1,9 +1,0 @@
-import type { ExecutionResult, TaskErrorCode } from "#contract";
-
-/** The result of a task whose runtime had no part in its end. */
-export function failedResult(
-  errorCode: Extract<TaskErrorCode, "cancelled" | "adapter_offline" | "adapter_error" | "bridge_restarted">,
-  error: string,
-): ExecutionResult {
-  return { status: "error", durationMs: 0, errorCode, error, connection: "in-process" };
-}

@@ -1,0 +1,77 @@
+import { v7 as uuidv7 } from "uuid";
+import type { ChildRequest, ExecutionResult } from "#contract";
+import { BridgeError } from "../errors.ts";
+import { failedResult } from "../results/failed-result.ts";
+import type { Store } from "../store/store.ts";
+import type { TaskRequest } from "../task.ts";
+import type { Admission } from "./admission.ts";
+import type { Run } from "./run-task.ts";
+import type { RunningTasks } from "./running-tasks.ts";
+import type { TaskQueue } from "./task-queue.ts";
+import type { TaskWaiters } from "./task-waiters.ts";
+
+interface RunChildTaskOptions {
+  store: Store;
+  running: RunningTasks;
+  admission: Admission;
+  waiters: TaskWaiters;
+  enqueue: TaskQueue["enqueue"];
+}
+
+const CHILD_TIMEOUT_SECONDS = 600;
+
+/** Creates the function that runs a child task of a running task. A child is an ordinary task, under the limits of its own adapter. */
+export function createRunChildTask({ store, running, admission, waiters, enqueue }: RunChildTaskOptions) {
+  /** Returns the child's result; a rejected request is a failed result. Rejects only if the parent is not running. */
+  return async (child: ChildRequest): Promise<ExecutionResult> => {
+    const parentRun = running.find(child.parentTaskId);
+    if (parentRun === undefined) throw new Error(`Task ${child.parentTaskId} is not running, so it cannot start a child task.`);
+    if (parentRun.isOver) return parentHasEnded();
+    const { task: parent } = parentRun;
+    const { tenant, traceparent } = parent;
+    const { provider, agentId = parent.agentId } = child;
+    for (let run: Run | undefined = parentRun; run !== undefined; run = running.findParent(run.task))
+      if (run.task.provider === provider) return failedResult("adapter_error", sameAdapterText(provider));
+    const request = toTaskRequest(child, parent.request, parentRun.remainingMs());
+    try {
+      await admission.checkRequest(request, { tenant, agentId, provider });
+    } catch (error) {
+      if (!(error instanceof BridgeError)) throw error;
+      return failedResult(error.code === "adapter_offline" ? "adapter_offline" : "adapter_error", toText(error));
+    }
+    // During the check the parent may have been stopped, and its children with it.
+    if (parentRun.isOver) return parentHasEnded();
+    const { task } = await enqueue({ tenant, taskId: uuidv7(), parent, agentId, provider, request, fingerprint: "", traceparent });
+    await waiters.wait(task);
+    return (await store.findTask(tenant, task.taskId))?.result as ExecutionResult;
+  };
+}
+
+/** The request of a child: it may do no more than its parent, and has no more time than its parent has left. */
+function toTaskRequest(child: ChildRequest, parent: TaskRequest, remainingMs: number): TaskRequest {
+  const { message, systemPrompt, model, resumeToken, reasoningLevel, metadata, outputStrategy = { type: "stream" } } = child;
+  const secondsLeft = Math.max(1, Math.ceil(remainingMs / 1000));
+  return {
+    message,
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(model !== undefined && { model }),
+    ...(resumeToken !== undefined && { resumeToken }),
+    ...(reasoningLevel !== undefined && { reasoningLevel }),
+    ...(metadata !== undefined && { metadata }),
+    timeoutSeconds: Math.min(child.timeoutSeconds ?? CHILD_TIMEOUT_SECONDS, secondsLeft),
+    outputStrategy,
+    profile: parent.profile === "inspect" ? "inspect" : (child.profile ?? "modify"),
+    approvals: parent.approvals,
+    // An interruption of the child is an interruption of its parent too, and the parent starts new children.
+    onInterrupt: "fail",
+  };
+}
+
+/** A result has no field for the faults of single fields, so they are part of its error text. */
+const toText = ({ message, errors }: BridgeError): string =>
+  [message, ...errors.map((fault) => `${fault.path} ${fault.message}.`)].join(" ");
+
+const sameAdapterText = (provider: string): string =>
+  `A task of ${provider} cannot wait for a child of the same adapter, because it may hold the slot that the child needs. Use another provider.`;
+
+const parentHasEnded = (): ExecutionResult => failedResult("cancelled", "The parent task has ended or is being stopped.");

@@ -1,0 +1,65 @@
+import type { Logger } from "pino";
+import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
+import type { Metrics } from "../metrics.ts";
+import type { CallbackQueue } from "../store/store.ts";
+import type { Task } from "../task.ts";
+import type { TaskWaiters } from "./task-waiters.ts";
+
+/** What `settleTask` notifies of the end of a task. */
+export interface SettlementOptions {
+  registry: AdapterRegistry;
+  waiters: TaskWaiters;
+  metrics: Metrics;
+  logger: Logger;
+  /** A callback to this origin is due. */
+  onCallbackDue(queue: CallbackQueue): void;
+}
+
+/** Failures that may be caused by the runtime itself. They trigger a health check of the adapter. */
+const SUSPICIOUS_CODES: ReadonlySet<string> = new Set([
+  "adapter_offline",
+  "adapter_error",
+  "authentication_required",
+  "runtime_crashed",
+  "spawn_failed",
+]);
+
+/** Publishes the stored end of a task: log line and metrics, callback, waiting clients, adapter health. */
+export function settleTask(task: Task, { registry, waiters, metrics, logger, onCallbackDue }: SettlementOptions): void {
+  logTaskEnd(task, { logger, metrics });
+  const { tenant, request } = task;
+  if (request.callbackUrl !== undefined) onCallbackDue({ tenant, origin: new URL(request.callbackUrl).origin });
+  waiters.notify(task);
+  if (SUSPICIOUS_CODES.has(task.result?.errorCode ?? "")) registry.suspect(task.provider);
+}
+
+/** Writes the one log line and the metrics of an ended task: always its ids, never its content. */
+export function logTaskEnd(task: Task, { logger, metrics }: { logger: Logger; metrics: Metrics }): void {
+  const { provider, result, createdAt, startedAt, finishedAt } = task;
+  // The system clock may have been set back while the task ran.
+  const runMs = Math.max(0, (finishedAt ?? 0) - (startedAt ?? finishedAt ?? 0));
+  logger.info(
+    {
+      taskId: task.taskId,
+      tenant: task.tenant,
+      parentTaskId: task.parentTaskId ?? undefined,
+      agentId: task.agentId,
+      provider,
+      state: task.state,
+      errorCode: result?.errorCode,
+      connection: result?.connection,
+      model: result?.model,
+      usage: result?.usage,
+      costUsd: result?.costUsd,
+      queuedMs: Math.max(0, (startedAt ?? finishedAt ?? 0) - createdAt),
+      runMs,
+      restarts: task.restarts,
+      traceparent: task.traceparent ?? undefined,
+    },
+    "task ended",
+  );
+  metrics.executionDuration.observe({ provider, outcome: result?.errorCode ?? "ok" }, runMs / 1000);
+  if (result?.costUsd !== undefined) metrics.cost.inc({ provider }, result.costUsd);
+  for (const [kind, count] of Object.entries(result?.usage ?? {}))
+    if (typeof count === "number") metrics.tokens.inc({ provider, kind: kind.replace(/Tokens$/, "") }, count);
+}

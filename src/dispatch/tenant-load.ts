@@ -1,0 +1,60 @@
+import type { QueueOwner } from "../errors.ts";
+import type { TenantQuota } from "../task.ts";
+
+/** The dispatched tasks of one tenant over all adapters, and the quota that limits them. Child tasks do not count. */
+export interface TenantLoad {
+  readonly name: string;
+  quota: TenantQuota;
+  queued: number;
+  /** Running tasks and claims. */
+  running: number;
+  /** Claims in progress. Each will take one of the queued tasks. */
+  claiming: number;
+  readonly agents: Map<string, AgentLoad>;
+}
+
+interface AgentLoad {
+  queued: number;
+  running: number;
+}
+
+/** Adds to the counts of an agent, and forgets an agent without tasks. */
+export function countAgent({ agents }: TenantLoad, agentId: string, change: Partial<AgentLoad>): void {
+  const agent = agents.get(agentId) ?? { queued: 0, running: 0 };
+  agent.queued += change.queued ?? 0;
+  agent.running += change.running ?? 0;
+  if (agent.queued === 0 && agent.running === 0) agents.delete(agentId);
+  else agents.set(agentId, agent);
+}
+
+/** Queued tasks that no claim will take. */
+export const waitingOf = ({ queued, claiming }: TenantLoad): number => queued - claiming;
+
+/** The tenant's own queue that has no room for one more task of the agent; null if both have room. `load` is undefined for a tenant without tasks. */
+export function findFullOwnQueue(load: TenantLoad | undefined, quota: TenantQuota, agentId: string): Exclude<QueueOwner, "bridge"> | null {
+  if (isReached(load?.agents.get(agentId)?.queued ?? 0, quota.agentQueueLimit)) return "agent";
+  return isReached(load === undefined ? 0 : waitingOf(load), quota.queueLimit) ? "tenant" : null;
+}
+
+/** Whether the tenant may start one more task, as far as that is known before the agent of the task is. */
+export function mayStartAnother({ quota, running, claiming }: TenantLoad): boolean {
+  if (isReached(running, quota.maxRunning)) return false;
+  // A claim does not know the agent of its task, so only one claim at a time can respect the limit of each agent.
+  return quota.agentMaxRunning === null || claiming === 0;
+}
+
+/** Whether a limit of the tenant or of the agent prevents the start of a task. */
+export const isHeldByLimit = (load: TenantLoad, agentId: string): boolean =>
+  isReached(load.running, load.quota.maxRunning) || isAgentAtLimit(load, agentId);
+
+export const isAgentAtLimit = ({ agents, quota }: TenantLoad, agentId: string): boolean =>
+  isReached(agents.get(agentId)?.running ?? 0, quota.agentMaxRunning);
+
+export function agentsAtLimit({ agents, quota: { agentMaxRunning } }: TenantLoad): string[] {
+  if (agentMaxRunning === null) return [];
+  return [...agents].filter(([, { running }]) => running >= agentMaxRunning).map(([agentId]) => agentId);
+}
+
+export const limitsRunning = ({ maxRunning, agentMaxRunning }: TenantQuota): boolean => maxRunning !== null || agentMaxRunning !== null;
+
+const isReached = (count: number, limit: number | null): boolean => limit !== null && count >= limit;

@@ -1,0 +1,123 @@
+import path from "node:path";
+import { type ExecutionAdapter, type GatewayCapabilities, isInputChecker } from "#contract";
+import { BridgeError, type FieldError } from "../errors.ts";
+import type { DestinationGuard } from "../network/destination-guard.ts";
+import type { SchemaChecker } from "../requests/schema-checker.ts";
+import type { TaskRequest } from "../task.ts";
+import { resolveDirectoryInside, resolveFileInside } from "../workspaces/workspace-directories.ts";
+
+/** What a dispatch is validated against. */
+export interface ValidationContext {
+  adapter: ExecutionAdapter;
+  provider: string;
+  capabilities: GatewayCapabilities;
+  /** The capabilities of the loaded adapters. Error messages name the ones that could run the dispatch. */
+  listCapabilities?(): readonly { provider: string; capabilities: GatewayCapabilities }[];
+  guard: DestinationGuard;
+  schemas: Pick<SchemaChecker, "findSchemaFault">;
+  mcpCommands: readonly string[];
+  tenant: string;
+  workspace: string;
+}
+
+/** Maximum time to look up the hosts of all MCP servers of a dispatch. */
+const MCP_LOOKUP_TIMEOUT_MS = 5000;
+
+/** Rejects a dispatch if the adapter cannot carry out every field of it. No field is ignored. Throws BridgeError. */
+export async function validateDispatch(request: TaskRequest, checks: ValidationContext): Promise<void> {
+  checkCapabilities(request, checks);
+  checkInputs(request, checks);
+  checkCallbackUrl(request, checks.guard);
+  await checkOutput(request, checks);
+  const cwd = request.metadata?.["cwd"];
+  // The workspace, and a directory that only the dispatch's files create, need not exist yet.
+  if (typeof cwd === "string" && !isCreatedForTask(cwd, request)) resolveDirectoryInside(checks.workspace, cwd);
+  await checkMcpServers(request, checks);
+}
+
+/** Whether the directory is created before the task starts: the workspace itself, or a directory of the dispatch's files. */
+const isCreatedForTask = (directory: string, { files = [] }: TaskRequest): boolean => {
+  const normalized = path.posix.normalize(directory).replace(/\/$/, "");
+  return normalized === "." || files.some((file) => file.path.startsWith(`${normalized}/`));
+};
+
+/** Reasons for fields that need more than "does not support this". */
+const missingText: Readonly<Record<string, string>> = { files: "has no workspace on this machine" };
+
+function checkCapabilities(request: TaskRequest, { provider, capabilities, listCapabilities = () => [] }: ValidationContext): void {
+  const requirements: [path: string, isRequired: boolean, isSupported: (capabilities: GatewayCapabilities) => boolean][] = [
+    ["resumeToken", request.resumeToken !== undefined, ({ sessionResume }) => sessionResume],
+    ["mcpServers", (request.mcpServers?.length ?? 0) > 0, ({ mcpServers }) => mcpServers],
+    ["tools", (request.tools?.length ?? 0) > 0, ({ tools }) => tools],
+    ["files", (request.files?.length ?? 0) > 0, ({ fileIo }) => fileIo],
+    ["approvals", request.approvals === "ask", ({ approvals }) => approvals],
+    ["bridgeInput", request.bridgeInput !== undefined, ({ inputs }) => inputs?.includes("bridgeInput") === true],
+    ["responderInput", request.responderInput !== undefined, ({ inputs }) => inputs?.includes("responderInput") === true],
+    ["outputStrategy", true, ({ outputStrategies }) => outputStrategies.includes(request.outputStrategy.type)],
+  ];
+  const missing = requirements.filter(([, isRequired, isSupported]) => isRequired && !isSupported(capabilities));
+  if (missing.length === 0) return;
+  const loaded = listCapabilities();
+  const errors: FieldError[] = missing.map(([path, , isSupported]) => {
+    const others = loaded.filter((one) => isSupported(one.capabilities)).map((one) => one.provider);
+    const examples = others.length === 0 ? "" : `, such as ${others.join(", ")}`;
+    return {
+      path,
+      message: `the adapter ${provider} ${missingText[path] ?? "does not support this"}; omit it or choose another provider${examples}`,
+    };
+  });
+  throw new BridgeError(
+    "capability_missing",
+    `The adapter ${provider} lacks a capability that the dispatch needs. \`errors\` lists the fields.`,
+    { errors },
+  );
+}
+
+/** Lets the adapter check inputs that only it understands. */
+function checkInputs(request: TaskRequest, { adapter, provider }: ValidationContext): void {
+  const faults = isInputChecker(adapter) ? adapter.checkInput(request) : [];
+  const errors = faults.map(({ path, message }) => ({ path, message }));
+  if (faults.some(({ isRefused }) => isRefused !== true))
+    throw new BridgeError("invalid_request", "The dispatch is not valid.", { errors });
+  if (errors.length > 0)
+    throw new BridgeError(
+      "capability_missing",
+      `The adapter ${provider} is not permitted to do what the dispatch asks for. \`errors\` lists the fields.`,
+      { errors },
+    );
+}
+
+function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: DestinationGuard): void {
+  const reason = callbackUrl === undefined ? null : guard.checkUrl(callbackUrl);
+  if (reason === null) return;
+  throw new BridgeError("callback_url_refused", `callbackUrl ${reason}.`, { errors: [{ path: "callbackUrl", message: reason }] });
+}
+
+/** The runtime connects to the MCP servers itself, so Bridge checks their destinations before the task starts. */
+async function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, tenant, mcpCommands }: ValidationContext): Promise<void> {
+  const errors: FieldError[] = [];
+  const deadline = performance.now() + MCP_LOOKUP_TIMEOUT_MS;
+  // Sequentially, so that a dispatch with many hosts does not load the name servers more than others do.
+  for (const [index, server] of mcpServers.entries()) {
+    if (server.transport === "stdio") {
+      if (!mcpCommands.includes(server.command)) {
+        errors.push({ path: `mcpServers.${index}.command`, message: "is not in BRIDGE_MCP_COMMANDS; ask the operator to add it" });
+      }
+      continue;
+    }
+    const reason = await guard.checkDestination(server.url, tenant, deadline - performance.now());
+    if (reason !== null) errors.push({ path: `mcpServers.${index}.url`, message: reason });
+  }
+  if (errors.length > 0)
+    throw new BridgeError("mcp_refused", "An MCP server of the dispatch is not permitted. `errors` lists the reasons.", { errors });
+}
+
+async function checkOutput({ outputStrategy }: TaskRequest, { tenant, workspace, schemas }: ValidationContext): Promise<void> {
+  if (outputStrategy.type === "file") resolveFileInside(workspace, outputStrategy.path);
+  if (outputStrategy.type !== "structured") return;
+  const fault = await schemas.findSchemaFault(tenant, outputStrategy.schema);
+  if (fault === null) return;
+  throw new BridgeError("invalid_request", "The output schema is not a valid JSON Schema.", {
+    errors: [{ path: "outputStrategy.schema", message: fault }],
+  });
+}

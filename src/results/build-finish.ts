@@ -1,0 +1,36 @@
+import type { ExecutionResult } from "#contract";
+import { buildCallback } from "../callbacks/callback-body.ts";
+import { callbackId } from "../callbacks/callback-id.ts";
+import { encodeEventData } from "../events/encode-event-data.ts";
+import type { Finish, NewCallback } from "../store/store.ts";
+import type { FinalState, Task } from "../task.ts";
+import type { MarkedResult } from "./store-long-texts.ts";
+
+/** Builds everything that is written when a task ends: state, result, terminal event, callback. `marked` is the result if its long texts are already stored. */
+export function buildFinish(task: Task, result: ExecutionResult, marked: MarkedResult | null = null): Finish {
+  const { status, output, outputs, usage, costUsd, model, durationMs, errorCode, error } = result;
+  const state: FinalState = status === "ok" ? "completed" : errorCode === "cancelled" ? "cancelled" : "failed";
+  const event =
+    status === "ok"
+      ? ({
+          type: "execution.completed",
+          data: encodeEventData({ output: output ?? null, outputs, usage, costUsd, model, durationMs }),
+        } as const)
+      : ({
+          type: "execution.failed",
+          data: encodeEventData({ error: error ?? "The task failed.", errorCode, usage, costUsd, durationMs }),
+        } as const);
+  const callback = (finishedAt: number): NewCallback => {
+    const built = { ...buildCallback(task, marked?.result ?? result, finishedAt), messageId: callbackId(task) };
+    if (marked === null) return built;
+    const { json, gaps } = marked.cutMarkers(built.body);
+    return { ...built, body: json, gaps };
+  };
+  return {
+    state,
+    result,
+    ...(marked !== null && { storedResult: marked.cutMarkers(JSON.stringify(marked.result)) }),
+    event,
+    callback: task.request.callbackUrl === undefined ? null : callback,
+  };
+}

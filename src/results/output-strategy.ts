@@ -1,0 +1,77 @@
+import { hash } from "node:crypto";
+import path from "node:path";
+import { readFileInside } from "@hak2i/nofollow-fs";
+import type { ExecutionResult, NormalizedTool, OutputStrategy } from "#contract";
+import type { SchemaChecker } from "../requests/schema-checker.ts";
+
+/** Maximum size of a file output. The result and the callback contain it. */
+const FILE_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** The instructions for the runtime about the form of its result; undefined if its text is the result. */
+export function outputInstructions(strategy: OutputStrategy): string | undefined {
+  switch (strategy.type) {
+    case "stream":
+      return undefined;
+    case "file":
+      return `Write the result to the file ${JSON.stringify(strategy.path)}, relative to the root of the workspace.`;
+    case "structured":
+      return `End your answer with one JSON object in a \`\`\`json block that is valid against this JSON Schema:\n${JSON.stringify(strategy.schema)}`;
+  }
+}
+
+/** The origin of a result, and the checker of its schema. */
+export interface OutputSource {
+  tenant: string;
+  workspace: string;
+  schemas: SchemaChecker;
+}
+
+/** Converts a successful result to the form that the dispatch asks for. If that fails, returns an error result with the reason. */
+export async function applyOutputStrategy(
+  strategy: OutputStrategy,
+  result: ExecutionResult,
+  { tenant, workspace, schemas }: OutputSource,
+): Promise<ExecutionResult> {
+  switch (strategy.type) {
+    case "stream":
+      return result;
+    case "file":
+      return readFileOutput(strategy.path, result, workspace);
+    case "structured":
+      return readObjectOutput(await schemas.findObject(tenant, strategy.schema, result), result);
+  }
+}
+
+/** Whether the task ends with calls of tools that its dispatch declared. Its final output then comes in a later task, with the results of the calls. */
+export function awaitsTools({ outputs = {} }: ExecutionResult, tools: readonly NormalizedTool[] = []): boolean {
+  const { toolCalls, ...others } = outputs;
+  if (!Array.isArray(toolCalls) || toolCalls.length === 0 || Object.keys(others).length > 0) return false;
+  return toolCalls.every((call: { toolName?: unknown } | null) => tools.some(({ name }) => name === call?.toolName));
+}
+
+function readFileOutput(relative: string, result: ExecutionResult, workspace: string): ExecutionResult {
+  const reading = readFileInside(workspace, path.resolve(workspace, relative), FILE_OUTPUT_LIMIT_BYTES);
+  if ("fault" in reading) {
+    if (reading.fault === "outside") return invalid(result, `The file ${relative} is outside the workspace, through a link.`);
+    if (reading.fault === "too_large")
+      return { ...invalid(result, `The file ${relative} is larger than 16 MiB.`), errorCode: "output_limit" };
+    return invalid(result, `The runtime did not write the file ${relative}.`);
+  }
+  const { content } = reading;
+  const sha256 = hash("sha256", content);
+  return { ...result, output: content.toString("utf8"), outputs: { path: relative, bytes: content.length, sha256 } };
+}
+
+/** `output` becomes the JSON text of the object only. The conversation keeps the text around it. */
+function readObjectOutput(
+  { outputs, json, fault }: Awaited<ReturnType<SchemaChecker["findObject"]>>,
+  result: ExecutionResult,
+): ExecutionResult {
+  if (fault !== null) return invalid(result, `The output does not match the schema: ${fault}.`);
+  if (outputs === undefined || json === undefined) return invalid(result, "The output contains no JSON object.");
+  return { ...result, output: json, outputs };
+}
+
+function invalid({ outputs: _, ...result }: ExecutionResult, error: string): ExecutionResult {
+  return { ...result, status: "error", errorCode: "output_invalid", error };
+}

@@ -1,0 +1,101 @@
+import { hash, randomUUID } from "node:crypto";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { readdir, rename } from "node:fs/promises";
+import path from "node:path";
+import { isInside, makePrivateDirectory, removeInside } from "@hak2i/nofollow-fs";
+import type { ExecutionRequest } from "#contract";
+import { BridgeError } from "../errors.ts";
+import { type TaskIdentity, taskHandle } from "../task.ts";
+
+export type Workspaces = ReturnType<typeof createWorkspaces>;
+
+/**
+ * Creates the manager of workspaces, homes and temporary directories below the two configured directories. Names of tenants and agents are single path
+ * segments.
+ */
+export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; workspacesDir: string }) {
+  const tmpRoot = path.join(dataDir, "tmp");
+  const workspaceOf = (tenant: string, agentId: string) => path.join(workspacesDir, tenant, agentId);
+  const homeOf = (task: TaskIdentity) => path.join(dataDir, "homes", task.tenant, task.agentId);
+  // A hash is short and has no special characters, which some programs do not support in paths.
+  const tmpOf = (task: TaskIdentity) => path.join(tmpRoot, hash("sha256", taskHandle(task)).slice(0, 24));
+
+  /** Creates the workspace of a task; returns its path. */
+  function makeWorkspace({ tenant, agentId }: Pick<TaskIdentity, "tenant" | "agentId">): string {
+    const workspace = workspaceOf(tenant, agentId);
+    makePrivateDirectory(workspace);
+    return workspace;
+  }
+
+  return {
+    workspaceOf,
+    makeWorkspace,
+    /** Creates the workspace and home of a task. Synchronous, because a few small system calls take less time than asynchronous ones. */
+    prepare(task: TaskIdentity, cwd: string | undefined): ExecutionRequest["directories"] {
+      const workspace = makeWorkspace(task);
+      const directories = { workspace, home: homeOf(task), tmp: tmpOf(task) };
+      makePrivateDirectory(directories.home);
+      return { ...directories, cwd: cwd === undefined ? workspace : resolveDirectoryInside(workspace, cwd) };
+    },
+    /** Removes the temporary directory of a task. */
+    async release(task: TaskIdentity): Promise<void> {
+      const directory = tmpOf(task);
+      if (existsSync(directory)) await removeInside(tmpRoot, path.basename(directory));
+    },
+    /**
+     * Renames temporary directories that a crash left behind, so that no new task uses them. Returns a function that removes them, which can take minutes,
+     * and resolves with the errors of those that it could not remove.
+     */
+    async setAside(): Promise<() => Promise<unknown[]>> {
+      const left = existsSync(tmpRoot) ? await readdir(tmpRoot) : [];
+      const renamed = await Promise.all(left.map((name) => renameEntry(tmpRoot, name)));
+      return async () => {
+        const faults: unknown[] = [];
+        for (const name of renamed) await removeInside(tmpRoot, name).catch((error: unknown) => faults.push(error));
+        return faults;
+      };
+    },
+  };
+}
+
+/** Renames an entry of a directory to a unique name; returns its name afterwards. */
+async function renameEntry(directory: string, name: string): Promise<string> {
+  const aside = `earlier-${randomUUID()}`;
+  try {
+    await rename(path.join(directory, name), path.join(directory, aside));
+    return aside;
+  } catch {
+    // An entry that cannot be renamed cannot be removed either, and the removal reports the reason.
+    return name;
+  }
+}
+
+/** Resolves `metadata.cwd` to the real path of an existing directory in the workspace. Throws BridgeError: invalid_request. */
+export function resolveDirectoryInside(workspace: string, relative: string): string {
+  const reject = (message: string): never => {
+    throw new BridgeError("invalid_request", `metadata.cwd ${message}.`, { errors: [{ path: "metadata.cwd", message }] });
+  };
+  if (path.isAbsolute(relative) || relative.includes("\0")) reject("must be a path relative to the workspace");
+  const wanted = path.resolve(workspace, relative);
+  if (!isInside(workspace, wanted)) reject("must be inside the workspace");
+  if (statSync(wanted, { throwIfNoEntry: false })?.isDirectory() !== true) reject("must be an existing directory of the workspace");
+  const real = realpathSync(wanted);
+  if (!isInside(realpathSync(workspace), real)) reject("is outside the workspace, through a link");
+  return real;
+}
+
+/** Resolves the `path` of a file output. Neither the path nor its existing links may leave the workspace. Throws BridgeError: invalid_request. */
+export function resolveFileInside(workspace: string, relative: string): string {
+  const reject = (message: string): never => {
+    throw new BridgeError("invalid_request", `outputStrategy.path ${message}.`, { errors: [{ path: "outputStrategy.path", message }] });
+  };
+  if (path.isAbsolute(relative) || relative.includes("\0")) reject("must be a path relative to the workspace");
+  const wanted = path.resolve(workspace, relative);
+  if (wanted === workspace || !isInside(workspace, wanted)) reject("must name a file inside the workspace");
+  if (existsSync(workspace)) {
+    let existing = wanted;
+    while (!existsSync(existing)) existing = path.dirname(existing);
+    if (!isInside(realpathSync(workspace), realpathSync(existing))) reject("is outside the workspace, through a link");
+  }
+  return wanted;
+}

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import type { ExecutionResult } from "#contract";
+import { createSchemaChecker } from "../../src/requests/schema-checker.ts";
+import { applyOutputStrategy, type OutputSource, outputInstructions } from "../../src/results/output-strategy.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const schemas = createSchemaChecker();
+afterAll(() => schemas.close());
+const source = (workspace: string): OutputSource => ({ tenant: "default", workspace, schemas });
+const ok = (fields: Partial<ExecutionResult> = {}): ExecutionResult => ({ status: "ok", durationMs: 1, connection: "cli", ...fields });
+
+test("only a file and an object need words to the runtime", () => {
+  expect(outputInstructions({ type: "stream" })).toBeUndefined();
+  expect(outputInstructions({ type: "file", path: 'a"b.md' })).toContain('"a\\"b.md"');
+  expect(outputInstructions({ type: "structured", schema: { type: "object" } })).toContain('{"type":"object"}');
+});
+
+describe("structured", () => {
+  const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+  const strategy = { type: "structured", schema } as const;
+
+  test.each([
+    ["the runtime's own outputs", ok({ outputs: { n: 1 }, output: '{"n": 2}' }), { status: "ok", output: '{"n":1}', outputs: { n: 1 } }],
+    ["outputs that came without a text", ok({ outputs: { n: 1 }, output: "" }), { status: "ok", output: '{"n":1}', outputs: { n: 1 } }],
+    ["the text", ok({ output: '{"n": 2}' }), { status: "ok", output: '{"n": 2}', outputs: { n: 2 } }],
+    [
+      "a fenced block of the text",
+      ok({ output: 'so\n```json\n{"n": 2}\n```\nDone.' }),
+      { status: "ok", output: '{"n": 2}', outputs: { n: 2 } },
+    ],
+    ["an object in prose", ok({ output: 'It is {"n": 2}, I think.' }), { status: "ok", output: '{"n": 2}', outputs: { n: 2 } }],
+    [
+      "no object",
+      ok({ output: "sorry" }),
+      { status: "error", errorCode: "output_invalid", output: "sorry", error: "The output contains no JSON object." },
+    ],
+    [
+      "an object that does not fit",
+      ok({ output: '{"n": "x"}' }),
+      {
+        status: "error",
+        errorCode: "output_invalid",
+        output: '{"n": "x"}',
+        error: "The output does not match the schema: n must be integer.",
+      },
+    ],
+  ])("takes %s", async (_, result, expected) => {
+    expect(await applyOutputStrategy(strategy, result, source("/nowhere"))).toMatchObject(expected);
+  });
+
+  test("keeps no outputs that are not valid", async () => {
+    expect(await applyOutputStrategy(strategy, ok({ outputs: { n: "x" } }), source("/nowhere"))).not.toHaveProperty("outputs");
+  });
+
+  test("a pattern that backtracks without end is cut off", async () => {
+    const slow = { type: "object", properties: { s: { type: "string", pattern: "^(a+)+$" } } };
+    const outputs = { s: `${"a".repeat(50)}!` };
+    const result = await applyOutputStrategy({ type: "structured", schema: slow }, ok({ outputs }), source("/nowhere"));
+    expect(result).toMatchObject({ status: "error", errorCode: "output_invalid" });
+  });
+});
+
+describe("file", () => {
+  test("tells the content, size and digest of what was written", async () => {
+    const workspace = await temporaryDirectory();
+    await writeFile(path.join(workspace, "r.md"), "grüß");
+    const sha256 = createHash("sha256").update("grüß").digest("hex");
+    expect(await applyOutputStrategy({ type: "file", path: "r.md" }, ok({ output: "said" }), source(workspace))).toMatchObject({
+      status: "ok",
+      output: "grüß",
+      outputs: { path: "r.md", bytes: 6, sha256 },
+    });
+  });
+
+  test("a file that is missing, or a link out of the workspace, is output_invalid", async () => {
+    const workspace = await temporaryDirectory();
+    const elsewhere = path.join(await temporaryDirectory(), "secret");
+    await writeFile(elsewhere, "secret");
+    await symlink(elsewhere, path.join(workspace, "link.md"));
+    for (const name of ["missing.md", "link.md"]) {
+      const result = await applyOutputStrategy({ type: "file", path: name }, ok({ output: "said" }), source(workspace));
+      expect(result).toMatchObject({ status: "error", errorCode: "output_invalid", output: "said" });
+      expect(JSON.stringify(result)).not.toContain("secret");
+    }
+  });
+});

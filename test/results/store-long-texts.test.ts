@@ -1,0 +1,111 @@
+import { statSync } from "node:fs";
+import path from "node:path";
+import { text as readText } from "node:stream/consumers";
+import { describe, expect, test } from "vitest";
+import type { ConversationMessage } from "#contract";
+import { buildCallback } from "../../src/callbacks/callback-body.ts";
+import type { Store, StoredTask } from "../../src/store/store.ts";
+import type { Task } from "../../src/task.ts";
+import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
+import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
+
+const MEBIBYTE = 1024 ** 2;
+const callbackUrl = "http://127.0.0.1:9/hook";
+
+/** Runs one task to its end, and answers what the store made of it. */
+async function end(run: Run) {
+  const engine = await startEngine([createInMemoryAdapter({ run })]);
+  const { dispatcher, store, dataDir } = engine;
+  const databaseBytes = (): number =>
+    ["bridge.db", "bridge.db-wal"].reduce((sum, name) => sum + statSync(path.join(dataDir, name)).size, 0);
+  const before = databaseBytes();
+  const { task: accepted } = await dispatcher.admitTask(newDispatch({ request: { callbackUrl } }), caller);
+  await dispatcher.waitForEnd(accepted, 60_000);
+  const task = (await store.findTask("default", accepted.taskId)) as Task;
+  return { ...engine, task, growth: databaseBytes() - before };
+}
+
+const say =
+  (texts: readonly string[], output?: string, conversationMessages?: ConversationMessage[]): Run =>
+  async (_request, emit) => {
+    for (const content of texts) emit("assistant.text", { content });
+    return { output: output ?? texts.join(""), ...(conversationMessages !== undefined && { conversationMessages }) };
+  };
+
+const encodedSize = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
+
+async function bodyOf(store: Store): Promise<string> {
+  const [due] = await store.listDueCallbacks({ tenant: "default", origin: "http://127.0.0.1:9" }, 1);
+  if (due?.readBody === undefined) return due?.body ?? "";
+  return await readText(due.readBody());
+}
+
+describe("a long text", () => {
+  test.each([
+    ["of plain characters", "x", 16 * MEBIBYTE],
+    ["of control characters", "\u0001", 4 * MEBIBYTE],
+    ["of characters of three bytes", "\ufffd", 6 * MEBIBYTE],
+  ])("%s is stored once for event, result, conversation and callback", async (_name, character, length) => {
+    const part = `${character.repeat(1000)}\n`;
+    const texts = Array.from({ length: Math.floor(length / part.length / 64) }, () => part.repeat(64));
+    const { task, growth } = await end(say(texts));
+    expect(task.result?.output).toBe(texts.join(""));
+    expect(growth).toBeLessThan(1.5 * encodedSize(texts.join("")));
+  });
+
+  test("that is in no event is stored once for result, conversation and callback", async () => {
+    const output = "0123456789".repeat(MEBIBYTE / 4);
+    const conversation: ConversationMessage[] = [
+      { role: "user", content: "hello" },
+      { role: "assistant", content: output },
+    ];
+    const { task, growth } = await end(say([], output, conversation));
+    expect(task.result).toMatchObject({ output, conversationMessages: conversation });
+    expect(growth).toBeLessThan(1.5 * encodedSize(output));
+  });
+
+  test.each([
+    ["one text", [`${"a".repeat(200_000)}"\\\n\u0001`, "end"], undefined],
+    ["characters of two units where texts are cut", ["😀".repeat(100_000), "\ud83d", "\ude00".repeat(3)], undefined],
+    ["a result of its own", ["begun"], "😀".repeat(150_000)],
+    ["half a pair at the end of a chunk", [], `${"x".repeat(65_535)}😀${"y".repeat(200_000)}\ud800`],
+    ["an output and a conversation of several long texts", ["a".repeat(200_000)], "b".repeat(200_000)],
+    ["a text that looks like a gap", ["gap-0-0", "x".repeat(200_000)], undefined],
+  ] as [string, string[], string | undefined][])("is read as it was: %s", async (_name, texts, output) => {
+    const { task, store } = await end(say(texts, output));
+    const whole = (output ?? texts.join("")).toWellFormed();
+    expect(task.result?.output?.toWellFormed()).toBe(whole);
+    const { readResult } = (await store.findStoredTask("default", task.taskId)) as StoredTask;
+    const json = readResult === null ? "" : await readText(readResult());
+    expect(JSON.parse(json)).toEqual(task.result);
+    const body = buildCallback(task, task.result as NonNullable<Task["result"]>, task.finishedAt as number).body;
+    expect(await bodyOf(store)).toBe(body);
+    expect(await bodyOf(store)).toBe(body);
+  });
+
+  test("gives other work its turns while it is stored and read", async () => {
+    const texts = Array.from({ length: 256 }, () => "x".repeat(64 * 1024));
+    let turns = 0;
+    let isOver = false;
+    const countTurns = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(countTurns);
+    };
+    countTurns();
+    const { store, task } = await end(say(texts));
+    const written = turns;
+    await bodyOf(store);
+    isOver = true;
+    // Slices of half a mebibyte are written, those of a quarter are read.
+    expect(written).toBeGreaterThan(32);
+    expect(turns - written).toBeGreaterThan(60);
+    expect(task.result?.output).toHaveLength(16 * MEBIBYTE);
+  });
+});
+
+test("a short text stays where it is", async () => {
+  const { task, store } = await end(say(["hello"]));
+  expect(task.result).toMatchObject({ output: "hello" });
+  expect((await store.findStoredTask("default", task.taskId))?.readResult).toBeNull();
+  expect((await store.listDueCallbacks({ tenant: "default", origin: "http://127.0.0.1:9" }, 1))[0]).not.toHaveProperty("readBody");
+});
