@@ -30,10 +30,10 @@ export const catalog: Catalog = [
   { provider: "gloo-ai", settings: glooAiSettings, load: () => import("./gloo-ai/index.ts") },
   { provider: "vercel-ai", settings: vercelAiSettings, load: () => import("./vercel-ai/index.ts") },
   acpAgents(),
-  bridgeCouncil("claude"),
-  bridgeCouncil("codex"),
-  bridgeCouncil("gemini"),
-  bridgeCouncil("opencode"),
+  panelCouncil("claude"),
+  panelCouncil("codex"),
+  panelCouncil("gemini"),
+  panelCouncil("opencode"),
   {
     provider: "deep-council",
     settings: councilSettings,
@@ -65,13 +65,13 @@ function acpAgents(): AdapterFamily {
 }
 
 /** A council of roles on one runtime. */
-function bridgeCouncil(runtime: string): CatalogEntry {
+function panelCouncil(runtime: string): CatalogEntry {
   return {
     provider: `bridge-${runtime}`,
     settings: councilSettings,
     async load() {
-      const { createBridgeAdapter } = await import("./council/index.ts");
-      return { createAdapter: () => createBridgeAdapter(runtime) };
+      const { createPanelAdapter } = await import("./council/index.ts");
+      return { createAdapter: () => createPanelAdapter(runtime) };
     },
   };
 }

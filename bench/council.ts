@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { type BridgeReport, createSpending, type RoleRequest, readInput, runBridge } from "bridge-council";
 import { pino } from "pino";
 import type { ExecutionAdapter } from "#contract";
-import { createBridgeAdapter } from "../adapters/council/index.ts";
+import { createPanelAdapter } from "../adapters/council/index.ts";
 import { createApp } from "../src/app/create-app.ts";
 import { loadConfig } from "../src/app/load-config.ts";
 import { createAdapter as createNoopAdapter } from "./noop-adapter.ts";
@@ -88,7 +88,7 @@ async function measure(shape: Shape, rounds: number, latencyMs: number): Promise
   const app = await createApp(configOf(shape, dataDir), pino({ level: "error" }), {
     adapters: [
       { provider: "fixed", adapter: runtime.adapter },
-      { provider: "bridge-codex", adapter: createBridgeAdapter("codex") },
+      { provider: "bridge-codex", adapter: createPanelAdapter("codex") },
     ],
   });
   try {

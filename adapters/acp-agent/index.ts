@@ -14,13 +14,16 @@ import type { AcpAgent } from "./settings.ts";
 import { toolName } from "./tool-name.ts";
 import { readUsage } from "./usage.ts";
 
-/** Runs tasks on any agent that speaks the Agent Client Protocol, under the name that the operator gave it. `probeSeconds` limits its probe. */
+/**
+ * Creates the adapter for an agent that implements the Agent Client Protocol. `name` is the name that the operator gave it; `probeSeconds`
+ * limits its probe.
+ */
 export function createAcpAgentAdapter(name: string, agent: AcpAgent, probeSeconds?: number): Required<ExecutionAdapter> {
   const program: AgentProgram = {
     provider: name,
-    connections: [underItsName(createAcpConnection(profileOf(agent)), agent)],
+    connections: [hideProgramPath(createAcpConnection(profileOf(agent)), agent)],
     findCredentials: async (_connection, _argv, context) => describeCredentials(agent, context),
-    multiAgent: "whatever the agent does by itself, in the task's process and rights",
+    multiAgent: "depends on the agent; any sub-agents run in the task's process with the task's permissions",
     timeoutMultiplier: 1,
   };
   const adapter = createProgramAdapter(program);
@@ -34,14 +37,14 @@ export function createAcpAgentAdapter(name: string, agent: AcpAgent, probeSecond
 function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpAgent): AcpProfile {
   const capabilities: GatewayCapabilities = {
     ...programCapabilities,
-    // What it does without asking nobody holds.
+    // Bridge cannot prevent actions that the agent takes without asking for permission.
     sandboxing: false,
-    // Told where the agent tells it, and nobody knows whether it will.
+    // Some agents report a cost, but Bridge cannot know in advance whether this one does.
     costTracking: false,
   };
   return {
     capabilities,
-    // Until then it is taken to go on with sessions.
+    // Before the agent answers `initialize`, Bridge assumes that it can resume sessions.
     onAnswer({ agentCapabilities }) {
       capabilities.sessionResume = resumeMethods(agentCapabilities, { loadsSessions: true }).length > 0;
       // The results of a call come with the next task of its session.
@@ -50,7 +53,7 @@ function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpA
     find({ env }) {
       const file = findProgram(program, env["PATH"] ?? "");
       if (file !== null) return { argv: [file, ...args] };
-      return { missing: `${program} is not on the PATH: install it, or give its path in BRIDGE_ACP_AGENTS.` };
+      return { missing: `${program} was not found on PATH. Install it, or set its path in BRIDGE_ACP_AGENTS.` };
     },
     launch: (argv, { context }) => ({ argv, env: programEnvironment(context, []) }),
     launchProbe: (argv, context) => ({ argv, env: programEnvironment(context, []) }),
@@ -61,37 +64,40 @@ function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpA
     prompt: (request) => promptOf(request, request.systemPrompt),
     toolName,
     mayInspect: (kind) => kind === "read" || kind === "search",
-    // What it counts in a session with earlier turns, the turn or all of them, each agent decides for itself.
+    // In a resumed session, some agents count the turn and others the whole session, so the usage is unknown.
     usageOf: (response, _tools, { resumeToken }) => (resumeToken === undefined ? readUsage(response) : undefined),
     costCounts: "session",
   };
 }
 
-/** Whoever may read how an agent is learns its program's name as the operator has written it, not where it lies on the machine. */
-function underItsName(connection: ProgramConnection, { command: [name = ""] }: AcpAgent): ProgramConnection {
+/**
+ * Replaces the absolute path of the program in probe errors with the configured name, so that health reports do not reveal paths of this
+ * host.
+ */
+function hideProgramPath(connection: ProgramConnection, { command: [name = ""] }: AcpAgent): ProgramConnection {
   return {
     ...connection,
     async probe(argv, context) {
       try {
         return await connection.probe(argv, context);
       } catch (error) {
-        const words = error instanceof Error ? error.message : String(error);
-        throw new Error(words.replaceAll(argv[0] ?? name, name), { cause: error });
+        const message = error instanceof Error ? error.message : String(error);
+        throw new Error(message.replaceAll(argv[0] ?? name, name), { cause: error });
       }
     },
   };
 }
 
-/** A model is an option of the session; an agent that has none chooses for itself. */
+/** Sets the requested model through the session option for models; throws an AcpFailure if the agent offers no such option. */
 function chooseModel({ model }: ExecutionRequest, options: readonly SessionConfigOption[]): Record<string, string> {
   if (model === undefined) return {};
   const option = options.find(({ category }) => category === "model") ?? options.find(({ id }) => id === "model");
   if (option !== undefined) return { [option.id]: model };
-  throw new AcpFailure("adapter_error", "This agent lets nobody choose its model over ACP: dispatch without a model.");
+  throw new AcpFailure("adapter_error", "This agent does not support model selection over ACP. Omit `model`.");
 }
 
 function describeCredentials({ env: names }: AcpAgent, { env }: ProgramContext): Credentials {
   const unset = names.filter((name) => (env[name] ?? "") === "");
-  const detail = unset.length === 0 ? "" : `; of the variables that it gets, not set: ${unset.join(", ")}`;
-  return { ok: true, detail: `left to the agent${detail}` };
+  const detail = unset.length === 0 ? "" : `; configured variables that are not set: ${unset.join(", ")}`;
+  return { ok: true, detail: `managed by the agent${detail}` };
 }

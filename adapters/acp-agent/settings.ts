@@ -7,15 +7,15 @@ const word = z.string().min(1);
 const agentSchema = z.preprocess(
   (given) => (Array.isArray(given) ? { command: given } : given),
   z.strictObject({
-    /** Starts the agent, which then speaks the Agent Client Protocol on stdin and stdout. */
+    /** The program and its arguments. It implements the Agent Client Protocol on stdin and stdout. */
     command: z.array(z.string(commandMessage).min(1, commandMessage), commandMessage).min(1, commandMessage),
-    /** Names of additional environment variables that the agent gets. */
+    /** Names of additional environment variables to pass to the agent. */
     env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable, without its value")).default([]),
-    /** `agent`: a home per tenant and agent. `user`: the operator's own, with its login. */
+    /** `agent`: one home directory per tenant and agent. `user`: the operator's home directory, with its login. */
     home: choice(["agent", "user"]).default("agent"),
-    /** The agent's own id of the session mode for each profile. */
+    /** Session mode per profile, as an id that the agent defines. */
     modes: z.strictObject({ inspect: word.optional(), modify: word.optional() }).default({}),
-    /** The agent's own id of the method with which Bridge authenticates before a session. */
+    /** Authentication method to call before opening a session, as an id that the agent defines. */
     authMethod: word.optional(),
   }),
 );

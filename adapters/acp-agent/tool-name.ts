@@ -6,19 +6,19 @@ const name = z
   .regex(/^[A-Za-z_][\w.:/-]{0,127}$/)
   .optional()
   .catch(undefined);
-/** Where agents put the name of a tool: in `_meta` itself, or in it under their own name. */
+/** Agents report the tool name as a field of `_meta`, or of an object inside `_meta`. */
 const metaSchema = z.looseObject({ toolName: name, tool_name: name });
 const inputSchema = z.object({ server: name, tool: name });
 
-/** The name of a tool, where an agent reveals one; undefined: only the kind of the call is known. */
+/** Finds the tool name of a call; undefined if the agent reports only the kind of the call. */
 export function toolName({ name: own, title, kind, rawInput, _meta }: AcpToolCall): string | undefined {
-  // A model can add fields to the input of a command, which would then pass for a call of a server.
+  // A model can add `server` and `tool` to the input of a command, which would make it look like an MCP call.
   const { server, tool } = (kind === "execute" ? undefined : inputSchema.safeParse(rawInput).data) ?? {};
   const ofServer = server !== undefined && tool !== undefined ? `mcp__${server}__${tool}` : undefined;
-  return own ?? inMeta(_meta) ?? ofServer ?? nameIn(title);
+  return own ?? findInMeta(_meta) ?? ofServer ?? parseTitle(title);
 }
 
-function inMeta(meta: AcpToolCall["_meta"]): string | undefined {
+function findInMeta(meta: AcpToolCall["_meta"]): string | undefined {
   for (const fields of [meta, ...Object.values(meta ?? {})]) {
     const found = metaSchema.safeParse(fields).data;
     if (found?.toolName !== undefined || found?.tool_name !== undefined) return found.toolName ?? found.tool_name;
@@ -26,5 +26,5 @@ function inMeta(meta: AcpToolCall["_meta"]): string | undefined {
   return undefined;
 }
 
-/** A title such as `run_shell_command` or `run_shell_command: ls` begins with the name; one in prose has none. */
-const nameIn = (title: string | null | undefined): string | undefined => /^([a-z]+(?:_[a-z0-9]+)+)(?:$|[:(])/.exec(title ?? "")?.[1];
+/** Reads the name from a title such as `run_shell_command` or `run_shell_command: ls`; undefined for a title in prose. */
+const parseTitle = (title: string | null | undefined): string | undefined => /^([a-z]+(?:_[a-z0-9]+)+)(?:$|[:(])/.exec(title ?? "")?.[1];

@@ -14,8 +14,8 @@ const responseSchema = z.object({
 });
 
 /**
- * Reads what an agent counted, in a field that the protocol has not settled yet: whether cached tokens are among the input, and thoughts
- * among the output, only the total tells. Undefined when it does not add up.
+ * Reads the usage that an agent reports in a field that the protocol does not define yet. Agents differ in whether the input includes
+ * cached tokens and the output includes thinking; the total shows which. Undefined if no interpretation matches the total.
  */
 export function readUsage(response: unknown): NormalizedUsage | undefined {
   const { usage } = responseSchema.safeParse(response).data ?? {};

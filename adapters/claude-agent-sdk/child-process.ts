@@ -4,40 +4,40 @@ import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { JSON_OUTPUT_LIMITS, type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
 import type { ProgramStart, SdkProcess } from "./sdk.ts";
 
-/** The process of one task: the SDK says what to start and talks to it, Bridge starts and ends it. */
+/** The process of one task. The SDK chooses the command and exchanges messages with it; Bridge starts and stops it. */
 export interface ChildProcess {
-  /** For the SDK to start it with, once; throws the second time. */
+  /** Starts the process; the SDK calls this once. Throws on a second call. */
   spawn(start: ProgramStart): SdkProcess;
-  /** Aborted when it is gone, also one that was stopped before there was any. */
-  gone: AbortSignal;
-  /** Ends it and all that it has started. */
+  /** Aborted when the process has exited, or was stopped before the SDK started it. */
+  exited: AbortSignal;
+  /** Kills the process and its descendants. */
   stop(): void;
-  /** How it ended, when all of it is gone; null when the SDK has started none. */
-  ended(): Promise<ProcessEnd | null>;
+  /** Resolves when the process and its descendants have exited; null if the SDK started none. */
+  end(): Promise<ProcessEnd | null>;
 }
 
-/** Makes what the SDK starts its program with, by the rules for every process of Bridge's. */
+/** Creates the process launcher of one task. The process gets the same sandbox, limits and markers as every other process of Bridge. */
 export function createChildProcess(
   { request, context }: Pick<ProgramTask, "request" | "context">,
   given: Readonly<Record<string, string>>,
 ): ChildProcess {
   const stop = new AbortController();
-  const gone = new AbortController();
-  let ended: Promise<ProcessEnd> | null = null;
+  const exited = new AbortController();
+  let end: Promise<ProcessEnd> | null = null;
 
   return {
     spawn({ command, args, env }) {
-      if (ended !== null) throw new Error("A task has one program.");
+      if (end !== null) throw new Error("The SDK tried to start a second process for one task.");
       const stdin = new PassThrough();
       const stdout = new PassThrough();
       const emitter = new EventEmitter();
-      // An SDK that does not listen, or speaks to a program that is gone, must not take Bridge down.
+      // An unhandled "error" event, for example of a write after the program has exited, would crash Bridge.
       for (const source of [stdin, stdout, emitter]) source.on("error", () => {});
       let exit: { code: number | null; signal: NodeJS.Signals | null } = { code: null, signal: null };
       const { cwd, workspace, home, tmp } = request.directories;
-      ended = runProcess({
+      end = runProcess({
         argv: [command, ...args],
-        env: withoutOurs(env, given),
+        env: removeBridgeVariables(env, given),
         cwd,
         workspace,
         home,
@@ -49,23 +49,23 @@ export function createChildProcess(
         signal: stop.signal,
         limits: JSON_OUTPUT_LIMITS,
       });
-      const told = ended.then(
+      const reported = end.then(
         ({ spawnError, exitCode: code, exitSignal }) => {
           stdout.end();
-          gone.abort();
-          // Without a code it was a signal, also where it was stopped before it began.
+          exited.abort();
+          // A process without an exit code was killed by a signal, possibly before it started.
           exit = { code, signal: code === null ? (exitSignal ?? "SIGTERM") : null };
           if (spawnError === null) emitter.emit("exit", exit.code, exit.signal);
           else emitter.emit("error", new Error(spawnError));
         },
         (error: unknown) => {
           stdout.end();
-          gone.abort();
+          exited.abort();
           emitter.emit("error", error);
         },
       );
-      // What the SDK's own listeners throw.
-      told.catch(() => {});
+      // Listeners of the SDK may throw.
+      reported.catch(() => {});
       return {
         stdin,
         stdout,
@@ -87,20 +87,20 @@ export function createChildProcess(
         off: (event, listener) => emitter.off(event, listener),
       };
     },
-    gone: gone.signal,
+    exited: exited.signal,
     stop() {
       stop.abort();
-      if (ended === null) gone.abort();
+      if (end === null) exited.abort();
     },
-    ended: async () => await ended,
+    end: async () => await end,
   };
 }
 
-/** An SDK may add what is its own to the environment that it was given, and nothing of Bridge's. */
-function withoutOurs(env: ProgramStart["env"], given: Readonly<Record<string, string>>): Record<string, string> {
-  const isTheirs = (entry: [string, string | undefined]): entry is [string, string] => {
+/** Removes variables that the SDK copied from Bridge's environment; it may add its own variables to those in `given`. */
+function removeBridgeVariables(env: ProgramStart["env"], given: Readonly<Record<string, string>>): Record<string, string> {
+  const isAllowed = (entry: [string, string | undefined]): entry is [string, string] => {
     const [name, value] = entry;
     return value !== undefined && (value === given[name] || value !== process.env[name]);
   };
-  return Object.fromEntries(Object.entries(env).filter(isTheirs));
+  return Object.fromEntries(Object.entries(env).filter(isAllowed));
 }

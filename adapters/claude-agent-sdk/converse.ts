@@ -7,26 +7,28 @@ import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { JSON_OUTPUT_LIMITS, type ProcessEnd } from "../shared/process/run-process.ts";
-import { createAnswering } from "./answer-question.ts";
+import { createPermissionHandler } from "./answer-permission.ts";
 import { createChildProcess } from "./child-process.ts";
 import { optionsFor } from "./options.ts";
 import { type ClaudeAgentSdk, createFaultLog, type Query, type UserMessage } from "./sdk.ts";
 import { homeSetting } from "./settings.ts";
 
-/** How long a program may take to tell its result when its turn is interrupted, and to exit once it has told it: it takes up to 1.5 s to tidy up. */
+/** Time for the program to report its result after an interrupt. */
 const INTERRUPT_LIMIT_MS = 1_500;
+/** Time for the program to exit after its result; its cleanup takes up to 1.5 s. */
 const EXIT_LIMIT_MS = 5_000;
-/** How long an SDK may be silent that has no program any more. */
-const LAST_WORDS_MS = 1_000;
+/** Time for the SDK to deliver remaining messages after its program has exited. */
+const LAST_MESSAGES_MS = 1_000;
 
-/** What to talk to, and the schema that the program is to keep to; null: none. */
 export interface Conversation {
   sdk: ClaudeAgentSdk;
+  /** The Claude Code executable. */
   program: string;
+  /** JSON Schema of the output; null for none. */
   schema: string | null;
 }
 
-/** Holds the conversation of one task with the SDK, to the end of its process; a task that is stopped is interrupted, so that it tells what it has cost. */
+/** Runs one task on the SDK until its process exits. A stopped task is interrupted first, so that Claude Code still reports its cost. */
 export async function converse(task: ProgramTask, { sdk, program, schema }: Conversation): Promise<ConnectionResult> {
   const { request, context, timeline, signal } = task;
   const env = claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp });
@@ -34,9 +36,9 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
   const prompted = Promise.withResolvers<void>();
   const read = createClaudeReader({ homeSetting });
   let facts: Omit<Partial<ConnectionResult>, "status"> = {};
-  let told: Outcome | null = null;
+  let reported: Outcome | null = null;
   let query: Query | null = null;
-  let hasBegun = false;
+  let hasStarted = false;
   let timer: NodeJS.Timeout | undefined;
 
   const stopIn = (limitMs: number): void => {
@@ -47,8 +49,8 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     if (step.kind === "facts") facts = { ...facts, ...step.facts };
     else if (step.kind !== "ended") applyStep(timeline, step);
     else {
-      if (!signal.aborted) told ??= step.outcome;
-      // The program exits when nobody has anything more to say to it.
+      if (!signal.aborted) reported ??= step.outcome;
+      // The program exits when its input ends.
       prompted.resolve();
       stopIn(EXIT_LIMIT_MS);
     }
@@ -59,29 +61,29 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     pathToClaudeCodeExecutable: program,
     env,
     spawnClaudeCodeProcess: child.spawn,
-    ...(request.profile === "inspect" ? { permissionPrompts: "none" } : { canUseTool: createAnswering(task, child.gone) }),
+    ...(request.profile === "inspect" ? { permissionPrompts: "none" } : { canUseTool: createPermissionHandler(task, child.exited) }),
   };
-  const begin = (): Query => {
-    query = sdk.query({ prompt: speak(promptOf(request), prompted.promise), options });
+  const startQuery = (): Query => {
+    query = sdk.query({ prompt: streamPrompt(promptOf(request), prompted.promise), options });
     return query;
   };
   const onFault = createFaultLog(context.logger, { taskId: request.taskId });
   const interrupt = async (): Promise<unknown> => await isolateErrors(onFault, () => query?.interrupt());
   const stop = (): void => {
-    // Before its first word it has nothing to finish.
-    stopIn(hasBegun ? INTERRUPT_LIMIT_MS : 0);
-    if (hasBegun) interrupt().catch(() => {});
+    // Before its first message the program has no cost to report.
+    stopIn(hasStarted ? INTERRUPT_LIMIT_MS : 0);
+    if (hasStarted) interrupt().catch(() => {});
   };
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
 
-  let broken: Error | null = null;
-  const onBreak = (error: Error): void => {
-    broken = error;
+  let queryError: Error | null = null;
+  const onQueryError = (error: Error): void => {
+    queryError = error;
   };
   try {
-    for await (const message of untilBroken(begin, child.gone, { onBreak, onFault })) {
-      hasBegun = true;
+    for await (const message of readMessages(startQuery, child.exited, { onQueryError, onFault })) {
+      hasStarted = true;
       task.offeredTools?.noteOutput();
       for (const step of read(message as Record<string, unknown>)) take(step);
     }
@@ -89,63 +91,63 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     signal.removeEventListener("abort", stop);
     prompted.resolve();
     stopIn(EXIT_LIMIT_MS);
-    await child.ended().finally(() => clearTimeout(timer));
-    // None begins after the end.
+    await child.end().finally(() => clearTimeout(timer));
+    // The SDK may not start a process after this point.
     child.stop();
   }
-  const end = await child.ended();
+  const end = await child.end();
   if (end !== null) reportOrphans(task, end);
-  return { ...facts, ...verdict(task, end, told, broken) };
+  return { ...facts, ...decideOutcome(task, end, reported, queryError) };
 }
 
-/** One message, and then silence for as long as the program may need an ear: with its stdin it loses whom to ask. */
-async function* speak(text: string, ended: Promise<void>): AsyncGenerator<UserMessage, void, undefined> {
+/** Yields one message and then keeps the input open until `ended` resolves, because the program needs it for permission requests. */
+async function* streamPrompt(text: string, ended: Promise<void>): AsyncGenerator<UserMessage, void, undefined> {
   yield { type: "user", message: { role: "user", content: [{ type: "text", text }] }, parent_tool_use_id: null };
   await ended;
 }
 
 /**
- * The SDK throws what the program has told already, such as a result that is an error; a mistake of whoever listens is not meant. One that does
- * not end with its program is left alone.
+ * Yields the messages of the SDK. An error of the SDK ends the messages and is passed to `onQueryError`; an error of the consumer is not
+ * caught. The SDK has LAST_MESSAGES_MS after the exit of its program, and is then abandoned.
  */
-async function* untilBroken(
-  begin: () => Query,
-  gone: AbortSignal,
-  { onBreak, onFault }: { onBreak(error: Error): void; onFault(error: unknown): void },
+async function* readMessages(
+  startQuery: () => Query,
+  exited: AbortSignal,
+  { onQueryError, onFault }: { onQueryError(error: Error): void; onFault(error: unknown): void },
 ): AsyncGenerator<unknown, void, undefined> {
   let messages: AsyncIterator<unknown> | null = null;
   try {
-    const begun = isolateErrors(onFault, () => begin()[Symbol.asyncIterator]());
-    messages = begun;
+    const iterator = isolateErrors(onFault, () => startQuery()[Symbol.asyncIterator]());
+    messages = iterator;
     for (;;) {
       const next = await nullIfAborted(
-        isolateErrors(onFault, () => begun.next()),
-        gone,
-        LAST_WORDS_MS,
+        isolateErrors(onFault, () => iterator.next()),
+        exited,
+        LAST_MESSAGES_MS,
       );
       if (next === null || next.done === true) return;
       yield next.value;
     }
   } catch (error) {
-    onBreak(error as Error);
+    onQueryError(error as Error);
   } finally {
     const end = async (): Promise<unknown> => await isolateErrors(onFault, () => messages?.return?.());
     end().catch(() => {});
   }
 }
 
-/** How a task ends that was stopped. */
-export const cancelled: Outcome = { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
+/** The outcome of a stopped task. */
+export const cancelled: Outcome = { status: "error", errorCode: "cancelled", error: "The task was canceled." };
 
-/** What decides: a limit, what the program told, what its exit means. */
-function verdict({ signal }: ProgramTask, end: ProcessEnd | null, told: Outcome | null, broken: Error | null): Outcome {
-  const decided = (end === null ? null : stopFailure(end, JSON_OUTPUT_LIMITS)) ?? told;
+/** Chooses the outcome. Precedence: an exceeded limit, the result that the program reported, its exit. */
+function decideOutcome({ signal }: ProgramTask, end: ProcessEnd | null, reported: Outcome | null, queryError: Error | null): Outcome {
+  const decided = (end === null ? null : stopFailure(end, JSON_OUTPUT_LIMITS)) ?? reported;
   if (decided !== null) return decided;
   if (signal.aborted) return cancelled;
   if (end !== null && end.exitCode !== 0) return exitFailure({ ...end, aborted: false });
   return {
     status: "error",
     errorCode: "adapter_error",
-    error: `The Claude Agent SDK ended without a result. ${broken?.message ?? ""}`.trim(),
+    error: `The Claude Agent SDK ended without a result. ${queryError?.message ?? ""}`.trim(),
   };
 }

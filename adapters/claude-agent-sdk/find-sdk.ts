@@ -4,31 +4,34 @@ import { findProgram } from "../shared/process/find-program.ts";
 import { findInstalledSdk, packageName } from "./sdk.ts";
 import { packageDirectory } from "./settings.ts";
 
-/** The version that the suite of real programs runs. */
-const testedVersion = "0.3.328";
+/** The version that Bridge is tested with. */
+const TESTED_VERSION = "0.3.328";
 
-/** Where the SDK is, and the Claude Code that it runs: the package, and one for the platform that npm installs beside it. */
+/**
+ * Finds the Claude Code executable and the SDK's module, as the `argv` of the connection. npm installs the executable as a package per
+ * platform.
+ */
 export function findSdk({ settings, env }: Pick<ProgramContext, "settings" | "env">): ProgramLookup {
   const directory = packageDirectory(settings);
   const sdk = findInstalledSdk(directory ?? import.meta.dirname);
   if (sdk === null) {
     const where = directory === undefined ? "with Bridge" : "in the directory of BRIDGE_CLAUDE_AGENT_SDK_PACKAGE";
     return {
-      missing: `${packageName} is not installed ${where}: npm install --no-save ${packageName}@${testedVersion} there, or set BRIDGE_CLAUDE_AGENT_SDK_PACKAGE to the directory in which it is.`,
+      missing: `${packageName} is not installed ${where}. Run npm install --no-save ${packageName}@${TESTED_VERSION} there, or set BRIDGE_CLAUDE_AGENT_SDK_PACKAGE to the directory that contains it.`,
     };
   }
   const { command } = settings;
-  const program = command === undefined ? programBeside(sdk.module) : findProgram(command, env["PATH"] ?? "");
+  const program = command === undefined ? findBundledProgram(sdk.module) : findProgram(command, env["PATH"] ?? "");
   if (program !== null) return { argv: [program, sdk.module] };
-  if (command !== undefined) return { missing: `${command}, which BRIDGE_CLAUDE_AGENT_SDK_COMMAND names, cannot be run.` };
+  if (command !== undefined) return { missing: `BRIDGE_CLAUDE_AGENT_SDK_COMMAND is ${command}, which is not an executable program.` };
   return {
-    missing: `${packageName} ${sdk.version} is there without its program for this platform: npm install --no-save --include=optional ${packageName}@${sdk.version}, or set BRIDGE_CLAUDE_AGENT_SDK_COMMAND.`,
+    missing: `${packageName} ${sdk.version} is installed without its executable for this platform. Run npm install --no-save --include=optional ${packageName}@${sdk.version}, or set BRIDGE_CLAUDE_AGENT_SDK_COMMAND.`,
   };
 }
 
-function programBeside(module: string): string | null {
+function findBundledProgram(module: string): string | null {
   const { resolve } = createRequire(module);
-  // npm installs the one for the machine's C library alone.
+  // npm installs only the package for this host's C library.
   for (const libc of ["", "-musl"]) {
     try {
       return findProgram(resolve(`${packageName}-${process.platform}-${process.arch}${libc}/claude`), "");

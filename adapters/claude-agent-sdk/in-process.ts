@@ -10,7 +10,7 @@ import { cancelled, converse } from "./converse.ts";
 import { findSdk } from "./find-sdk.ts";
 import { findInstalledSdk, loadSdk, packageName } from "./sdk.ts";
 
-/** The SDK in Bridge's own process, with one Claude Code a task; its `argv` is that program and the module of the SDK. */
+/** Runs the SDK in Bridge's process, with one Claude Code process per task. `argv` is the Claude Code executable and the SDK's module. */
 export const inProcessConnection: ProgramConnection = {
   name: "in-process",
   capabilities: programCapabilities,
@@ -21,16 +21,16 @@ export const inProcessConnection: ProgramConnection = {
 };
 
 const LOAD_LIMIT_MS = 10_000;
-/** Flags without which a task would not be what its dispatch asked for. */
-const neededFlags = ["--restricted", "--setting-sources", "--settings", "--strict-mcp-config", "--system-prompt-snapshot", "--tools"];
+/** Flags that Bridge needs to enforce a task's profile. */
+const REQUIRED_FLAGS = ["--restricted", "--setting-sources", "--settings", "--strict-mcp-config", "--system-prompt-snapshot", "--tools"];
 
 async function probe([program = "", module = ""]: readonly string[], context: ProgramContext): Promise<Probe> {
   const limit = AbortSignal.any([AbortSignal.timeout(LOAD_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
   if ((await nullIfAborted(loadSdk(module, context.logger), limit)) === null)
-    throw new Error(`${packageName} was not loaded within ${LOAD_LIMIT_MS / 1000} s.`);
+    throw new Error(`${packageName} did not load within ${LOAD_LIMIT_MS / 1000} s.`);
   const version = findInstalledSdk(path.dirname(module))?.version ?? null;
   const advice = `npm install --no-save ${packageName}`;
-  const claudeVersion = await probeClaude([program], context, neededFlags, advice);
+  const claudeVersion = await probeClaude([program], context, REQUIRED_FLAGS, advice);
   return { version, detail: `${packageName} ${version} with Claude Code ${claudeVersion}` };
 }
 
@@ -39,21 +39,21 @@ async function execute(task: ProgramTask, [program = "", module = ""]: readonly 
   const refused = checkSessionId(request.resumeToken);
   if (refused !== null) return refused;
   const sdk = await nullIfAborted(
-    loadSdk(module, context.logger).catch(() => unloadable),
+    loadSdk(module, context.logger).catch(() => loadFailure),
     task.signal,
   );
   if (sdk === null) return cancelled;
   if ("status" in sdk) return sdk;
   await writeFiles(request);
   const schema = nativeSchema(request);
-  const ending = await converse(task, { sdk, program, schema });
-  if (schema === null || !isSchemaRefused(ending.error)) return ending;
+  const result = await converse(task, { sdk, program, schema });
+  if (schema === null || !isSchemaRefused(result.error)) return result;
   return await converse(task, { sdk, program, schema: null });
 }
 
-/** Why is for operators to read: it names files of the machine. */
-const unloadable: ConnectionResult = {
+/** Omits the reason, which contains paths of this host and is only for the operator. */
+const loadFailure: ConnectionResult = {
   status: "error",
   errorCode: "adapter_offline",
-  error: "The Claude Agent SDK cannot be loaded; GET /api/v2/adapters tells why.",
+  error: "The Claude Agent SDK cannot be loaded. GET /api/v2/adapters reports the reason.",
 };

@@ -9,11 +9,11 @@ const claudeAgentSdk: AgentProgram = {
   provider: "claude-agent-sdk",
   connections: [inProcessConnection],
   findCredentials: (_, argv, context) => checkLogin(argv.slice(0, 1), context, homeSetting),
-  multiAgent: "sub-agents of its own, by its tool Agent; they work in the task's process and rights",
+  multiAgent: "sub-agents through its Agent tool; they run in the task's process with the task's permissions",
   timeoutMultiplier: 1,
 };
 
-/** Runs tasks on the Claude Agent SDK. */
+/** Creates the adapter for the Claude Agent SDK. */
 export function createClaudeAgentSdkAdapter(): Required<ExecutionAdapter> {
   return createProgramAdapter(claudeAgentSdk);
 }

@@ -1,13 +1,16 @@
 import type { ExecutionRequest } from "#contract";
 import { sdkOptions } from "../shared/claude-code/sdk-options.ts";
 
-/** Options of the SDK for a task, but for what calls back: the same rights as in a start of `claude`. Nothing secret stands in them but what the SDK hands on by stdin. */
+/**
+ * Builds the SDK options of a task, except for callbacks. They grant the same permissions as the arguments of `claude`. The only secrets in
+ * them are those that the SDK passes to the program through stdin.
+ */
 export function optionsFor(request: ExecutionRequest, schema: string | null): Record<string, unknown> {
   const { allowedTools, extraArgs, ...options } = sdkOptions(request);
   const { model, resumeToken, systemPrompt, profile, directories } = request;
   return {
     ...options,
-    // As a flag: the SDK's own option of that name makes it print a warning in each task.
+    // The SDK option `allowedTools` prints a warning in each task; the flag does not.
     extraArgs: { ...extraArgs, ...(allowedTools.length === 0 ? {} : { allowedTools: allowedTools.join(",") }) },
     cwd: directories.cwd,
     includePartialMessages: true,

@@ -7,45 +7,45 @@ import { z } from "zod";
 import type { AdapterLogger } from "#contract";
 import { isolateErrors } from "../shared/agent-program/isolate-errors.ts";
 
-/** The package that the operator installs; it is not Bridge's to ship. */
+/** The package that the operator installs; Bridge does not ship it. */
 export const packageName = "@anthropic-ai/claude-agent-sdk";
 
-/** What of the SDK Bridge uses, in words of its own: the package, and so its types, need not be there. */
+/** The part of the SDK that Bridge uses. It is declared here because the package and its types may not be installed. */
 export interface ClaudeAgentSdk {
   query(call: { prompt: AsyncIterable<UserMessage>; options: QueryOptions }): Query;
 }
 
-/** What the SDK hears from Bridge. */
+/** A prompt for the SDK. */
 export interface UserMessage {
   type: "user";
   message: { role: "user"; content: { type: "text"; text: string }[] };
   parent_tool_use_id: null;
 }
 
-/** A conversation under way: what the program tells, message by message. */
+/** A running conversation, as the messages of the program. */
 export interface Query extends AsyncIterable<unknown> {
-  /** Stops the turn; the program then tells its result. */
+  /** Stops the turn; the program then reports its result. */
   interrupt(): Promise<unknown>;
 }
 
-/** Options of the SDK by its own names; those that Bridge calls back through are spelled out. */
+/** Options of the SDK. Only the callbacks are typed. */
 export interface QueryOptions extends Record<string, unknown> {
   canUseTool?: CanUseTool;
   spawnClaudeCodeProcess(start: ProgramStart): SdkProcess;
 }
 
-/** Asks before a tool call. `signal` is aborted when the program no longer wants to know. */
+/** Decides whether a tool call may run. `signal` is aborted when the program no longer waits for the decision. */
 export type CanUseTool = (toolName: string, input: unknown, asked: { signal: AbortSignal; toolUseID: string }) => Promise<Permission>;
 export type Permission = { behavior: "allow"; updatedInput: unknown } | { behavior: "deny"; message: string };
 
-/** What the SDK wants to be started. */
+/** The command that the SDK wants to start. */
 export interface ProgramStart {
   command: string;
   args: string[];
   env: Record<string, string | undefined>;
 }
 
-/** What the SDK needs of a process. */
+/** The part of a child process that the SDK uses. */
 export interface SdkProcess {
   stdin: Writable;
   stdout: Readable;
@@ -66,7 +66,7 @@ export interface InstalledSdk {
 
 const manifestSchema = z.object({ version: z.string() });
 
-/** The package as a module in that directory would find it, which may also be the package's own; null when there is none. */
+/** Resolves the package from a directory, which may be the package's own directory; null if it is not installed. */
 export function findInstalledSdk(directory: string): InstalledSdk | null {
   const from = path.join(path.resolve(directory), "index.js");
   try {
@@ -79,16 +79,18 @@ export function findInstalledSdk(directory: string): InstalledSdk | null {
   }
 }
 
-/** Says where the SDK has failed and nobody waits for it. That need not keep a task from its end; what does is for the limits of every task. */
+/**
+ * Creates a handler that logs errors of SDK code that no caller awaits. They do not fail the task; a task that hangs ends by its limits.
+ */
 export const createFaultLog =
   (logger: AdapterLogger, fields: object = {}) =>
   (err: unknown): void =>
-    logger.error({ ...fields, err }, "the Claude Agent SDK has failed where nobody waits for it");
+    logger.error({ ...fields, err }, "uncaught error in the Claude Agent SDK");
 
-/** Loads the package; rejects in words for the operator when it is not what Bridge knows by that name. */
+/** Loads the package. Rejects with a message for the operator if the package has no `query` function. */
 export async function loadSdk(module: string, logger: AdapterLogger): Promise<ClaudeAgentSdk> {
   const loaded: Partial<ClaudeAgentSdk> = await isolateErrors(createFaultLog(logger), () => import(pathToFileURL(module).href));
   if (typeof loaded.query !== "function")
-    throw new Error(`${packageName} has no query(): install the version that Bridge was tested with.`);
+    throw new Error(`${packageName} does not export query(). Install the version that Bridge is tested with.`);
   return loaded as ClaudeAgentSdk;
 }

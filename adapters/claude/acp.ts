@@ -3,25 +3,25 @@ import type { ExecutionRequest } from "#contract";
 import type { AcpNotice } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
 import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { retryReason } from "../shared/claude-code/events.ts";
 import { resultSchema, unauthorised } from "../shared/claude-code/result-line.ts";
 import { sdkOptions } from "../shared/claude-code/sdk-options.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { findProgram } from "../shared/process/find-program.ts";
-import { readTurnUsage } from "./acp-usage.ts";
-import { capabilities } from "./capabilities.ts";
 import { homeSetting } from "./settings.ts";
+import { readTurnUsage } from "./usage.ts";
 
-/** Where its tools have their names. */
+/** The field of `_meta` that holds the tool name. */
 const nameSchema = z.object({ claudeCode: z.object({ toolName: z.string() }) });
 
-/** A code of the protocol. */
+/** JSON-RPC error code that the protocol defines. */
 const AUTHENTICATION_REQUIRED = -32000;
 
-/** `claude-agent-acp`, which runs the Claude Code that it brings along. */
+/** Connects to `claude-agent-acp`, which runs its bundled Claude Code. */
 export const acpConnection = createAcpConnection({
-  capabilities,
+  capabilities: programCapabilities,
   emptyAnswers: "accepted",
   find,
   async launch(argv, { request, context }) {
@@ -32,7 +32,7 @@ export const acpConnection = createAcpConnection({
   launchProbe: (argv, context) => ({ argv, env: claudeEnvironment(context) }),
   sessionFields,
   readsMcpServers: true,
-  // A resumed session would go on in the mode of its last task.
+  // A resumed session would otherwise keep the mode of its previous task.
   mode: ({ profile }) => (profile === "inspect" ? "default" : "acceptEdits"),
   readNotice,
   readExtension,
@@ -47,10 +47,11 @@ function find({ settings, env }: ProgramContext): ProgramLookup {
   const name = settings.acpCommand ?? "claude-agent-acp";
   const program = findProgram(name, env["PATH"] ?? "");
   if (program !== null) return { argv: [program] };
-  return { missing: `${name} is not on the PATH: npm install -g @agentclientprotocol/claude-agent-acp, or set BRIDGE_CLAUDE_ACP_COMMAND.` };
+  const advice = "Run npm install -g @agentclientprotocol/claude-agent-acp, or set BRIDGE_CLAUDE_ACP_COMMAND.";
+  return { missing: `${name} was not found on PATH. ${advice}` };
 }
 
-/** The same rights as over `cli`, as options of the SDK on which the agent is built. */
+/** Grants the same permissions as the `cli` connection, as options of the SDK that the agent uses. */
 function sessionFields(request: ExecutionRequest): Record<string, unknown> {
   const { systemPrompt } = request;
   return {
@@ -63,7 +64,10 @@ function sessionFields(request: ExecutionRequest): Record<string, unknown> {
 
 const textSchema = z.object({ text: z.string() });
 
-/** A message without an id is the program's own. One such says that a refusal stopped the message before it, and that Claude was asked again. */
+/**
+ * Reads a message without an id, which comes from the program and not from the model. One of them reports that a refused answer was
+ * discarded and retried.
+ */
 export function readNotice({ sessionUpdate, messageId, content }: Readonly<Record<string, unknown>>): AcpNotice | null {
   if (sessionUpdate !== "agent_message_chunk" || (messageId ?? null) !== null) return null;
   const text = textSchema.safeParse(content).data?.text ?? "";
@@ -74,7 +78,7 @@ const sdkMessageSchema = z.object({
   message: z.union([z.object({ type: z.literal("system"), subtype: z.literal("api_retry"), error: z.string().optional() }), resultSchema]),
 });
 
-/** Messages of the SDK that say what updates leave out: that an answer was thrown away, and which one counts. */
+/** Reads SDK messages for facts that session updates omit: that an answer was discarded, and which answer is final. */
 export function readExtension(method: string, params: unknown): AcpNotice | null {
   const message = method === "_claude/sdkMessage" ? sdkMessageSchema.safeParse(params).data?.message : undefined;
   if (message === undefined) return null;

@@ -5,18 +5,19 @@ import { modelSettingsOf } from "../shared/model-api/settings.ts";
 
 const VERSION = "2023-06-01";
 
-/** Variables by which an operator says that the model is in a cloud, where this connection does not reach it. */
+/** Variables that select a cloud provider, which this connection does not support. */
 const clouds = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"] as const;
 
-/** The Messages API of Anthropic, with the key that Claude Code would have. */
+/** Finds Anthropic's Messages API, with the credentials that Claude Code would use. */
 const findEndpoint: FindEndpoint = ({ settings, env }) => {
   const cloud = clouds.find((name) => (env[name] ?? "") !== "");
-  if (cloud !== undefined) return { missing: `It reaches Anthropic's own API alone, and ${cloud} is set: install Claude Code.` };
+  if (cloud !== undefined)
+    return { missing: `The api connection supports only Anthropic's API, but ${cloud} is set. Install Claude Code.` };
   const { ANTHROPIC_API_KEY: apiKey = "", ANTHROPIC_AUTH_TOKEN: authToken = "" } = env;
-  if (apiKey === "" && authToken === "") return { missing: "It needs ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN." };
+  if (apiKey === "" && authToken === "") return { missing: "Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN." };
   const credential = apiKey !== "" ? { apiKey } : { authToken };
   const headers = apiKey !== "" ? { "x-api-key": apiKey } : { authorization: `Bearer ${authToken}` };
-  // Claude Code wants it without the version of the API.
+  // ANTHROPIC_BASE_URL has no API version, because Claude Code appends it.
   const baseUrl = `${(env["ANTHROPIC_BASE_URL"] || "https://api.anthropic.com").replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
   return {
     baseUrl,
@@ -27,5 +28,5 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
   };
 };
 
-/** The model alone, without Claude Code: it answers, and has no tools. */
+/** Calls the model directly, without Claude Code and without tools. */
 export const apiConnection = createModelConnection({ name: "api", capabilities: chatCapabilities, findEndpoint });

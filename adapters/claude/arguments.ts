@@ -3,7 +3,7 @@ import { nativeSchema } from "../shared/claude-code/native-schema.ts";
 import { allowedTools, settingsFor, toolsFor } from "../shared/claude-code/permissions.ts";
 import { commonFlags, type TaskFiles } from "../shared/claude-code/task-files.ts";
 
-/** The arguments of `claude` for a task; the prompt comes by stdin. Values are tied to their flags, so that none can be taken for another flag. */
+/** Builds the arguments of `claude` for a task. Each value is joined to its flag with `=`, so that no value can be parsed as a flag. */
 export function claudeArguments(request: ExecutionRequest, files: TaskFiles, schema = nativeSchema(request)): string[] {
   const { model, systemPrompt, resumeToken, profile } = request;
   const allowed = allowedTools(request);

@@ -6,6 +6,7 @@ import type {
   ProgramLookup,
   ProgramTask,
 } from "../shared/agent-program/agent-program.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
@@ -16,13 +17,13 @@ import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { claudeArguments } from "./arguments.ts";
-import { cliCapabilities } from "./capabilities.ts";
 import { homeSetting } from "./settings.ts";
 
-/** One start of `claude` a task, told in JSON lines. */
+/** Runs one `claude` process per task and reads its output as JSON lines. */
 export const cliConnection: ProgramConnection = {
   name: "cli",
-  capabilities: cliCapabilities,
+  // The running program cannot receive answers to permission requests.
+  capabilities: { ...programCapabilities, approvals: false },
   emptyAnswers: "accepted",
   find,
   probe,
@@ -33,11 +34,11 @@ function find({ settings, env }: ProgramContext): ProgramLookup {
   const name = settings.command ?? "claude";
   const program = findProgram(name, env["PATH"] ?? "");
   if (program !== null) return { argv: [program] };
-  return { missing: `${name} is not on the PATH: npm install -g @anthropic-ai/claude-code, or set BRIDGE_CLAUDE_COMMAND.` };
+  return { missing: `${name} was not found on PATH. Run npm install -g @anthropic-ai/claude-code, or set BRIDGE_CLAUDE_COMMAND.` };
 }
 
-/** Flags without which a task would not be what its dispatch asked for. */
-const neededFlags = [
+/** Flags that Bridge needs to enforce a task's profile. */
+const REQUIRED_FLAGS = [
   "--restricted",
   "--setting-sources",
   "--settings",
@@ -48,7 +49,7 @@ const neededFlags = [
 ];
 
 async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
-  const version = await probeClaude(argv, context, neededFlags, "npm install -g @anthropic-ai/claude-code");
+  const version = await probeClaude(argv, context, REQUIRED_FLAGS, "npm install -g @anthropic-ai/claude-code");
   return { version, detail: `claude ${version}` };
 }
 
@@ -57,15 +58,15 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Conn
   const refused = checkSessionId(request.resumeToken);
   if (refused !== null) return refused;
   const files = await writeFiles(request);
-  const ending = await run(task, [...argv, ...claudeArguments(request, files)]);
-  if (nativeSchema(request) === null || !isSchemaRefused(ending.error)) return ending;
+  const result = await run(task, [...argv, ...claudeArguments(request, files)]);
+  if (nativeSchema(request) === null || !isSchemaRefused(result.error)) return result;
   return await run(task, [...argv, ...claudeArguments(request, files, null)]);
 }
 
 async function run(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request, context, totals } = task;
   let sessionCostUsd: number | undefined;
-  const ending = await runProgram(task, {
+  const result = await runProgram(task, {
     argv,
     env: claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp }),
     input: promptOf(request),
@@ -76,8 +77,9 @@ async function run(task: ProgramTask, argv: readonly string[]): Promise<Connecti
       },
     }),
   });
-  // Over `acp`, where the session may go on, only its whole cost is told; what a stopped task has added to it nobody knows.
-  if (ending.resumeToken !== undefined)
-    await totals.write(request.directories.home, ending.resumeToken, sessionCostUsd === undefined ? {} : { costUsd: sessionCostUsd });
-  return ending;
+  // The `acp` connection, which may resume this session, reports only the total cost of a session, so the total is stored. It is unknown
+  // after a stopped task.
+  if (result.resumeToken !== undefined)
+    await totals.write(request.directories.home, result.resumeToken, sessionCostUsd === undefined ? {} : { costUsd: sessionCostUsd });
+  return result;
 }

@@ -1,9 +1,11 @@
 import type { Connection } from "#contract";
 import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { checkLogin } from "../shared/claude-code/login.ts";
-import { homeSetting } from "./settings.ts";
 
-/** Looks for the credentials of Claude Code. */
+/** The setting that error messages about missing credentials refer to. */
+export const homeSetting = "BRIDGE_CLAUDE_HOME";
+
+/** Checks whether Claude Code has credentials. */
 export const findCredentials = (connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials> =>
-  // The agent of the acp connection hands the question on to the program that it brings along.
+  // With `--cli`, `claude-agent-acp` runs its bundled Claude Code.
   checkLogin(connection === "acp" ? [...argv, "--cli"] : argv, context, homeSetting);

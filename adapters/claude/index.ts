@@ -12,11 +12,11 @@ const claude: AgentProgram = {
   connections: addApiFallback([acpConnection, cliConnection], apiConnection),
   findCredentials: (connection, argv, context) =>
     connection === "api" ? apiConnection.findCredentials(context) : findCredentials(connection, argv, context),
-  multiAgent: "sub-agents of its own, by its tool Agent; they work in the task's process and rights",
+  multiAgent: "sub-agents through its Agent tool; they run in the task's process with the task's permissions",
   timeoutMultiplier: 1,
 };
 
-/** Runs tasks on Claude Code. */
+/** Creates the adapter for Claude Code. */
 export function createClaudeAdapter(): Required<ExecutionAdapter> {
   return createProgramAdapter(claude);
 }

@@ -7,31 +7,31 @@ import type { AcpNotice } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
 import type { AcpToolCall } from "../shared/acp/read-update.ts";
 import type { ConnectionResult, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
-import { refuseOldAgent } from "./agent-version.ts";
-import { capabilities } from "./capabilities.ts";
+import { makeHomeWithSettings, modes } from "./codex-home.ts";
 import { codexEnvironment, providerId, taskConfiguration } from "./configuration.ts";
 import { findCodexAcp } from "./find-codex.ts";
-import { makeHomeWithSettings, modes } from "./home.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
-import { unsupportedReason } from "./obstacles.ts";
-import { probeSandbox } from "./probe-codex.ts";
-import { combine, keepTotal, readTurnUsage, subAgentTools, toldUsage, usageBefore } from "./usage.ts";
+import { checkAgentVersion, probeSandbox } from "./probe-codex.ts";
+import { combineUsage, normalizeUsage, readPreviousUsage, readTurnUsage, SUB_AGENT_TOOLS, writeTotalUsage } from "./usage.ts";
+import { validateTask } from "./validate-task.ts";
 
 const agent = createAcpConnection({
-  capabilities,
-  // Codex drops a refusal and reports an empty answer.
+  // Codex does not report costs, and its sandbox replaces approvals.
+  capabilities: { ...programCapabilities, costTracking: false, approvals: false },
+  // Codex discards a refusal of the model and reports an empty answer.
   emptyAnswers: "never",
   find: findCodexAcp,
   async launch(argv, task) {
     const { request, context } = task;
     const own = { ...(await makeHomeWithSettings(task)), ...mcpServersOf(request).env, MODEL_PROVIDER: providerId };
-    return start(argv, context, { ...own, CODEX_CONFIG: JSON.stringify(taskConfiguration(request, context)) });
+    return launchOptions(argv, context, { ...own, CODEX_CONFIG: JSON.stringify(taskConfiguration(request, context)) });
   },
-  launchProbe: (argv, context) => start(argv, context),
+  launchProbe: (argv, context) => launchOptions(argv, context),
   unsupportedReason: ({ directories }) =>
-    hasOwnSettings(directories) ? "it would obey the settings in .codex in the workspace: move them away, or use cli." : null,
-  // As over cli: with their secrets in no argument list, and used without asking.
+    hasOwnSettings(directories) ? "it would load the settings in .codex in the workspace. Remove them, or use the cli connection." : null,
+  // Codex gets the servers through its configuration, as over cli, so that no secret is in an argument and their tools need no approval.
   readsMcpServers: true,
   sessionFields: ({ resumeToken, systemPrompt, directories: { cwd, workspace } }) => ({
     ...(cwd === workspace ? {} : { additionalDirectories: [workspace] }),
@@ -40,47 +40,45 @@ const agent = createAcpConnection({
   }),
   sessionTitle: "Bridge",
   mode: ({ profile }) => modes[profile],
-  // A session that goes on keeps the instructions with which it began; newer ones come with the message.
+  // A resumed session keeps its first instructions, so later instructions are part of the message.
   prompt: (request) => promptOf(request, request.resumeToken === undefined ? undefined : request.systemPrompt),
   readNotice,
   toolName,
-  // With its stdin closed it still waits two seconds for nothing; the session is kept by then.
+  // After its stdin closes, codex-acp waits two seconds for nothing; the session is already stored.
   exitLimitMs: 300,
   usageOf,
   modelOf,
 });
 
-/** `codex-acp`, which drives the app server of Codex. */
+/** Connects to `codex-acp`, which controls the app server of Codex. */
 export const acpConnection: ProgramConnection = { ...agent, probe, execute };
 
 async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
-  const { argv: started, env: own } = start(argv, context);
-  const [found] = await Promise.all([
-    agent.probe(argv, context),
-    probeSandbox(own["CODEX_PATH"] ? [own["CODEX_PATH"]] : [...started, "cli"], context),
-  ]);
-  refuseOldAgent(found.version);
+  const launch = launchOptions(argv, context);
+  const codex = launch.env["CODEX_PATH"] ? [launch.env["CODEX_PATH"]] : [...launch.argv, "cli"];
+  const [found] = await Promise.all([agent.probe(argv, context), probeSandbox(codex, context)]);
+  checkAgentVersion(found.version);
   return { ...found, detail: `${found.detail}; the sandbox of Codex works` };
 }
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
-  const obstacle = unsupportedReason(task);
-  if (obstacle !== null) return obstacle;
-  const before = await usageBefore(task);
-  const ending = await agent.execute(task, argv);
-  // Over cli the same session counts from its beginning.
-  await keepTotal(task, ending.resumeToken ?? task.request.resumeToken, combine(before, ending.usage, 1));
-  return ending;
+  const failure = validateTask(task);
+  if (failure !== null) return failure;
+  const before = await readPreviousUsage(task);
+  const result = await agent.execute(task, argv);
+  // A later task may use the cli connection, which reports the total usage of the session.
+  await writeTotalUsage(task, result.resumeToken ?? task.request.resumeToken, combineUsage(before, result.usage, 1));
+  return result;
 }
 
-function start([program = "", codex]: readonly string[], context: ProgramContext, own: Readonly<Record<string, string>> = {}) {
+function launchOptions([program = "", codex]: readonly string[], context: ProgramContext, own: Readonly<Record<string, string>> = {}) {
   const env = codexEnvironment(context, { ...own, NO_BROWSER: "1", ...(codex !== undefined && { CODEX_PATH: codex }) });
   return { argv: [program], env };
 }
 
 /**
- * Over ACP Codex obeys the settings that lie in the directory of its task, such as commands of MCP servers, which run outside of the sandbox.
- * Over cli it leaves them aside.
+ * Checks for Codex settings in the directory of a task. Over ACP, Codex loads them, and they can start MCP servers outside the sandbox.
+ * Over cli, Codex ignores them.
  */
 function hasOwnSettings({ cwd, workspace }: ExecutionRequest["directories"]): boolean {
   for (let directory = cwd; ; directory = path.dirname(directory)) {
@@ -89,12 +87,12 @@ function hasOwnSettings({ cwd, workspace }: ExecutionRequest["directories"]): bo
   }
 }
 
-/** A sandbox that is stopped may leave an empty directory behind, by which it had kept its task from laying settings. */
+/** An empty directory is harmless: the sandbox creates one to prevent a task from writing settings, and may leave it when it is stopped. */
 function isEmpty(directory: string): boolean {
   try {
     return readdirSync(directory).length === 0;
   } catch (error) {
-    // Nothing, or no directory.
+    // The path does not exist or is not a directory.
     return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
   }
 }
@@ -103,7 +101,7 @@ const textSchema = z.object({ text: z.string() });
 const retrySchema = z.object({ codex: z.object({ error: z.object({ willRetry: z.literal(true), message: z.string().default("") }) }) });
 const statusSchema = z.object({ codex: z.object({ threadStatus: z.object({ type: z.literal("systemError") }) }) });
 
-/** Messages without an id are Codex's own: warnings, and why a turn has failed, which ends as if it had gone well. */
+/** Reads messages of Codex itself, which have no id: warnings, and the reason of a failed turn, whose stop reason reports success. */
 export function readNotice({ sessionUpdate, messageId, content, _meta }: Readonly<Record<string, unknown>>): AcpNotice | null {
   if (sessionUpdate === "agent_message_chunk" && (messageId ?? null) === null)
     return { text: textSchema.safeParse(content).data?.text ?? "" };
@@ -112,7 +110,7 @@ export function readNotice({ sessionUpdate, messageId, content, _meta }: Readonl
   return statusSchema.safeParse(_meta).success ? { failed: true } : null;
 }
 
-/** The names that tools have over cli. */
+/** Returns the tool name that the cli connection reports for the same call. */
 export function toolName({ kind, title, rawInput, _meta }: AcpToolCall): string | undefined {
   const { server, tool, command, senderThreadId } = (rawInput ?? {}) as Record<string, unknown>;
   if (_meta?.["is_mcp_tool_call"] === true && typeof server === "string" && typeof tool === "string") return `mcp__${server}__${tool}`;
@@ -121,10 +119,10 @@ export function toolName({ kind, title, rawInput, _meta }: AcpToolCall): string 
   return kind === "edit" ? "apply_patch" : undefined;
 }
 
-/** What its sub-agents use Codex does not tell, so the usage of a task that had some is not known. */
+/** Returns the usage of a turn; undefined if the turn used sub-agents, whose usage Codex does not report. */
 function usageOf(response: PromptResponse, tools: ReadonlySet<string>): NormalizedUsage | undefined {
-  if (subAgentTools.some((tool) => tools.has(tool))) return undefined;
-  return toldUsage(readTurnUsage("usage" in response ? response.usage : undefined));
+  if (SUB_AGENT_TOOLS.some((tool) => tools.has(tool))) return undefined;
+  return normalizeUsage(readTurnUsage("usage" in response ? response.usage : undefined));
 }
 
 const quotaSchema = z.object({ quota: z.object({ model_usage: z.array(z.object({ model: z.string() })) }) });

@@ -4,13 +4,13 @@ import { chatCapabilities, createModelConnection } from "../shared/model-api/cre
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
 import { modelSettingsOf } from "../shared/model-api/settings.ts";
 
-/** Nothing is kept at the vendor: what a conversation needs to go on, its reasoning included, comes back with each answer. */
+/** Disables storage at OpenAI. Each answer then contains everything that the next request needs, including reasoning. */
 const stateless = defaultSettingsMiddleware({ settings: { providerOptions: { openai: { store: false } } } });
 
-/** The Responses API of OpenAI, with the key that Codex would have. */
+/** Finds OpenAI's Responses API, with the credentials that Codex would use. */
 const findEndpoint: FindEndpoint = ({ settings, env }) => {
   const apiKey = env["CODEX_API_KEY"] || env["OPENAI_API_KEY"] || "";
-  if (apiKey === "") return { missing: "It needs OPENAI_API_KEY or CODEX_API_KEY." };
+  if (apiKey === "") return { missing: "Set OPENAI_API_KEY or CODEX_API_KEY." };
   const baseUrl = (env["OPENAI_BASE_URL"] || "https://api.openai.com/v1").replace(/\/+$/, "");
   const { OPENAI_ORGANIZATION: organization = "", OPENAI_PROJECT: project = "" } = env;
   const headers = {
@@ -27,5 +27,5 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
   };
 };
 
-/** The model alone, without Codex: it answers, and has no tools. */
+/** Calls the model directly, without Codex and without tools. */
 export const apiConnection = createModelConnection({ name: "api", capabilities: chatCapabilities, findEndpoint });

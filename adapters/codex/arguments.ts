@@ -3,19 +3,19 @@ import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { fixedConfiguration, taskConfiguration } from "./configuration.ts";
 import { toToml } from "./toml.ts";
 
-/** The arguments of `codex` for a task; the prompt comes by stdin. No secret and nothing long stands here. */
+/** Builds the arguments of `codex` for a task. They contain no secrets and no long text; the prompt is sent through stdin. */
 export function codexArguments(request: ExecutionRequest, context: ProgramContext, schemaFile: string | null): string[] {
   const { directories, profile, resumeToken } = request;
   return [
     ...["exec", "--json", "--skip-git-repo-check"],
-    // Neither the home's settings nor anybody's rules, some of which let commands out of the sandbox.
+    // Settings of the home directory and rules could allow commands outside the sandbox.
     ...["--ignore-user-config", "--ignore-rules"],
     ...["--sandbox", profile === "inspect" ? "read-only" : "workspace-write"],
     ...["--cd", directories.cwd],
     ...(directories.cwd === directories.workspace ? [] : ["--add-dir", directories.workspace]),
     ...(schemaFile === null ? [] : ["--output-schema", schemaFile]),
     ...configurationArguments({ ...fixedConfiguration, ...taskConfiguration(request, context) }),
-    // Flags come before it.
+    // Codex accepts its flags only before the subcommand `resume`.
     ...(resumeToken === undefined ? [] : ["resume", resumeToken]),
     "-",
   ];

@@ -1,26 +1,27 @@
 import path from "node:path";
 import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
+import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { type Outcome, runProgram } from "../shared/agent-program/run-program.ts";
 import type { ProcessEnd } from "../shared/process/run-process.ts";
 import { codexArguments } from "./arguments.ts";
-import { cliCapabilities } from "./capabilities.ts";
+import { makeHome } from "./codex-home.ts";
 import { codexEnvironment } from "./configuration.ts";
 import { createCodexReader } from "./events.ts";
 import { findCodex } from "./find-codex.ts";
-import { makeHome } from "./home.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
-import { isStrictSchema } from "./native-schema.ts";
-import { unsupportedReason } from "./obstacles.ts";
 import { probeCodex } from "./probe-codex.ts";
-import { combine, keepTotal, readSessionUsage, toldUsage, usageBefore } from "./usage.ts";
+import { isStrictSchema } from "./strict-schema.ts";
+import { combineUsage, normalizeUsage, readPreviousUsage, readSessionUsage, writeTotalUsage } from "./usage.ts";
+import { validateTask } from "./validate-task.ts";
 
-/** One start of `codex exec` a task, told in JSON lines. */
+/** Runs one `codex exec` process per task and reads its output as JSON lines. */
 export const cliConnection: ProgramConnection = {
   name: "cli",
-  capabilities: cliCapabilities,
-  // Codex drops a refusal and reports an empty answer.
+  // Codex prints only complete messages, does not report costs, and its sandbox replaces approvals.
+  capabilities: { ...programCapabilities, costTracking: false, approvals: false, streaming: false },
+  // Codex discards a refusal of the model and reports an empty answer.
   emptyAnswers: "never",
   find: findCodex,
   probe: probeCodex,
@@ -28,25 +29,25 @@ export const cliConnection: ProgramConnection = {
 };
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
-  const obstacle = unsupportedReason(task);
-  if (obstacle !== null) return obstacle;
+  const failure = validateTask(task);
+  if (failure !== null) return failure;
   const { request, context } = task;
-  const before = await usageBefore(task);
+  const before = await readPreviousUsage(task);
   const reader = createCodexReader();
-  const ending = await runProgram(task, {
+  const result = await runProgram(task, {
     argv: [...argv, ...codexArguments(request, context, await writeSchema(task))],
     env: codexEnvironment(context, { ...(await makeHome(task)), ...mcpServersOf(request).env }),
-    // There is a place for instructions, but it is an argument, which others can read.
+    // Codex also accepts instructions as an argument, but other users of the host can read arguments.
     input: promptOf(request, request.systemPrompt),
     read: reader.read,
     explainExit,
   });
   const total = readSessionUsage(reader.sessionUsage);
-  await keepTotal(task, reader.session ?? request.resumeToken, total);
-  const usage = reader.delegated ? undefined : toldUsage(combine(total, before, -1));
+  await writeTotalUsage(task, reader.session ?? request.resumeToken, total);
+  const usage = reader.hasSubAgents ? undefined : normalizeUsage(combineUsage(total, before, -1));
   return {
-    ...ending,
-    // A stopped turn has no end event, but its session can be resumed.
+    ...result,
+    // Codex reports no end of a stopped turn, but the session can be resumed.
     ...(task.signal.aborted && reader.session !== undefined && { resumeToken: reader.session }),
     ...(request.model !== undefined && { model: request.model }),
     ...(usage !== undefined && { usage }),
@@ -55,7 +56,9 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Conn
 
 const SCHEMA_FILE = "bridge-output-schema.json";
 
-/** The schema as a file, if Codex can take it; else Bridge reads the object from the text. */
+/**
+ * Writes the output schema to a file and returns its path; null if Codex does not support the schema. Bridge then parses the answer's text.
+ */
 async function writeSchema({ request: { outputStrategy, directories } }: ProgramTask): Promise<string | null> {
   if (outputStrategy.type !== "structured" || !isStrictSchema(outputStrategy.schema)) return null;
   makePrivateDirectory(directories.tmp);
@@ -63,7 +66,7 @@ async function writeSchema({ request: { outputStrategy, directories } }: Program
   return path.join(directories.tmp, SCHEMA_FILE);
 }
 
-/** What Codex cannot even begin it tells in no line. */
+/** Explains an exit before the first JSON line. */
 function explainExit({ stderr }: Pick<ProcessEnd, "stderr">): Outcome | null {
   if (!/no rollout found|thread\/resume failed/.test(stderr)) return null;
   return { status: "error", errorCode: "adapter_error", error: "Codex does not know the session of the resume token." };

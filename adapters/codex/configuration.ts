@@ -3,31 +3,31 @@ import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
 import { mcpServersOf, secretPrefix } from "./mcp-servers.ts";
 
-/** The name under which Codex knows the provider that the environment describes. */
+/** Name of the model provider in Bridge's configuration of Codex. */
 export const providerId = "bridge";
 
 const keyNames = ["CODEX_API_KEY", "OPENAI_API_KEY"] as const;
 
-/** What holds in every task, over every connection. The task's sandbox is the answer to all that Codex could ask. */
+/** Configuration of every task, over every connection. Codex never asks for approval; its sandbox enforces the profile. */
 export const fixedConfiguration = {
   approval_policy: "never",
-  // A model as reviewer could let commands out of the sandbox.
+  // A model as reviewer could allow commands outside the sandbox.
   approvals_reviewer: "user",
   analytics: { enabled: false },
   check_for_update_on_startup: false,
-  // Nothing from outside of the dispatch: no plugins, no connectors of an account, no hooks.
+  // A task uses only what its dispatch names, so plugins, account connectors and hooks are off.
   features: { plugins: false, apps: false, hooks: false },
-  // Nor of a repository in which the workspace may lie, such as the operator's: its instructions are for others.
+  // Instructions of a repository that contains the workspace do not apply to the task.
   project_root_markers: [],
-  // AGENTS.md of the workspace is in the prompt that Bridge assembles: read by Codex as well, it would reach the model twice.
+  // Bridge includes AGENTS.md of the workspace in the prompt. If Codex read it too, the model would get it twice.
   project_doc_max_bytes: 0,
-  // A task has a temporary directory of its own; /tmp is everybody's, and a sandbox that is stopped leaves directories such as /tmp/.git behind.
+  // Each task has its own temporary directory. /tmp is shared, and a stopped sandbox leaves directories such as /tmp/.git there.
   sandbox_workspace_write: { exclude_slash_tmp: true },
-  // Secrets are for Codex, and not for the commands that a model thinks of.
+  // Codex needs these secrets, but the commands of the model must not see them.
   shell_environment_policy: { exclude: [...keyNames, "CODEX_CONFIG", `${secretPrefix}*`] },
 } as const;
 
-/** What differs from task to task. */
+/** Builds the configuration that depends on the task. */
 export function taskConfiguration(request: ExecutionRequest, context: ProgramContext): Record<string, unknown> {
   const { model, reasoningLevel } = request;
   const { config: servers } = mcpServersOf(request);
@@ -39,10 +39,10 @@ export function taskConfiguration(request: ExecutionRequest, context: ProgramCon
   };
 }
 
-/** The name of the variable with the API key; undefined without one. */
+/** Returns the name of the variable that holds the API key; undefined if none is set. */
 export const apiKeyName = ({ env }: Pick<ProgramContext, "env">): string | undefined => keyNames.find((name) => env[name] !== undefined);
 
-/** With a key or an endpoint of its own Codex asks that; else it is left to its login. */
+/** Configures the API as a provider if the environment has a key or a base URL; otherwise Codex uses its login. */
 function providerConfiguration(context: ProgramContext): Record<string, unknown> {
   const keyName = apiKeyName(context);
   const baseUrl = context.env["OPENAI_BASE_URL"];
@@ -53,18 +53,18 @@ function providerConfiguration(context: ProgramContext): Record<string, unknown>
     wire_api: "responses",
     ...(keyName !== undefined && { env_key: keyName }),
     env_http_headers: { "OpenAI-Organization": "OPENAI_ORGANIZATION", "OpenAI-Project": "OPENAI_PROJECT" },
-    // Both counts multiply; with the usual ones a refusal takes long to be told.
+    // The two counts multiply. With the defaults, Codex takes long to report a rejected request.
     request_max_retries: 1,
     stream_max_retries: 2,
   };
   return { model_provider: providerId, model_providers: { [providerId]: provider } };
 }
 
-const names = [...keyNames, "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX_CA_CERTIFICATE"];
+const VARIABLES = [...keyNames, "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX_CA_CERTIFICATE"];
 
-/** The environment of Codex, the same over every connection. */
+/** Builds the environment of Codex, which is the same over every connection. */
 export function codexEnvironment(context: ProgramContext, own: Readonly<Record<string, string>> = {}): Record<string, string> {
-  // Only in the operator's own home; an agent's home is its own.
+  // The operator's CODEX_HOME applies only if tasks use the operator's home directory.
   const home = context.settings.home === "user" ? ["CODEX_HOME"] : [];
-  return programEnvironment(context, [...names, ...home], own);
+  return programEnvironment(context, [...VARIABLES, ...home], own);
 }

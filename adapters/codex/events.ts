@@ -1,42 +1,42 @@
 import { z } from "zod";
 import type { LineReader, Step } from "../shared/agent-program/run-program.ts";
-import { subAgentTools } from "./usage.ts";
-import { explainFailure } from "./verdict.ts";
+import { explainFailure } from "./failures.ts";
+import { SUB_AGENT_TOOLS } from "./usage.ts";
 
-/** What lines tell that the end of a task needs beside its steps. */
+/** Reads the JSON lines of one task and keeps what its result needs. */
 export interface CodexReader {
   read: LineReader;
-  /** The id of the session; undefined until it is told. */
+  /** The session id; undefined until Codex reports it. */
   readonly session: string | undefined;
-  /** What the session has used in all but for its sub-agents, as it was told at the end of a turn that went well. */
+  /** Total usage of the session without sub-agents, as Codex reports it at the end of a successful turn. */
   readonly sessionUsage: unknown;
-  /** Sub-agents were set to work. */
-  readonly delegated: boolean;
+  /** Whether the task used sub-agents. */
+  readonly hasSubAgents: boolean;
 }
 
 const itemSchema = z.looseObject({
   id: z.string(),
   type: z.string(),
   status: z.string().optional(),
-  /** Of messages. */
+  /** Field of messages. */
   text: z.string().optional(),
-  /** Of errors. */
+  /** Field of errors. */
   message: z.string().optional(),
-  /** Of tools of MCP servers, and of sub-agents. */
+  /** Fields of MCP tools and of sub-agents. */
   server: z.string().optional(),
   tool: z.string().optional(),
 });
 type Item = z.infer<typeof itemSchema>;
 const errorSchema = z.object({ message: z.string() });
-/** How a tool's work ends that was not done. */
-const badEnds = ["failed", "declined"];
+/** Statuses of tool calls that did not succeed. */
+const FAILED_STATUSES = ["failed", "declined"];
 
-/** Reads what `codex exec --json` writes. A refused command leaves no line at all: that no tool is told proves nothing. */
+/** Creates the reader for the output of `codex exec --json`. Codex prints no line for a command that its sandbox policy forbids. */
 export function createCodexReader(): CodexReader {
   let session: string | undefined;
   let sessionUsage: unknown;
-  let delegated = false;
-  /** The last message behind the last tool: what Codex says before it, on its way, is no answer. */
+  let hasSubAgents = false;
+  /** The last message after the last tool call; earlier messages are not part of the answer. */
   let answer = "";
 
   const readItem = (line: string, item: Item): Step[] => {
@@ -47,15 +47,18 @@ export function createCodexReader(): CodexReader {
       return [{ kind: "text", text: answer }];
     }
     if (item.type === "todo_list") return [{ kind: "progress", data: { plan: item["items"] } }];
-    // Here these are warnings.
+    // Items of this type are warnings.
     if (item.type === "error") return [{ kind: "progress", data: { warning: item.message } }];
     const tool = readTool(item);
     if (tool === null) return [];
     answer = "";
-    delegated ||= subAgentTools.includes(tool.name);
+    hasSubAgents ||= SUB_AGENT_TOOLS.includes(tool.name);
     const invoked: Step = { kind: "tool.invoked", toolCallId: item.id, toolName: tool.name, input: tool.input };
     return done
-      ? [invoked, { kind: "tool.completed", toolCallId: item.id, output: tool.output, isError: badEnds.includes(item.status ?? "") }]
+      ? [
+          invoked,
+          { kind: "tool.completed", toolCallId: item.id, output: tool.output, isError: FAILED_STATUSES.includes(item.status ?? "") },
+        ]
       : [invoked];
   };
 
@@ -70,7 +73,7 @@ export function createCodexReader(): CodexReader {
         const item = itemSchema.safeParse(line["item"]).data;
         return item === undefined ? [] : readItem(line["type"], item);
       }
-      // Also tells of tries that may yet succeed; only a failed turn has failed.
+      // Codex also reports errors that it retries; only `turn.failed` fails the task.
       case "error":
         return [{ kind: "progress", data: { warning: line["message"] } }];
       case "turn.completed":
@@ -93,13 +96,13 @@ export function createCodexReader(): CodexReader {
     get sessionUsage() {
       return sessionUsage;
     },
-    get delegated() {
-      return delegated;
+    get hasSubAgents() {
+      return hasSubAgents;
     },
   };
 }
 
-/** The kinds of items that are tools, in the words of the contract; null for all others. */
+/** Converts an item to a tool call; null if the item is not a tool call. */
 function readTool(item: Item): { name: string; input: unknown; output: unknown } | null {
   switch (item.type) {
     case "command_execution":

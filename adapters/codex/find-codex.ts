@@ -4,30 +4,33 @@ import path from "node:path";
 import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 
-/** Looks for `codex`. */
+/** Finds `codex`. */
 export function findCodex({ settings, env }: ProgramContext): ProgramLookup {
   const name = settings.command ?? "codex";
   const program = findProgram(name, env["PATH"] ?? "");
   if (program !== null) return { argv: [nativeProgram(program)] };
-  return { missing: `${name} is not on the PATH: npm install -g @openai/codex, or set BRIDGE_CODEX_COMMAND.` };
+  return { missing: `${name} was not found on PATH. Run npm install -g @openai/codex, or set BRIDGE_CODEX_COMMAND.` };
 }
 
-/** Looks for `codex-acp`; behind it stands the `codex` that it is to use, where there is one: else it uses the one it brings along. */
+/** Finds `codex-acp` and, as the second entry of `argv`, the `codex` that it should use. Without one it uses its bundled Codex. */
 export function findCodexAcp(context: ProgramContext): ProgramLookup {
   const { settings, env } = context;
   if (settings.home === "user")
     return {
-      missing: "Not used with BRIDGE_CODEX_HOME=user: only over cli can Codex leave aside the settings, rules and hooks in your home.",
+      missing:
+        "Not available with BRIDGE_CODEX_HOME=user, because only the cli connection can ignore the settings, rules and hooks in your home directory.",
     };
   const name = settings.acpCommand ?? "codex-acp";
   const program = findProgram(name, env["PATH"] ?? "");
   if (program === null)
-    return { missing: `${name} is not on the PATH: npm install -g @agentclientprotocol/codex-acp, or set BRIDGE_CODEX_ACP_COMMAND.` };
+    return {
+      missing: `${name} was not found on PATH. Run npm install -g @agentclientprotocol/codex-acp, or set BRIDGE_CODEX_ACP_COMMAND.`,
+    };
   const codex = findCodex(context);
   return { argv: [program, ...("argv" in codex ? codex.argv : [])] };
 }
 
-/** The program itself where npm has put a script of Node.js before it, which would only be one more process to stop. */
+/** Resolves npm's launcher script to the native program, which saves one process per task. */
 function nativeProgram(program: string): string {
   const script = realpathSync(program);
   if (path.basename(script) !== "codex.js") return program;
@@ -37,7 +40,7 @@ function nativeProgram(program: string): string {
     const natives = readdirSync(vendor).map((target) => findProgram(path.join(vendor, target, "bin", "codex"), ""));
     return natives.find((native) => native !== null) ?? program;
   } catch {
-    // Another layout than the known one: the script finds its program.
+    // If the package has another layout, the launcher script finds the native program.
     return program;
   }
 }

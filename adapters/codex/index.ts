@@ -14,11 +14,11 @@ const codex: AgentProgram = {
   findCredentials: (connection, argv, context) =>
     connection === "api" ? apiConnection.findCredentials(context) : findCredentials(connection, argv, context),
   listModels,
-  multiAgent: "sub-agents of its own, when the task asks for them; they work in the task's process and sandbox",
+  multiAgent: "sub-agents if the task asks for them; they run in the task's process and sandbox",
   timeoutMultiplier: 1,
 };
 
-/** Runs tasks on Codex. */
+/** Creates the adapter for Codex. */
 export function createCodexAdapter(): Required<ExecutionAdapter> & ModelLister {
   return createProgramAdapter(codex);
 }

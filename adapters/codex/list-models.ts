@@ -4,9 +4,9 @@ import { LONG_PROBE_LIMIT_MS, probeProgram } from "../shared/agent-program/probe
 import { codexEnvironment } from "./configuration.ts";
 import { findCodex } from "./find-codex.ts";
 
-const catalogueSchema = z.looseObject({ models: z.array(z.looseObject({ slug: z.string() })) });
+const catalogSchema = z.looseObject({ models: z.array(z.looseObject({ slug: z.string() })) });
 
-/** The models that `codex` knows by itself; null where an endpoint of the operator's own has others. */
+/** Lists the models that `codex` knows; null if OPENAI_BASE_URL is set, because another endpoint may offer other models. */
 export async function listModels(context: ProgramContext): Promise<string[] | null> {
   const found = findCodex(context);
   if ("missing" in found || context.env["OPENAI_BASE_URL"] !== undefined) return null;
@@ -15,5 +15,5 @@ export async function listModels(context: ProgramContext): Promise<string[] | nu
     env: codexEnvironment(context),
     limitMs: LONG_PROBE_LIMIT_MS,
   });
-  return end.exitCode === 0 ? catalogueSchema.parse(JSON.parse(stdout)).models.map(({ slug }) => slug) : null;
+  return end.exitCode === 0 ? catalogSchema.parse(JSON.parse(stdout)).models.map(({ slug }) => slug) : null;
 }

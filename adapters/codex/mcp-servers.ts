@@ -2,21 +2,21 @@ import type { ExecutionRequest } from "#contract";
 import { mcpServerNames } from "../shared/agent-program/mcp-server-names.ts";
 import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
 
-/** The MCP servers of a task as Codex wants them: `env` holds their secrets, under names of Bridge's own. */
+/** The MCP servers of a task in the form that Codex expects. `env` holds their secrets under generated names. */
 export interface CodexMcpServers {
   config: Record<string, unknown>;
   env: Record<string, string>;
 }
 
-/** Begins the names of variables that hold secrets of MCP servers: commands do not get to see these. */
+/** Prefix of variables that hold secrets of MCP servers. Commands do not receive these variables. */
 export const secretPrefix = "BRIDGE_MCP_";
 
-/** What an MCP server needs to be found should it outlive its task: Codex hands on only what is named. */
-const marks = ["BRIDGE_TASK_ID", "TMPDIR"];
+/** Variables by which Bridge finds an MCP server that outlives its task. Codex passes on only variables that are named. */
+const MARKER_VARIABLES = ["BRIDGE_TASK_ID", "TMPDIR"];
 
 /**
- * Configures the MCP servers of a task. Whoever names a server in a dispatch wants it used, so nothing is asked under `modify`;
- * under `inspect` only tools that call themselves read-only are used, and the declared tools, which the caller runs.
+ * Configures the MCP servers of a task. With the profile `modify` their tools need no approval, because the dispatch names the servers.
+ * With `inspect` only tools that are annotated as read-only may run, and the declared tools, which the caller runs.
  */
 export function mcpServersOf({ mcpServers = [], profile }: Pick<ExecutionRequest, "mcpServers" | "profile">): CodexMcpServers {
   const env: Record<string, string> = {};
@@ -37,23 +37,23 @@ export function mcpServersOf({ mcpServers = [], profile }: Pick<ExecutionRequest
     }
     const { command, args = [] } = server;
     const variables = Object.entries(server.env ?? {}).map(([variable, value]) => ({ variable, kept: keep(value) }));
-    if (variables.length === 0) return [name, { ...common, command, args, env_vars: marks }];
-    // Codex hands variables on under their own names only, and in its configuration their values would stand in an argument list.
+    if (variables.length === 0) return [name, { ...common, command, args, env_vars: MARKER_VARIABLES }];
+    // Codex cannot rename variables, and values in its configuration would be part of an argument list.
     const script = `${variables.map(({ variable, kept }) => `export ${variable}="$${kept}"; unset ${kept}; `).join("")}exec "$@"`;
-    const env_vars = [...marks, ...variables.map(({ kept }) => kept)];
+    const env_vars = [...MARKER_VARIABLES, ...variables.map(({ kept }) => kept)];
     return [name, { ...common, command: "/bin/sh", args: ["-c", script, "sh", command, ...args], env_vars }];
   });
   return { config: Object.fromEntries(entries), env };
 }
 
-/** Why Codex cannot use the MCP servers of a task; null when it can. */
-export function mcpObstacle({ mcpServers = [] }: Pick<ExecutionRequest, "mcpServers">): string | null {
+/** Returns why Codex cannot use the MCP servers of a task; null if it can. */
+export function explainUnsupportedServer({ mcpServers = [] }: Pick<ExecutionRequest, "mcpServers">): string | null {
   for (const server of mcpServers) {
-    if (server.transport === "sse") return `Codex cannot reach the MCP server "${server.name}": it does not support the transport sse.`;
+    if (server.transport === "sse") return `The MCP server "${server.name}" uses the transport sse, which Codex does not support.`;
     const variables = server.transport === "stdio" ? Object.keys(server.env ?? {}) : [];
     const bad = variables.find((variable) => !/^[A-Za-z_]\w*$/.test(variable));
     if (bad !== undefined)
-      return `The MCP server "${server.name}" cannot get the environment variable "${bad}" from Codex: use letters, digits and _.`;
+      return `The MCP server "${server.name}" has the environment variable "${bad}", which Codex cannot set. Use only letters, digits and _.`;
   }
   return null;
 }

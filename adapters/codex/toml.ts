@@ -1,11 +1,11 @@
-/** A value in TOML, on one line. */
+/** Serializes a value as TOML on one line. */
 export function toToml(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toToml).join(", ")}]`;
   if (typeof value === "object" && value !== null) {
     const entries = Object.entries(value).map(([key, item]) => `${toToml(key)} = ${toToml(item)}`);
     return `{ ${entries.join(", ")} }`;
   }
-  // Strings are those of JSON, but for one character and for halves of characters.
+  // TOML strings equal JSON strings, except that TOML forbids U+007F and lone surrogates.
   if (typeof value === "string") return JSON.stringify(value.toWellFormed()).replaceAll("\u007f", "\\u007f");
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   throw new TypeError(`TOML has no ${value === null ? "null" : typeof value}.`);

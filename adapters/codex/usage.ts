@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 
-/** Every count of a usage. */
+/** A usage with all counts present. */
 type Counts = Record<keyof NormalizedUsage, number>;
 
-/** The tools that set a sub-agent to work, whose tokens Codex counts nowhere that it tells of. */
-export const subAgentTools: readonly string[] = ["spawn_agent", "resume_agent", "send_input"];
+/** Tools that run sub-agents, whose usage Codex does not report. */
+export const SUB_AGENT_TOOLS: readonly string[] = ["spawn_agent", "resume_agent", "send_input"];
 
 const count = z.number().nonnegative();
 const totalSchema = z.object({
@@ -17,7 +17,7 @@ const totalSchema = z.object({
   reasoning_output_tokens: count,
 });
 
-/** What `codex exec` tells of a session in all; the cached tokens are part of the input, reasoning is part of the output. */
+/** Reads the total usage of a session from `codex exec`. The input includes cached tokens, the output includes reasoning. */
 export function readSessionUsage(reported: unknown): Counts | undefined {
   const usage = totalSchema.safeParse(reported).data;
   if (usage === undefined) return undefined;
@@ -38,7 +38,7 @@ const turnSchema = z.object({
   thoughtTokens: count.default(0),
 });
 
-/** What `codex-acp` tells of one turn: here the cached tokens are no part of the input. */
+/** Reads the usage of one turn from `codex-acp`. The input excludes cached tokens. */
 export function readTurnUsage(reported: unknown): Counts | undefined {
   const usage = turnSchema.safeParse(reported).data;
   if (usage === undefined) return undefined;
@@ -51,16 +51,19 @@ export function readTurnUsage(reported: unknown): Counts | undefined {
   };
 }
 
-const nothing: Counts = { inputTokens: 0, outputTokens: 0, thinkingTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+const ZERO: Counts = { inputTokens: 0, outputTokens: 0, thinkingTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** What the session of a task had used before it; undefined when that is not known. */
-export async function usageBefore({ request, totals }: Pick<ProgramTask, "request" | "totals">): Promise<NormalizedUsage | undefined> {
-  if (request.resumeToken === undefined) return nothing;
+/** Returns the usage of the task's session before the task; undefined if it is unknown. */
+export async function readPreviousUsage({
+  request,
+  totals,
+}: Pick<ProgramTask, "request" | "totals">): Promise<NormalizedUsage | undefined> {
+  if (request.resumeToken === undefined) return ZERO;
   return (await totals.read(request.directories.home, request.resumeToken))?.usage;
 }
 
-/** Keeps what a session has used in all; unknown, it is unknown to its next task too. */
-export async function keepTotal(
+/** Stores the total usage of a session for its next task; undefined stores that it is unknown. */
+export async function writeTotalUsage(
   { request, totals }: Pick<ProgramTask, "request" | "totals">,
   session: string | undefined,
   usage: NormalizedUsage | undefined,
@@ -68,17 +71,17 @@ export async function keepTotal(
   if (session !== undefined) await totals.write(request.directories.home, session, usage === undefined ? {} : { usage });
 }
 
-/** The counts as a result tells them: only some models tell cache writes apart. */
-export function toldUsage(usage: Counts | undefined): NormalizedUsage | undefined {
+/** Omits cache writes of 0, because only some models report them. */
+export function normalizeUsage(usage: Counts | undefined): NormalizedUsage | undefined {
   if (usage === undefined || usage.cacheWriteTokens > 0) return usage;
-  const { cacheWriteTokens: _, ...told } = usage;
-  return told;
+  const { cacheWriteTokens: _, ...rest } = usage;
+  return rest;
 }
 
-/** Adds (or, with -1, subtracts) counts; undefined when either is not known. */
-export function combine(one: NormalizedUsage | undefined, other: NormalizedUsage | undefined, sign: 1 | -1): Counts | undefined {
+/** Adds (or, with -1, subtracts) counts; undefined if either is unknown or a difference is negative. */
+export function combineUsage(one: NormalizedUsage | undefined, other: NormalizedUsage | undefined, sign: 1 | -1): Counts | undefined {
   if (one === undefined || other === undefined) return undefined;
-  const counts = Object.keys(nothing) as (keyof Counts)[];
+  const counts = Object.keys(ZERO) as (keyof Counts)[];
   const entries = counts.map((count) => [count, (one[count] ?? 0) + sign * (other[count] ?? 0)] as const);
   return entries.some(([, value]) => value < 0) ? undefined : (Object.fromEntries(entries) as Counts);
 }

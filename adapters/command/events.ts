@@ -3,23 +3,23 @@ import { type AdapterEvent, adapterEventData, type ExecutionResult, executionRes
 
 type WithoutTask<Event> = Event extends AdapterEvent ? Omit<Event, "taskId"> : never;
 
-/** What an adapter's event says, of whatever task. */
+/** An event of the program, without the task id. */
 type CommandEvent = WithoutTask<AdapterEvent>;
-/** What the program's own result says; Bridge adds how long it took and over which connection. */
+/** The result that the program reports; Bridge adds the duration and the connection. */
 export type CommandResult = Omit<ExecutionResult, "durationMs" | "connection">;
 
-/** What one line of the program means. */
-export type Meaning =
+/** One parsed line of the program's output. */
+export type ParsedLine =
   | { kind: "event"; event: CommandEvent }
   | { kind: "result"; result: CommandResult }
-  /** An event that only Bridge may tell. */
+  /** An event that only Bridge may emit. */
   | { kind: "dropped" }
   /** An event of a known type with a wrong or missing field; `fault` names the type and the fields. */
   | { kind: "malformed"; fault: string }
   | { kind: "text" };
 
-/** Reads one line of stdout. What claims to be no event is text. */
-export function readLine(line: string): Meaning {
+/** Parses one line of stdout. A line that is not an event is text. */
+export function readLine(line: string): ParsedLine {
   const object = parseObject(line);
   if (object === null) return { kind: "text" };
   const { type, ...fields } = object;
@@ -53,7 +53,7 @@ function readResult(fields: Record<string, unknown>): CommandResult {
   return failed ? { ...rest, status: "error", ...readError(error, errorCode) } : { ...rest, status: "ok" };
 }
 
-/** A code of the program's own is kept as text. */
+/** Moves an unknown error code into the error text. */
 function readError(error: string | undefined, code: string | undefined): Pick<CommandResult, "error" | "errorCode"> {
   const known = taskErrorCodeSchema.safeParse(code);
   if (known.success) return { errorCode: known.data, error: error ?? `The program reported ${known.data}.` };

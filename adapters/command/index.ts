@@ -20,7 +20,7 @@ import { type CommandResult, readLine } from "./events.ts";
 import { type CommandCall, commandCall, programInput } from "./request.ts";
 
 export interface CommandAdapterOptions {
-  /** How long a program that has reported its result may take to exit; then it is stopped, and its result stands. */
+  /** Time in ms for the program to exit after it reported its result. Then Bridge stops it and keeps the result. */
   exitAfterResultMs?: number;
 }
 
@@ -30,7 +30,7 @@ interface Ready {
   exitAfterResultMs: number;
 }
 
-/** Runs any program as an agent: the request by stdin, its events and its result as lines on stdout. */
+/** Creates the adapter for any program. The program reads the request from stdin and prints events and its result as lines on stdout. */
 export function createCommandAdapter({ exitAfterResultMs = 10_000 }: CommandAdapterOptions = {}): Required<ExecutionAdapter> {
   const running = createRunningTasks();
   let ready: Ready | null = null;
@@ -74,11 +74,11 @@ async function runProgram(
   const { taskId, directories } = request;
   const startedAt = performance.now();
   let exitTimer: NodeJS.Timeout | undefined;
-  let said = "";
-  /** Length of the text before the last tool event: a discard withdraws only what follows. */
-  let kept = 0;
-  /** Plain lines that are not emitted yet. Lines of one chunk become one event. */
-  let unsaid = "";
+  let output = "";
+  /** Length of the output up to the last tool event; `assistant.text_discarded` removes only later text. */
+  let keptLength = 0;
+  /** Text lines that are not emitted yet. The lines of one chunk become one event. */
+  let pendingText = "";
   const isWithinLimit = createTextLimit();
   let isTooLong = false;
   let reported: CommandResult | null = null;
@@ -90,20 +90,20 @@ async function runProgram(
     isTooLong = true;
     controller.abort();
   };
-  const say = (content: string): void => {
+  const emitText = (content: string): void => {
     count(encodedSize(content));
     if (isTooLong) return;
-    said += content;
+    output += content;
     emit({ type: "assistant.text", taskId, data: { content } });
   };
-  const sayLines = (): void => {
-    const lines = unsaid;
-    unsaid = "";
-    if (lines !== "") say(lines);
+  const flushText = (): void => {
+    const text = pendingText;
+    pendingText = "";
+    if (text !== "") emitText(text);
   };
-  const follow = (type: AdapterEvent["type"]): void => {
-    if (type === "tool.invoked" || type === "tool.completed") kept = said.length;
-    else if (type === "assistant.text_discarded") said = said.slice(0, kept);
+  const updateOutput = (type: AdapterEvent["type"]): void => {
+    if (type === "tool.invoked" || type === "tool.completed") keptLength = output.length;
+    else if (type === "assistant.text_discarded") output = output.slice(0, keptLength);
   };
   const report = (result: CommandResult): void => {
     reported = result;
@@ -111,25 +111,25 @@ async function runProgram(
   };
   const onLine = (line: string, ended: boolean): void => {
     if (isTooLong) return;
-    const meaning = readLine(line);
-    if (meaning.kind === "text") {
-      unsaid += ended ? `${line}\n` : line;
+    const parsed = readLine(line);
+    if (parsed.kind === "text") {
+      pendingText += ended ? `${line}\n` : line;
       return;
     }
-    sayLines();
-    if (meaning.kind === "event" && meaning.event.type === "assistant.text") say(meaning.event.data.content);
+    flushText();
+    if (parsed.kind === "event" && parsed.event.type === "assistant.text") emitText(parsed.event.data.content);
     else {
-      if (meaning.kind === "event") follow(meaning.event.type);
-      // An event is stored with about the size of its line; invalid bytes take more space.
+      if (parsed.kind === "event") updateOutput(parsed.event.type);
+      // A stored event is about as large as its line; invalid bytes take more space.
       count(Buffer.byteLength(line));
-      if (meaning.kind === "event") emit({ ...meaning.event, taskId } as AdapterEvent);
-      else if (meaning.kind === "malformed") {
+      if (parsed.kind === "event") emit({ ...parsed.event, taskId } as AdapterEvent);
+      else if (parsed.kind === "malformed") {
         malformed += 1;
-        const warning = `The program printed a malformed event, which was ignored: ${meaning.fault}`;
+        const warning = `The program printed a malformed event, which was ignored: ${parsed.fault}`;
         emit({ type: "execution.progress", taskId, data: { warning } });
       }
-      // The first result decides, unless the task was cancelled before.
-      else if (meaning.kind === "result" && reported === null && !controller.signal.aborted) report(meaning.result);
+      // Only the first result counts, and none after a cancel.
+      else if (parsed.kind === "result" && reported === null && !controller.signal.aborted) report(parsed.result);
       else dropped += 1;
     }
   };
@@ -144,20 +144,19 @@ async function runProgram(
     sandbox: config.sandbox,
     input: programInput(request),
     onLine,
-    onChunkEnd: sayLines,
+    onChunkEnd: flushText,
     signal: controller.signal,
   }).finally(() => clearTimeout(exitTimer));
 
-  if (dropped > 0)
-    config.logger.warn({ taskId, dropped }, "dropped lines of the program: Bridge's own events, or a result that came too late");
+  if (dropped > 0) config.logger.warn({ taskId, dropped }, "reserved events or late results of the program dropped");
   if (malformed > 0) config.logger.warn({ taskId, malformed }, "malformed events of the program ignored");
   if (end.orphansLeft > 0) config.logger.warn({ taskId, processes: end.orphansLeft }, "processes of the task could not be killed");
   if (end.orphansKilled > 0) config.onOrphansKilled(end.orphansKilled);
   const result = isTooLong ? (stopFailure(end) ?? textLimitFailure) : resultOf(end, reported);
-  return { output: said, ...result, durationMs: performance.now() - startedAt, connection: "cli" };
+  return { output, ...result, durationMs: performance.now() - startedAt, connection: "cli" };
 }
 
-/** What decides, in this order: that it never ran, that it went too far, what it reported, how it ended. */
+/** Chooses the result. Precedence: a start failure or exceeded limit, the result that the program reported, its exit. */
 function resultOf(end: ProcessEnd, reported: CommandResult | null): CommandResult {
   const decided = stopFailure(end) ?? reported;
   if (decided !== null) return decided;
@@ -172,7 +171,7 @@ function healthOf(ready: Ready | null): AdapterHealthStatus {
   const ok = found !== null;
   const detail = ok
     ? found
-    : `${program} cannot be run. Set BRIDGE_COMMAND to a program that exists and is executable, for example ["/usr/bin/python3","/opt/agent.py"].`;
+    : `${program} is not an executable program. Set BRIDGE_COMMAND to one, for example ["/usr/bin/python3","/opt/agent.py"].`;
   return {
     status: ok ? "healthy" : "offline",
     connection: ok ? "cli" : null,
@@ -188,7 +187,7 @@ const capabilities: GatewayCapabilities = {
   fileIo: true,
   mcpServers: true,
   tools: true,
-  // The program is told the profile; nothing holds it to it.
+  // Bridge passes the profile to the program but cannot enforce it.
   sandboxing: false,
   costTracking: true,
   management: false,

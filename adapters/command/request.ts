@@ -5,27 +5,27 @@ import { commandSettings } from "./settings.ts";
 
 const commandSettingsSchema = settingsSchema(commandSettings);
 
-/** The example agent: works without a key, a model or a network. */
-const exampleAgent = [process.execPath, fileURLToPath(new URL("../../examples/agents/file-report.js", import.meta.url))];
+/** The default program, which needs no key, model or network. */
+const EXAMPLE_AGENT = [process.execPath, fileURLToPath(new URL("../../examples/agents/file-report.js", import.meta.url))];
 
-/** How the program is called, the same for every task. */
+/** How to start the program; the same for every task. */
 export interface CommandCall {
   argv: readonly string[];
-  /** What it may see of Bridge's environment. */
+  /** The variables of Bridge's environment that it receives. */
   env: Readonly<Record<string, string>>;
 }
 
-/** Turns settings into a call; everything that is not listed stays behind. */
+/** Builds the call from the settings. The program receives only the listed variables, PATH and LANG. */
 export function commandCall(settings: unknown, env: Readonly<Record<string, string | undefined>>): CommandCall {
-  const { argv = exampleAgent, env: names } = commandSettingsSchema.parse(settings);
+  const { argv = EXAMPLE_AGENT, env: names } = commandSettingsSchema.parse(settings);
   const inherited = ["PATH", "LANG", ...names].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
-  return { argv: fromHere(argv), env: { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...Object.fromEntries(inherited) } };
+  return { argv: resolveProgram(argv), env: { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...Object.fromEntries(inherited) } };
 }
 
-/** What the program reads: the whole request, one JSON document. */
+/** Serializes the request as one JSON document for the program's stdin. */
 export const programInput = (request: ExecutionRequest): string => `${JSON.stringify(request)}\n`;
 
-/** A relative program is meant from where Bridge was started; the workspace, where agents write, must not supply it. */
-function fromHere([program = "", ...programArguments]: readonly string[]): string[] {
+/** Resolves a relative program path against Bridge's working directory, so that an agent cannot supply the program in its workspace. */
+function resolveProgram([program = "", ...programArguments]: readonly string[]): string[] {
   return [program.includes(path.sep) ? path.resolve(program) : program, ...programArguments];
 }

@@ -1,22 +1,22 @@
 import type { CapabilityProfile, CouncilInput, CouncilSettings, RoleRequest, RoleResult, Spending } from "bridge-council";
 import type { AdapterConfig, ExecutionRequest, ExecutionResult } from "#contract";
 
-/** What a council knows at its end. */
-export type Ending = Pick<ExecutionResult, "status" | "output" | "outputs" | "errorCode" | "error" | "connection">;
+/** The result of a council, without its usage and duration. */
+export type CouncilResult = Pick<ExecutionResult, "status" | "output" | "outputs" | "errorCode" | "error" | "connection">;
 
-/** In what one council differs from another. */
+/** The properties in which the panel of one runtime and the deep council differ. */
 export interface CouncilKind {
   provider: string;
-  /** Must the input name its domains? */
+  /** Whether the input must name its domains. */
   needsDomains: boolean;
-  /** Runtimes that the input may name, at most. */
+  /** Maximum number of runtimes that the input may name. */
   maxProviders: number;
-  /** The runtimes that it asks, when its input names none. */
+  /** The runtimes to use if the input names none. */
   providers: readonly string[];
-  run(task: CouncilTask): Promise<Ending>;
+  run(task: CouncilTask): Promise<CouncilResult>;
 }
 
-/** What starts a council. */
+/** The parameters of a council. */
 export interface CouncilStart {
   request: ExecutionRequest;
   config: AdapterConfig;
@@ -27,14 +27,14 @@ export interface CouncilStart {
   onProgress(data: Record<string, unknown>): void;
 }
 
-/** One council on its way. */
+/** A running council. */
 export interface CouncilTask extends Omit<CouncilStart, "signal"> {
   settings: CouncilSettings;
   spending: Spending;
-  /** What the roles may do. */
+  /** The permissions of the roles. */
   profile: CapabilityProfile;
-  /** Asks a runtime one question, as a child task. */
+  /** Runs one question on a runtime, as a child task. */
   execute(request: RoleRequest): Promise<RoleResult>;
-  /** Runs one question after the other; absent when they may run at the same time. */
+  /** Serializes questions; absent if they may run concurrently. */
   takeTurn?<T>(work: () => Promise<T>): Promise<T>;
 }

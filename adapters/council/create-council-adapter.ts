@@ -11,13 +11,13 @@ import type {
 import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import type { CouncilKind } from "./council-kind.ts";
-import { runCouncilTask } from "./council-task.ts";
+import { runCouncilTask } from "./run-council-task.ts";
 import { councilSettingsSchema } from "./settings.ts";
 
-/** Bridge stops a task when its time is up: the report has to be written before. */
+/** Seconds before the task's timeout at which the council stops, so that it can still write its report. */
 const MARGIN_SECONDS = 5;
 
-/** Makes the adapter of a council; everything it asks for is a child task. */
+/** Creates the adapter of a council, whose questions run as child tasks. */
 export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapter> & InputChecker {
   const running = createRunningTasks();
   let config: AdapterConfig | null = null;
@@ -26,11 +26,11 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     const startedAt = performance.now();
     const read = readInput(request.bridgeInput, request.taskId, kind);
     if ("faults" in read) {
-      const words = read.faults.map(({ path, message }) => `bridgeInput${path === "" ? "" : `.${path}`}: ${message}`).join("; ");
-      return notStartedResult("native-dispatch", "adapter_error", words);
+      const faults = read.faults.map(({ path, message }) => `bridgeInput${path === "" ? "" : `.${path}`}: ${message}`).join("; ");
+      return notStartedResult("native-dispatch", "adapter_error", faults);
     }
     const margin = Math.min(MARGIN_SECONDS, request.timeoutSeconds / 10);
-    const { total, ending } = await runCouncilTask(kind, {
+    const { total, result } = await runCouncilTask(kind, {
       request,
       config: given,
       input: read.input,
@@ -42,7 +42,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
         running.emit({ type: "execution.progress", taskId: request.taskId, data });
       },
     });
-    return { ...ending, ...total, durationMs: performance.now() - startedAt };
+    return { ...result, ...total, durationMs: performance.now() - startedAt };
   }
 
   return {
@@ -92,7 +92,10 @@ function capabilitiesOf(kind: CouncilKind, config: AdapterConfig | null): Gatewa
   };
 }
 
-/** A runtime that is not there makes no council offline: its input may name another one, and that it was skipped is a report, too. */
+/**
+ * Checks the runtimes. A missing runtime only degrades the council, because its input may name others, and a report also lists skipped
+ * runtimes.
+ */
 function checkRuntimes({ providers }: CouncilKind, config: AdapterConfig): AdapterHealthStatus {
   const preflight = providers.map((provider) => {
     const described = config.describeProvider(provider);

@@ -14,36 +14,37 @@ import {
   shareEvenly,
 } from "bridge-council";
 import type { TaskErrorCode } from "#contract";
-import { chooseModels, memberOptions, settingsNotes, unsupportedReason } from "./bridge-council.ts";
-import type { CouncilKind, CouncilTask, Ending } from "./council-kind.ts";
-import { tooManyRuns } from "./ending.ts";
+import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 
-/** The runtimes of a council that names none, in this order. */
-const usualRuntimes = ["claude", "gemini", "codex", "opencode"];
-/** Roles of the debate over what the bridges found. */
+import { chooseModels, memberOptions, settingsNotes, tooManyRuns, unsupportedReason } from "./panel-council.ts";
+
+/** The runtimes of a council whose input names none. */
+const DEFAULT_RUNTIMES = ["claude", "gemini", "codex", "opencode"];
+/** Number of roles in the debate about the findings of all panels. */
 const CROSS_ROLES = 3;
 
-/** A council over several runtimes: each looks by itself, and then what they found is debated. */
+/** A council over several runtimes: each runs its own panel, and then their findings are debated. */
 export const deepCouncil: CouncilKind = {
   provider: "deep-council",
   needsDomains: false,
   maxProviders: 10,
-  providers: usualRuntimes,
+  providers: DEFAULT_RUNTIMES,
   run,
 };
 
-async function run(task: CouncilTask): Promise<Ending> {
+async function run(task: CouncilTask): Promise<CouncilResult> {
   const { input, spending, request } = task;
   const { members, leftOut } = chooseMembers(task);
   const domains = chooseDomains(input);
   const choices = new Map(await Promise.all(members.map(async ({ provider }) => [provider, await chooseModels(provider, task)] as const)));
-  const ofMembers = [...choices.values()].map(({ models }) => plannedRuns({ ...input, domains }) * Math.max(1, models.length));
-  const ofDebate = crossRounds[input.intensity] * CROSS_ROLES;
-  const planned = ofMembers.reduce((sum, count) => sum + count, 0) + ofDebate;
+  const runsOfMembers = [...choices.values()].map(({ models }) => plannedRuns({ ...input, domains }) * Math.max(1, models.length));
+  const runsOfDebate = crossRounds[input.intensity] * CROSS_ROLES;
+  const planned = runsOfMembers.reduce((sum, count) => sum + count, 0) + runsOfDebate;
   if (planned > spending.left) return tooManyRuns(planned, spending.left);
-  // What a runtime asks beyond its plan, for repairs and domains that were called for, no other one has to go without.
-  const debate = spending.share(ofDebate);
-  const shares = shareEvenly(spending, ofMembers);
+  // Each panel and the debate have their own share, so extra questions of one panel, for repairs and added domains, do not use up the
+  // others'.
+  const debate = spending.share(runsOfDebate);
+  const shares = shareEvenly(spending, runsOfMembers);
   const shareOf = new Map([...choices.keys()].map((provider, index) => [provider, shares[index]] as const));
 
   const now = () => new Date();
@@ -83,13 +84,15 @@ async function run(task: CouncilTask): Promise<Ending> {
   await artifacts.write("md", renderCouncil(noted, { scope: input.scope }));
   await artifacts.close();
   const faults = artifacts.fault === null ? [] : [artifacts.fault];
-  return endWith({ ...noted, synthesis_notes: [...noted.synthesis_notes, ...faults], artifacts: artifacts.paths }, input.scope);
+  return toResult({ ...noted, synthesis_notes: [...noted.synthesis_notes, ...faults], artifacts: artifacts.paths }, input.scope);
 }
 
-/** Who sits on the council: who was asked for, else the usual ones that are loaded; the settings may leave some out. */
+/**
+ * Chooses the members: the runtimes of the input or else the default ones, without those that are not loaded or disabled in the settings.
+ */
 function chooseMembers(task: CouncilTask): { members: Member[]; leftOut: SkippedBridge[] } {
   const { input } = task;
-  const wanted = input.providers ?? usualRuntimes;
+  const wanted = input.providers ?? DEFAULT_RUNTIMES;
   const leftOut: SkippedBridge[] = [];
   const members = wanted.flatMap((provider) => {
     const reason = unsupportedReason(provider, task);
@@ -100,7 +103,7 @@ function chooseMembers(task: CouncilTask): { members: Member[]; leftOut: Skipped
   return { members, leftOut };
 }
 
-function endWith(report: CouncilReport, scope: string): Ending {
+function toResult(report: CouncilReport, scope: string): CouncilResult {
   const outputs = { ...report };
   const output = renderCouncil(report, { scope });
   if (report.status === "COMPLETED") return { status: "ok", output, outputs, connection: "native-dispatch" };
@@ -114,7 +117,7 @@ function endWith(report: CouncilReport, scope: string): Ending {
   };
 }
 
-/** A runtime that answered is available: its answers are invalid, not the connection. */
+/** Returns output_invalid if a runtime answered but none of its answers was valid; otherwise adapter_offline. */
 function errorCodeOf({ bridge_reports, skip_reasons }: CouncilReport): TaskErrorCode {
   if (bridge_reports.some(({ status }) => status === "ABORTED")) return "cancelled";
   return skip_reasons.some(({ reason }) => reason.startsWith("output_invalid")) ? "output_invalid" : "adapter_offline";

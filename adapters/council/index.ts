@@ -1,10 +1,10 @@
 import type { ExecutionAdapter } from "#contract";
-import { bridgeCouncil } from "./bridge-council.ts";
 import { createCouncilAdapter } from "./create-council-adapter.ts";
 import { deepCouncil } from "./deep-council.ts";
+import { panelCouncil } from "./panel-council.ts";
 
-/** A council of the roles of one runtime. */
-export const createBridgeAdapter = (runtime: string): ExecutionAdapter => createCouncilAdapter(bridgeCouncil(runtime));
+/** Creates the adapter for the panel of one runtime; its provider is `bridge-<runtime>`. */
+export const createPanelAdapter = (runtime: string): ExecutionAdapter => createCouncilAdapter(panelCouncil(runtime));
 
-/** A council over several runtimes. */
+/** Creates the adapter for a council over several runtimes. */
 export const createDeepCouncilAdapter = (): ExecutionAdapter => createCouncilAdapter(deepCouncil);

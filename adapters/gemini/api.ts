@@ -5,20 +5,20 @@ import { chatCapabilities, createModelConnection } from "../shared/model-api/cre
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
 import { modelSettingsOf } from "../shared/model-api/settings.ts";
 
-/** The Gemini API, with the key that Gemini CLI would have. */
+/** Finds the Gemini API, with the key that Gemini CLI would use. */
 const findEndpoint: FindEndpoint = ({ settings, env }) => {
   if (env["GOOGLE_GENAI_USE_VERTEXAI"] === "true")
-    return { missing: "It reaches the Gemini API alone, and GOOGLE_GENAI_USE_VERTEXAI is set: install Gemini CLI." };
+    return { missing: "The api connection supports only the Gemini API, but GOOGLE_GENAI_USE_VERTEXAI is set. Install Gemini CLI." };
   const apiKey = env["GEMINI_API_KEY"] || env["GOOGLE_API_KEY"] || "";
-  if (apiKey === "") return { missing: "It needs GEMINI_API_KEY or GOOGLE_API_KEY." };
-  // Gemini CLI wants it without the version of the API.
+  if (apiKey === "") return { missing: "Set GEMINI_API_KEY or GOOGLE_API_KEY." };
+  // GOOGLE_GEMINI_BASE_URL has no API version, because Gemini CLI appends it.
   const url = (env["GOOGLE_GEMINI_BASE_URL"] || "https://generativelanguage.googleapis.com").replace(/\/+$/, "");
   const baseUrl = /\/v1(alpha|beta)?$/.test(url) ? url : `${url}/${env["GOOGLE_GENAI_API_VERSION"] || "v1beta"}`;
   return {
     baseUrl,
     defaultModel: modelSettingsOf(settings).apiModel ?? null,
     secrets: [apiKey],
-    unsupportedReason: (modelId) => (modelName.test(modelId) ? null : "The model's name is none that the Gemini API could have."),
+    unsupportedReason: (modelId) => (MODEL_NAME.test(modelId) ? null : "The model is not a valid model name of the Gemini API."),
     createModel: (modelId, fetch) => createGoogle({ apiKey, baseURL: baseUrl, fetch })(modelId),
     async probe(fetch, signal) {
       const answer = await fetch(`${baseUrl}/models`, { headers: { "x-goog-api-key": apiKey }, signal });
@@ -28,16 +28,16 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
   };
 };
 
-/** The model alone, without Gemini CLI: it answers, and has no tools. */
+/** Calls the model directly, without Gemini CLI and without tools. */
 export const apiConnection = createModelConnection({ name: "api", capabilities: chatCapabilities, findEndpoint });
 
-/** The name becomes a part of the address, which must stay that of a model. */
-const modelName = /^([A-Za-z]+\/)?\w[\w.-]*$/;
+/** The name becomes part of the URL path and must not change the path. */
+const MODEL_NAME = /^([A-Za-z]+\/)?\w[\w.-]*$/;
 
-/** A wrong key is told as a bad request. */
+/** Detects an invalid key, for which the Gemini API returns status 400. */
 function explainError(error: unknown): Outcome | undefined {
   if (!APICallError.isInstance(error) || error.statusCode !== 400 || !isAboutKey(error.responseBody ?? "")) return undefined;
-  return { status: "error", errorCode: "authentication_required", error: "Gemini's API does not accept the key: check GEMINI_API_KEY." };
+  return { status: "error", errorCode: "authentication_required", error: "The Gemini API rejected the key. Check GEMINI_API_KEY." };
 }
 
 const isAboutKey = (body: string): boolean => /\bAPI_KEY_INVALID\b|API key (not valid|expired)/i.test(body);

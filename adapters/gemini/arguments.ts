@@ -1,24 +1,24 @@
 import type { ExecutionRequest } from "#contract";
 
-/** What a task may do unasked, in Gemini's words; its policy says it once more, and more strictly. Never `plan`, which writes plans. */
+/** Returns Gemini's approval mode for a task; its policy is stricter. The mode `plan` is never used, because it writes files. */
 function approvalMode({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">): "default" | "auto_edit" | "yolo" {
   if (profile === "inspect") return "default";
   return approvals === "allow" ? "yolo" : "auto_edit";
 }
 
-/** Arguments that the program gets over every connection. */
+/** Builds the arguments of every connection. */
 export function commonArguments({ model }: Pick<ExecutionRequest, "model">, policyFile: string): string[] {
   return [...(model === undefined ? [] : [`--model=${model}`]), `--admin-policy=${policyFile}`, "--extensions=none"];
 }
 
-/** Arguments of a task over `cli`; the prompt comes by stdin. */
+/** Builds the arguments of a task over `cli`; the prompt is sent through stdin. */
 export function cliArguments(
   request: Pick<ExecutionRequest, "model" | "profile" | "approvals" | "resumeToken">,
   { policyFile, trusted }: { policyFile: string; trusted: boolean },
 ): string[] {
   return [
     "--output-format=stream-json",
-    // Else it takes away what looks like the control sequences of a terminal.
+    // Without this flag Gemini removes text that looks like terminal control sequences.
     "--raw-output",
     `--approval-mode=${approvalMode(request)}`,
     ...(trusted ? ["--skip-trust"] : []),

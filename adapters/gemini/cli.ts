@@ -13,31 +13,31 @@ import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { cliArguments } from "./arguments.ts";
+import { escapeMentions } from "./escape-mentions.ts";
 import { createGeminiReader } from "./events.ts";
-import { judgeAnswer } from "./judge-answer.ts";
-import { escapeMentions } from "./mentions.ts";
 import { geminiEnvironment, prepareStart } from "./start.ts";
-import { findObeyedFile, needsTrust } from "./workspace-trust.ts";
+import { applyTelemetryLog } from "./telemetry-log.ts";
+import { findLoadedEnvFile, needsTrust } from "./workspace-trust.ts";
 
-/** Finds the program, which is the same for both connections. */
+/** Finds `gemini`, which both connections use. */
 export function findGemini({ settings, env }: ProgramContext): ProgramLookup {
   const command = settings.command ?? "gemini";
   const program = findProgram(command, env["PATH"] ?? "");
   if (program !== null) return { argv: [program] };
-  return { missing: `${command} is not on the PATH: npm install -g @google/gemini-cli, or set BRIDGE_GEMINI_COMMAND.` };
+  return { missing: `${command} was not found on PATH. Run npm install -g @google/gemini-cli, or set BRIDGE_GEMINI_COMMAND.` };
 }
 
-/** What the program can do over `cli`. It refuses tools by itself that the policy of a task does not allow; it tells no cost. */
+/** Capabilities over `cli`. Gemini denies tools that the task's policy does not allow, and does not report costs. */
 export const capabilities: GatewayCapabilities = { ...programCapabilities, costTracking: false, approvals: false };
 
-/** One process a task, which reads the prompt from stdin and reports its events in JSON lines. */
+/** Runs one process per task and reads its output as JSON lines. */
 export const cliConnection: ProgramConnection = {
   name: "cli",
   capabilities,
   emptyAnswers: "accepted",
-  // Its MCP servers stand in its settings, which are the operator's there.
+  // Gemini reads MCP servers from its settings. In the operator's home directory those belong to the operator, so Bridge cannot add any.
   configuredCapabilities: ({ settings }) => (settings.home === "user" ? { tools: false } : {}),
-  // Where nobody can be asked, Gemini leaves out every tool that is called like its own for asking.
+  // Without an interactive user, Gemini removes every tool with the name of its built-in tool for questions.
   reservedToolNames: ["ask_user"],
   find: findGemini,
   async probe(argv, context) {
@@ -49,40 +49,40 @@ export const cliConnection: ProgramConnection = {
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request, context } = task;
-  const refusal = refusalOf(task);
-  if (refusal !== null) return { status: "error", errorCode: "adapter_error", error: refusal };
+  const error = validateTask(task);
+  if (error !== null) return { status: "error", errorCode: "adapter_error", error };
   const { env, policyFile } = await prepareStart(task);
   const reader = createGeminiReader();
-  const ending = await runProgram(task, {
+  const reported = await runProgram(task, {
     argv: [...argv, ...cliArguments(request, { policyFile, trusted: needsTrust(request, context) })],
     env,
     input: escapeMentions(promptOf(request, request.systemPrompt), request.directories.cwd, {
-      // Our own settings turn that off.
+      // Bridge's configuration disables the search.
       searches: context.settings.home === "user",
     }),
     read: reader.read,
     explainExit: reader.explainExit,
   });
-  const judged = await judgeAnswer(task, ending, reader.spoken);
-  // A stopped turn has no end event, but its session can be resumed.
+  const result = await applyTelemetryLog(task, reported, reader.answer);
+  // Gemini reports no end of a stopped turn, but its session can be resumed.
   const isStopped = task.signal.aborted && reader.keptSession !== undefined;
-  return { ...judged, ...(isStopped && { resumeToken: reader.keptSession }) };
+  return { ...result, ...(isStopped && { resumeToken: reader.keptSession }) };
 }
 
-/** Why the task cannot be carried out as it was asked for, in words for whoever can change that. */
-function refusalOf({ request, context }: ProgramTask): string | null {
+/** Checks a task before Gemini starts. Returns why it cannot run, and what to change; null if it can. */
+function validateTask({ request, context }: ProgramTask): string | null {
   const { home } = context.settings;
-  // The program would take other words for the newest session, or for one by its number.
+  // Gemini would read other values as the latest session, or as the index of a session.
   if (request.resumeToken !== undefined && !z.uuid().safeParse(request.resumeToken).success)
-    return `${request.resumeToken.slice(0, 100)} is no session of Gemini: those have a UUID.`;
+    return `The resume token must be the UUID of a Gemini session; got ${request.resumeToken.slice(0, 100)}.`;
   if (home === "user" && (request.mcpServers ?? []).length > 0)
     return "With BRIDGE_GEMINI_HOME=user, Gemini CLI supports neither MCP servers nor declared tools, because it reads them only from its own settings. Set BRIDGE_GEMINI_HOME=agent, or omit mcpServers and tools.";
   if (!needsTrust(request, context)) return null;
-  const obeyed = findObeyedFile(request.directories.cwd, context);
-  if (obeyed === null) return null;
-  const other =
+  const envFile = findLoadedEnvFile(request.directories.cwd, context);
+  if (envFile === null) return null;
+  const alternative =
     home === "user"
-      ? "set advanced.ignoreLocalEnv in your settings of Gemini where it is a plain .env"
+      ? "if it is a plain .env, set advanced.ignoreLocalEnv in your Gemini settings"
       : "dispatch with the profile inspect and without MCP servers";
-  return `Gemini would obey the variables in ${obeyed}. Remove the file, or ${other}.`;
+  return `Gemini would load environment variables from ${envFile}. Remove the file, or ${alternative}.`;
 }

@@ -2,10 +2,10 @@ import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
 import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
 
-const unset =
+const CREDENTIALS_ADVICE =
   "Set GEMINI_API_KEY; or GOOGLE_GENAI_USE_VERTEXAI=true with GOOGLE_API_KEY, or with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION";
 
-/** Looks for credentials in the environment, and in the operator's home where tasks use it: the program has no command that tells. */
+/** Checks for credentials in the environment, and in the operator's home directory if tasks use it. Gemini has no command for this. */
 export function findCredentials({ settings, env }: Pick<ProgramContext, "settings" | "env">): Credentials {
   const home = env["HOME"] ?? "/";
   const login = hasLogin(home);
@@ -17,7 +17,9 @@ export function findCredentials({ settings, env }: Pick<ProgramContext, "setting
     };
   if (env["GOOGLE_GENAI_USE_VERTEXAI"] === "true") return vertexCredentials(env);
   if (isSet(env, "GEMINI_API_KEY")) return { ok: true, detail: "GEMINI_API_KEY is set" };
-  const hint = login ? `${unset}; or set BRIDGE_GEMINI_HOME=user to use the login in the operator's home.` : `${unset}.`;
+  const hint = login
+    ? `${CREDENTIALS_ADVICE}; or set BRIDGE_GEMINI_HOME=user to use the login in the operator's home.`
+    : `${CREDENTIALS_ADVICE}.`;
   return { ok: false, detail: hint };
 }
 
@@ -28,18 +30,15 @@ function vertexCredentials(env: ProgramContext["env"]): Credentials {
   return { ok: false, detail: `Vertex AI needs GOOGLE_API_KEY, or else ${missing.join(" and ")}.` };
 }
 
-/** A login is a file that the program wrote when somebody signed in. */
+/** Checks for the file that Gemini writes after a login. */
 function hasLogin(home: string): boolean {
   return readOwnFile(home, "oauth_creds.json").includes("refresh_token");
 }
 
-/** Larger than any file that the program writes there. */
+/** Larger than any file that Gemini writes there. */
 const MAX_OWN_FILE_BYTES = 1024 ** 2;
 
-/**
- * The text of a file that the program keeps in the operator's home; empty when it cannot be read. Tasks that use that home may have replaced it
- * by a pipe.
- */
+/** Reads a file of Gemini in the operator's home directory; empty if it cannot be read. A task may have replaced the file with a pipe. */
 export function readOwnFile(home: string, name: string): string {
   try {
     const reading = readFileInside("/", path.join(home, ".gemini", name), MAX_OWN_FILE_BYTES);

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
 import type { LineReader, Outcome, Step } from "../shared/agent-program/run-program.ts";
 import type { ProcessEnd } from "../shared/process/run-process.ts";
-import { explainFailure, type ToldError } from "./failures.ts";
-import { createSpokenText, type SpokenText } from "./spoken-text.ts";
+import { type AnswerText, createAnswerText } from "./answer-text.ts";
+import { explainFailure, type ReportedError } from "./failures.ts";
 
 const count = z.number().nonnegative();
 const statsSchema = z.object({
@@ -31,27 +31,27 @@ const lineSchema = z.discriminatedUnion("type", [
     type: z.literal("result"),
     status: z.string(),
     error: z.object({ type: z.string().optional(), message: z.string() }).optional(),
-    // A version that counts in another way still tells how it ended.
+    // Another version may report other counts, but its status is still valid.
     stats: statsSchema.optional().catch(undefined),
   }),
 ]);
 type Line = z.infer<typeof lineSchema>;
 
-/** Reads the lines of one task, and explains its exit by what they told. */
+/** Reads the JSON lines of one task and explains its exit. */
 export interface GeminiReader {
   read: LineReader;
   explainExit(end: Pick<ProcessEnd, "exitCode" | "stderr">): Outcome | null;
-  /** By the clock of the program. */
-  spoken: SpokenText;
-  /** The session, once a model has answered: only such a one is kept. */
+  /** The answer, with times of Gemini's clock. */
+  answer: AnswerText;
+  /** The session id; undefined before the first model answer, because Gemini stores a session only after it. */
   readonly keptSession: string | undefined;
 }
 
-/** Starts reading one task. */
+/** Creates the reader for the output of one task. */
 export function createGeminiReader(): GeminiReader {
   let session: string | undefined;
-  let error: ToldError | undefined;
-  const spoken = createSpokenText();
+  let error: ReportedError | undefined;
+  const answer = createAnswerText();
   let hasAnswered = false;
 
   const readLine = (line: Line): readonly Step[] => {
@@ -61,19 +61,19 @@ export function createGeminiReader(): GeminiReader {
         return [];
       case "message":
         if (line.role !== "assistant") return [];
-        spoken.say(line.content, Date.parse(line.timestamp ?? ""));
+        answer.add(line.content, Date.parse(line.timestamp ?? ""));
         return [{ kind: "text", text: line.content }];
       case "tool_use":
-        spoken.clear();
+        answer.clear();
         hasAnswered = true;
         return [{ kind: "tool.invoked", toolCallId: line.tool_id, toolName: line.tool_name, input: line.parameters }];
       case "tool_result": {
-        spoken.clear();
+        answer.clear();
         const output = line.output ?? line.error?.message ?? "";
         return [{ kind: "tool.completed", toolCallId: line.tool_id, output, isError: line.status !== "success" }];
       }
       case "error":
-        if (line.severity === "error" || stopsWork.test(line.message)) error = { message: line.message };
+        if (line.severity === "error" || LOOP_WARNING.test(line.message)) error = { message: line.message };
         return [{ kind: "progress", data: { severity: line.severity, message: line.message } }];
       case "result":
         error = line.error ?? error;
@@ -85,21 +85,21 @@ export function createGeminiReader(): GeminiReader {
       const known = lineSchema.safeParse(line);
       return known.success ? readLine(known.data) : [];
     },
-    // A failure is told with words alone, its exit says which one it is: so the exit is waited for.
+    // The exit code identifies a failure; the lines contain only its message.
     explainExit: ({ exitCode, stderr }) => explainFailure(exitCode, error, stderr),
-    spoken,
+    answer,
     get keptSession() {
       return hasAnswered ? session : undefined;
     },
   };
 }
 
-/** A warning after which the program says no more, and yet that it succeeded. */
-const stopsWork = /^Loop detected/;
+/** A warning after which Gemini stops its work and still reports success. */
+const LOOP_WARNING = /^Loop detected/;
 
 const succeeded: Step = { kind: "ended", outcome: { status: "ok" } };
 
-/** A session in which no model has answered is not kept, so nobody can go on with it; and it has used nothing. */
+/** Without a model answer there is no usage, and Gemini does not store the session, so it cannot be resumed. */
 function factsOf(stats: Stats | undefined, session: string | undefined): Step[] {
   if (stats === undefined || stats.total_tokens === 0) return [];
   const model = modelOf(stats);
@@ -111,7 +111,7 @@ function factsOf(stats: Stats | undefined, session: string | undefined): Step[] 
   return [{ kind: "facts", facts }];
 }
 
-/** Counts of a task; thinking is what the total has beyond its two parts. */
+/** Reads the usage of a task. The thinking tokens are the difference between the total and input plus output. */
 export function usageOf({ total_tokens, input_tokens, output_tokens, cached }: Omit<Stats, "models">): NormalizedUsage {
   const thinkingTokens = Math.max(total_tokens - input_tokens - output_tokens, 0);
   return {
@@ -122,7 +122,7 @@ export function usageOf({ total_tokens, input_tokens, output_tokens, cached }: O
   };
 }
 
-/** The model that did most: where one is chosen automatically, a small one has chosen it. */
+/** Returns the model with the most tokens. With automatic selection, a small model also counts, because it makes the selection. */
 function modelOf({ models }: Stats): string | undefined {
   return Object.entries(models).sort(([, one], [, other]) => other.total_tokens - one.total_tokens)[0]?.[0];
 }

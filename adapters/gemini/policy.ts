@@ -1,11 +1,11 @@
 import type { ExecutionRequest } from "#contract";
 import { needsApproval } from "../shared/agent-program/decide-approval.ts";
 
-/** The program's own agents. */
-export const helperAgents = ["generalist", "codebase_investigator", "cli_help"];
+/** The built-in agents of Gemini. */
+export const HELPER_AGENTS = ["generalist", "codebase_investigator", "cli_help"];
 
-/** Tools that change nothing. Its helper agents are some, because this policy binds their tools too. */
-const readingTools = [
+/** Read-only tools. They include the helper agents, because the policy also applies to the tools of these agents. */
+const READ_ONLY_TOOLS = [
   "list_directory",
   "read_file",
   "read_many_files",
@@ -16,45 +16,45 @@ const readingTools = [
   "update_topic",
   "complete_task",
   "invoke_agent",
-  ...helperAgents,
+  ...HELPER_AGENTS,
   "list_mcp_resources",
   "read_mcp_resource",
 ];
-/** Tools that change files, and only files of the workspace. */
-const editingTools = ["write_file", "replace", "write_todos", "web_fetch"];
+/** Tools that change only files of the workspace. */
+const EDIT_TOOLS = ["write_file", "replace", "write_todos", "web_fetch"];
 
 interface Rule {
   tools: readonly string[];
   decision: "allow" | "deny" | "ask_user";
   priority: number;
-  /** Further lines of the rule. */
+  /** Additional TOML lines of the rule. */
   conditions?: readonly string[];
 }
 
-const everything: Rule = { tools: ["*"], decision: "allow", priority: 900, conditions: ["allowRedirection = true"] };
-const nothingElse: Rule = { tools: ["*"], decision: "deny", priority: 100 };
-const askElse: Rule = { ...nothingElse, decision: "ask_user" };
-/** For its helper agents the program asks nobody, and waits for the answer all the same. */
-const nothingForHelpers: readonly Rule[] = helperAgents.map((name) => ({
-  ...nothingElse,
+const allowAll: Rule = { tools: ["*"], decision: "allow", priority: 900, conditions: ["allowRedirection = true"] };
+const denyOthers: Rule = { tools: ["*"], decision: "deny", priority: 100 };
+const askOthers: Rule = { ...denyOthers, decision: "ask_user" };
+/** Gemini sends no permission request for tools of its helper agents and would wait forever for an answer. */
+const denyHelperAgents: readonly Rule[] = HELPER_AGENTS.map((name) => ({
+  ...denyOthers,
   priority: 150,
   conditions: [`subagent = ${JSON.stringify(name)}`],
 }));
-const reading: Rule = { tools: readingTools, decision: "allow", priority: 200 };
-const editing: Rule = { tools: editingTools, decision: "allow", priority: 200 };
-const mcp: Rule = { tools: ["*"], decision: "allow", priority: 200, conditions: ['mcpName = "*"'] };
-const readingMcp: Rule = { ...mcp, conditions: [...(mcp.conditions ?? []), "toolAnnotations = { readOnlyHint = true }"] };
+const allowReads: Rule = { tools: READ_ONLY_TOOLS, decision: "allow", priority: 200 };
+const allowEdits: Rule = { tools: EDIT_TOOLS, decision: "allow", priority: 200 };
+const allowMcp: Rule = { tools: ["*"], decision: "allow", priority: 200, conditions: ['mcpName = "*"'] };
+const allowReadOnlyMcp: Rule = { ...allowMcp, conditions: [...(allowMcp.conditions ?? []), "toolAnnotations = { readOnlyHint = true }"] };
 
 /**
- * What a task may do, as a policy that stands above everything the program reads elsewhere: the operator's rules, the workspace, the mode.
- * MCP servers of the dispatch serve a task that may modify with all their tools, one that may inspect with those they call read-only.
+ * Builds the policy of a task. It overrides the operator's rules, the workspace and the approval mode. With the profile `modify` all tools
+ * of the dispatch's MCP servers are allowed; with `inspect` only tools that are annotated as read-only.
  */
 export function policyOf(request: Pick<ExecutionRequest, "profile" | "approvals">): string {
   const { profile, approvals } = request;
-  const otherwise = needsApproval(request) ? [askElse, ...nothingForHelpers] : [nothingElse];
-  if (profile === "inspect") return [nothingElse, reading, readingMcp].map(toToml).join("\n");
-  if (approvals === "allow") return toToml(everything);
-  return [...[...otherwise, reading, editing, mcp].map(toToml), ...["write_file", "replace"].map(insideWorkspace)].join("\n");
+  const otherwise = needsApproval(request) ? [askOthers, ...denyHelperAgents] : [denyOthers];
+  if (profile === "inspect") return [denyOthers, allowReads, allowReadOnlyMcp].map(toToml).join("\n");
+  if (approvals === "allow") return toToml(allowAll);
+  return [...[...otherwise, allowReads, allowEdits, allowMcp].map(toToml), ...["write_file", "replace"].map(insideWorkspace)].join("\n");
 }
 
 function toToml({ tools, decision, priority, conditions = [] }: Rule): string {
@@ -63,7 +63,7 @@ function toToml({ tools, decision, priority, conditions = [] }: Rule): string {
   );
 }
 
-/** The program's own check that a path is one of the workspace. */
+/** Enables Gemini's built-in check that a path is inside the workspace. */
 function insideWorkspace(tool: string): string {
   return [
     "[[safety_checker]]",

@@ -1,38 +1,38 @@
 import type { McpServerSpec } from "#contract";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 
-/** Model calls of one task: a loop ends before the time of the task does. */
+/** Maximum model calls per task, so that a loop ends before the task's timeout. */
 const MAX_TURNS = 200;
-/** Attempts at one model call; the program waits about 5 and 10 s between them. */
+/** Attempts per model call. Gemini waits about 5 s and 10 s between them. */
 const MAX_ATTEMPTS = 3;
 
-/** The program's settings for one task. Texts in it are expanded like a shell's by the program, so a dollar sign of ours is written as none that it knows. */
+/** Builds Gemini's settings for one task. Gemini expands variables in their strings, so literal dollar signs are escaped. */
 export function buildSettingsFile(
   { settings, env }: Pick<ProgramContext, "settings" | "env">,
   mcpServers: readonly McpServerSpec[],
 ): Record<string, unknown> {
   return {
     security: {
-      // Without trust in the workspace it shall work all the same, not refuse to.
+      // With this check enabled, Gemini would refuse to work in an untrusted workspace.
       folderTrust: { enabled: false },
       auth: { selectedType: authType(env) },
-      // Its own key is nothing for the commands that it runs; what the operator names for them is.
+      // Commands do not receive Gemini's key, only the variables that the operator allows.
       environmentVariableRedaction: { enabled: true, allowed: settings.env },
     },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: MAX_ATTEMPTS },
-    // It would take any answer that repeats itself, such as a long table, for a loop, and drop it.
+    // Loop detection would discard repetitive answers, such as a long table.
     model: { maxSessionTurns: MAX_TURNS, disableLoopDetection: true },
     hooksConfig: { enabled: false },
     advanced: { ignoreLocalEnv: true },
-    // Else a word after an at sign is taken for the name of any file that is like it.
+    // With the search enabled, a word after an at sign would match any file with a similar name.
     context: { fileFiltering: { enableRecursiveFileSearch: false } },
     mcpServers: Object.fromEntries(mcpServers.map((server) => [server.name, mcpServer(server)])),
   };
 }
 
-/** How the program signs in, by the variables that its vendor documents. */
+/** Returns Gemini's authentication type, according to the variables that Google documents. */
 function authType(env: ProgramContext["env"]): string {
   if (env["GOOGLE_GENAI_USE_GCA"] === "true") return "oauth-personal";
   return env["GOOGLE_GENAI_USE_VERTEXAI"] === "true" ? "vertex-ai" : "gemini-api-key";
@@ -44,7 +44,7 @@ function mcpServer(server: McpServerSpec): Record<string, unknown> {
   return {
     command: literal(server.command),
     args: (server.args ?? []).map(literal),
-    // The program expands these twice, the second time as a dotenv file.
+    // Gemini expands these values twice, the second time by the rules of dotenv files.
     env: mapValues(server.env ?? {}, (value) => literal(value.replaceAll("$", "\\$"))),
     trust: true,
   };

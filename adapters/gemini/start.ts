@@ -3,13 +3,13 @@ import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, removeInside, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
-import { callLogFile } from "./call-log.ts";
 import { policyOf } from "./policy.ts";
-import { preloadedCode } from "./preloaded-code.ts";
+import { preloadScript } from "./preload-script.ts";
 import { buildSettingsFile } from "./settings-file.ts";
+import { telemetryLogFile } from "./telemetry-log.ts";
 
-/** Variables that the vendor documents: credentials, and where the models are. */
-const documented = [
+/** Variables that Google documents, for credentials and endpoints. */
+const DOCUMENTED_VARIABLES = [
   "GEMINI_API_KEY",
   "GEMINI_MODEL",
   "GOOGLE_API_KEY",
@@ -23,22 +23,22 @@ const documented = [
   "GOOGLE_VERTEX_BASE_URL",
 ];
 
-/** What every start of the program gets: one process, which stops when it is told to; no trust in the workspace; no telemetry. */
+/** Builds the environment of Gemini: one process, which handles signals; no trust in the workspace; telemetry only into `telemetryLog`. */
 export function geminiEnvironment(
   context: Pick<ProgramContext, "env" | "settings">,
-  { configuration, callLog }: { configuration?: string; callLog?: string } = {},
+  { configuration, telemetryLog }: { configuration?: string; telemetryLog?: string } = {},
 ): Record<string, string> {
-  return programEnvironment(context, documented, {
+  return programEnvironment(context, DOCUMENTED_VARIABLES, {
     GEMINI_CLI_NO_RELAUNCH: "true",
     GEMINI_CLI_TRUST_WORKSPACE: "false",
-    ...(callLog === undefined ? { GEMINI_TELEMETRY_ENABLED: "false" } : telemetryInto(callLog)),
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preloadedCode)}`,
+    ...(telemetryLog === undefined ? { GEMINI_TELEMETRY_ENABLED: "false" } : logTelemetry(telemetryLog)),
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preloadScript)}`,
     ...(configuration === undefined ? {} : { GEMINI_CLI_HOME: configuration }),
   });
 }
 
-/** The program's telemetry goes into a file of the task, and nowhere else; without messages and answers. */
-const telemetryInto = (file: string): Record<string, string> => ({
+/** Variables that write telemetry to a local file only, without prompts and answers. */
+const logTelemetry = (file: string): Record<string, string> => ({
   GEMINI_TELEMETRY_ENABLED: "true",
   GEMINI_TELEMETRY_TARGET: "local",
   GEMINI_TELEMETRY_USE_COLLECTOR: "false",
@@ -47,34 +47,33 @@ const telemetryInto = (file: string): Record<string, string> => ({
   GEMINI_TELEMETRY_TRACES_ENABLED: "false",
 });
 
-/** What a start for one task is made of. */
 export interface GeminiStart {
   env: Record<string, string>;
   policyFile: string;
 }
 
-/** Writes what the program reads when it starts. Its configuration is made anew for each task, so that no task leaves one to the next. */
+/** Writes the files that Gemini reads at startup. Each task gets a new configuration, so that no task can change that of a later one. */
 export async function prepareStart({ request, context }: Pick<ProgramTask, "request" | "context">): Promise<GeminiStart> {
   const { tmp, home } = request.directories;
   makePrivateDirectory(tmp);
-  // Files that an earlier process of the task may have left there are removed.
+  // Removes files that an earlier process of the task may have left there.
   const own = { obstacles: "remove" } as const;
   using directory = await makeDirectoryInside(tmp, ["gemini"], own);
   using files = await makeDirectoryInside(directory, [".gemini"], own);
   const configuration = path.join(tmp, "gemini");
   const policyFile = path.join(configuration, "policy.toml");
   await writeFileInside(directory, "policy.toml", policyOf(request), own);
-  const callLog = callLogFile(tmp);
-  if (context.settings.home === "user") return { env: geminiEnvironment(context, { callLog }), policyFile };
+  const telemetryLog = telemetryLogFile(tmp);
+  if (context.settings.home === "user") return { env: geminiEnvironment(context, { telemetryLog }), policyFile };
 
   const settings = JSON.stringify(buildSettingsFile(context, request.mcpServers ?? []));
   await writeFileInside(files, "settings.json", settings, own);
-  // Sessions are what a task leaves to the next.
+  // Sessions are stored in the agent's home directory, where later tasks find them.
   for (const kept of ["tmp", "history"]) {
-    // A task may have left a link to anywhere in the home.
+    // A task may have left links in the home directory.
     using _ = await makeDirectoryInside(home, [".gemini", kept], own);
     await removeInside(files, kept);
     await symlink(path.join(home, ".gemini", kept), path.join(files.path, kept));
   }
-  return { env: geminiEnvironment(context, { configuration, callLog }), policyFile };
+  return { env: geminiEnvironment(context, { configuration, telemetryLog }), policyFile };
 }

@@ -5,9 +5,10 @@ import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { readOwnFile } from "./credentials.ts";
 
 /**
- * Must the program trust the workspace? It starts without: then no settings, hooks, MCP servers, agents or `.env` files that lie there
- * count. `--skip-trust` gives the trust once the settings are read, for what works only with it: git commands, MCP servers, and the modes
- * beyond `default`. What inspects with nothing of that stays without, unless the settings are the operator's and would refuse to.
+ * Checks whether Gemini must trust the workspace. Gemini starts without trust and then ignores settings, hooks, MCP servers, agents and
+ * `.env` files of the workspace. `--skip-trust` grants trust after the settings are read, because git commands, MCP servers and modes other
+ * than `default` need it. A task with the profile `inspect` and no MCP servers needs no trust, unless it uses the operator's settings,
+ * which may require it.
  */
 export function needsTrust(
   { profile, mcpServers = [] }: Pick<ExecutionRequest, "profile" | "mcpServers">,
@@ -17,12 +18,12 @@ export function needsTrust(
 }
 
 /**
- * The file of variables that a program which trusts the workspace would obey, from the workspace or a directory above; it could send the
- * operator's key elsewhere. The operator's own counts as wanted.
+ * Finds a `.env` file in the workspace or a parent directory that Gemini would load when it trusts the workspace; null if there is none.
+ * Its variables could send the operator's key to another server. Files in the operator's home directory are accepted.
  */
-export function findObeyedFile(cwd: string, { settings, env }: Pick<ProgramContext, "settings" | "env">): string | null {
+export function findLoadedEnvFile(cwd: string, { settings, env }: Pick<ProgramContext, "settings" | "env">): string | null {
   const home = env["HOME"];
-  // Our own settings turn the second one off.
+  // Bridge's configuration disables plain .env files.
   const names = settings.home === "user" && !ignoresPlainFiles(home) ? [".gemini/.env", ".env"] : [".gemini/.env"];
   return findAbove(cwd, names, home);
 }
@@ -34,7 +35,7 @@ function findAbove(directory: string, names: readonly string[], operatorHome: st
   return above === directory ? null : findAbove(above, names, operatorHome);
 }
 
-/** Do the operator's settings keep the program from every `.env` but their own? */
+/** Checks whether the operator's settings disable plain `.env` files. */
 function ignoresPlainFiles(home = "/"): boolean {
   return /"ignoreLocalEnv"\s*:\s*true/.test(readOwnFile(home, "settings.json"));
 }

@@ -3,14 +3,14 @@ import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 import type { Step } from "../shared/agent-program/run-program.ts";
 import type { FindEndpoint, ModelFetch } from "../shared/model-api/model-endpoint.ts";
-import { createAuthorisedFetch } from "./authorised-fetch.ts";
+import { createAuthorizedFetch } from "./authorized-fetch.ts";
 import { explainGlooError } from "./failures.ts";
-import { obstacleToModel, routingOf } from "./routing.ts";
-import { metadataKey, type Routed, routingExtractor } from "./routing-metadata.ts";
+import { explainUnsupportedModel, parseModel } from "./routing.ts";
+import { METADATA_KEY, type RoutingResult, routingExtractor } from "./routing-metadata.ts";
 import { findClient, glooSettingsOf, readOptions } from "./settings.ts";
 import { createTokenSource, type TokenClient, type TokenSource } from "./token-source.ts";
 
-/** Makes the endpoint of one adapter, which holds one token for all of its tasks. */
+/** Creates the endpoint factory of one adapter, whose tasks share one token. */
 export function createFindEndpoint(): FindEndpoint {
   const sources = new WeakMap<ProgramContext, TokenSource>();
 
@@ -21,7 +21,7 @@ export function createFindEndpoint(): FindEndpoint {
     const baseUrl = given.replace(/\/+$/, "");
     const { closed = new AbortController().signal } = context;
 
-    const tokensBy = (fetch: ModelFetch): TokenSource => {
+    const tokenSource = (fetch: ModelFetch): TokenSource => {
       const tokens = sources.get(context) ?? createTokenSource({ ...client, tokenUrl, fetch, closed } satisfies TokenClient);
       sources.set(context, tokens);
       return tokens;
@@ -35,12 +35,12 @@ export function createFindEndpoint(): FindEndpoint {
         return secrets();
       },
       createModel(modelId, fetch, request) {
-        const fields = fieldsOf(modelId, request, tradition);
+        const fields = requestFields(modelId, request, tradition);
         const provider = createOpenAICompatible({
-          name: metadataKey,
+          name: METADATA_KEY,
           baseURL: baseUrl,
           includeUsage: true,
-          fetch: createAuthorisedFetch(tokensBy(fetch), fetch),
+          fetch: createAuthorizedFetch(tokenSource(fetch), fetch),
           transformRequestBody: ({ model: _, ...body }) => ({ ...body, ...fields }),
           metadataExtractor: routingExtractor,
         });
@@ -48,12 +48,12 @@ export function createFindEndpoint(): FindEndpoint {
       },
       unsupportedReason(modelId, request) {
         const options = readOptions(request);
-        return typeof options === "string" ? options : obstacleToModel(modelId, request);
+        return typeof options === "string" ? options : explainUnsupportedModel(modelId, request);
       },
-      readMetadata: (metadata) => tellRouting((metadata?.[metadataKey] ?? {}) as Routed),
-      // There is nothing to ask of the models that costs nothing: the client is good when it gets a token, the endpoint when it answers.
+      readMetadata: (metadata) => routingSteps((metadata?.[METADATA_KEY] ?? {}) as RoutingResult),
+      // Gloo has no free request that checks a model. The probe checks that the client gets a token and that the endpoint answers.
       async probe(fetch, signal) {
-        await tokensBy(fetch).take(signal);
+        await tokenSource(fetch).take(signal);
         const { ok, status } = await fetch(`${baseUrl}/chat/completions`, { signal });
         return new Response(null, { status: ok || status < 500 ? 204 : status });
       },
@@ -62,22 +62,22 @@ export function createFindEndpoint(): FindEndpoint {
   };
 }
 
-/** What a request says beside its messages: how the model is chosen, and what the dispatch or else the settings say to Gloo alone. */
-function fieldsOf(modelId: string, request: ExecutionRequest, usualTradition: string | undefined): Record<string, unknown> {
+/** Builds the fields of a request that are specific to Gloo: routing, and options from the dispatch or else from the settings. */
+function requestFields(modelId: string, request: ExecutionRequest, defaultTradition: string | undefined): Record<string, unknown> {
   const options = readOptions(request);
-  const { tradition = usualTradition, temperature, maxTokens } = typeof options === "string" ? {} : options;
+  const { tradition = defaultTradition, temperature, maxTokens } = typeof options === "string" ? {} : options;
   return {
-    ...routingOf(modelId),
+    ...parseModel(modelId),
     ...(tradition !== undefined && { tradition }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
   };
 }
 
-function tellRouting(routed: Routed): Step[] {
-  const { model } = routed;
+function routingSteps(routing: RoutingResult): Step[] {
+  const { model } = routing;
   return [
     ...(model === undefined ? [] : [{ kind: "facts", facts: { model } } as const]),
-    ...(Object.keys(routed).length === 0 ? [] : [{ kind: "progress", data: { routing: routed } } as const]),
+    ...(Object.keys(routing).length === 0 ? [] : [{ kind: "progress", data: { routing } } as const]),
   ];
 }

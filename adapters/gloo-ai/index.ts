@@ -3,7 +3,7 @@ import { createProgramAdapter } from "../shared/agent-program/create-program-ada
 import { agentCapabilities, createModelConnection, multiAgent } from "../shared/model-api/create-model-connection.ts";
 import { createFindEndpoint } from "./endpoint.ts";
 
-/** Runs tasks on the models of Gloo AI, which it may choose by itself. */
+/** Creates the adapter for Gloo AI, which can choose a model automatically. */
 export function createGlooAiAdapter(): Required<ExecutionAdapter> {
   const connection = createModelConnection({ name: "api", capabilities: agentCapabilities, findEndpoint: createFindEndpoint() });
   return createProgramAdapter({

@@ -2,7 +2,7 @@ import type { MetadataExtractor } from "@ai-sdk/openai-compatible";
 import { z } from "zod";
 
 const text = z.string().optional().catch(undefined);
-const routedSchema = z.object({
+const routingSchema = z.object({
   provider: text,
   model: text,
   model_family: text,
@@ -12,8 +12,8 @@ const routedSchema = z.object({
   tradition: text,
 });
 
-/** How Gloo has chosen a model, as it is told to clients. */
-export interface Routed {
+/** How Gloo chose the model, as Bridge reports it to clients. */
+export interface RoutingResult {
   model?: string;
   provider?: string;
   modelFamily?: string;
@@ -23,26 +23,26 @@ export interface Routed {
   tradition?: string;
 }
 
-/** The name under which the library keeps what is Gloo's own. */
-export const metadataKey = "gloo";
+/** Key of Gloo's fields in the metadata of the AI SDK. */
+export const METADATA_KEY = "gloo";
 
-/** Collects what Gloo puts beside its answer, wherever in a stream it stands; the last word counts. */
+/** Collects the routing fields of a response. In a stream, later chunks override earlier ones. */
 export const routingExtractor: MetadataExtractor = {
-  extractMetadata: async ({ parsedBody }) => ({ [metadataKey]: { ...readRouted(parsedBody) } }),
+  extractMetadata: async ({ parsedBody }) => ({ [METADATA_KEY]: { ...readRouting(parsedBody) } }),
   createStreamExtractor() {
-    let routed: Routed = {};
+    let routing: RoutingResult = {};
     return {
       processChunk(chunk) {
-        routed = { ...routed, ...readRouted(chunk) };
+        routing = { ...routing, ...readRouting(chunk) };
       },
-      buildMetadata: () => ({ [metadataKey]: { ...routed } }),
+      buildMetadata: () => ({ [METADATA_KEY]: { ...routing } }),
     };
   },
 };
 
-/** What one body or one chunk says of it. */
-function readRouted(value: unknown): Routed {
-  const { data } = routedSchema.safeParse(value);
+/** Reads the routing fields of a response body or a chunk. */
+function readRouting(value: unknown): RoutingResult {
+  const { data } = routingSchema.safeParse(value);
   if (data === undefined) return {};
   const { model_family, routing_mechanism, routing_tier, routing_confidence, ...rest } = data;
   const all = {

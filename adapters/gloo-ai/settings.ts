@@ -45,10 +45,10 @@ const optionsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   maxTokens: z.number().int().min(1).optional(),
 });
-/** What a dispatch may say to Gloo alone, in `metadata.gloo`. */
+/** Options for Gloo in `metadata.gloo` of a dispatch. */
 export type GlooOptions = z.infer<typeof optionsSchema>;
 
-/** Reads the options of a dispatch; a text says what is wrong with them. */
+/** Reads the options of a dispatch. Returns a string with the error if they are not valid. */
 export function readOptions({ metadata }: Pick<ExecutionRequest, "metadata">): GlooOptions | string {
   const parsed = optionsSchema.safeParse(metadata?.["gloo"] ?? {});
   if (parsed.success) return parsed.data;
@@ -56,20 +56,22 @@ export function readOptions({ metadata }: Pick<ExecutionRequest, "metadata">): G
   return `${["metadata", "gloo", ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "is not valid"}.`;
 }
 
-/** The pairs of names under which Gloo's own examples keep the credentials of a client. */
-const credentialNames = [
+/** Variable names for a client's credentials, as used in Gloo's examples. */
+const CREDENTIAL_VARIABLES = [
   ["GLOO_CLIENT_ID", "GLOO_CLIENT_SECRET"],
   ["GLOO_AI_CLIENT_ID", "GLOO_AI_CLIENT_SECRET"],
 ] as const;
 
-/** The client that the environment names, the first whole pair of it; or what is missing. */
+/** Reads the client's credentials from the first complete pair of variables, or returns which variables are missing. */
 export function findClient({ env }: Pick<ProgramContext, "env">): { clientId: string; clientSecret: string } | { missing: string } {
-  const pairs = credentialNames.map((names) => ({ names, values: names.map((name) => env[name] ?? "") }));
+  const pairs = CREDENTIAL_VARIABLES.map((names) => ({ names, values: names.map((name) => env[name] ?? "") }));
   for (const { values } of pairs) {
     const [clientId = "", clientSecret = ""] = values;
     if (clientId !== "" && clientSecret !== "") return { clientId, clientSecret };
   }
   const half = pairs.find(({ values }) => values.some((value) => value !== ""));
-  const names: readonly string[] = half?.names.filter((_, index) => half.values[index] === "") ?? credentialNames[0];
-  return { missing: `${names.join(" and ")} ${names.length === 1 ? "is" : "are"} not set: the credentials of a client of Gloo AI Studio.` };
+  const names: readonly string[] = half?.names.filter((_, index) => half.values[index] === "") ?? CREDENTIAL_VARIABLES[0];
+  return {
+    missing: `${names.join(" and ")} ${names.length === 1 ? "is" : "are"} not set. Use the credentials of a client in Gloo AI Studio.`,
+  };
 }

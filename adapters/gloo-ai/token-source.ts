@@ -4,56 +4,55 @@ import { z } from "zod";
 import type { ModelFetch } from "../shared/model-api/model-endpoint.ts";
 import { ModelFailure } from "../shared/model-api/model-failure.ts";
 
-/** What a client may ask for; the endpoint of the models wants no other scope. */
+/** The OAuth scope that the model endpoint requires. */
 const SCOPE = "api/access";
 const REFRESH_EARLY_MS = 60_000;
-/** Nobody's task waits longer than this for a token, retries included. */
-const MINT_LIMIT_MS = 15_000;
-/** A token endpoint that restarts answers again within a second or so. */
+/** Time limit for a token request, including retries. */
+const REQUEST_LIMIT_MS = 15_000;
+/** The retries cover the restart of a token endpoint, which takes about a second. */
 const RETRIES = { retries: 2, minTimeout: 200 };
 
-/** It becomes part of a header. */
+/** The token becomes part of a header, so only printable ASCII is accepted. */
 const tokenSchema = z.object({ access_token: z.string().regex(/^[\x21-\x7e]+$/), expires_in: z.coerce.number().positive().default(3600) });
 
-/** Whom to ask for tokens, and as whom. */
+/** The token endpoint and the client's credentials. */
 export interface TokenClient {
   tokenUrl: string;
   clientId: string;
   clientSecret: string;
   fetch: ModelFetch;
-  /** Ends a mint that is under way: nobody will want its token. */
+  /** Aborted when the adapter shuts down; cancels a running token request. */
   closed: AbortSignal;
-  /** The clock. Default: the machine's. */
+  /** The clock, in ms since the epoch. Default: `Date.now`. */
   now?: () => number;
 }
 
 /** Holds one access token for all tasks. */
 export interface TokenSource {
   /**
-   * A token that is good for another while; `refused` is one that the endpoint has not taken. Whoever asks while one is being minted gets the same;
-   * `signal` ends the waiting, never the mint.
+   * Returns a valid token. `rejected` is a token that the endpoint has rejected. Concurrent calls share one token request; `signal` cancels
+   * the wait of one caller, but not the request.
    */
-  take(signal: AbortSignal | undefined, refused?: string): Promise<string>;
-  /** The token that is held, for whoever must keep it out of a text; empty without one. */
+  take(signal: AbortSignal | undefined, rejected?: string): Promise<string>;
+  /** The current token, which must be redacted in texts; empty if there is none. */
   readonly held: string;
 }
 
-/** Mints tokens by OAuth client credentials: early enough, one at a time, and again when one is refused. A mint that failed is not remembered. */
+/** Creates a source of tokens by OAuth client credentials. It requests a new token before the old one expires. Failures are not cached. */
 export function createTokenSource({ now = Date.now, ...client }: TokenClient): TokenSource {
-  let held = { token: "", goodUntil: 0 };
-  let minting: Promise<string> | null = null;
+  let held = { token: "", validUntil: 0 };
+  let pending: Promise<string> | null = null;
 
-  const mint = async (): Promise<string> => {
-    const askedAt = now();
-    const limit = AbortSignal.timeout(MINT_LIMIT_MS);
+  const refresh = async (): Promise<string> => {
+    const requestedAt = now();
+    const limit = AbortSignal.timeout(REQUEST_LIMIT_MS);
     const { access_token: token, expires_in: seconds } = await pRetry(() => requestToken(client, limit), {
       ...RETRIES,
-      // Another try does not change wrong credentials, and there is no time for one after the limit.
-      shouldRetry: ({ error }) => !limit.aborted && !client.closed.aborted && isPassing(error),
+      shouldRetry: ({ error }) => !limit.aborted && !client.closed.aborted && isTemporary(error),
     });
-    const lifeMs = seconds * 1000;
-    // One that lives no longer than the margin would be asked for with every call.
-    held = { token, goodUntil: askedAt + lifeMs - Math.min(REFRESH_EARLY_MS, lifeMs / 2) };
+    const lifetimeMs = seconds * 1000;
+    // A token with a lifetime below the margin would otherwise be requested for every call.
+    held = { token, validUntil: requestedAt + lifetimeMs - Math.min(REFRESH_EARLY_MS, lifetimeMs / 2) };
     return token;
   };
 
@@ -61,22 +60,22 @@ export function createTokenSource({ now = Date.now, ...client }: TokenClient): T
     get held() {
       return held.token;
     },
-    async take(signal, refused) {
+    async take(signal, rejected) {
       signal?.throwIfAborted();
-      if (held.token !== refused && now() < held.goodUntil) return held.token;
-      minting ??= mint().finally(() => {
-        minting = null;
+      if (held.token !== rejected && now() < held.validUntil) return held.token;
+      pending ??= refresh().finally(() => {
+        pending = null;
       });
-      if (signal === undefined) return await minting;
-      // Others wait for the same mint, so it goes on when one of them goes.
-      const token = await nullIfAborted(minting, signal);
+      if (signal === undefined) return await pending;
+      // Other callers wait for the same request, so it continues when one caller aborts.
+      const token = await nullIfAborted(pending, signal);
       if (token === null) throw signal.reason;
       return token;
     },
   };
 }
 
-const isPassing = (error: unknown): boolean => error instanceof ModelFailure && error.errorCode !== "authentication_required";
+const isTemporary = (error: unknown): boolean => error instanceof ModelFailure && error.errorCode !== "authentication_required";
 
 async function requestToken(
   { tokenUrl, clientId, clientSecret, fetch, closed }: Omit<TokenClient, "now">,
@@ -92,30 +91,30 @@ async function requestToken(
     });
     answer = { status: response.status, text: await response.text() };
   } catch {
-    const why = limit.aborted ? `did not answer within ${MINT_LIMIT_MS / 1000} s` : "cannot be reached";
-    throw new ModelFailure("model_error", `Gloo's token endpoint ${why}.`);
+    const reason = limit.aborted ? `did not answer within ${REQUEST_LIMIT_MS / 1000} s` : "cannot be reached";
+    throw new ModelFailure("model_error", `Gloo's token endpoint ${reason}.`);
   }
-  if (answer.status !== 200) throw refusal(answer.status);
+  if (answer.status !== 200) throw explainStatus(answer.status);
   const token = readToken(answer.text);
   if (token === null) throw new ModelFailure("model_error", "Gloo's token endpoint answered without a token.");
   return token;
 }
 
-/** In our own words: what the endpoint says may repeat what it was told. */
-function refusal(httpStatus: number): ModelFailure {
+/** Omits the response body, which may repeat the credentials. */
+function explainStatus(httpStatus: number): ModelFailure {
   if (httpStatus === 403)
-    return new ModelFailure("authentication_required", `The Gloo client lacks the scope ${SCOPE} (403): ${scopeAdvice}.`);
+    return new ModelFailure("authentication_required", `The Gloo client lacks the scope ${SCOPE} (403). To fix this, ${SCOPE_ADVICE}.`);
   if (httpStatus === 400 || httpStatus === 401)
     return new ModelFailure(
       "authentication_required",
-      `Gloo does not accept the client (${httpStatus}): check GLOO_CLIENT_ID and GLOO_CLIENT_SECRET, and BRIDGE_GLOO_AI_TOKEN_URL if it is set.`,
+      `Gloo rejected the client's credentials (${httpStatus}). Check GLOO_CLIENT_ID and GLOO_CLIENT_SECRET, and BRIDGE_GLOO_AI_TOKEN_URL if it is set.`,
     );
-  if (httpStatus === 429) return new ModelFailure("rate_limited", "Gloo's token endpoint is over its rate limit (429).");
-  return new ModelFailure("model_error", `Gloo's token endpoint answered ${httpStatus}.`);
+  if (httpStatus === 429) return new ModelFailure("rate_limited", "The rate limit of Gloo's token endpoint is exceeded (429).");
+  return new ModelFailure("model_error", `Gloo's token endpoint answered with status ${httpStatus}.`);
 }
 
-/** What to do about a client that may not call the models. */
-export const scopeAdvice = `give the client the scope ${SCOPE} in Gloo AI Studio`;
+/** Advice for a client that is not allowed to call the models. */
+export const SCOPE_ADVICE = `give the client the scope ${SCOPE} in Gloo AI Studio`;
 
 function readToken(text: string): z.infer<typeof tokenSchema> | null {
   try {

@@ -4,15 +4,15 @@ import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { createRunReader } from "./events.ts";
 import { failure } from "./failures.ts";
-import { startUntilAlone } from "./first-starts.ts";
-import { agentName } from "./permissions.ts";
+import { AGENT_NAME } from "./permissions.ts";
 import { find, probe } from "./program.ts";
+import { retryStart } from "./retry-start.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
 
-/** One start of `opencode run` a task, told in JSON lines. */
+/** Runs one `opencode run` process per task and reads its output as JSON lines. */
 export const cliConnection: ProgramConnection = {
   name: "cli",
-  // Lines hold whole parts of the text, and a call that is asked about ends the program.
+  // Each line is a complete part of the text, and the program exits when a call needs permission.
   capabilities: { ...programCapabilities, streaming: false, approvals: false },
   emptyAnswers: "never",
   find,
@@ -22,38 +22,38 @@ export const cliConnection: ProgramConnection = {
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const start = await prepareStart(task, "cli");
-  return "status" in start ? start : await startUntilAlone(() => run(task, argv, start));
+  return "status" in start ? start : await retryStart(() => run(task, argv, start));
 }
 
 async function run(task: ProgramTask, argv: readonly string[], { env, model, tally }: OpenCodeStart): Promise<ConnectionResult> {
   const { request } = task;
   const reader = createRunReader(tally);
   const modelName = model === null ? null : `${model.providerID}/${model.modelID}`;
-  const ending = await runProgram(task, {
+  const result = await runProgram(task, {
     argv: [
-      ...[...argv, "run", "--format", "json", "--agent", agentName, `--dir=${request.directories.cwd}`],
-      // Values are tied to their flags: a model such as `--attach=http://host/` would be read as a flag.
-      // Without a title a model would be asked for one.
+      ...[...argv, "run", "--format", "json", "--agent", AGENT_NAME, `--dir=${request.directories.cwd}`],
+      // Values are joined to their flags with `=`, because a model such as `--attach=http://host/` would be parsed as a flag.
+      // Without a title OpenCode would call a model to generate one.
       ...["--title", "Bridge"],
       ...(modelName === null ? [] : [`--model=${modelName}`]),
       ...(request.resumeToken === undefined ? [] : [`--session=${request.resumeToken}`]),
     ],
     env,
-    // Not in the workspace, whose tsconfig.json could name code for it to load.
+    // tsconfig.json of the workspace could make OpenCode load code if it started there.
     cwd: request.directories.tmp,
     input: promptOf(request),
-    // When it exits, it does not wait for what it has written to a pipe.
+    // OpenCode exits without waiting until its output has been read from a pipe.
     stdout: "file",
     read: reader.read,
-    // One that is given up goes on calling the model.
+    // After a failure the program may still call the model.
     exitAfterEndMs: 500,
     explainExit({ exitCode, stderr }) {
-      // The rules hold for every agent, but they were asked for this one.
+      // The permissions apply to every agent, but OpenCode would run the task with another agent than requested.
       if (/agent "bridge" not found/.test(stderr))
-        return failure("adapter_error", "OpenCode did not take its agent from the configuration.");
+        return failure("adapter_error", "OpenCode did not load Bridge's agent from its configuration.");
       if (/session not found/i.test(stderr)) return failure("adapter_error", "OpenCode does not know the session of the resume token.");
-      return exitCode === 0 ? reader.verdict() : null;
+      return exitCode === 0 ? reader.outcome() : null;
     },
   });
-  return { ...ending, ...tally.facts(), ...(modelName === null ? {} : { model: modelName }) };
+  return { ...result, ...tally.facts(), ...(modelName === null ? {} : { model: modelName }) };
 }

@@ -3,20 +3,20 @@ import type { ExecutionRequest } from "#contract";
 import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { applyStep, type Outcome } from "../shared/agent-program/run-program.ts";
-import { createAnswering } from "./answer-questions.ts";
+import { createPermissionHandler } from "./answer-permission.ts";
 import { failure } from "./failures.ts";
-import { agentName } from "./permissions.ts";
+import { AGENT_NAME } from "./permissions.ts";
 import { createServerClient, type OpenCodeServer } from "./server.ts";
 import { createServerReader, type ServerReader } from "./server-events.ts";
 import type { OpenCodeStart } from "./start.ts";
 
-/** What a conversation has brought. */
+/** The result of a conversation. */
 export interface ConversationEnd {
   facts: Omit<Partial<ConnectionResult>, "status">;
-  verdict: Outcome;
+  outcome: Outcome;
 }
 
-/** Holds the conversation of one task with its server, to its end; an aborted task is aborted in its session, too. */
+/** Runs one task on its server until the session ends. When the task is aborted, its session is aborted as well. */
 export async function converse(
   task: ProgramTask,
   start: OpenCodeStart,
@@ -24,16 +24,16 @@ export async function converse(
 ): Promise<ConversationEnd> {
   const { request, timeline, signal } = task;
   const server = createServerClient({ origin, password, directory: request.directories.cwd });
-  const judged = Promise.withResolvers<Outcome>();
-  judged.promise.catch(() => {}); // it may be rejected before anybody waits for it
+  const decided = Promise.withResolvers<Outcome>();
+  decided.promise.catch(() => {}); // It may reject before it is awaited.
   const facts: ConversationEnd["facts"] = {};
   let read: ServerReader = () => [];
-  const answer = createAnswering(task, server.replyPermission);
+  const answer = createPermissionHandler(task, server.replyPermission);
 
   const aborted = new Promise<Outcome>((resolve) => {
     const stop = async (): Promise<void> => {
       if (facts.resumeToken !== undefined) await server.abort(facts.resumeToken);
-      resolve(failure("cancelled", "The task was cancelled."));
+      resolve(failure("cancelled", "The task was canceled."));
     };
     if (signal.aborted) void stop();
     else signal.addEventListener("abort", () => void stop(), { once: true });
@@ -42,14 +42,14 @@ export async function converse(
   const onEvent = (event: unknown): void => {
     task.offeredTools?.noteOutput();
     for (const step of read(event)) {
-      if (step.kind === "ended") judged.resolve(step.outcome);
+      if (step.kind === "ended") decided.resolve(step.outcome);
       else if (step.kind === "facts") Object.assign(facts, step.facts);
-      else if (step.kind === "asked") answer(step).catch(judged.reject);
+      else if (step.kind === "asked") answer(step).catch(decided.reject);
       else applyStep(timeline, step);
     }
   };
 
-  const talk = async (): Promise<Outcome> => {
+  const runPrompt = async (): Promise<Outcome> => {
     const { ended } = await server.follow(onEvent);
     await server.checkAgent(start.permissions);
     const session = await openSession(server, request);
@@ -57,26 +57,27 @@ export async function converse(
     facts.resumeToken = session;
     read = createServerReader(session, start.tally);
     await server.prompt(session, promptBody(request, start));
-    return await Promise.race([judged.promise, ended.then(() => failure("runtime_crashed", "OpenCode ended its events too early."))]);
+    const endedEarly = ended.then(() => failure("runtime_crashed", "OpenCode closed its event stream before the task ended."));
+    return await Promise.race([decided.promise, endedEarly]);
   };
 
   try {
-    const verdict = await Promise.race([talk(), aborted]);
-    // What goes on behind a verdict, such as further tries, is over.
-    if (verdict.status === "error" && facts.resumeToken !== undefined && !signal.aborted) await server.abort(facts.resumeToken);
-    return { facts, verdict };
+    const outcome = await Promise.race([runPrompt(), aborted]);
+    // Stops activity that continues after the outcome, such as retries.
+    if (outcome.status === "error" && facts.resumeToken !== undefined && !signal.aborted) await server.abort(facts.resumeToken);
+    return { facts, outcome };
   } catch (error) {
-    return { facts, verdict: explainBreak(error as Error) };
+    return { facts, outcome: explainConnectionError(error as Error) };
   } finally {
     await server.close();
   }
 }
 
-/** A connection breaks when the server dies: that is often seen before its exit is. */
-function explainBreak(error: Error): Outcome {
-  const isGone =
+/** Maps an error of the connection to an outcome. A connection often breaks before the exit of a crashed server is noticed. */
+function explainConnectionError(error: Error): Outcome {
+  const isCrash =
     error instanceof errors.SocketError || ["ECONNRESET", "ECONNREFUSED", "EPIPE"].includes((error as NodeJS.ErrnoException).code ?? "");
-  return isGone ? failure("runtime_crashed", "OpenCode's server was gone all at once.") : failure("adapter_error", error.message);
+  return isCrash ? failure("runtime_crashed", "The connection to OpenCode's server was lost.") : failure("adapter_error", error.message);
 }
 
 async function openSession(server: OpenCodeServer, { resumeToken }: ExecutionRequest): Promise<string | null> {
@@ -86,13 +87,13 @@ async function openSession(server: OpenCodeServer, { resumeToken }: ExecutionReq
 
 function promptBody(request: ExecutionRequest, { model }: OpenCodeStart): Record<string, unknown> {
   const { outputStrategy, systemPrompt } = request;
-  // Answers in a form are calls of a tool, whose input is an object.
-  const hasForm = outputStrategy.type === "structured" && outputStrategy.schema["type"] === "object";
+  // OpenCode returns structured output as the input of a tool call, which must be an object.
+  const isStructured = outputStrategy.type === "structured" && outputStrategy.schema["type"] === "object";
   return {
-    agent: agentName,
+    agent: AGENT_NAME,
     parts: [{ type: "text", text: promptOf(request) }],
     ...(model === null ? {} : { model }),
     ...(systemPrompt === undefined ? {} : { system: systemPrompt }),
-    ...(hasForm ? { format: { type: "json_schema", schema: outputStrategy.schema } } : {}),
+    ...(isStructured ? { format: { type: "json_schema", schema: outputStrategy.schema } } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import { createParser, type ParseError } from "eventsource-parser";
 import { PROCESS_LIMITS } from "../shared/process/run-process.ts";
 
-/** Reads the events of a server to their end, however the network has cut them; what is no JSON is passed over. */
+/** Reads a stream of server-sent events to its end. Events whose data is not JSON are skipped; an oversized event throws. */
 export async function readEventStream(chunks: AsyncIterable<Uint8Array>, onEvent: (event: unknown) => void): Promise<void> {
   const onError = (error: ParseError): void => {
     if (error.type === "max-buffer-size-exceeded") throw error;

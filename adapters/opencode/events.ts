@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { LineReader, Outcome, Step } from "../shared/agent-program/run-program.ts";
-import { brokeOff, createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, failure } from "./failures.ts";
-import { readTool, toolPartSchema } from "./tools.ts";
+import { createIncompleteAnswerCounter, discardIncomplete } from "./incomplete-answers.ts";
+import { readToolCall, toolPartSchema } from "./tool-calls.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
 
 const lineSchema = z.discriminatedUnion("type", [
@@ -13,48 +13,48 @@ const lineSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("error"), sessionID: z.string().optional(), error: errorSchema }),
 ]);
 
-/** Reads the lines of `opencode run --format json`. */
+/** Reads the output of `opencode run --format json`. */
 export interface RunReader {
   read: LineReader;
-  /** What the last model call that was told came to: only with the program's exit it is known to be the last. */
-  verdict(): Outcome;
+  /** Returns the outcome of the last reported model call; valid after the program has exited. */
+  outcome(): Outcome;
 }
 
-/** Begins to read the lines of one task. */
+/** Creates the reader for the output of one task. */
 export function createRunReader(tally: Tally): RunReader {
   let reason: string | null = null;
   let isCalling = false;
-  const brokenCalls = createBrokenCalls();
+  const countIncomplete = createIncompleteAnswerCounter();
 
   const read: LineReader = (json) => {
     const line = lineSchema.safeParse(json).data;
     if (line === undefined) return [];
     const session: Step[] = line.sessionID === undefined ? [] : [{ kind: "facts", facts: { resumeToken: line.sessionID } }];
     if (line.type === "step_start") {
-      // The step before has not come to its end.
-      const isAgain = isCalling;
+      // A step that starts before the previous one has finished is a retry.
+      const isRetry = isCalling;
       isCalling = true;
-      return isAgain ? [...session, brokeOff] : session;
+      return isRetry ? [...session, discardIncomplete] : session;
     }
     if (line.type === "text") return [...session, { kind: "text", text: line.part.text }];
     if (line.type === "error") return [...session, { kind: "ended", outcome: explainError(line.error) }];
     if (line.type === "tool_use") {
-      // What sub-agents use is not told here.
-      if (line.part.tool === "task") tally.miss();
-      return [...session, ...readTool(line.part)];
+      // OpenCode does not report the usage of sub-agents here.
+      if (line.part.tool === "task") tally.markIncomplete();
+      return [...session, ...readToolCall(line.part)];
     }
     isCalling = false;
     reason = line.part.reason;
     tally.add(line.part);
-    return [...session, ...brokenCalls(reason)];
+    return [...session, ...countIncomplete(reason)];
   };
-  const verdict = (): Outcome => {
+  const outcome = (): Outcome => {
     if (!isCalling) return explainFinish(reason);
-    tally.miss();
-    return linesLost;
+    tally.markIncomplete();
+    return incompleteOutput;
   };
-  return { read, verdict };
+  return { read, outcome };
 }
 
-/** Such as on a full disk, where its output lies until it is read: its exit code is 0 all the same. */
-const linesLost = failure("runtime_crashed", "OpenCode exited in the middle of a model call, or its last lines could not be written.");
+/** Its output is written to a file. On a full disk lines are lost although the exit code is 0. */
+const incompleteOutput = failure("runtime_crashed", "OpenCode exited during a model call, or its last lines could not be written.");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
-import { credentialsAdvice } from "./providers.ts";
+import { CREDENTIALS_ADVICE } from "./providers.ts";
 
 /** An error as OpenCode reports it. */
 export const errorSchema = z.object({
@@ -10,44 +10,44 @@ export const errorSchema = z.object({
 });
 export type ReportedError = z.infer<typeof errorSchema>;
 
-/** What an error means for the task. */
+/** Maps an error that OpenCode reports to an outcome. */
 export function explainError({ name, data }: ReportedError): Outcome {
-  const said = firstLine(data.message) ?? name;
+  const message = firstLine(data.message) ?? name;
   if (name === "ProviderAuthError" || data.statusCode === 401 || data.statusCode === 403)
     return failure(
       "authentication_required",
-      `The model's provider refuses the credentials: ${said}. To change that, ${credentialsAdvice}.`,
+      `The model's provider rejected the credentials: ${message}. To fix this, ${CREDENTIALS_ADVICE}.`,
     );
-  if (data.statusCode === 429) return failure("rate_limited", `The model's provider refuses further calls for now: ${said}`);
-  if (name === "APIError") return failure("model_error", `The call of the model failed: ${said}`);
+  if (data.statusCode === 429) return failure("rate_limited", `The model's provider reports a rate limit: ${message}`);
+  if (name === "APIError") return failure("model_error", `The model call failed: ${message}`);
   if (name === "MessageOutputLengthError") return explainFinish("length");
-  if (name === "ContextOverflowError") return failure("model_error", `The task has grown over what the model can take: ${said}`);
+  if (name === "ContextOverflowError") return failure("model_error", `The task exceeds the model's context window: ${message}`);
   if (name === "ContentFilterError") return explainFinish("content-filter");
-  // The one error of the cli connection that does not say what it is.
-  if (/^(Model not found|Unexpected server error)/.test(said))
-    return failure("model_error", `OpenCode reports: ${said} Has the provider the model that was asked for?`);
-  return failure("adapter_error", `OpenCode reports: ${said}`);
+  // Over the cli connection OpenCode reports an unknown model as an unexpected server error.
+  if (/^(Model not found|Unexpected server error)/.test(message))
+    return failure("model_error", `OpenCode reports: ${message} Check that the provider offers this model.`);
+  return failure("adapter_error", `OpenCode reports: ${message}`);
 }
 
-/** What the last call of the model came to; null when nothing did come to an end. */
+/** Maps the finish reason of the last model call to an outcome; null means that no call finished. */
 export function explainFinish(reason: string | null): Outcome {
-  if (reason === "length") return failure("model_error", "The model reached its limit of output: its answer is cut short.");
+  if (reason === "length") return failure("model_error", "The model reached its output limit, so its answer is truncated.");
   if (reason === "content-filter") return failure("model_error", "The model's provider withheld the answer.");
   if (reason === null || reason === "tool-calls" || reason === "error")
-    return failure("model_error", "OpenCode stopped before the model had given its answer.");
+    return failure("model_error", "OpenCode stopped before the model finished its answer.");
   return { status: "ok" };
 }
 
-/** The program itself would go on trying for over a minute. */
-export function explainRetries(attempts: number, said: string): Outcome {
-  const isLimited = /429|rate.?limit|too many requests/i.test(said);
+/** Returns the outcome after too many failed calls; OpenCode itself would retry for over a minute. */
+export function explainRetries(attempts: number, message: string): Outcome {
+  const isLimited = /429|rate.?limit|too many requests/i.test(message);
   return failure(
     isLimited ? "rate_limited" : "model_error",
-    `The model's provider failed ${attempts} times in a row, in the end with: ${said}`,
+    `The model's provider failed ${attempts} times in a row. Last error: ${message}`,
   );
 }
 
 export const failure = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });
 
-/** Some messages come with a stack. */
+/** Removes the stack trace that some messages contain. */
 const firstLine = (message = ""): string | undefined => message.split("\n")[0] || undefined;

@@ -5,15 +5,15 @@ import { type Outcome, reportOrphans } from "../shared/agent-program/run-program
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
 import { type ConversationEnd, converse } from "./converse.ts";
-import { startUntilAlone } from "./first-starts.ts";
 import { find, probe } from "./program.ts";
+import { retryStart } from "./retry-start.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
 
-/** One `opencode serve` a task, spoken to over HTTP. */
+/** Runs one `opencode serve` process per task and controls it over HTTP. */
 export const httpApiConnection: ProgramConnection = {
   name: "http-api",
   capabilities: programCapabilities,
-  // OpenCode drops a refusal and reports an empty answer.
+  // OpenCode discards a refusal of the model and reports an empty answer.
   emptyAnswers: "never",
   find,
   probe,
@@ -22,27 +22,27 @@ export const httpApiConnection: ProgramConnection = {
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const start = await prepareStart(task, "http-api");
-  return "status" in start ? start : await startUntilAlone(() => serve(task, argv, start));
+  return "status" in start ? start : await retryStart(() => serve(task, argv, start));
 }
 
-/** Runs a server for as long as the conversation with it takes. */
+/** Runs a server until the conversation ends. */
 async function serve(task: ProgramTask, argv: readonly string[], start: OpenCodeStart): Promise<ConnectionResult> {
   const { request, context, signal } = task;
   const password = randomBytes(32).toString("base64url");
   const stop = new AbortController();
   const held: { conversation?: Promise<ConversationEnd> } = {};
 
-  // A conversation stops by itself, once its server knows.
-  const stopAtOnce = (): void => {
+  // A running conversation aborts its session first and then stops the server.
+  const stopIfIdle = (): void => {
     if (held.conversation === undefined) stop.abort();
   };
-  signal.addEventListener("abort", stopAtOnce, { once: true });
+  signal.addEventListener("abort", stopIfIdle, { once: true });
   if (signal.aborted) stop.abort();
   const end = await runProcess({
-    // The port is one that is free, so that servers do not meet.
+    // With port 0 the system assigns a free port to each server.
     argv: [...argv, "serve", "--hostname", "127.0.0.1", "--port", "0"],
     env: { ...start.env, OPENCODE_SERVER_PASSWORD: password },
-    // Not in the workspace, whose tsconfig.json could name code for it to load; the requests name that.
+    // tsconfig.json of the workspace could make OpenCode load code if it started there. The requests name the workspace.
     cwd: request.directories.tmp,
     taskId: request.taskId,
     tmp: request.directories.tmp,
@@ -55,16 +55,16 @@ async function serve(task: ProgramTask, argv: readonly string[], start: OpenCode
       if (origin !== undefined) held.conversation ??= converse(task, start, { origin, password }).finally(() => stop.abort());
     },
     signal: stop.signal,
-  }).finally(() => signal.removeEventListener("abort", stopAtOnce));
+  }).finally(() => signal.removeEventListener("abort", stopIfIdle));
 
   reportOrphans(task, end);
-  const outcome = await held.conversation;
-  return { ...outcome?.facts, ...start.tally.facts(), ...judge(end, signal, outcome) };
+  const conversation = await held.conversation;
+  return { ...conversation?.facts, ...start.tally.facts(), ...decideOutcome(end, signal, conversation) };
 }
 
-/** What decides: that it was cancelled, that the server went too far or away by itself, what the conversation came to. */
-function judge(end: ProcessEnd, signal: AbortSignal, outcome: ConversationEnd | undefined): Outcome {
+/** Chooses the outcome. Precedence: a cancel, an exceeded limit, an unexpected exit of the server, the outcome of the conversation. */
+function decideOutcome(end: ProcessEnd, signal: AbortSignal, conversation: ConversationEnd | undefined): Outcome {
   if (signal.aborted) return exitFailure({ ...end, aborted: true });
-  const isGone = outcome === undefined || (!end.aborted && outcome.verdict.status === "error");
-  return stopFailure(end) ?? (isGone ? exitFailure(end) : outcome.verdict);
+  const hasCrashed = conversation === undefined || (!end.aborted && conversation.outcome.status === "error");
+  return stopFailure(end) ?? (hasCrashed ? exitFailure(end) : conversation.outcome);
 }

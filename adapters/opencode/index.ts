@@ -11,11 +11,11 @@ const opencode: AgentProgram = {
   connections: [httpApiConnection, cliConnection],
   findCredentials,
   listModels,
-  multiAgent: "sub-agents of its own, by its tool task, where everything is allowed",
+  multiAgent: "sub-agents through its task tool, if the task's approvals allow it",
   timeoutMultiplier: 1.5,
 };
 
-/** Runs tasks on OpenCode. */
+/** Creates the adapter for OpenCode. */
 export function createOpenCodeAdapter(): Required<ExecutionAdapter> & ModelLister {
   return createProgramAdapter(opencode);
 }

@@ -4,7 +4,7 @@ import { find } from "./program.ts";
 import { findProviders, providerConfig } from "./providers.ts";
 import { openCodeEnvironment } from "./start.ts";
 
-/** The models of the providers that are set up, as `provider/model`. */
+/** Lists the models of the configured providers, as `provider/model`; null if OpenCode is not installed or fails. */
 export async function listModels(context: ProgramContext): Promise<string[] | null> {
   const found = find(context);
   if ("missing" in found) return null;

@@ -4,74 +4,74 @@ import { needsApproval } from "../shared/agent-program/decide-approval.ts";
 import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
 
 type Action = "allow" | "ask" | "deny";
-/** Rules of OpenCode: of those that match, the last decides. */
+/** Permission rules of OpenCode. The last matching rule applies. */
 export type Permissions = Record<string, Action | Record<string, Action>>;
-/** The ways to reach OpenCode. */
+
 export type OpenCodeConnection = "http-api" | "cli";
 
 type Rights = Pick<ExecutionRequest, "profile" | "approvals" | "mcpServers" | "directories">;
 
-/** The agent of every task. */
-export const agentName = "bridge";
+/** Name of the agent that runs every task. */
+export const AGENT_NAME = "bridge";
 
-/** The tool by which a model answers in a wanted form. */
-export const formTool = "StructuredOutput";
+/** The tool through which a model returns structured output. */
+export const STRUCTURED_OUTPUT_TOOL = "StructuredOutput";
 
-const reading = { read: "allow", grep: "allow", glob: "allow", list: "allow", [formTool]: "allow" } as const;
-/** Nobody is there to answer them. */
-const conversing = { question: "deny", plan_enter: "deny", plan_exit: "deny" } as const;
+const allowReads = { read: "allow", grep: "allow", glob: "allow", list: "allow", [STRUCTURED_OUTPUT_TOOL]: "allow" } as const;
+/** Tools that wait for an interactive user. */
+const denyInteraction = { question: "deny", plan_enter: "deny", plan_exit: "deny" } as const;
 
 /** The tool that runs commands. */
-export const shellTool = "bash";
+export const SHELL_TOOL = "bash";
 
-/** The permission that OpenCode wants for paths outside of the workspace: of its file tools, and of what a command names. */
-export const outsidePermission = "external_directory";
+/** The permission that OpenCode requires for paths outside the workspace, both for its file tools and for paths in commands. */
+export const EXTERNAL_DIRECTORY = "external_directory";
 
 /**
- * The permissions of a task. Only actions that can be approved are `ask`; file tools always stay inside the workspace. OpenCode has one permission for
- * file tools and commands outside of the workspace, so only Bridge's answers can distinguish them, and `cli` does not wait for answers. `repository` is the
- * root of the git repository around the workspace, which OpenCode would take for the workspace.
+ * Builds the permissions of a task. Only actions that can be approved are `ask`; file tools always stay inside the workspace. OpenCode has
+ * one permission for file tools and commands outside the workspace, so only Bridge's answers can distinguish them, and `cli` does not wait
+ * for answers. `repository` is the root of the git repository that contains the workspace; OpenCode treats it as the workspace.
  */
 export function permissionsOf(request: Rights, repository: string | null, connection: OpenCodeConnection): Permissions {
   const { profile, approvals, mcpServers = [], directories } = request;
   const { workspace, tmp } = directories;
-  // Inspecting changes nothing, and of the tools of an MCP server nobody knows what they do, but for the declared ones.
+  // Tools of an MCP server may change files, so `inspect` allows only the declared tools, which the caller runs.
   if (profile === "inspect") {
-    const inside = { [outsidePermission]: { "*": "deny", [below(workspace)]: "allow" } } as const;
-    return { "*": "deny", ...reading, ...allowTools(mcpServers.filter(isToolServer)), ...inside };
+    const inside = { [EXTERNAL_DIRECTORY]: { "*": "deny", [below(workspace)]: "allow" } } as const;
+    return { "*": "deny", ...allowReads, ...allowTools(mcpServers.filter(isToolServer)), ...inside };
   }
-  const editing = { edit: editsIn(workspace, repository) };
+  const allowEdits = { edit: editRules(workspace, repository) };
   const outside: Action = connection === "http-api" && approvals !== "deny" ? "ask" : "deny";
-  const working = { [outsidePermission]: { "*": outside, [below(workspace)]: "allow", [below(tmp)]: "allow" } } as const;
-  // A sub-agent would have rights of its own.
-  if (approvals === "allow") return { "*": "allow", ...conversing, ...editing, ...working };
+  const external = { [EXTERNAL_DIRECTORY]: { "*": outside, [below(workspace)]: "allow", [below(tmp)]: "allow" } } as const;
+  // A sub-agent has its own permissions, so it needs an approval unless everything is allowed.
+  if (approvals === "allow") return { "*": "allow", ...denyInteraction, ...allowEdits, ...external };
   return {
     "*": needsApproval(request) ? "ask" : "deny",
-    ...conversing,
-    ...reading,
+    ...denyInteraction,
+    ...allowReads,
     ...allowTools(mcpServers),
-    ...editing,
+    ...allowEdits,
     todowrite: "allow",
-    ...working,
+    ...external,
   };
 }
 
-/** Rules as the server lists them. */
+/** A rule as the server lists it. */
 export interface Rule {
   permission: string;
   pattern: string;
   action: string;
 }
 
-/** Are these the rules that were asked for, with nothing behind them but directories that OpenCode itself needs? */
-export function areAsAsked(rules: readonly Rule[], asked: Permissions): boolean {
-  const wanted = Object.entries(asked).flatMap(([permission, rule]) =>
+/** Checks that the rules contain the requested permissions, followed only by rules for directories that OpenCode itself needs. */
+export function matchesPermissions(rules: readonly Rule[], requested: Permissions): boolean {
+  const expected = Object.entries(requested).flatMap(([permission, rule]) =>
     Object.entries(typeof rule === "string" ? { "*": rule } : rule).map(([pattern, action]) => ({ permission, pattern, action })),
   );
   return rules.some(
     (_, start) =>
-      wanted.every((rule, index) => isSame(rule, rules[start + index])) &&
-      rules.slice(start + wanted.length).every(({ permission }) => permission === outsidePermission),
+      expected.every((rule, index) => isSame(rule, rules[start + index])) &&
+      rules.slice(start + expected.length).every(({ permission }) => permission === EXTERNAL_DIRECTORY),
   );
 }
 
@@ -79,10 +79,10 @@ const isSame = (one: Rule, other: Rule | undefined): boolean =>
   one.permission === other?.permission && one.pattern === other.pattern && one.action === other.action;
 
 /**
- * Edits are named by their path from the root of the repository, or of the file system where git does not take it for one; elsewhere the
- * rule about external directories holds them.
+ * Builds the rules for edits. OpenCode matches an edit by its path relative to the root of the repository, or to the root of the file
+ * system if git does not recognize the repository. Outside the repository, the rule for external directories applies.
  */
-function editsIn(workspace: string, repository: string | null): Action | Record<string, Action> {
+function editRules(workspace: string, repository: string | null): Action | Record<string, Action> {
   const relative = repository === null ? "" : path.relative(repository, workspace);
   return relative === "" ? "allow" : { "*": "deny", [below(relative)]: "allow", [below(path.relative("/", workspace))]: "allow" };
 }
@@ -92,5 +92,5 @@ const below = (directory: string): string => path.join(directory, "*");
 const allowTools = (servers: readonly McpServerSpec[]): Permissions =>
   Object.fromEntries(servers.map(({ name }) => [`${toolPrefix(name)}_*`, "allow"] as const));
 
-/** The name of a server in the names of its tools. */
+/** Returns the prefix of the tool names of a server. */
 const toolPrefix = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, "_");

@@ -2,8 +2,10 @@ import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 
-/** Providers that OpenCode brings along: the variables that may hold their key, and how the vendor's base URL is meant. */
-const builtIn: readonly { id: string; keys: readonly string[]; baseUrl?: { name: string; suffix: string } }[] = [
+/**
+ * Built-in providers of OpenCode: the variables that may hold their key, and the suffix that OpenCode expects after the vendor's base URL.
+ */
+const BUILT_IN_PROVIDERS: readonly { id: string; keys: readonly string[]; baseUrl?: { name: string; suffix: string } }[] = [
   { id: "anthropic", keys: ["ANTHROPIC_API_KEY"], baseUrl: { name: "ANTHROPIC_BASE_URL", suffix: "/v1" } },
   { id: "openai", keys: ["OPENAI_API_KEY"], baseUrl: { name: "OPENAI_BASE_URL", suffix: "" } },
   {
@@ -18,11 +20,11 @@ const builtIn: readonly { id: string; keys: readonly string[]; baseUrl?: { name:
   { id: "deepseek", keys: ["DEEPSEEK_API_KEY"] },
 ];
 
-/** The variables that hold keys of providers. */
-export const keyNames: readonly string[] = builtIn.flatMap(({ keys }) => keys);
+/** Variables that hold keys of providers. */
+export const KEY_VARIABLES: readonly string[] = BUILT_IN_PROVIDERS.flatMap(({ keys }) => keys);
 
-/** What to do about credentials that are missing or rejected. */
-export const credentialsAdvice =
+/** Advice for missing or rejected credentials. */
+export const CREDENTIALS_ADVICE =
   "set ANTHROPIC_API_KEY, OPENAI_API_KEY or the key of another provider, describe your own in BRIDGE_OPENCODE_CONFIG, or set BRIDGE_OPENCODE_HOME=user to use your own logins";
 
 const operatorConfigSchema = z.looseObject({
@@ -33,25 +35,27 @@ const operatorConfigSchema = z.looseObject({
 });
 type OperatorConfig = z.infer<typeof operatorConfigSchema>;
 
-/** The operator's configuration; throws, in words for the operator, when it is not of OpenCode's form. */
+/** Parses the operator's configuration. Throws with a message for the operator if it is not valid. */
 export function operatorConfig({ settings }: Pick<ProgramContext, "settings">): OperatorConfig {
   const parsed = operatorConfigSchema.safeParse(settings.config ?? {});
-  if (!parsed.success) throw new Error(`BRIDGE_OPENCODE_CONFIG is not a configuration of OpenCode.\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new Error(`BRIDGE_OPENCODE_CONFIG is not a valid OpenCode configuration.\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
 
-/** The providers that tasks may use: those that the operator describes, and the built-in ones whose key is there. Never one without a key. */
+/** Lists the providers that tasks may use: those that the operator configures, and built-in providers whose key is set. */
 export function findProviders(context: Pick<ProgramContext, "settings" | "env">): string[] {
   const { provider = {}, enabled_providers: enabled, disabled_providers: disabled = [] } = operatorConfig(context);
-  const withKey = builtIn.filter(({ keys }) => keys.some((key) => isSet(context.env[key])));
+  const withKey = BUILT_IN_PROVIDERS.filter(({ keys }) => keys.some((key) => isSet(context.env[key])));
   return [...new Set([...Object.keys(provider), ...withKey.map(({ id }) => id)])].filter(
     (id) => !disabled.includes(id) && (enabled?.includes(id) ?? true),
   );
 }
 
-/** The operator's description of the providers, over what the environment says about the built-in ones; keys are named, not copied. */
+/**
+ * Builds the provider configuration: built-in providers from the environment, overridden by the operator. It refers to keys by variable.
+ */
 export function providerConfig({ settings, env }: Pick<ProgramContext, "settings" | "env">): Record<string, unknown> {
-  const known = builtIn.map(({ id, keys, baseUrl }) => {
+  const known = BUILT_IN_PROVIDERS.map(({ id, keys, baseUrl }) => {
     const key = keys.find((name) => isSet(env[name]));
     const url = baseUrl === undefined ? undefined : env[baseUrl.name];
     const options = {
@@ -72,21 +76,23 @@ export interface Model {
   modelID: string;
 }
 
-/** The model of a dispatch; null leaves the choice to OpenCode. Throws, in words for the caller, when it is not clear whose model is meant. */
+/**
+ * Chooses the model of a dispatch; null leaves the choice to OpenCode. Throws with a message for the caller if the provider is ambiguous.
+ */
 export function chooseModel(request: Pick<ExecutionRequest, "model">, context: Pick<ProgramContext, "settings" | "env">): Model | null {
   const named = request.model ?? operatorConfig(context).model;
   if (named === undefined) return null;
   const providers = findProviders(context);
   const [providerID = "", ...rest] = named.split("/");
-  // With logins of the operator's own there are providers that we know nothing of.
+  // The operator's logins may include providers that Bridge does not know.
   const isKnown = providers.includes(providerID) || context.settings.home === "user";
   if (isKnown && rest.length > 0) return { providerID, modelID: rest.join("/") };
   const [only, ...others] = providers;
   if (only !== undefined && others.length === 0 && context.settings.home !== "user") return { providerID: only, modelID: named };
-  throw new Error(`The model "${named}" names no provider that is set up. Write provider/model, with one of: ${providers.join(", ")}.`);
+  throw new Error(`The model "${named}" names no configured provider. Use provider/model with one of: ${providers.join(", ")}.`);
 }
 
-/** Has the operator told what the model costs? Then a price of 0 is known, not missing. */
+/** Checks whether the operator configured the model's price. If so, a price of 0 is known and not missing. */
 export function isPriced({ providerID, modelID }: Model, context: Pick<ProgramContext, "settings">): boolean {
   return operatorConfig(context).provider?.[providerID]?.models?.[modelID]?.["cost"] !== undefined;
 }

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { ApprovalQuestion } from "#contract";
 import type { Outcome, Step } from "../shared/agent-program/run-program.ts";
-import { createBrokenCalls } from "./broken-calls.ts";
 import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
-import { formTool } from "./permissions.ts";
-import { readTool, toolPartSchema } from "./tools.ts";
+import { createIncompleteAnswerCounter } from "./incomplete-answers.ts";
+import { STRUCTURED_OUTPUT_TOOL } from "./permissions.ts";
+import { readToolCall, toolPartSchema } from "./tool-calls.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
 
-/** After so many failed calls in a row the task is given up. */
+/** Failed model calls in a row after which the task fails. */
 const MAX_FAILED_CALLS = 4;
 
 const inSession = { sessionID: z.string() };
@@ -25,7 +25,7 @@ const messageSchema = z.object({
   finish: z.string().optional(),
   structured: z.record(z.string(), z.unknown()).optional(),
   error: errorSchema.optional(),
-  /** The text of a summary is the program's note to itself. */
+  /** Set for a summary that OpenCode writes for itself; its text is not part of the answer. */
   summary: z.unknown().optional(),
 });
 const statusSchema = z.object({ type: z.string(), attempt: z.number().optional(), message: z.string().optional() });
@@ -53,7 +53,10 @@ const eventSchema = z.discriminatedUnion("type", [
 ]);
 type Asked = Extract<z.infer<typeof eventSchema>, { type: "permission.asked" }>["properties"];
 
-/** What an event of the server means: `asked` waits for an answer; how a call ends that is no tool's own nobody tells (`isTold`). */
+/**
+ * A step of the task. `asked` is a permission request that waits for a reply. OpenCode reports the end of its call only if the request
+ * belongs to a tool call (`isReported`).
+ */
 export type ServerStep =
   | Step
   | {
@@ -62,29 +65,32 @@ export type ServerStep =
       permissionId: string;
       permission: string;
       call: Omit<ApprovalQuestion, "taskId">;
-      isTold: boolean;
+      isReported: boolean;
     };
-/** Reads one event at a time; keeps what it must remember between events. Pure but for that memory. */
+/** Reads one event at a time. Its only side effect is its own state. */
 export type ServerReader = (event: unknown) => readonly ServerStep[];
 
-/** Begins to read the events of the one session that a server works on; its sub-agents have sessions beside it. */
+/** Creates the reader for the events of a server. `sessionId` is the task's session; sub-agents have other sessions. */
 export function createServerReader(sessionId: string, tally: Tally): ServerReader {
-  const brokenCalls = createBrokenCalls();
+  const countIncomplete = createIncompleteAnswerCounter();
   const answers = new Set<string>();
-  const told = new Map<string, string>();
-  /** Calls of sub-agents too, as far as they are known; those that were asked about; and questions that came before their call's input. */
+  /** Text emitted so far, by the id of its part. */
+  const emitted = new Map<string, string>();
+  /** Running calls, including those of sub-agents. */
   const calls = new Map<string, Pick<ApprovalQuestion, "toolName" | "input"> | "pending">();
+  /** Ids of calls with a permission request. */
   const asked = new Set<string>();
+  /** Permission requests that arrived before the input of their call. */
   const early = new Map<string, Asked>();
   let error: ReportedError | null = null;
   let finish: string | null = null;
   let structured = false;
 
-  /** What has not been told of a text yet. */
-  const tellText = (id: string, text: string): ServerStep[] => {
-    const before = told.get(id) ?? "";
+  /** Returns the part of a text that was not emitted yet. */
+  const readText = (id: string, text: string): ServerStep[] => {
+    const before = emitted.get(id) ?? "";
     if (!text.startsWith(before)) return [];
-    told.set(id, text);
+    emitted.set(id, text);
     return text === before ? [] : [{ kind: "text", text: text.slice(before.length) }];
   };
 
@@ -103,78 +109,78 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
   const readPart = (part: z.infer<typeof partSchema>): ServerStep[] => {
     if (part.type === "step-finish") {
       tally.add(part);
-      const steps = brokenCalls(part.reason);
-      // The text of sub-agents is not part of the answer.
+      const steps = countIncomplete(part.reason);
+      // Text of sub-agents is not part of the answer.
       return part.sessionID === sessionId ? steps : steps.filter(({ kind }) => kind === "ended");
     }
     if (part.type === "tool") return readCall(part);
-    return part.sessionID === sessionId && answers.has(part.messageID) ? tellText(part.id, part.text) : [];
+    return part.sessionID === sessionId && answers.has(part.messageID) ? readText(part.id, part.text) : [];
   };
 
   const readCall = (part: Extract<z.infer<typeof partSchema>, { type: "tool" }>): ServerStep[] => {
     const { callID, tool, state } = part;
-    // The answer in its wanted form is no work of a tool.
-    if (tool === formTool) return [];
+    // Structured output is not reported as a tool call.
+    if (tool === STRUCTURED_OUTPUT_TOOL) return [];
     if (state.status === "running") calls.set(callID, { toolName: tool, input: state.input });
     else if (state.status === "pending") calls.set(callID, "pending");
     else calls.delete(callID);
-    const question = early.get(callID);
-    if (question !== undefined && state.status === "running") {
+    const request = early.get(callID);
+    if (request !== undefined && state.status === "running") {
       early.delete(callID);
-      return readQuestion(question);
+      return readPermissionRequest(request);
     }
-    // Of a sub-agent's calls those are told that somebody is asked about.
-    return part.sessionID === sessionId || asked.has(callID) ? readTool(part) : [];
+    // Calls of sub-agents are reported only if they need permission.
+    return part.sessionID === sessionId || asked.has(callID) ? readToolCall(part) : [];
   };
 
-  const readQuestion = (question: Asked): ServerStep[] => {
-    const { id, sessionID, permission, metadata, tool } = question;
+  const readPermissionRequest = (request: Asked): ServerStep[] => {
+    const { id, sessionID, permission, metadata, tool } = request;
     const toolCallId = tool?.callID ?? id;
     const known = calls.get(toolCallId) ?? { toolName: permission, input: metadata };
     asked.add(toolCallId);
     if (known === "pending") {
-      early.set(toolCallId, question);
+      early.set(toolCallId, request);
       return [];
     }
     const call = { toolCallId, ...known };
     return [
       { kind: "tool.invoked", ...call },
-      { kind: "asked", sessionId: sessionID, permissionId: id, permission, call, isTold: tool !== undefined },
+      { kind: "asked", sessionId: sessionID, permissionId: id, permission, call, isReported: tool !== undefined },
     ];
   };
 
   return (json) => {
     const event = eventSchema.safeParse(json).data;
     if (event === undefined) return [];
-    if (event.type === "permission.asked") return readQuestion(event.properties);
+    if (event.type === "permission.asked") return readPermissionRequest(event.properties);
     if (event.type === "message.part.updated") return readPart(event.properties.part);
     if (event.type === "message.updated") return event.properties.info.sessionID === sessionId ? readMessage(event.properties.info) : [];
     if (event.properties.sessionID !== sessionId) return [];
     if (event.type === "message.part.delta") {
       const { partID, field, delta } = event.properties;
-      const before = told.get(partID);
+      const before = emitted.get(partID);
       if (field !== "text" || before === undefined) return [];
-      // Not compared with what was told before: there are as many of these as a long text has words.
-      told.set(partID, before + delta);
+      // A long text has many deltas, so they are appended without a comparison with the earlier text.
+      emitted.set(partID, before + delta);
       return [{ kind: "text", text: delta }];
     }
     if (event.type === "session.status") return readStatus(event.properties.status);
-    if (event.type === "session.idle") return [{ kind: "ended", outcome: structured ? { status: "ok" } : judge(error, finish) }];
+    if (event.type === "session.idle") return [{ kind: "ended", outcome: structured ? { status: "ok" } : decideOutcome(error, finish) }];
     error ??= event.properties.error;
     return [];
   };
 }
 
-/** How a session ended that has come to rest. An answer without its wanted form is left to whoever wants the form. */
-function judge(error: ReportedError | null, finish: string | null): Outcome {
+/** Chooses the outcome of an idle session. Missing structured output is not an error here, because Bridge also parses the answer's text. */
+function decideOutcome(error: ReportedError | null, finish: string | null): Outcome {
   return error === null || error.name === "StructuredOutputError" ? explainFinish(finish) : explainError(error);
 }
 
 function readStatus({ type, attempt = 0, message = "" }: z.infer<typeof statusSchema>): ServerStep[] {
   if (type !== "retry") return [];
-  const again: ServerStep[] = [
+  const retry: ServerStep[] = [
     { kind: "discarded", reason: message },
     { kind: "progress", data: { retry: attempt, message } },
   ];
-  return attempt < MAX_FAILED_CALLS ? again : [...again, { kind: "ended", outcome: explainRetries(attempt, message) }];
+  return attempt < MAX_FAILED_CALLS ? retry : [...retry, { kind: "ended", outcome: explainRetries(attempt, message) }];
 }

@@ -1,42 +1,42 @@
 import { Agent } from "undici";
 import { z } from "zod";
-import type { Reply } from "./answer-questions.ts";
+import type { PermissionReply } from "./answer-permission.ts";
 import { readEventStream } from "./event-stream.ts";
-import { agentName, areAsAsked, type Permissions, type Rule } from "./permissions.ts";
+import { AGENT_NAME, matchesPermissions, type Permissions, type Rule } from "./permissions.ts";
 
-/** No single call takes that long: what takes its time is told by events. */
+/** Time limit per HTTP call. Long operations report through events. */
 const CALL_LIMIT_MS = 30_000;
-/** How long a server that is stopped anyway may take to note it in the session. */
+/** Time for the server to record an abort in the session; Bridge then stops the server. */
 const ABORT_LIMIT_MS = 500;
 
-/** What the server answered instead of what was asked for. */
+/** An error response of the server. */
 class ServerFailure extends Error {
   readonly httpStatus: number;
-  constructor(what: string, httpStatus: number, body: string) {
-    super(`OpenCode answered ${what} with ${httpStatus}: ${body.slice(0, 500)}`);
+  constructor(request: string, httpStatus: number, body: string) {
+    super(`OpenCode answered ${request} with status ${httpStatus}: ${body.slice(0, 500)}`);
     this.httpStatus = httpStatus;
   }
 }
 
 const notFound = Symbol("not found");
 
-function unlessNotFound(error: unknown): typeof notFound {
+function returnNotFound(error: unknown): typeof notFound {
   if (error instanceof ServerFailure && error.httpStatus === 404) return notFound;
   throw error;
 }
 
 /** A client of the server of one task. */
 export interface OpenCodeServer {
-  /** Resolves when the events begin to come in; `ended` settles when they no longer do. */
+  /** Resolves when the first event arrives; `ended` settles when the event stream ends. */
   follow(onEvent: (event: unknown) => void): Promise<{ ended: Promise<void> }>;
-  /** Rejects unless our agent is there with just these rules. */
+  /** Rejects unless Bridge's agent exists with exactly these permissions. */
   checkAgent(permissions: Permissions): Promise<void>;
   createSession(): Promise<string>;
   hasSession(id: string): Promise<boolean>;
   prompt(sessionId: string, body: Record<string, unknown>): Promise<void>;
-  /** A question that nobody asks any more is answered all the same. */
-  replyPermission(permissionId: string, reply: Reply): Promise<void>;
-  /** Stops what the session does; never rejects. */
+  /** Replies to a permission request; ignores one that no longer exists. */
+  replyPermission(permissionId: string, reply: PermissionReply): Promise<void>;
+  /** Aborts the session; never rejects. */
   abort(sessionId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,14 +45,14 @@ const agentsSchema = z.array(
   z.object({ name: z.string(), permission: z.array(z.object({ permission: z.string(), pattern: z.string(), action: z.string() })) }),
 );
 
-/** Where a server listens on the loopback interface, and in which directory it is to work. */
+/** The address of a server on the loopback interface, and the directory that it works in. */
 export interface ServerAddress {
   origin: string;
   password: string;
   directory: string;
 }
 
-/** Makes a client of the server of one task; nothing of a proxy's comes in between. */
+/** Creates a client for the server of one task. It ignores proxy settings. */
 export function createServerClient({ origin, password, directory }: ServerAddress): OpenCodeServer {
   const agent = new Agent({ bodyTimeout: 0, headersTimeout: CALL_LIMIT_MS });
   const headers = {
@@ -87,22 +87,22 @@ export function createServerClient({ origin, password, directory }: ServerAddres
       return { ended };
     },
     async checkAgent(permissions) {
-      const found = agentsSchema.parse(await call("GET", "/agent")).find(({ name }) => name === agentName);
+      const found = agentsSchema.parse(await call("GET", "/agent")).find(({ name }) => name === AGENT_NAME);
       const rules: readonly Rule[] = found?.permission ?? [];
-      if (!areAsAsked(rules, permissions)) throw new Error("OpenCode did not take the rules of the task from its configuration.");
+      if (!matchesPermissions(rules, permissions)) throw new Error("OpenCode did not apply the task's permissions from its configuration.");
     },
     async createSession() {
-      // Without a title a model would be asked for one.
+      // Without a title OpenCode would call a model to generate one.
       return z.object({ id: z.string() }).parse(await call("POST", "/session", { title: "Bridge" })).id;
     },
     async hasSession(id) {
-      return (await call("GET", `/session/${encodeURIComponent(id)}`).catch(unlessNotFound)) !== notFound;
+      return (await call("GET", `/session/${encodeURIComponent(id)}`).catch(returnNotFound)) !== notFound;
     },
     async prompt(sessionId, body) {
       await call("POST", `/session/${sessionId}/prompt_async`, body);
     },
     async replyPermission(permissionId, reply) {
-      await call("POST", `/permission/${permissionId}/reply`, reply).catch(unlessNotFound);
+      await call("POST", `/permission/${permissionId}/reply`, reply).catch(returnNotFound);
     },
     async abort(sessionId) {
       await call("POST", `/session/${sessionId}/abort`, undefined, ABORT_LIMIT_MS).catch(() => {});

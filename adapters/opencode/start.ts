@@ -2,14 +2,13 @@ import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ConnectionResult, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
-import { configText } from "./config.ts";
+import { buildConfiguration } from "./configuration.ts";
 import { failure } from "./failures.ts";
 import { type OpenCodeConnection, type Permissions, permissionsOf } from "./permissions.ts";
-import { chooseModel, credentialsAdvice, findProviders, isPriced, keyNames, type Model } from "./providers.ts";
+import { CREDENTIALS_ADVICE, chooseModel, findProviders, isPriced, KEY_VARIABLES, type Model } from "./providers.ts";
 import { createTally, type Tally } from "./usage.ts";
 import { findRepository, findWorkspaceCode } from "./workspace-code.ts";
 
-/** What a start for one task is made of. */
 export interface OpenCodeStart {
   env: Record<string, string>;
   model: Model | null;
@@ -20,18 +19,18 @@ export interface OpenCodeStart {
 /** The file with the system prompt, in the task's TMPDIR. */
 const INSTRUCTIONS = "instructions.md";
 
-/** Sessions have ids of this form; anything else is no session of OpenCode. */
-const sessionId = /^ses_\w+$/;
+/** The form of session ids. */
+const SESSION_ID = /^ses_\w+$/;
 
-/** Prepares the start of a task, or says why there is none. Over `cli` the system prompt is part of the configuration. */
+/** Prepares the start of a task, or returns why it cannot start. Over `cli` the system prompt is part of the configuration. */
 export async function prepareStart(
   { request, context }: Pick<ProgramTask, "request" | "context">,
   connection: OpenCodeConnection,
 ): Promise<OpenCodeStart | ConnectionResult> {
   const { directories, resumeToken, systemPrompt } = request;
-  const obstacle = findObstacle(directories.cwd, context);
-  if (obstacle !== null) return obstacle;
-  if (resumeToken !== undefined && !sessionId.test(resumeToken))
+  const invalid = validateTask(directories.cwd, context);
+  if (invalid !== null) return invalid;
+  if (resumeToken !== undefined && !SESSION_ID.test(resumeToken))
     return failure("adapter_error", "The resume token is not the id of an OpenCode session.");
   const model = tryChoosing(() => chooseModel(request, context));
   if (model instanceof Error) return failure("adapter_error", model.message);
@@ -41,7 +40,7 @@ export async function prepareStart(
   const instructions = path.join(directories.tmp, INSTRUCTIONS);
   const inFile = connection === "cli" && systemPrompt !== undefined;
   if (inFile) await writeFileInside(directories.tmp, INSTRUCTIONS, systemPrompt, { obstacles: "remove" });
-  const config = configText(request, context, { permissions, ...(inFile ? { instructions } : {}) });
+  const config = buildConfiguration(request, context, { permissions, ...(inFile ? { instructions } : {}) });
   return {
     env: { ...openCodeEnvironment(context, directories.tmp), OPENCODE_CONFIG_CONTENT: config },
     model,
@@ -50,41 +49,41 @@ export async function prepareStart(
   };
 }
 
-/** The environment of every start of the program; `tmp` is where its own configuration would be. */
+/** Builds the environment of the program. `tmp` is the directory for its configuration and cache. */
 export function openCodeEnvironment(context: Pick<ProgramContext, "env" | "settings">, tmp: string): Record<string, string> {
-  const isOwn = context.settings.home === "agent";
-  return programEnvironment(context, keyNames, { ...quiet, ...closed, ...(isOwn ? ownHome(tmp) : {}) });
+  const isAgentHome = context.settings.home === "agent";
+  return programEnvironment(context, KEY_VARIABLES, { ...NO_DOWNLOADS, ...NO_PROJECT_CONFIG, ...(isAgentHome ? isolateHome(tmp) : {}) });
 }
 
-const quiet = {
+const NO_DOWNLOADS = {
   OPENCODE_DISABLE_AUTOUPDATE: "1",
   OPENCODE_DISABLE_MODELS_FETCH: "1",
   OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
   OPENCODE_DISABLE_SHARE: "1",
 };
 
-/** What lies in a workspace is not to configure its own task. */
-const closed = {
+/** Ignores configuration, plugins and skills in the workspace. */
+const NO_PROJECT_CONFIG = {
   OPENCODE_DISABLE_PROJECT_CONFIG: "1",
   OPENCODE_PURE: "1",
   OPENCODE_DISABLE_CLAUDE_CODE: "1",
   OPENCODE_DISABLE_EXTERNAL_SKILLS: "1",
 };
 
-/** No task leaves the next one configuration, code or logins; sessions are all that stays in an agent's home. */
-const ownHome = (tmp: string) => ({
+/** Moves configuration, cache and logins to the task's TMPDIR, so that only sessions stay in the agent's home directory. */
+const isolateHome = (tmp: string) => ({
   XDG_CONFIG_HOME: path.join(tmp, "config"),
-  // Programs and packages that it has fetched are started from there.
+  // OpenCode runs downloaded programs and packages from its cache.
   XDG_CACHE_HOME: path.join(tmp, "cache"),
-  // Where `.opencode` is looked for beside the configuration.
+  // OpenCode also looks for `.opencode` here.
   OPENCODE_TEST_HOME: tmp,
   OPENCODE_AUTH_CONTENT: "{}",
   OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
 });
 
 /**
- * Makes the directory of OpenCode's own configuration. It looks as if the package for plugins was there: otherwise OpenCode installs it,
- * from the network, and does not stop when it is told to meanwhile.
+ * Creates OpenCode's configuration directory. Its lock file lists the package for plugins as installed. Otherwise OpenCode downloads the
+ * package, and ignores signals meanwhile.
  */
 async function prepareConfigDirectory(tmp: string): Promise<void> {
   makePrivateDirectory(tmp);
@@ -94,14 +93,15 @@ async function prepareConfigDirectory(tmp: string): Promise<void> {
   await writeFileInside(directory, "package-lock.json", JSON.stringify(lockfile), { obstacles: "remove" });
 }
 
-function findObstacle(cwd: string, context: ProgramContext): ConnectionResult | null {
+/** Checks for providers and for code in the workspace. Returns the failure; null if the task can start. */
+function validateTask(cwd: string, context: ProgramContext): ConnectionResult | null {
   if (context.settings.home === "agent" && findProviders(context).length === 0)
-    return failure("authentication_required", `OpenCode has no provider of models: ${credentialsAdvice}.`);
+    return failure("authentication_required", `OpenCode has no model provider: ${CREDENTIALS_ADVICE}.`);
   const code = findWorkspaceCode(cwd, context.env["HOME"]);
   if (code === null) return null;
   return failure(
     "adapter_error",
-    `OpenCode would load code from the workspace, whatever the task may do: ${code}. Move it away to run tasks here.`,
+    `OpenCode would load code from ${code} regardless of the task's profile. Remove this file to run tasks here.`,
   );
 }
 

@@ -3,12 +3,12 @@ import type { NormalizedUsage } from "#contract";
 import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
 
 const count = z.number().nonnegative();
-/** How a model call ended: its counts do not overlap. */
+/** The end of a model call. Its counts do not overlap. */
 export const stepFinishSchema = z.object({
   id: z.string(),
   type: z.literal("step-finish"),
   reason: z.string(),
-  // A version that counts in another way still tells how its calls ended.
+  // Another version may report other counts, but its finish reason is still valid.
   cost: count.nullable().catch(null),
   tokens: z
     .object({ input: count, output: count, reasoning: count, cache: z.object({ read: count, write: count }) })
@@ -17,7 +17,7 @@ export const stepFinishSchema = z.object({
 });
 export type StepFinish = z.infer<typeof stepFinishSchema>;
 
-/** Adds up the model calls of one task. Without known prices a cost of 0 means that nobody knows it. */
+/** Adds up the usage of one task's model calls. If the model's price is not configured, a cost of 0 means that the cost is unknown. */
 export function createTally({ isPriced }: { isPriced: boolean }) {
   const counted = new Set<string>();
   const usage = { inputTokens: 0, outputTokens: 0, thinkingTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -38,11 +38,11 @@ export function createTally({ isPriced }: { isPriced: boolean }) {
       usage.cacheWriteTokens += tokens.cache.write;
       costUsd += cost;
     },
-    /** Says that more was used than is told: then the sum is unknown, not small. */
-    miss(): void {
+    /** Marks the usage as unknown, because OpenCode does not report all of it. */
+    markIncomplete(): void {
       isComplete = false;
     },
-    /** What is known so far. */
+    /** Returns usage and cost so far; empty if they are unknown. */
     facts(): Pick<ConnectionResult, "costUsd"> & { usage?: NormalizedUsage } {
       if (counted.size === 0 || !isComplete) return {};
       return { usage: { ...usage }, ...(costUsd > 0 || isPriced ? { costUsd } : {}) };

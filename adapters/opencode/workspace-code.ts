@@ -3,9 +3,8 @@ import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
 
 /**
- * A file of the workspace, or of a directory above it, from which OpenCode would load code of its own accord; null when there is none.
- * The switches that turn off a project's configuration do not reach its second loader of plugins. What lies in the operator's own home
- * counts as wanted.
+ * Finds a file in the workspace or a parent directory from which OpenCode would load code; null if there is none. OpenCode has a second
+ * plugin loader that ignores the switches against project configuration. Files in the operator's home directory are accepted.
  */
 export function findWorkspaceCode(cwd: string, operatorHome: string | undefined): string | null {
   const found = cwd === operatorHome ? undefined : (findPlugin(cwd) ?? findConfiguration(cwd));
@@ -14,7 +13,7 @@ export function findWorkspaceCode(cwd: string, operatorHome: string | undefined)
   return above === cwd ? null : findWorkspaceCode(above, operatorHome);
 }
 
-/** The root of the git repository that a directory lies in. */
+/** Finds the root of the git repository that contains a directory. */
 export function findRepository(directory: string): string | null {
   if (existsSync(path.join(directory, ".git"))) return directory;
   const above = path.dirname(directory);
@@ -30,10 +29,10 @@ function findPlugin(directory: string): string | undefined {
   return undefined;
 }
 
-/** No configuration that somebody wrote is larger. */
+/** Larger files count as code. */
 const MAX_CONFIGURATION_BYTES = 1024 ** 2;
 
-/** A configuration that names plugins, or repositories to fetch. Escapes could hide the words. */
+/** Finds a configuration that may name plugins or repositories. Unicode escapes could hide these words, so they count as well. */
 function findConfiguration(directory: string): string | undefined {
   return ["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"]
     .map((name) => path.join(directory, name))
@@ -48,7 +47,7 @@ function list(directory: string): string[] {
   }
 }
 
-/** A file that cannot be read counts as a match. Devices are not opened, and pipes are not waited for. */
+/** Checks the content of a file; a file that cannot be read counts as a match. Does not open devices or wait for pipes. */
 function mayNameCode(file: string): boolean {
   try {
     const reading = readFileInside("/", file, MAX_CONFIGURATION_BYTES);

@@ -3,10 +3,10 @@ import { createOpenAiProvider, OpenAiError } from "@hak2i/responder-bridge-opena
 import type { AdapterConfig, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
 import type { ChildSpending } from "../shared/agent-program/child-spending.ts";
 
-/** The name under which a dispatch asks for the operator's OpenAI-compatible API; every other one is an adapter. */
+/** Name of the provider for the operator's OpenAI-compatible API. Every other provider is an adapter. */
 export const OPENAI = "openai";
 
-/** A child task did not answer; its own words and code are the reason. */
+/** The failure of a child task, with its error and code. */
 export class ChildFailure extends Error {
   override readonly name = "ChildFailure";
   readonly errorCode: TaskErrorCode;
@@ -17,7 +17,7 @@ export class ChildFailure extends Error {
   }
 }
 
-/** The API that the operator has configured; it reports no cost. */
+/** Creates the provider for the operator's API, which does not report costs. */
 export function openAiProvider(config: AdapterConfig, spending: ChildSpending): Provider {
   const baseUrl = config.env["OPENAI_BASE_URL"];
   const provider = createOpenAiProvider({
@@ -28,13 +28,13 @@ export function openAiProvider(config: AdapterConfig, spending: ChildSpending): 
   return {
     ...provider,
     async generate(request) {
-      if (request.model === "") throw new TypeError("No model is named: set responderInput.model, or BRIDGE_RESPONDER_MODEL.");
+      if (request.model === "") throw new TypeError("No model is set. Set responderInput.model or BRIDGE_RESPONDER_MODEL.");
       try {
         const answer = await provider.generate(request);
         spending.add({ status: "ok", usage: answer.usage });
         return answer;
       } catch (error) {
-        // An answer that came and cannot be used has cost something all the same.
+        // A response that cannot be used still has a cost, which is unknown.
         if (!(error instanceof OpenAiError) || error.status === null) spending.add({ status: "error" });
         throw error;
       }
@@ -42,7 +42,9 @@ export function openAiProvider(config: AdapterConfig, spending: ChildSpending): 
   };
 }
 
-/** Any adapter of this Bridge: every draft is a child task that changes nothing, and is put into `children`. */
+/**
+ * Creates the provider for an adapter of this Bridge. Every draft is a child task with the profile `inspect`, and is added to `children`.
+ */
 export function adapterProvider(
   name: string,
   {

@@ -6,17 +6,20 @@ import { findProgram } from "../shared/process/find-program.ts";
 import { labelCommand } from "../shared/process/process-labels.ts";
 import { sweepTask, taskMarker } from "../shared/process/sweep-processes.ts";
 
-/** The operator's name for FlowMark, whose verdict is in its report and not in its exit code. */
+/** Name of the tool FlowMark, which reports its verdict in its output and not by its exit code. */
 const FLOWMARK = "flowmark";
 
-/** The tool of one task. */
+/** The validation tool of one task. */
 export interface TaskTool {
   tool: ToolAdapter;
-  /** Ends the processes that the runs of the tool have left behind. */
+  /** Kills processes that the tool left behind. */
   sweep(): Promise<void>;
 }
 
-/** Makes the tool of one task: its programs see what runtimes see, carry the marker of the task, and run in the sandbox where there is one. */
+/**
+ * Creates the tool of one task, or returns why it cannot run. Its processes get the environment of a runtime and the marker of the task,
+ * and run in the sandbox if one is configured.
+ */
 export async function createTool(
   name: string,
   argv: readonly string[],
@@ -25,7 +28,8 @@ export async function createTool(
   const { workspace, home, tmp } = request.directories;
   const [program = "", ...firstArguments] = argv;
   const found = findProgram(program, config.env["PATH"] ?? "");
-  if (found === null) return { missing: `The program of the tool ${name} is not on the PATH: install it, or mend BRIDGE_RESPONDER_TOOLS.` };
+  if (found === null)
+    return { missing: `The program of the tool ${name} was not found on PATH. Install it, or correct BRIDGE_RESPONDER_TOOLS.` };
   makePrivateDirectory(tmp);
   const plain = [found, ...firstArguments];
   let command = plain;
@@ -44,7 +48,7 @@ export async function createTool(
   return {
     tool: name === FLOWMARK ? createFlowmarkTool(options) : createCommandTool(options),
     async sweep() {
-      // A sandbox has ended what its program started.
+      // The sandbox kills its processes itself.
       if (config.sandbox !== null) return;
       const { taskId } = request;
       const { killed, left } = await sweepTask({ taskId, tmp, home, label: labeled.label });
@@ -54,7 +58,7 @@ export async function createTool(
   };
 }
 
-/** `ai --lang en`: a topic, and what stands after it. */
+/** Parses a topic and its arguments, such as `ai --lang en`. */
 export function readTopic(text: string): ToolTopic {
   const [topic = "", ...more] = text.split(/\s+/);
   return { topic, arguments: more };

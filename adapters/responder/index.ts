@@ -1,3 +1,4 @@
+import { makeDirectoryInside, NotADirectory } from "@hak2i/nofollow-fs";
 import { createArtifactStore, createMaterialsLoader, createResponderBridge, ResponderError } from "@hak2i/responder-bridge";
 import { OpenAiError } from "@hak2i/responder-bridge-openai";
 import type {
@@ -15,10 +16,10 @@ import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import { adapterProvider, ChildFailure, OPENAI, openAiProvider } from "./create-provider.ts";
 import { createTool, readTopic } from "./create-tool.ts";
 import { readInput } from "./input.ts";
-import { makeOutputs } from "./make-outputs.ts";
+
 import { responderSettingsSchema } from "./settings.ts";
 
-/** Where the drafts, prompts and logs of a task are left, relative to its workspace. */
+/** Directory for the drafts, prompts and logs of tasks, relative to the workspace. */
 const OUTPUTS = ".outputs/responder";
 
 const capabilities: GatewayCapabilities = {
@@ -36,7 +37,7 @@ const capabilities: GatewayCapabilities = {
   inputs: ["responderInput"],
 };
 
-/** Generates a document, lets a tool validate it, and has it mended until it is valid. */
+/** Creates the adapter that generates a document and revises it until a tool reports it as valid. */
 export function createResponderAdapter(): Required<ExecutionAdapter> & InputChecker {
   const running = createRunningTasks();
   let config: AdapterConfig | null = null;
@@ -55,14 +56,13 @@ export function createResponderAdapter(): Required<ExecutionAdapter> & InputChec
     async checkHealth() {
       const base = { connection: null, version: null, preflight: [] };
       if (config === null) return { ...base, status: "offline", detail: "The responder is not running." };
-      const detail = tools.length === 0 ? "No tool may be used: name them by BRIDGE_RESPONDER_TOOLS." : null;
-      const told = detail ?? tools.join(", ");
+      const detail = tools.length === 0 ? "No tool is configured. Set BRIDGE_RESPONDER_TOOLS." : null;
       return {
         status: detail === null ? "healthy" : "degraded",
         connection: "native-dispatch",
         version: null,
         detail,
-        preflight: [{ step: "tools", ok: detail === null, detail: told }],
+        preflight: [{ step: "tools", ok: detail === null, detail: detail ?? tools.join(", ") }],
       };
     },
     capabilities: () => capabilities,
@@ -70,8 +70,8 @@ export function createResponderAdapter(): Required<ExecutionAdapter> & InputChec
       const given = config;
       if (given === null) return notStartedResult("native-dispatch", "adapter_offline", "The responder adapter is not running.");
       const { taskId } = request;
-      const tell = (data: Record<string, unknown>): void => running.emit({ type: "execution.progress", taskId, data });
-      return running.run(taskId, ({ signal }) => runTask(request, given, signal, tell));
+      const onProgress = (data: Record<string, unknown>): void => running.emit({ type: "execution.progress", taskId, data });
+      return running.run(taskId, ({ signal }) => runTask(request, given, signal, onProgress));
     },
     cancel: running.cancel,
     onEvent: running.onEvent,
@@ -103,15 +103,15 @@ async function runTask(
   });
   const read = readInput(request.responderInput, Object.keys(settings.tools));
   if ("faults" in read) {
-    const words = read.faults.map(({ path: at, message }) => `${at} ${message}`).join("; ");
-    return end({ status: "error", errorCode: "adapter_error", error: words });
+    const faults = read.faults.map(({ path: at, message }) => `${at} ${message}`).join("; ");
+    return end({ status: "error", errorCode: "adapter_error", error: faults });
   }
   const { input } = read;
   const made = await createTool(input.tool, settings.tools[input.tool] ?? [], { config, request });
   if ("missing" in made) return end({ status: "error", errorCode: "adapter_error", error: made.missing });
   const { workspace } = request.directories;
-  const obstacle = await makeOutputs(workspace, OUTPUTS);
-  if (obstacle !== null) return end({ status: "error", errorCode: "adapter_error", error: obstacle });
+  const outputsError = await makeOutputs(workspace);
+  if (outputsError !== null) return end({ status: "error", errorCode: "adapter_error", error: outputsError });
   const directory = `${OUTPUTS}/${nameOf(request.taskId)}`;
   const artifacts = createArtifactStore(directory, { root: workspace });
   const written = () => artifacts.list().map((name) => `${directory}/${name}`);
@@ -136,7 +136,7 @@ async function runTask(
     );
     const outputs = { ok, iterations, artifacts: written() };
     if (ok) return end({ status: "ok", output: document, outputs });
-    const error = `The document is not valid after ${iterations} iterations. The tool said last: ${logText.trim().slice(-2_000)}`;
+    const error = `The document is not valid after ${iterations} iterations. Last report of the tool: ${logText.trim().slice(-2_000)}`;
     return end({
       status: "error",
       errorCode: "output_invalid",
@@ -149,23 +149,34 @@ async function runTask(
       return end({ status: "error", errorCode: "cancelled", error: "The task was stopped.", outputs: { artifacts: written() } });
     return end({ status: "error", ...explain(error, workspace), outputs: { artifacts: written() } });
   } finally {
-    // A run that is stopped waits for nobody: its last draft may still be on its way.
+    // A stopped run does not wait for its child task.
     await Promise.allSettled(children);
     await made.sweep();
   }
 }
 
-/** Expected failures of the parts, as a task tells them; anything else is a bug. */
+/** Creates the directory for outputs without following links that a task left. Returns why it cannot; null on success. */
+async function makeOutputs(workspace: string): Promise<string | null> {
+  try {
+    using _ = await makeDirectoryInside(workspace, OUTPUTS.split("/"), { mode: 0o777 });
+    return null;
+  } catch (error) {
+    if (error instanceof NotADirectory) return `Cannot write to ${OUTPUTS}: ${error.entry} is not a directory.`;
+    return `Cannot write to ${OUTPUTS}: ${(error as NodeJS.ErrnoException).code}.`;
+  }
+}
+
+/** Maps expected errors to the error of a task; any other error is a bug and is rethrown. */
 function explain(error: unknown, workspace: string): { errorCode: TaskErrorCode; error: string } {
   if (error instanceof ChildFailure) return { errorCode: error.errorCode, error: error.message };
-  // Where the workspace lies is no business of the caller's.
+  // The caller must not learn the path of the workspace.
   if (error instanceof ResponderError) {
-    // A file that is missing or no text is for the sender of the dispatch to mend, and nothing that the operator did.
+    // The caller, and not the operator, can fix a material that is missing or not text.
     const errorCode = error.code === "material_unreadable" ? "user_action_required" : "adapter_error";
     return { errorCode, error: error.message.replaceAll(`${workspace}/`, "") };
   }
   if (error instanceof OpenAiError) return { errorCode: codeOf(error.status), error: error.message };
-  // A key or an address that cannot be used is told before anything is sent.
+  // An unusable key or address is reported before a request is sent.
   if (error instanceof TypeError) return { errorCode: "user_action_required", error: error.message };
   throw error;
 }
@@ -173,5 +184,5 @@ function explain(error: unknown, workspace: string): { errorCode: TaskErrorCode;
 const codeOf = (status: number | null): TaskErrorCode =>
   status === 401 || status === 403 ? "authentication_required" : status === 429 ? "rate_limited" : "model_error";
 
-/** Of a task's handle: without the tenant, who has workspaces of its own, and without colons. No two tasks share a name. */
+/** Returns a directory name that is unique in the workspace: the task id without its tenant and without colons. */
 const nameOf = (handle: string): string => handle.slice(handle.lastIndexOf("/") + 1).replaceAll(":", "=");

@@ -20,10 +20,10 @@ const schema = z.strictObject(
   "must be an object with at least tool and describe",
 );
 
-/** What the responder is asked for. */
+/** The input of a responder task. */
 export type ResponderInput = z.infer<typeof schema>;
 
-/** Reads the input of a dispatch; `tools` are the names that the operator has given. */
+/** Parses the input of a dispatch. `tools` are the names of the configured tools. */
 export function readInput(given: unknown, tools: readonly string[]): { input: ResponderInput } | { faults: InputFault[] } {
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
@@ -38,11 +38,11 @@ export function readInput(given: unknown, tools: readonly string[]): { input: Re
   const { tool, materials } = parsed.data;
   const faults: InputFault[] = [];
   if (!tools.includes(tool)) {
-    const known = tools.length === 0 ? "none is: the operator names them by BRIDGE_RESPONDER_TOOLS" : tools.join(", ");
-    faults.push({ path: "responderInput.tool", message: `is not among the tools that may be used (${known})`, isRefused: true });
+    const known = tools.length === 0 ? "none; the operator sets BRIDGE_RESPONDER_TOOLS" : tools.join(", ");
+    faults.push({ path: "responderInput.tool", message: `is not an allowed tool (allowed: ${known})`, isRefused: true });
   }
   for (const [index, file] of materials.entries()) {
-    // Where links lead is looked at when the files are read.
+    // Links are resolved when the files are read.
     const isInside = !file.startsWith("/") && !file.includes("\0") && !file.split(/[\\/]/).includes("..");
     if (!isInside)
       faults.push({

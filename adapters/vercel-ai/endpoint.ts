@@ -8,18 +8,18 @@ import { vercelAiSettingsSchema } from "./settings.ts";
 const ANTHROPIC_URL = "https://api.anthropic.com/v1";
 const ANTHROPIC_VERSION = "2023-06-01";
 
-/** The endpoint that the settings name. */
+/** Returns the configured endpoint, or which setting is missing. */
 export function findEndpoint({ settings }: ProgramContext): ModelEndpoint | { missing: string } {
   const { protocol, baseUrl, ...rest } = vercelAiSettingsSchema.parse(settings);
   const url = baseUrl?.replace(/\/+$/, "") ?? (protocol === "anthropic" ? ANTHROPIC_URL : undefined);
   if (url === undefined)
-    return { missing: "there is no endpoint: set BRIDGE_VERCEL_AI_BASE_URL, for example http://127.0.0.1:11434/v1 for Ollama." };
+    return { missing: "no endpoint is configured. Set BRIDGE_VERCEL_AI_BASE_URL, for example http://127.0.0.1:11434/v1 for Ollama." };
   return protocol === "anthropic" ? anthropicEndpoint(url, rest) : openaiEndpoint(url, rest);
 }
 
-type Rest = Pick<z.infer<typeof vercelAiSettingsSchema>, "apiKey" | "model" | "structuredOutput">;
+type EndpointSettings = Pick<z.infer<typeof vercelAiSettingsSchema>, "apiKey" | "model" | "structuredOutput">;
 
-function openaiEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: Rest): ModelEndpoint {
+function openaiEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
   return {
     ...common(baseUrl, { apiKey, model }),
     structuredOutput,
@@ -28,30 +28,30 @@ function openaiEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: Re
         name: "endpoint",
         baseURL: baseUrl,
         ...(apiKey !== undefined && { apiKey }),
-        // Without it no endpoint tells its usage in a stream.
+        // Without this no endpoint reports usage in a stream.
         includeUsage: true,
         supportsStructuredOutputs: structuredOutput,
         fetch,
       })(modelId),
-    probe: ask(baseUrl, apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    probe: listModels(baseUrl, apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 }
 
-function anthropicEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: Rest): ModelEndpoint {
+function anthropicEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
   return {
     ...common(baseUrl, { apiKey, model }),
     structuredOutput,
-    // Without a key the SDK would take one from Bridge's own environment.
+    // Without a key the SDK would read one from Bridge's environment.
     createModel: (modelId, fetch) => createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? "none", fetch })(modelId),
-    probe: ask(baseUrl, { "anthropic-version": ANTHROPIC_VERSION, ...(apiKey !== undefined && { "x-api-key": apiKey }) }),
+    probe: listModels(baseUrl, { "anthropic-version": ANTHROPIC_VERSION, ...(apiKey !== undefined && { "x-api-key": apiKey }) }),
   };
 }
 
-const common = (baseUrl: string, { apiKey, model }: Pick<Rest, "apiKey" | "model">) => ({
+const common = (baseUrl: string, { apiKey, model }: Pick<EndpointSettings, "apiKey" | "model">) => ({
   baseUrl,
   defaultModel: model ?? null,
   secrets: apiKey === undefined ? [] : [apiKey],
 });
 
-const ask = (baseUrl: string, headers: Record<string, string>) => (fetch: ModelFetch, signal: AbortSignal) =>
+const listModels = (baseUrl: string, headers: Record<string, string>) => (fetch: ModelFetch, signal: AbortSignal) =>
   fetch(`${baseUrl}/models`, { headers, signal });

@@ -3,7 +3,7 @@ import { createProgramAdapter } from "../shared/agent-program/create-program-ada
 import { agentCapabilities, createModelConnection, multiAgent } from "../shared/model-api/create-model-connection.ts";
 import { findEndpoint } from "./endpoint.ts";
 
-/** Runs tasks on any model behind an OpenAI-compatible or Anthropic endpoint, in Bridge's own process. */
+/** Creates the adapter for models behind an OpenAI-compatible or Anthropic endpoint. Bridge calls the model in its own process. */
 export function createVercelAiAdapter(): Required<ExecutionAdapter> {
   const connection = createModelConnection({ name: "in-process", capabilities: agentCapabilities, findEndpoint });
   return createProgramAdapter({

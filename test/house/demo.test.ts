@@ -125,7 +125,7 @@ esac
   });
 
   test.each([
-    ["is not installed", "claude", {}, /^\nclaude is not ready:\n[\s\S]* {2}cli: claude is not on the PATH: npm install -g /],
+    ["is not installed", "claude", {}, /^\nclaude is not ready:\n[\s\S]* {2}cli: claude was not found on PATH\. Run npm install -g /],
     ["has no key", "gemini", { GEMINI_API_KEY: "" }, /^\ngemini is not ready:\n {2}Set GEMINI_API_KEY/],
     ["does not work", "gemini", { BRIDGE_GEMINI_COMMAND: "false", GEMINI_API_KEY: "key" }, /--version prints no version/],
   ])("one that %s: says what to do, and dispatches nothing", async (_name, provider, settings, words) => {
@@ -142,7 +142,7 @@ esac
     const { exitCode, stdout, stderr } = await demoOf("codex", { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.url}/v1` });
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/ok {2}tertiary connection +api: /);
-    expect(stderr).toMatch(/^\ncodex is not ready:\n[\s\S]* {2}cli: codex is not on the PATH: npm install -g /);
+    expect(stderr).toMatch(/^\ncodex is not ready:\n[\s\S]* {2}cli: codex was not found on PATH\. Run npm install -g /);
     expect(stdout).not.toContain("Dispatch");
   });
 });

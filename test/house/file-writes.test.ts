@@ -28,12 +28,12 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
     calls: ["open", "unlink"],
     because: "one new name right in TMPDIR: with O_EXCL, which follows no link; TMPDIR itself cannot be replaced by its task",
   },
-  "adapters/gemini/preloaded-code.ts": {
+  "adapters/gemini/preload-script.ts": {
     calls: ["*", "*"],
     because: "a text that runs in Gemini CLI, where it replaces fs.promises.access",
   },
   "adapters/gemini/start.ts": { calls: ["symlink"], because: "by the path of a held directory; making a link follows none" },
-  "adapters/council/council-task.ts": {
+  "adapters/council/run-council-task.ts": {
     calls: ["open"],
     because: "to read one name right in the workspace, with O_NOFOLLOW and O_NONBLOCK",
   },

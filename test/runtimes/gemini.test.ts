@@ -242,7 +242,7 @@ describe("gemini over cli alone", () => {
 
   test.each([
     ["11111111-1111-4111-8111-111111111111", /resume/],
-    ["latest", /no session of Gemini/],
+    ["latest", /UUID of a Gemini session/],
   ])("the session %s, which does not exist, is an error of its own", async (resumeToken, error) => {
     const { result } = await inBench(subject, ({ run }) => run({ ...play({ text: "?" }), resumeToken }));
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringMatching(error) });

@@ -7,7 +7,7 @@ import { catalog } from "../../../adapters/index.ts";
 import { type AdapterBench, openBench } from "../../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { answers, received } from "../shared/acp/scripted-acp.ts";
-import { commandWith, createScriptedAgent, doing, playing, scriptedCommand } from "./prompted-agent.ts";
+import { commandWith, createScriptedAgent, doing, playing, scriptedCommand } from "./scripted-agent.ts";
 
 const benches: AdapterBench[] = [];
 afterEach(async () => {
@@ -28,20 +28,20 @@ async function open(agent: Partial<AcpAgent> = {}, config: Partial<AdapterConfig
 async function run(changes: Partial<ExecutionRequest>, agent: Partial<AcpAgent> = {}, config: Partial<AdapterConfig> = {}) {
   const task = await (await open(agent, config)).start(changes);
   const result = await task.result;
-  const told = received(task.request.directories.home);
+  const messages = received(task.request.directories.home);
   return {
     result,
     events: task.events,
     home: task.request.directories.home,
-    methods: told.flatMap(({ method }) => method ?? []),
-    paramsOf: (method: string) => told.find((message) => message.method === method)?.params,
+    methods: messages.flatMap(({ method }) => method ?? []),
+    paramsOf: (method: string) => messages.find((message) => message.method === method)?.params,
   };
 }
 
 const textOf = (events: readonly AdapterEvent[]) =>
   events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : [])).join("");
 
-test("acp:<name> is an adapter of that name", async () => {
+test("acp:<name> loads an adapter for the agent of that name", async () => {
   const found = findFamily(catalog, "acp:goose");
   expect(found).toMatchObject({ family: { prefix: "acp" }, member: "goose" });
   const agent = found?.family.find("goose", { agents: { goose: { command: ["goose", "acp"], env: [], home: "agent", modes: {} } } });
@@ -51,7 +51,7 @@ test("acp:<name> is an adapter of that name", async () => {
   expect(findEntry(catalog, "acp:goose")).toBeUndefined();
 });
 
-test("a program that is not there: offline, with the setting that names it", async () => {
+test("an agent whose program is missing is offline, and its health names the setting", async () => {
   const { adapter } = await open({ command: ["no-such-agent", "acp"] });
   expect(await adapter.checkHealth()).toMatchObject({
     status: "offline",
@@ -59,18 +59,18 @@ test("a program that is not there: offline, with the setting that names it", asy
   });
 });
 
-test("a program that is there: its version, and what is left to it", async () => {
+test("health reports the agent's version and the configured variables that are not set", async () => {
   const { adapter } = await open({ env: ["AGENT_KEY"] }, { env: {} });
   const health = await adapter.checkHealth();
   expect(health).toMatchObject({ status: "healthy", connection: "acp", version: "1.2.3" });
   expect(health.preflight).toContainEqual({
     step: "authentication",
     ok: true,
-    detail: "left to the agent; of the variables that it gets, not set: AGENT_KEY",
+    detail: "managed by the agent; configured variables that are not set: AGENT_KEY",
   });
 });
 
-test("of the arguments that start it nothing is told, for they may hold a key", async () => {
+test("health does not reveal the arguments of the agent's command, which may contain a key", async () => {
   const { adapter } = await open({ command: ["sh", "-c", "exit 1", "--api-key", "key-4711"] });
   const { detail } = await adapter.checkHealth();
   expect(detail).toMatch(/sh does not support the Agent Client Protocol/);
@@ -79,12 +79,12 @@ test("of the arguments that start it nothing is told, for they may hold a key", 
 
 test.each([
   [
-    "says where it is when it fails",
+    "prints its own path when it fails",
     '#!/bin/sh\necho "$0: no key" >&2',
     /^acp: mute does not support the Agent Client Protocol\. mute: no key$/,
   ],
-  ["does not even start", "#!/no/such/interpreter", /^acp: The program mute did not start: .*spawn mute ENOENT/],
-])("where its program lies on the machine is not told of one that %s", async (_, script, words) => {
+  ["cannot be started", "#!/no/such/interpreter", /^acp: The program mute did not start: .*spawn mute ENOENT/],
+])("health does not reveal the path of a program that %s", async (_, script, words) => {
   const bin = await temporaryDirectory();
   await writeFile(path.join(bin, "mute"), `${script}\n`, { mode: 0o755 });
   const { adapter } = await open({ command: ["mute"] }, { env: { PATH: `${bin}:/usr/bin:/bin` } });
@@ -94,11 +94,11 @@ test.each([
   expect(detail).not.toContain(bin);
 });
 
-describe("an agent that does not keep to the protocol", () => {
+describe("an agent that violates the protocol", () => {
   test.each([
-    ["nothing", { protocolVersion: null }],
+    ["no version", { protocolVersion: null }],
     ["another version", { protocolVersion: 2 }],
-  ])("speaks %s: offline, in words", async (_, initialize) => {
+  ])("is offline when it reports %s", async (_, initialize) => {
     const { adapter } = await open({ command: await commandWith({ initialize }) });
     expect(await adapter.checkHealth()).toMatchObject({
       status: "offline",
@@ -106,13 +106,13 @@ describe("an agent that does not keep to the protocol", () => {
     });
   });
 
-  test("answers null to initialize: that is no silence", async () => {
+  test("is reported as an unknown version when it answers null to initialize", async () => {
     const script = 'read line; echo \'{"jsonrpc":"2.0","id":0,"result":null}\'; cat';
     const { adapter } = await open({ command: ["sh", "-c", script] });
     expect((await adapter.checkHealth()).detail).toContain("uses an unknown version");
   });
 
-  test("says of itself what is no name: it has none", async () => {
+  test("has no version when its name and version are not valid", async () => {
     const agentInfo = { name: { first: "x" }, version: "1".repeat(100_000) };
     const { adapter } = await open({ command: await commandWith({ initialize: { agentInfo } }) });
     const { status, version, preflight } = await adapter.checkHealth();
@@ -120,27 +120,34 @@ describe("an agent that does not keep to the protocol", () => {
   });
 
   test.each([
-    ["a list of nothing", [null, 5, {}]],
-    ["no list", { model: "large" }],
-  ])("offers options that are %s: a task with a model fails in words", async (_, configOptions) => {
+    ["a list of invalid entries", [null, 5, {}]],
+    ["not a list", { model: "large" }],
+  ])("fails a task that names a model when its session options are %s", async (_, configOptions) => {
     const command = await commandWith({ session: { result: { configOptions } } });
     const { result } = await run({ ...doing({ say: "x" }), model: "large" }, { command });
-    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a model") });
+    expect(result).toMatchObject({
+      status: "error",
+      errorCode: "adapter_error",
+      error: expect.stringContaining("does not support model selection"),
+    });
   });
 
-  test.each([["a line\nbreak"], ["x".repeat(5_000)], [5]])("gives a session an id that nobody can send back: %j", async (sessionId) => {
-    const { result } = await run(doing({ say: "x" }), { command: await commandWith({ session: { result: { sessionId } } }) });
-    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a valid id") });
-  });
+  test.each([["a line\nbreak"], ["x".repeat(5_000)], [5]])(
+    "fails the task when it returns the unusable session id %j",
+    async (sessionId) => {
+      const { result } = await run(doing({ say: "x" }), { command: await commandWith({ session: { result: { sessionId } } }) });
+      expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a valid id") });
+    },
+  );
 });
 
-test("it gets the variables that its operator has named, and no other of Bridge's", async () => {
+test("the agent receives the configured variables and no other variable of Bridge", async () => {
   const env = { PATH: process.env["PATH"], AGENT_KEY: "given", OTHER_KEY: "kept" };
   const { result } = await run(doing({ variable: "AGENT_KEY" }, { say: " " }, { variable: "OTHER_KEY" }), { env: ["AGENT_KEY"] }, { env });
   expect(result.output).toBe("given not set");
 });
 
-test("instructions stand in front of the message, which begins no prompt", async () => {
+test("the prompt begins with the instructions, followed by the message", async () => {
   const { paramsOf } = await run({ message: "/help", systemPrompt: "Be brief." });
   const text = "Instructions:\n<instructions>\nBe brief.\n</instructions>\n\nYour task:\n\n/help";
   expect(paramsOf("session/prompt")).toMatchObject({ prompt: [{ type: "text", text }] });
@@ -155,7 +162,7 @@ test.each([
   if (modeId !== undefined) expect(paramsOf("session/set_mode")).toMatchObject({ modeId });
 });
 
-test("it is authenticated in the way that its operator has named", async () => {
+test("Bridge authenticates with the configured method", async () => {
   const { paramsOf } = await run(doing({ say: "x" }), { authMethod: "api-key" });
   expect(paramsOf("authenticate")).toEqual({ methodId: "api-key" });
 });
@@ -166,21 +173,25 @@ describe("the model of a dispatch", () => {
   test.each([
     ["its category", { id: "llm", category: "model" }, "llm"],
     ["its id", { id: "model" }, "model"],
-  ])("is an option of the session, found by %s", async (_, fields, configId) => {
+  ])("is set through the session option found by %s", async (_, fields, configId) => {
     const session = { result: { configOptions: [option({ id: "mode", category: "mode" }), option(fields)] } };
     const { result, paramsOf } = await run({ ...doing({ say: "x" }), model: "large" }, { command: await commandWith({ session }) });
     expect(result).toMatchObject({ status: "ok", model: "large" });
     expect(paramsOf("session/set_config_option")).toMatchObject({ configId, value: "large" });
   });
 
-  test("is refused in words where nobody can choose it, before anything is spent", async () => {
+  test("fails the task before a model call when the agent offers no option for it", async () => {
     const { result, methods } = await run({ ...doing({ say: "x" }), model: "large" });
-    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a model") });
+    expect(result).toMatchObject({
+      status: "error",
+      errorCode: "adapter_error",
+      error: expect.stringContaining("does not support model selection"),
+    });
     expect(methods).not.toContain("session/prompt");
   });
 });
 
-describe("under inspect", () => {
+describe("with the profile inspect", () => {
   const options = [
     { optionId: "yes", name: "Yes", kind: "allow_once" },
     { optionId: "no", name: "No", kind: "reject_once" },
@@ -199,7 +210,7 @@ describe("under inspect", () => {
     ["other", "no"],
     ["Read", "no"],
     [undefined, "no"],
-  ])("a call of the kind %s is answered %s", async (kind, optionId) => {
+  ])("a permission request for a call of kind %s is answered with %s", async (kind, optionId) => {
     for (const approvals of ["allow", "deny"] as const) {
       const asked = { ...doing({ ask: { toolCall: call(kind), options } }, { say: "Well." }), profile: "inspect", approvals } as const;
       const { result, home } = await run(asked);
@@ -208,13 +219,13 @@ describe("under inspect", () => {
     }
   });
 
-  test("a call that was announced with its kind may be asked about without", async () => {
+  test("a permission request without a kind takes the kind of the announced call", async () => {
     const announced = { update: { sessionUpdate: "tool_call", ...call("read"), status: "pending" } };
     const { home } = await run({ ...doing(announced, { ask: { toolCall: call(undefined), options } }), profile: "inspect" });
     expect(answers(home)).toEqual([{ outcome: { outcome: "selected", optionId: "yes" } }]);
   });
 
-  test("a call is listed under the name of its tool where the agent gives one, else under its kind", async () => {
+  test("a call has the tool name that the agent reports, or else its kind", async () => {
     const named = { ...call("execute"), toolCallId: "1", _meta: { toolName: "run_shell_command" } };
     const { events } = await run(
       doing({ ask: { toolCall: named, options } }, { ask: { toolCall: { ...call("edit"), toolCallId: "2" }, options } }),
@@ -222,7 +233,7 @@ describe("under inspect", () => {
     expect(events.flatMap((event) => (event.type === "tool.invoked" ? [event.data.toolName] : []))).toEqual(["run_shell_command", "edit"]);
   });
 
-  test("what allows a call for ever is no way to allow it", async () => {
+  test("a call is rejected when the agent offers only to allow it always", async () => {
     const always = [{ optionId: "always", name: "Always", kind: "allow_always" }, options[1]];
     const { home } = await run({ ...doing({ ask: { toolCall: call("read"), options: always } }), profile: "inspect" });
     expect(answers(home)).toEqual([{ outcome: { outcome: "selected", optionId: "no" } }]);
@@ -232,7 +243,7 @@ describe("under inspect", () => {
 describe("sessions", () => {
   const saying = (agentCapabilities: object) => commandWith({ initialize: { agentCapabilities } });
 
-  test("an agent that can only load one does: what it replays is told to nobody", async () => {
+  test("an agent that can only load sessions loads one, and replayed messages emit no events", async () => {
     const command = await saying({ loadSession: true });
     const bench = await open({ command });
     await bench.adapter.checkHealth();
@@ -244,7 +255,7 @@ describe("sessions", () => {
     expect(received(task.request.directories.home).map(({ method }) => method)).toContain("session/load");
   });
 
-  test("an agent that can resume one loads none", async () => {
+  test("an agent that can resume sessions does not load them", async () => {
     const bench = await open();
     const { resumeToken = "" } = (await bench.run(doing({ say: "noted" }))).result;
     const task = await bench.start({ ...doing({ say: "x" }), resumeToken });
@@ -253,7 +264,7 @@ describe("sessions", () => {
     expect([methods.includes("session/resume"), methods.includes("session/load")]).toEqual([true, false]);
   });
 
-  test("an agent that does not have the method that it advertises is asked to load one", async () => {
+  test("Bridge loads the session when the agent advertises resume but does not implement it", async () => {
     const bench = await open({ command: await commandWith({ lacks: ["session/resume"] }) });
     const { resumeToken = "" } = (await bench.run(doing({ remember: "zebra" }, { say: "noted" }))).result;
     const task = await bench.start({ ...doing({ recall: true }), resumeToken });
@@ -266,13 +277,13 @@ describe("sessions", () => {
     ]);
   });
 
-  test("an agent that has lost one is not asked to load it", async () => {
+  test("Bridge does not load a session that the agent reports as unknown", async () => {
     const { result, methods } = await run({ ...doing({ say: "x" }), resumeToken: "lost" });
     expect(result).toMatchObject({ status: "error", error: expect.stringContaining("Resource not found") });
     expect(methods).not.toContain("session/load");
   });
 
-  test("an agent that can do neither claims none, as soon as it has been asked", async () => {
+  test("after initialize, an agent that can neither resume nor load does not claim sessionResume", async () => {
     const bench = await open({ command: await saying({}) });
     await bench.adapter.checkHealth();
     expect(bench.adapter.capabilities()).toMatchObject({ sessionResume: false, tools: false });
@@ -283,17 +294,17 @@ describe("sessions", () => {
 describe("usage and cost", () => {
   const usage = { inputTokens: 110, cachedReadTokens: 20, outputTokens: 30, thoughtTokens: 5, totalTokens: 160 };
 
-  test("are told where the agent tells them, the cost of each task its own", async () => {
+  test("are reported when the agent reports them, and the cost covers one task", async () => {
     const bench = await open();
     const first = (await bench.run(playing({ cost: 0.25 }, { end: { usage } }))).result;
     expect(first).toMatchObject({ costUsd: 0.25, usage: { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 } });
     const second = (await bench.run({ ...playing({ cost: 0.25 }, { end: { usage } }), resumeToken: first.resumeToken ?? "" })).result;
     expect(second.costUsd).toBeCloseTo(0.25);
-    // Of a session that goes on nobody knows which turns are counted.
+    // In a resumed session it is unknown which turns the agent counts.
     expect(second).not.toHaveProperty("usage");
   });
 
-  test("are absent where it does not", async () => {
+  test("are absent when the agent does not report them", async () => {
     const { result } = await run(doing({ say: "x" }), { command: scriptedCommand });
     expect(result).not.toHaveProperty("usage");
     expect(result).not.toHaveProperty("costUsd");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startBridgeProgram } from "../../support/bridge-program.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { scriptedCommand } from "./prompted-agent.ts";
+import { scriptedCommand } from "./scripted-agent.ts";
 
 const agents = (names: Record<string, unknown>) => ({ BRIDGE_ACP_AGENTS: JSON.stringify(names) });
 const refusalOf = async (environment: Record<string, string>): Promise<string> =>
@@ -10,7 +10,7 @@ const refusalOf = async (environment: Record<string, string>): Promise<string> =
     (error: Error) => error.message,
   );
 
-test("an agent that nobody knows but its operator is one setting away", async () => {
+test("Bridge runs tasks on an agent that is configured in BRIDGE_ACP_AGENTS", async () => {
   const bridge = await startBridgeProgram(await temporaryDirectory(), {
     BRIDGE_ADAPTERS: "command,acp:my-agent",
     BRIDGE_MAX_CONCURRENT: "my-agent=1",
@@ -27,16 +27,18 @@ test("an agent that nobody knows but its operator is one setting away", async ()
   expect(data[1]).toMatchObject({ provider: "my-agent", maxConcurrent: 1, capabilities: { sandboxing: false, approvals: true } });
 });
 
-test("a start tells in words what is wrong with the name of an agent", async () => {
+test("Bridge reports an invalid agent name at startup", async () => {
   expect(await refusalOf({ BRIDGE_ADAPTERS: "acp:goose" })).toMatch(
-    /exit 1.*BRIDGE_ADAPTERS: nobody has said what starts acp:goose; set BRIDGE_ACP_AGENTS/s,
+    /exit 1.*BRIDGE_ADAPTERS: no command is configured for acp:goose; set BRIDGE_ACP_AGENTS/s,
   );
   const claude = { BRIDGE_ADAPTERS: "acp:claude", ...agents({ claude: scriptedCommand }) };
-  expect(await refusalOf(claude)).toMatch(/exit 1.*BRIDGE_ADAPTERS: claude is another adapter of Bridge; call it my-claude/s);
+  expect(await refusalOf(claude)).toMatch(
+    /exit 1.*BRIDGE_ADAPTERS: claude is another adapter of Bridge; choose another name, for example my-claude/s,
+  );
 });
 
-test("a Bridge without a single adapter does not start", async () => {
-  const words = await refusalOf({ BRIDGE_ADAPTERS: "./missing.ts,nonsense" });
-  expect(words).toMatch(/exit 1.*BRIDGE_ADAPTERS: The adapter \.\/missing\.ts cannot be loaded.*BRIDGE_ADAPTERS: The adapter nonsense/s);
-  expect(words).not.toContain("    at ");
+test("Bridge does not start when no adapter can be loaded", async () => {
+  const message = await refusalOf({ BRIDGE_ADAPTERS: "./missing.ts,nonsense" });
+  expect(message).toMatch(/exit 1.*BRIDGE_ADAPTERS: The adapter \.\/missing\.ts cannot be loaded.*BRIDGE_ADAPTERS: The adapter nonsense/s);
+  expect(message).not.toContain("    at ");
 });

@@ -1,5 +1,5 @@
 import { adapterConformance } from "../../conformance/adapter.ts";
-import { createScriptedAgent, doing, playing } from "./prompted-agent.ts";
+import { createScriptedAgent, doing, playing } from "./scripted-agent.ts";
 
 const options = [
   { optionId: "yes", name: "Yes", kind: "allow_once" },

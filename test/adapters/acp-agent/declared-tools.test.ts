@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { startBridgeProgram } from "../../support/bridge-program.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { scriptedCommand } from "./prompted-agent.ts";
+import { scriptedCommand } from "./scripted-agent.ts";
 
 const settings = { BRIDGE_ADAPTERS: "command,acp:my-agent", BRIDGE_ACP_AGENTS: JSON.stringify({ "my-agent": scriptedCommand }) };
 const tools = [{ type: "function", function: { name: "ask_user", parameters: { type: "object" } } }];
@@ -12,15 +12,15 @@ const dispatchOf = (message: string, changes: object = {}) => ({ agentId: "a", p
 const playing = (...steps: object[]) => JSON.stringify({ steps });
 const wait = { prefer: "wait=30" };
 
-interface Told {
+interface TaskBody {
   taskId: string;
   state: string;
   result: { output?: string; outputs?: { toolCalls: { toolCallId: string }[] }; resumeToken?: string; errorCode?: string } | null;
 }
 
-test("a call travels to whoever dispatched, and its result back into the session", async () => {
+test("a task returns a call of a declared tool to the caller and receives its result in the same session", async () => {
   const bridge = await startBridgeProgram(await temporaryDirectory(), settings);
-  const dispatch = async (body: object) => (await (await bridge.call("POST", "/api/v2/dispatch", body, wait)).json()) as Told;
+  const dispatch = async (body: object) => (await (await bridge.call("POST", "/api/v2/dispatch", body, wait)).json()) as TaskBody;
   const first = await dispatch(dispatchOf(playing(call, { untilCancelled: true }, { end: { stopReason: "cancelled" } })));
   expect(first).toMatchObject({
     state: "completed",
@@ -32,7 +32,7 @@ test("a call travels to whoever dispatched, and its result back into the session
   expect(next).toMatchObject({ state: "completed", result: { output: expect.stringContaining('"result":"The blue one."') } });
 });
 
-test("kill -9 of Bridge while a call waits ends the task at the next start, and nobody serves the tools any more", {
+test("after kill -9 during a tool call, the task fails at the next start and its tool server is gone", {
   timeout: 90_000,
 }, async () => {
   const dataDir = await temporaryDirectory();
@@ -40,18 +40,18 @@ test("kill -9 of Bridge while a call waits ends the task at the next start, and 
   const working = { update: { sessionUpdate: "tool_call", toolCallId: "1", title: "work", kind: "execute", status: "in_progress" } };
   const accepted = (await (
     await bridge.call("POST", "/api/v2/dispatch", dispatchOf(playing(working, call, { hang: true })))
-  ).json()) as Told;
+  ).json()) as TaskBody;
   const events = async (): Promise<string> => (await bridge.call("GET", `/api/v2/tasks/${accepted.taskId}/events`)).text();
   await expect.poll(events, { timeout: 40_000 }).toContain('"toolName":"ask_user"');
-  const [heard = ""] = readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith("received.jsonl"));
-  const [url = ""] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(readFileSync(path.join(dataDir, heard), "utf8")) ?? [];
+  const [messages = ""] = readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith("received.jsonl"));
+  const [url = ""] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(readFileSync(path.join(dataDir, messages), "utf8")) ?? [];
   expect((await fetch(url, { method: "POST" })).status).toBe(401);
 
   bridge.signal("SIGKILL");
   await bridge.exited;
   await expect(fetch(url, { method: "POST" })).rejects.toThrow();
   const again = await startBridgeProgram(dataDir, settings);
-  const task = async () => (await (await again.call("GET", `/api/v2/tasks/${accepted.taskId}`)).json()) as Told;
+  const task = async () => (await (await again.call("GET", `/api/v2/tasks/${accepted.taskId}`)).json()) as TaskBody;
   await expect.poll(task, { timeout: 40_000 }).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
   expect((await task()).result?.outputs).toBeUndefined();
 });

@@ -14,6 +14,6 @@ test.each([
   [{ _meta: { toolName: "no name at all" }, kind: "execute" }, undefined],
   [{ _meta: { list: [1], text: "x", none: null } }, undefined],
   [{ kind: "execute" }, undefined],
-])("the tool of %j is %s", (call, expected) => {
+])("the tool name of %j is %s", (call, expected) => {
   expect(toolName({ toolCallId: "1", ...call })).toBe(expected);
 });

@@ -3,9 +3,9 @@ import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ApprovalQuestion } from "#contract";
 import { processesOf } from "../../conformance/adapter-bench.ts";
-import { openBench } from "./sdk-bench.ts";
+import { openSdk } from "./sdk-fixture.ts";
 
-/** An SDK whose `query` has this body, and starts its program by `start()`. */
+/** Returns an SDK whose `query` has this body; the body calls `start()` to start its program. */
 const sdkOf = (body: string): string => `export function query({ prompt, options }) {
   const start = (argument = "") =>
     options.spawnClaudeCodeProcess({ command: options.pathToClaudeCodeExecutable, args: [argument], env: options.env });
@@ -14,7 +14,7 @@ const sdkOf = (body: string): string => `export function query({ prompt, options
 }`;
 const hello = `{ type: "assistant", message: { id: "1", model: "m", content: [{ type: "text", text: "Hello." }] } }`;
 
-/** What nobody has caught would end all of Bridge. */
+/** Collects uncaught errors, which would crash Bridge. */
 function uncaught(): unknown[] {
   const errors: unknown[] = [];
   const take = (error: unknown): void => void errors.push(error);
@@ -33,15 +33,15 @@ const turns = async () => {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 };
 
-test("an SDK that never ends after the result ends with its program", async () => {
-  const { run } = await openBench("exit 0", {
+test("the task ends with its program when the SDK never ends after the result", async () => {
+  const { run } = await openSdk("exit 0", {
     sdk: sdkOf(`return { async *[Symbol.asyncIterator]() { start(); yield ${hello}; yield told(); await new Promise(() => {}); } };`),
   });
   expect(await run()).toMatchObject({ status: "ok", output: "Hello." });
 });
 
-test("an SDK that neither starts nor says anything can be cancelled", async () => {
-  const { start, adapter } = await openBench("", {
+test("a task is canceled when the SDK neither starts a program nor sends a message", async () => {
+  const { start, adapter } = await openSdk("", {
     sdk: sdkOf(
       `return { interrupt() { return new Promise(() => {}); }, async *[Symbol.asyncIterator]() { await new Promise(() => {}); } };`,
     ),
@@ -52,8 +52,8 @@ test("an SDK that neither starts nor says anything can be cancelled", async () =
   expect((await task.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
 });
 
-test("an SDK whose iterator does not let itself be ended holds up no task that has too much text", async () => {
-  const { run } = await openBench("sleep 60", {
+test("a task that exceeds the output limit ends although the SDK's iterator never returns", async () => {
+  const { run } = await openSdk("sleep 60", {
     sdk: sdkOf(`start(); let turn = 0; return { interrupt: async () => {}, [Symbol.asyncIterator]: () => ({
       next: () => (turn++ < 9 ? Promise.resolve({ done: false, value: ${hello.replace('"Hello."', '"x".repeat(5_000_000)').replace('id: "1"', "id: String(turn)")} }) : new Promise(() => {})),
       return: () => new Promise(() => {}),
@@ -62,8 +62,8 @@ test("an SDK whose iterator does not let itself be ended holds up no task that h
   expect(await run()).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
-test("an SDK that starts a second program is refused it, and leaves none behind", async () => {
-  const { start } = await openBench('[ "$1" = second ] || sleep 60', {
+test("an SDK cannot start a second program, and no process remains", async () => {
+  const { start } = await openSdk('[ "$1" = second ] || sleep 60', {
     sdk: sdkOf(`const first = start("first"); try { start("second"); } catch { first.kill(); }
       return { async *[Symbol.asyncIterator]() { yield told(); } };`),
   });
@@ -72,8 +72,8 @@ test("an SDK that starts a second program is refused it, and leaves none behind"
   expect(processesOf(task.request.taskId)).toEqual([]);
 });
 
-test("an SDK that starts its program after the end starts none", async () => {
-  const { start, root } = await openBench('echo started > "$HOME/started"; sleep 60', {
+test("an SDK cannot start its program after the task has ended", async () => {
+  const { start, root } = await openSdk('echo started > "$HOME/started"; sleep 60', {
     sdk: sdkOf(`setTimeout(() => { try { start(); } catch {} globalThis.triedLate = true; }, 50);
       return { async *[Symbol.asyncIterator]() { yield ${hello}; yield told(); } };`),
   });
@@ -85,10 +85,10 @@ test("an SDK that starts its program after the end starts none", async () => {
   expect(() => readFileSync(path.join(root, "home/started"))).toThrow("ENOENT");
 });
 
-test("garbage, an interrupt that is none, and words to a program that is gone take nothing down but the task", async () => {
+test("invalid messages, a throwing interrupt and writes after the exit fail only the task", async () => {
   const errors = uncaught();
   const garbage = `yield null; yield undefined; yield 7; yield []; yield { get type() { return "result"; } };`;
-  const { start, adapter } = await openBench("sleep 60", {
+  const { start, adapter } = await openSdk("sleep 60", {
     sdk: sdkOf(
       `const child = start(); child.stdin.end(); return { async *[Symbol.asyncIterator]() { ${garbage} yield ${hello}; await new Promise(() => {}); }, interrupt() { child.stdin.write("x"); throw new Error("no"); } };`,
     ),
@@ -99,18 +99,18 @@ test("garbage, an interrupt that is none, and words to a program that is gone ta
   expect((await task.done).result).toMatchObject({ status: "error", errorCode: "cancelled", output: "Hello." });
   expect(processesOf(task.request.taskId)).toEqual([]);
 
-  const deaf = await openBench("", {
+  const notStarted = await openSdk("", {
     interpreter: "#!/nowhere/sh",
     sdk: sdkOf(`start(); return { async *[Symbol.asyncIterator]() { yield ${hello}; } };`),
   });
-  expect(await deaf.run()).toMatchObject({ errorCode: "spawn_failed" });
+  expect(await notStarted.run()).toMatchObject({ errorCode: "spawn_failed" });
   await turns();
   expect(errors).toEqual([]);
 });
 
-test("a question that comes after the end is answered with no, and put before nobody", async () => {
+test("a permission request after the end is denied without an approval request", async () => {
   const questions: ApprovalQuestion[] = [];
-  const { start } = await openBench("", {
+  const { start } = await openSdk("", {
     sdk: sdkOf(`const ask = () => options.canUseTool("Bash", {}, { signal: new AbortController().signal, toolUseID: "late" }).then((said) => { globalThis.saidLate = said; });
       setTimeout(ask, 50); return { async *[Symbol.asyncIterator]() { yield told(); } };`),
     requestApproval: async (question) => {
@@ -125,9 +125,9 @@ test("a question that comes after the end is answered with no, and put before no
   expect(questions).toEqual([]);
 });
 
-test("an SDK that hands on all of Bridge's environment gives none of it to the program", async () => {
+test("the program does not receive Bridge's environment when the SDK passes it on", async () => {
   vi.stubEnv("BRIDGE_TEST_SECRET", "s3cret");
-  const { run, root } = await openBench('echo "[$BRIDGE_TEST_SECRET][$CLAUDE_CODE_ENTRYPOINT]" > "$HOME/seen"', {
+  const { run, root } = await openSdk('echo "[$BRIDGE_TEST_SECRET][$CLAUDE_CODE_ENTRYPOINT]" > "$HOME/seen"', {
     sdk: sdkOf(`const env = { ...process.env, ...options.env, CLAUDE_CODE_ENTRYPOINT: "sdk-ts" };
       options.spawnClaudeCodeProcess({ command: options.pathToClaudeCodeExecutable, args: [], env });
       return { async *[Symbol.asyncIterator]() { yield told(); } };`),
@@ -137,18 +137,18 @@ test("an SDK that hands on all of Bridge's environment gives none of it to the p
 });
 
 test.each([
-  ["has no query()", "export const ask = 1;"],
+  ["does not export query()", "export const ask = 1;"],
   ["throws", "throw new Error('Broken.');"],
-  ["is no module", "export {"],
-])("a package that %s fails the task in words, before any health check", async (_, sdk) => {
-  const { run } = await openBench("", { sdk });
+  ["is not a valid module", "export {"],
+])("a package that %s fails the task before any health check", async (_, sdk) => {
+  const { run } = await openSdk("", { sdk });
   const result = await run();
   expect(result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: expect.stringContaining("cannot be loaded") });
   expect(result.error).not.toMatch(/\/(tmp|dev)\//);
 });
 
-test("a package that never comes to the end of its loading lets itself be cancelled, and the adapter shut down", async () => {
-  const { start, adapter } = await openBench("", { sdk: "await new Promise(() => {}); export const query = 1;" });
+test("a task can be canceled and the adapter shut down while the package is still loading", async () => {
+  const { start, adapter } = await openSdk("", { sdk: "await new Promise(() => {}); export const query = 1;" });
   const task = start();
   await turns();
   await adapter.cancel(task.request.taskId);

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { createClaudeReader } from "../../../adapters/shared/claude-code/events.ts";
 
-/** What recorded messages of the SDK 0.3.328 mean; but for its own control messages they are the lines of Claude Code. */
+/** Reads recorded messages of the SDK 0.3.328. Except for control messages they equal the JSON lines of Claude Code. */
 function replay(name: string) {
   const recorded = readFileSync(path.join(import.meta.dirname, "recorded", `${name}.jsonl`), "utf8");
   const read = createClaudeReader({ homeSetting: "BRIDGE_CLAUDE_AGENT_SDK_HOME" });
@@ -21,7 +21,7 @@ function replay(name: string) {
 
 const oneCall = { inputTokens: 150, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 10 };
 
-test("a rejected call ends as an error with the reason, and the answer is told once", () => {
+test("a rejected call completes as an error with the reason, and the answer is emitted once", () => {
   const { said, tools, ended } = replay("rejected");
   expect(said).toBe("May I?I have tried.");
   expect(tools).toMatchObject([
@@ -31,7 +31,7 @@ test("a rejected call ends as an error with the reason, and the answer is told o
   expect(ended).toEqual([{ status: "ok" }]);
 });
 
-test("an interrupted turn tells its session, usage and cost", () => {
+test("an interrupted turn reports its session, usage and cost", () => {
   const { said, tools, facts, ended } = replay("interrupted");
   expect(said).toBe("I wait.");
   expect(tools).toMatchObject([{ kind: "tool.invoked" }, { kind: "tool.completed", isError: true }]);

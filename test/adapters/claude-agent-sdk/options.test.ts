@@ -20,14 +20,14 @@ const given = (changes: Partial<ExecutionRequest> = {}, schema: string | null = 
     schema,
   );
 
-describe("the options", () => {
+describe("the options of the SDK", () => {
   test.each([
     ["inspect", "allow", ["Glob", "Grep", "Read"], "dontAsk", undefined],
     ["inspect", "ask", ["Glob", "Grep", "Read"], "dontAsk", undefined],
     ["modify", "deny", expect.arrayContaining(["Bash", "Write"]), "acceptEdits", "mcp__words"],
     ["modify", "ask", expect.arrayContaining(["Bash", "Write"]), "acceptEdits", "mcp__words"],
     ["modify", "allow", expect.arrayContaining(["Bash", "Write"]), "acceptEdits", "Bash,WebFetch,WebSearch,mcp__words"],
-  ] as const)("of %s with approvals %s", (profile, approvals, tools, permissionMode, allowedTools) => {
+  ] as const)("set the permissions of profile %s with approvals %s", (profile, approvals, tools, permissionMode, allowedTools) => {
     const options = given({ profile, approvals, mcpServers: [server] });
     expect(options).toMatchObject({ tools, permissionMode });
     expect((options["extraArgs"] as Record<string, unknown>)["allowedTools"]).toBe(allowedTools);
@@ -38,15 +38,15 @@ describe("the options", () => {
     ["modify", "deny", ["Bash", "WebFetch", "WebSearch"]],
     ["modify", "ask", ["Bash", "WebFetch", "WebSearch"]],
     ["modify", "allow", []],
-  ] as const)("of %s with approvals %s name in a rule what Claude Code must not use on its own judgment", (profile, approvals, ask) => {
+  ] as const)("contain a rule per tool that needs approval with profile %s and approvals %s", (profile, approvals, ask) => {
     expect(given({ profile, approvals })["settings"]).toEqual({ permissions: { ask } });
   });
 
-  test("give a task that inspects no MCP servers, which nobody knows to change nothing", () => {
+  test("omit MCP servers with profile inspect, because their tools may change files", () => {
     expect(given({ profile: "inspect", mcpServers: [server] })["extraArgs"]).not.toHaveProperty("mcp-config");
   });
 
-  test("shut out all settings but ours, and never skip permissions", () => {
+  test("exclude other settings and never skip permissions", () => {
     expect(given()).toMatchObject({
       settingSources: [],
       strictMcpConfig: true,
@@ -57,18 +57,18 @@ describe("the options", () => {
     });
   });
 
-  test("hold the secrets of MCP servers and the message nowhere: servers come in a file", () => {
+  test("contain no message and no server secret, because servers are configured in a file", () => {
     const options = given({ mcpServers: [server] });
     expect(options).toMatchObject({ extraArgs: { "mcp-config": "/t/mcp.json" } });
     expect(JSON.stringify(options)).not.toMatch(/s3cret|Do it/);
   });
 
-  test("append the system prompt to Claude Code's own", () => {
+  test("append the system prompt to that of Claude Code", () => {
     expect(given()["systemPrompt"]).toEqual({ type: "preset", preset: "claude_code" });
     expect(given({ systemPrompt: "be brief" })["systemPrompt"]).toMatchObject({ preset: "claude_code", append: "be brief" });
   });
 
-  test("name model, session and schema only where the dispatch does", () => {
+  test("contain model, session and schema only if the dispatch names them", () => {
     for (const name of ["model", "resume", "outputFormat"]) expect(given()).not.toHaveProperty(name);
     expect(given({ model: "m", resumeToken: "s" }, '{"type":"object"}')).toMatchObject({
       model: "m",

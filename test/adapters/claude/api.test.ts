@@ -31,7 +31,7 @@ const stopped = (stop_reason: string) => [
   frame("message_stop"),
 ];
 
-test("the dispatch's model is asked, else that of the setting; the key goes out once", async () => {
+test("the request names the dispatch's model, or else that of the setting, and carries the key", async () => {
   const bench = await open();
   const said = { systemPrompt: model.scenario([{ text: "Yes." }]) };
   expect((await bench.run(said)).result).toMatchObject({ status: "ok", output: "Yes.", model: "claude-opus-5-5", connection: "api" });
@@ -45,7 +45,7 @@ test("the dispatch's model is asked, else that of the setting; the key goes out 
   expect(model.requests.at(-1)).toMatchObject({ body: { model: "claude-haiku-5-5" } });
 });
 
-test("a token in place of a key goes out as a bearer token", async () => {
+test("ANTHROPIC_AUTH_TOKEN is sent as a bearer token", async () => {
   const bench = await open({ ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "tok-1", ANTHROPIC_BASE_URL: `${model.url}/` });
   await bench.run({ systemPrompt: model.scenario([{ text: "Yes." }]) });
   expect(model.requests.at(-1)?.headers).toMatchObject({ authorization: "Bearer tok-1" });
@@ -53,7 +53,7 @@ test("a token in place of a key goes out as a bearer token", async () => {
 });
 
 describe("health", () => {
-  test("with a key and no program it is up over api, and says what was missing before", async () => {
+  test("is healthy over api with a key and no program, and lists the failed connections", async () => {
     const health = await (await open()).adapter.checkHealth();
     expect(health).toMatchObject({ status: "healthy", connection: "api", version: null });
     expect(health.preflight.slice(0, 3).map(({ ok }) => ok)).toEqual([false, false, true]);
@@ -61,10 +61,10 @@ describe("health", () => {
   test.each([
     [{ ANTHROPIC_API_KEY: "" }, /ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN/],
     [{ CLAUDE_CODE_USE_BEDROCK: "1" }, /CLAUDE_CODE_USE_BEDROCK is set/],
-  ])("with %j it is offline, in words", async (changes, words) => {
+  ])("is offline with %j and names the variable", async (changes, words) => {
     expect(await (await open(changes)).adapter.checkHealth()).toMatchObject({ status: "offline", detail: expect.stringMatching(words) });
   });
-  test("a key that is refused leaves it degraded", async () => {
+  test("is degraded when the API rejects the key", async () => {
     const { url } = await endpointWith({ status: 401 });
     expect(await (await open({ ANTHROPIC_BASE_URL: url })).adapter.checkHealth()).toMatchObject({
       status: "degraded",
@@ -75,7 +75,7 @@ describe("health", () => {
 
 test.each([
   [
-    "an error inside of a stream",
+    "an error inside a stream",
     [...begun, frame("error", { error: { type: "overloaded_error", message: "Overloaded" } })],
     "model_error",
     /Overloaded/,
@@ -89,7 +89,7 @@ test.each([
   expect(result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(words) });
 });
 
-test("a connection that breaks fails the task, and shows no key", async () => {
+test("a broken connection fails the task, and no error reveals the key", async () => {
   const broken = await endpointWith({ frames: begun, cut: true });
   expect((await (await open({ ANTHROPIC_BASE_URL: broken.url })).run({})).result).toMatchObject({
     status: "error",

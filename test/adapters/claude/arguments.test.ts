@@ -24,13 +24,13 @@ const argumentsOf = (changes: Partial<ExecutionRequest> = {}) =>
   );
 const readValue = (flag: string, given: readonly string[]) => given.find((one) => one.startsWith(`${flag}=`))?.slice(flag.length + 1);
 
-describe("the arguments", () => {
+describe("the arguments of claude", () => {
   test.each([
     ["inspect", "allow", "Glob,Grep,Read", "dontAsk", undefined],
     ["inspect", "deny", "Glob,Grep,Read", "dontAsk", undefined],
     ["modify", "deny", expect.stringContaining("Bash"), "acceptEdits", "mcp__words"],
     ["modify", "allow", expect.stringContaining("Bash"), "acceptEdits", "Bash,WebFetch,WebSearch,mcp__words"],
-  ] as const)("of %s with approvals %s", (profile, approvals, tools, mode, allowed) => {
+  ] as const)("set the permissions of profile %s with approvals %s", (profile, approvals, tools, mode, allowed) => {
     const given = argumentsOf({ profile, approvals, mcpServers: [server] });
     expect(readValue("--tools", given)).toEqual(tools);
     expect(readValue("--permission-mode", given)).toBe(mode);
@@ -41,7 +41,7 @@ describe("the arguments", () => {
     ["inspect", "allow", "mcp__bridge"],
     ["inspect", "deny", "mcp__bridge"],
     ["modify", "deny", "mcp__words,mcp__bridge"],
-  ] as const)("of %s with approvals %s allow the declared tools", (profile, approvals, allowed) => {
+  ] as const)("allow the declared tools with profile %s and approvals %s", (profile, approvals, allowed) => {
     const declared = markToolServer({
       name: "bridge",
       transport: "http",
@@ -57,36 +57,36 @@ describe("the arguments", () => {
     ["inspect", "allow", []],
     ["modify", "deny", ["Bash", "WebFetch", "WebSearch"]],
     ["modify", "allow", []],
-  ] as const)("of %s with approvals %s name in a rule what Claude Code must not use on its own judgment", (profile, approvals, ask) => {
+  ] as const)("contain a rule per tool that needs approval with profile %s and approvals %s", (profile, approvals, ask) => {
     expect(JSON.parse(readValue("--settings", argumentsOf({ profile, approvals })) ?? "")).toEqual({ permissions: { ask } });
   });
 
-  test("give a task that inspects no MCP servers, which nobody knows to change nothing", () => {
+  test("omit MCP servers with profile inspect, because their tools may change files", () => {
     expect(readValue("--mcp-config", argumentsOf({ profile: "inspect", mcpServers: [server] }))).toBeUndefined();
   });
 
-  test("shut out all settings but ours, ask nobody, and never skip permissions (trap 18)", () => {
+  test("exclude other settings, disable permission prompts and never skip permissions", () => {
     const given = argumentsOf();
     for (const flag of ["--setting-sources=", "--strict-mcp-config", "--restricted", "--permission-prompts=none", "--verbose"])
       expect(given).toContain(flag);
     expect(given.join(" ")).not.toMatch(/dangerously|bypass/);
   });
 
-  test("hold neither the message nor the system prompt nor a server's secret, but files", () => {
+  test("contain no message, system prompt or server secret, only paths of files", () => {
     const given = argumentsOf({ systemPrompt: "be brief", mcpServers: [server] });
     expect(given.join(" ")).not.toMatch(/Do it|be brief|s3cret/);
     expect(readValue("--append-system-prompt-file", given)).toBe(files.systemPrompt);
     expect(readValue("--mcp-config", given)).toBe(files.mcpConfig);
   });
 
-  test("tie every value to its flag, so that none is taken for another", () => {
+  test("join every value to its flag, so that no value is parsed as a flag", () => {
     const hostile = "--dangerously-skip-permissions";
     const given = argumentsOf({ model: hostile, resumeToken: hostile, systemPrompt: hostile });
     expect(given).not.toContain(hostile);
     expect(given).toContain(`--model=${hostile}`);
   });
 
-  test("name a server's tools as Claude Code does, whatever its name holds", () => {
+  test("name the tools of a server as Claude Code does, for any server name", () => {
     const mcpServers = ["x,Bash(*) y", "GitHub (prod)", "GitHub.prod"].map((name) => ({ ...server, name }));
     const given = argumentsOf({ approvals: "deny", mcpServers });
     expect(readValue("--allowedTools", given)).toBe("mcp__x_Bash_y,mcp__GitHub_prod,mcp__GitHub_prod_2");

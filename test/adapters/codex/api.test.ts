@@ -25,7 +25,7 @@ const begun = [
 const incomplete = (reason: string) =>
   frame("response.incomplete", { response: { ...response, incomplete_details: { reason }, usage: { input_tokens: 1, output_tokens: 1 } } });
 
-test("nothing is kept at the vendor, and a conversation goes on without its ids", async () => {
+test("requests disable storage at OpenAI, and a resumed conversation refers to no stored ids", async () => {
   const reasoning = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "sealed" };
   const { url, bodies } = await endpointWith({
     frames: [
@@ -57,7 +57,7 @@ test("nothing is kept at the vendor, and a conversation goes on without its ids"
   expect(JSON.stringify(input)).not.toContain("item_reference");
 });
 
-test("the key of Codex counts first", async () => {
+test("CODEX_API_KEY takes precedence over OPENAI_API_KEY", async () => {
   const bench = await open({ CODEX_API_KEY: "codex-key", OPENAI_ORGANIZATION: "org-1", OPENAI_PROJECT: "proj-1" });
   await bench.run({ systemPrompt: model.scenario([{ text: "Yes." }]) });
   const headers = { authorization: "Bearer codex-key", "openai-organization": "org-1", "openai-project": "proj-1" };
@@ -65,24 +65,19 @@ test("the key of Codex counts first", async () => {
 });
 
 describe("health", () => {
-  test("with a key and no program it is up over api", async () => {
+  test("is healthy over api with a key and no program", async () => {
     expect(await (await open()).adapter.checkHealth()).toMatchObject({ status: "healthy", connection: "api" });
   });
-  test("without a key it is offline, in words", async () => {
+  test("is offline without a key and names the variables", async () => {
     expect(await (await open({ OPENAI_API_KEY: "" })).adapter.checkHealth()).toMatchObject({
       status: "offline",
-      detail: expect.stringMatching(/api: It needs OPENAI_API_KEY or CODEX_API_KEY/),
+      detail: expect.stringMatching(/api: Set OPENAI_API_KEY or CODEX_API_KEY/),
     });
   });
 });
 
 test.each([
-  [
-    "an error inside of a stream",
-    [...begun, frame("error", { code: "server_error", message: "Boom", param: null })],
-    "model_error",
-    /Boom/,
-  ],
+  ["an error inside a stream", [...begun, frame("error", { code: "server_error", message: "Boom", param: null })], "model_error", /Boom/],
   [
     "a response that failed",
     [...begun, frame("response.failed", { response: { ...response, error: { code: "rate_limit_exceeded", message: "Slow down" } } })],
@@ -98,7 +93,7 @@ test.each([
   expect(result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(words) });
 });
 
-test("a connection that breaks fails the task, and no error shows the key", async () => {
+test("a broken connection fails the task, and no error reveals the key", async () => {
   const broken = await endpointWith({ frames: begun, cut: true });
   expect((await (await open({ OPENAI_BASE_URL: broken.url })).run({})).result).toMatchObject({ status: "error", errorCode: "model_error" });
   const leaking = await endpointWith({ status: 401, body: { error: { message: `Incorrect API key provided: ${env.OPENAI_API_KEY}` } } });

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { codexArguments } from "../../../adapters/codex/arguments.ts";
 import { codexEnvironment } from "../../../adapters/codex/configuration.ts";
-import { mcpObstacle, mcpServersOf } from "../../../adapters/codex/mcp-servers.ts";
-import { isStrictSchema } from "../../../adapters/codex/native-schema.ts";
+import { explainUnsupportedServer, mcpServersOf } from "../../../adapters/codex/mcp-servers.ts";
+import { isStrictSchema } from "../../../adapters/codex/strict-schema.ts";
 import { toToml } from "../../../adapters/codex/toml.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
@@ -35,7 +35,7 @@ const requestOf = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest =>
   ...changes,
 });
 const withKey = contextOf({ OPENAI_API_KEY: "sk-secret", PATH: "/bin", AWS_SECRET_ACCESS_KEY: "other" });
-/** The configuration on a command line, by key. */
+/** Reads the configuration of a command line, by key. */
 const configured = (argv: readonly string[]) =>
   Object.fromEntries(argv.flatMap((argument, index) => (argv[index - 1] === "--config" ? [argument.split(/=(.*)/s).slice(0, 2)] : [])));
 
@@ -45,20 +45,20 @@ describe("the arguments of codex exec", () => {
     ["inspect", "deny", "read-only"],
     ["modify", "allow", "workspace-write"],
     ["modify", "deny", "workspace-write"],
-  ] as const)("%s with approvals %s is the sandbox %s, and nothing is asked", (profile, approvals, sandbox) => {
+  ] as const)("select for profile %s with approvals %s the sandbox %s without approval prompts", (profile, approvals, sandbox) => {
     const argv = codexArguments(requestOf({ profile, approvals }), withKey, null);
     expect(argv[argv.indexOf("--sandbox") + 1]).toBe(sandbox);
     expect(configured(argv)).toMatchObject({ approval_policy: '"never"', approvals_reviewer: '"user"' });
     expect(argv).toEqual(expect.arrayContaining(["--ignore-user-config", "--ignore-rules"]));
   });
 
-  test("the prompt comes by stdin, and what a session goes on with stands behind the flags", () => {
+  test("read the prompt from stdin and put the resumed session after the flags", () => {
     expect(codexArguments(requestOf(), withKey, null).at(-1)).toBe("-");
     expect(codexArguments(requestOf({ resumeToken: "an-id" }), withKey, "/f").slice(-3)).toEqual(["resume", "an-id", "-"]);
     expect(codexArguments(requestOf({ systemPrompt: "be-brief" }), withKey, null).join()).not.toMatch(/be-brief|--message/);
   });
 
-  test("below its workspace a task may write in all of it", () => {
+  test("allow a task in a subdirectory to write in the whole workspace", () => {
     const directories = { ...requestOf().directories, cwd: "/agents/one/sub" };
     const argv = codexArguments(requestOf({ directories }), withKey, null);
     expect(argv[argv.indexOf("--cd") + 1]).toBe("/agents/one/sub");
@@ -66,12 +66,12 @@ describe("the arguments of codex exec", () => {
     expect(codexArguments(requestOf(), withKey, null)).not.toContain("--add-dir");
   });
 
-  test.each(["medium", "high", "xhigh"] as const)("the model is to think %s where the task says so", (reasoningLevel) => {
+  test.each(["medium", "high", "xhigh"] as const)("set the reasoning level %s if the task requests it", (reasoningLevel) => {
     expect(configured(codexArguments(requestOf({ reasoningLevel }), withKey, null))["model_reasoning_effort"]).toBe(`"${reasoningLevel}"`);
     expect(configured(codexArguments(requestOf(), withKey, null))).not.toHaveProperty("model_reasoning_effort");
   });
 
-  test("the provider is asked with a key from the environment, a few times", () => {
+  test("configure a provider with a key from the environment and few retries", () => {
     const argv = codexArguments(requestOf({ model: 'a"b' }), withKey, null);
     expect(argv.join()).not.toContain("sk-secret");
     const { model, model_provider: provider, model_providers: providers } = configured(argv);
@@ -85,15 +85,15 @@ describe("the arguments of codex exec", () => {
   test.each([
     [{ CODEX_API_KEY: "k", OPENAI_API_KEY: "other" }, /"env_key" = "CODEX_API_KEY"/],
     [{ OPENAI_BASE_URL: "http://127.0.0.1:1/v1" }, /^(?!.*env_key).*"base_url" = "http:\/\/127\.0\.0\.1:1\/v1"/],
-  ])("%j", (env, providers) => {
+  ])("configure the provider with %j", (env, providers) => {
     expect(configured(codexArguments(requestOf(), contextOf(env), null))["model_providers"]).toMatch(providers);
   });
 
-  test("without any of them it is left to its login", () => {
+  test("configure no provider without a key or a base URL", () => {
     expect(configured(codexArguments(requestOf(), contextOf({}, "user"), null))).not.toHaveProperty("model_provider");
   });
 
-  test("the environment is a list of what it may see; the operator's own home only where it is meant", () => {
+  test("the environment contains only listed variables, and CODEX_HOME only with the operator's home", () => {
     expect(codexEnvironment(withKey)).toEqual({ PATH: "/bin", LANG: "C.UTF-8", OPENAI_API_KEY: "sk-secret" });
     expect(codexEnvironment(contextOf({ CODEX_HOME: "/h" }))).not.toHaveProperty("CODEX_HOME");
     expect(codexEnvironment(contextOf({ CODEX_HOME: "/h" }, "user"))).toMatchObject({ CODEX_HOME: "/h" });
@@ -103,7 +103,7 @@ describe("the arguments of codex exec", () => {
 describe("MCP servers", () => {
   const stdio = { name: "my server", transport: "stdio" as const, command: "serve", args: ["-x"] };
 
-  test("secrets stay in the environment, under names that commands do not see", () => {
+  test("pass secrets as environment variables that commands do not receive", () => {
     const { config, env } = mcpServersOf({
       profile: "modify",
       mcpServers: [
@@ -123,14 +123,14 @@ describe("MCP servers", () => {
     });
   });
 
-  test("under inspect only tools that call themselves read-only are used", () => {
+  test("approve only read-only tools automatically with profile inspect", () => {
     const { config } = mcpServersOf({ profile: "inspect", mcpServers: [stdio] });
     expect(config).toEqual({
       my_server: { default_tools_approval_mode: "auto", command: "serve", args: ["-x"], env_vars: ["BRIDGE_TASK_ID", "TMPDIR"] },
     });
   });
 
-  test.each(["inspect", "modify"] as const)("under %s the declared tools are used without asking, several at once", (profile) => {
+  test.each(["inspect", "modify"] as const)("approve declared tools and run them in parallel with profile %s", (profile) => {
     const declared = markToolServer({
       name: "bridge",
       transport: "http",
@@ -144,19 +144,15 @@ describe("MCP servers", () => {
   });
 
   test.each<[string, McpServerSpec, unknown]>([
-    ["what Codex can use", stdio, null],
-    [
-      "a transport that it does not speak",
-      { name: "old", transport: "sse", url: "https://old.example" },
-      expect.stringMatching(/"old".*sse/),
-    ],
-    ["a variable that no shell can set", { ...stdio, env: { "a;b": "x" } }, expect.stringMatching(/"my server".*"a;b"/)],
-  ])("%s", (_, server, obstacle) => {
-    expect(mcpObstacle({ mcpServers: [server] })).toEqual(obstacle);
+    ["a supported server", stdio, null],
+    ["an unsupported transport", { name: "old", transport: "sse", url: "https://old.example" }, expect.stringMatching(/"old".*sse/)],
+    ["an invalid variable name", { ...stdio, env: { "a;b": "x" } }, expect.stringMatching(/"my server".*"a;b"/)],
+  ])("are checked for %s", (_, server, reason) => {
+    expect(explainUnsupportedServer({ mcpServers: [server] })).toEqual(reason);
   });
 });
 
-describe("schemas that the vendor's strict mode takes", () => {
+describe("isStrictSchema", () => {
   const n = { type: "number" };
   const strict = { type: "object", properties: { n }, required: ["n"], additionalProperties: false };
 
@@ -175,8 +171,8 @@ describe("schemas that the vendor's strict mode takes", () => {
     [{ type: "array", items: strict }, false],
     [{ anyOf: [strict] }, false],
     [{ ...strict, properties: { n: true } }, false],
-  ])("%j: %s", (schema, taken) => {
-    expect(isStrictSchema(schema)).toBe(taken);
+  ])("of %j is %s", (schema, expected) => {
+    expect(isStrictSchema(schema)).toBe(expected);
   });
 });
 
@@ -186,11 +182,11 @@ describe("TOML", () => {
     ['"\\\n\u2028', '"\\"\\\\\\n\u2028"'],
     ["\u007f\ud800", '"\\u007f\ufffd"'],
     [[], "[]"],
-  ])("%j", (value, toml) => {
+  ])("serializes %j", (value, toml) => {
     expect(toToml(value)).toBe(toml);
   });
 
-  test("a string never ends early, nor its line", () => {
+  test("keeps any string within one quoted line", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('"', "\\", "\n", "\r", "\0", "\u007f", "\ud800", "é", "a") }), (text) => {
         expect(toToml(text)).toMatch(/^"(?:[^"\\\p{Cc}]|\\.)*"$/su);
@@ -198,7 +194,7 @@ describe("TOML", () => {
     );
   });
 
-  test("there is no null in it", () => {
+  test("rejects null", () => {
     expect(() => toToml(null)).toThrow("TOML has no null.");
   });
 });

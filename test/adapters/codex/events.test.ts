@@ -3,31 +3,31 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { readNotice, toolName } from "../../../adapters/codex/acp.ts";
 import { createCodexReader } from "../../../adapters/codex/events.ts";
-import { combine, readSessionUsage, readTurnUsage, toldUsage } from "../../../adapters/codex/usage.ts";
-import { explainFailure } from "../../../adapters/codex/verdict.ts";
+import { explainFailure } from "../../../adapters/codex/failures.ts";
+import { combineUsage, normalizeUsage, readSessionUsage, readTurnUsage } from "../../../adapters/codex/usage.ts";
 import type { Step } from "../../../adapters/shared/agent-program/run-program.ts";
 
-/** What a recorded stream of Codex 0.169.0 means. */
+/** Reads a recorded stream of Codex 0.169.0. */
 function replay(name: string) {
   const reader = createCodexReader();
   const lines = readFileSync(path.join(import.meta.dirname, "recorded", `${name}.jsonl`), "utf8")
     .trimEnd()
     .split("\n");
   const steps = lines.flatMap((line) => reader.read(JSON.parse(line)));
-  return { reader, steps, told: (kind: Step["kind"]) => steps.filter((step) => step.kind === kind) };
+  return { reader, steps, stepsOf: (kind: Step["kind"]) => steps.filter((step) => step.kind === kind) };
 }
 
 const output = (text: string): Step => ({ kind: "facts", facts: { output: text, resumeToken: expect.any(String) as string } });
 
-describe("what Codex tells", () => {
-  test("a command: the answer is the message behind it", () => {
+describe("the output of codex exec", () => {
+  test("reports a command, and the message after it as the answer", () => {
     const { steps, reader } = replay("tool-call");
     const input = { command: "/bin/bash -lc 'echo hi; pwd'" };
     const invoked = { kind: "tool.invoked", toolCallId: "item_1", toolName: "shell", input };
     expect(steps).toEqual([
       { kind: "text", text: "I will run." },
       invoked,
-      // Told again for the case that its beginning was not; the timeline takes each call once.
+      // Repeated in case the first line was missing; each call is emitted once.
       invoked,
       { kind: "tool.completed", toolCallId: "item_1", output: "hi\n/workspace\n", isError: false },
       { kind: "text", text: "done" },
@@ -37,45 +37,45 @@ describe("what Codex tells", () => {
     expect(reader.session).toMatch(/^[\da-f-]{36}$/);
   });
 
-  test("a command that fails, and an edit", () => {
-    const { told } = replay("edit");
-    expect(told("tool.completed")).toMatchObject([
+  test("reports a failed command and an edit", () => {
+    const { stepsOf } = replay("edit");
+    expect(stepsOf("tool.completed")).toMatchObject([
       { output: expect.stringContaining("No such file"), isError: true },
       { output: "completed", isError: false },
     ]);
-    expect(told("tool.invoked").at(-1)).toMatchObject({
+    expect(stepsOf("tool.invoked").at(-1)).toMatchObject({
       toolName: "apply_patch",
       input: { changes: [{ path: "/workspace/new.txt", kind: "add" }] },
     });
-    expect(told("facts")).toEqual([output("Written.")]);
+    expect(stepsOf("facts")).toEqual([output("Written.")]);
   });
 
-  test("tools of MCP servers, one that runs and one that is refused", () => {
-    expect(replay("mcp").told("tool.completed")).toMatchObject([
+  test("reports a completed and a rejected MCP tool call", () => {
+    expect(replay("mcp").stepsOf("tool.completed")).toMatchObject([
       { output: { content: [{ type: "text", text: "did look" }] }, isError: false },
     ]);
     const refused = replay("mcp-refused");
-    expect(refused.told("tool.invoked")[0]).toMatchObject({ toolName: "mcp__srv__change", input: {} });
-    expect(refused.told("tool.completed")).toMatchObject([{ output: { message: expect.stringContaining("approval") }, isError: true }]);
-    expect(refused.told("ended")).toEqual([{ kind: "ended", outcome: { status: "ok" } }]);
+    expect(refused.stepsOf("tool.invoked")[0]).toMatchObject({ toolName: "mcp__srv__change", input: {} });
+    expect(refused.stepsOf("tool.completed")).toMatchObject([{ output: { message: expect.stringContaining("approval") }, isError: true }]);
+    expect(refused.stepsOf("ended")).toEqual([{ kind: "ended", outcome: { status: "ok" } }]);
   });
 
-  test("a refused command leaves no trace: that no tool is told proves nothing", () => {
-    const { told } = replay("refused");
-    expect(told("tool.invoked")).toEqual([]);
-    expect(told("facts")).toEqual([output("done")]);
+  test("contains no line for a rejected command", () => {
+    const { stepsOf } = replay("refused");
+    expect(stepsOf("tool.invoked")).toEqual([]);
+    expect(stepsOf("facts")).toEqual([output("done")]);
   });
 
-  test("a model that Codex does not know is a warning, and no failure", () => {
-    const { told } = replay("unknown-model");
-    expect(told("progress")).toEqual([
+  test("reports an unknown model as a warning", () => {
+    const { stepsOf } = replay("unknown-model");
+    expect(stepsOf("progress")).toEqual([
       { kind: "progress", data: { warning: expect.stringContaining("Model metadata for `tm` not found") } },
     ]);
-    expect(told("ended")).toEqual([{ kind: "ended", outcome: { status: "ok" } }]);
+    expect(stepsOf("ended")).toEqual([{ kind: "ended", outcome: { status: "ok" } }]);
   });
 
-  test("every character", () => {
-    expect(replay("unicode").told("facts")).toEqual([output('Grüße 世界 👩‍🚀 \u2028 "q" \\ \r\n x')]);
+  test("keeps every Unicode character", () => {
+    expect(replay("unicode").stepsOf("facts")).toEqual([output('Grüße 世界 👩‍🚀 \u2028 "q" \\ \r\n x')]);
   });
 
   test.each([
@@ -86,11 +86,11 @@ describe("what Codex tells", () => {
     ["error-429", "rate_limited", expect.stringContaining("429 Too Many Requests")],
     ["error-500", "model_error", expect.stringContaining("high demand")],
     ["no-key", "authentication_required", expect.stringContaining("Missing environment variable")],
-  ])("%s is %s, and only the failed turn says so", (name, errorCode, error) => {
-    const { told } = replay(name);
-    expect(told("ended")).toEqual([{ kind: "ended", outcome: { status: "error", errorCode, error } }]);
-    expect(told("facts")).toEqual([]);
-    expect(told("progress").length).toBeGreaterThan(0);
+  ])("%s is %s, reported only by the failed turn", (name, errorCode, error) => {
+    const { stepsOf } = replay(name);
+    expect(stepsOf("ended")).toEqual([{ kind: "ended", outcome: { status: "error", errorCode, error } }]);
+    expect(stepsOf("facts")).toEqual([]);
+    expect(stepsOf("progress").length).toBeGreaterThan(0);
   });
 
   test.each([
@@ -101,7 +101,7 @@ describe("what Codex tells", () => {
     ["stream disconnected before completion", "model_error"],
     ["null", "model_error"],
     ["{}", "model_error"],
-  ])("%s", (message, errorCode) => {
+  ])("with the message %j is %s", (message, errorCode) => {
     expect(explainFailure(message)).toMatchObject({ status: "error", errorCode, error: expect.stringContaining(message) });
   });
 
@@ -111,19 +111,19 @@ describe("what Codex tells", () => {
     [{ type: "thread.something" }],
     [{ type: "item.completed" }],
     [{ type: "item.completed", item: null }],
-  ])("%j means nothing", (line) => {
+  ])("the line %j is ignored", (line) => {
     expect(createCodexReader().read(line)).toEqual([]);
   });
 
-  test("a turn that fails without saying why", () => {
+  test("a failed turn without a message is a model_error", () => {
     expect(createCodexReader().read({ type: "turn.failed" })).toMatchObject([{ kind: "ended", outcome: { errorCode: "model_error" } }]);
   });
 });
 
-describe("what no program should tell", () => {
+describe("invalid output", () => {
   const hostile: unknown[] = [null, 5, "text", [], {}, { toString: 1, valueOf: 1 }];
 
-  test("costs its line and nothing else", () => {
+  test("affects only its line", () => {
     const lines = hostile.flatMap((value) => [
       { type: "turn.failed", error: { message: value } },
       { type: "turn.failed", error: value },
@@ -136,7 +136,7 @@ describe("what no program should tell", () => {
     expect(lines.flatMap((line) => read(line)).filter(({ kind }) => kind === "ended")).toHaveLength(3 * hostile.length);
   });
 
-  test("costs a notice or a name over acp", () => {
+  test("affects only a notice or a tool name over acp", () => {
     for (const value of hostile) {
       expect(readNotice({ sessionUpdate: "agent_message_chunk", content: { text: value } })?.text).toBeTypeOf("string");
       expect(readNotice({ sessionUpdate: "session_info_update", _meta: value })).toBeNull();
@@ -146,7 +146,7 @@ describe("what no program should tell", () => {
   });
 });
 
-test("a command that was declined has not run", () => {
+test("a declined command completes as an error", () => {
   const item = { id: "1", type: "command_execution", command: "touch x", aggregated_output: "", status: "declined" };
   expect(createCodexReader().read({ type: "item.completed", item })).toContainEqual(
     expect.objectContaining({ kind: "tool.completed", isError: true }),
@@ -155,27 +155,27 @@ test("a command that was declined has not run", () => {
 
 describe("usage", () => {
   const oneCall = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 };
-  const told = { input_tokens: 130, cached_input_tokens: 20, cache_write_input_tokens: 0, output_tokens: 30, reasoning_output_tokens: 5 };
+  const counts = { input_tokens: 130, cached_input_tokens: 20, cache_write_input_tokens: 0, output_tokens: 30, reasoning_output_tokens: 5 };
 
-  test("over cli: the cached tokens and the reasoning are part of what is told", () => {
-    expect(toldUsage(readSessionUsage(told))).toEqual(oneCall);
-    expect(toldUsage(readSessionUsage({ ...told, cache_write_input_tokens: 7 }))).toEqual({ ...oneCall, cacheWriteTokens: 7 });
+  test("over cli includes cached tokens and reasoning in the reported counts", () => {
+    expect(normalizeUsage(readSessionUsage(counts))).toEqual(oneCall);
+    expect(normalizeUsage(readSessionUsage({ ...counts, cache_write_input_tokens: 7 }))).toEqual({ ...oneCall, cacheWriteTokens: 7 });
     expect(readSessionUsage(undefined)).toBeUndefined();
   });
 
-  test("over acp: the cached tokens come on top", () => {
+  test("over acp adds cached tokens to the reported input", () => {
     const turn = { inputTokens: 110, cachedReadTokens: 20, cachedWriteTokens: 0, outputTokens: 30, thoughtTokens: 5, totalTokens: 160 };
-    expect(toldUsage(readTurnUsage(turn))).toEqual(oneCall);
+    expect(normalizeUsage(readTurnUsage(turn))).toEqual(oneCall);
     expect(readTurnUsage(null)).toBeUndefined();
   });
 
-  test("a resumed session tells its total: the task's share is what came on top", () => {
+  test("of a resumed session is the difference between two totals", () => {
     const before = readSessionUsage(replay("tool-call").reader.sessionUsage);
     const after = readSessionUsage(replay("resumed").reader.sessionUsage);
-    expect(toldUsage(combine(after, before, -1))).toEqual(oneCall);
-    expect(combine(after, undefined, -1)).toBeUndefined();
-    // A total that is less than the one before it counts something else.
-    expect(combine(before, after, -1)).toBeUndefined();
+    expect(normalizeUsage(combineUsage(after, before, -1))).toEqual(oneCall);
+    expect(combineUsage(after, undefined, -1)).toBeUndefined();
+    // A total that is smaller than the previous one is not comparable with it.
+    expect(combineUsage(before, after, -1)).toBeUndefined();
   });
 });
 
@@ -191,7 +191,7 @@ describe("over acp", () => {
     [{ sessionUpdate: "session_info_update", _meta: { codex: { error: { message: "no", willRetry: false } } } }, null],
     [{ sessionUpdate: "session_info_update", _meta: { codex: { threadStatus: { type: "idle" } } } }, null],
     [{ sessionUpdate: "session_info_update", title: "A title" }, null],
-  ])("%j is Codex's own word or not", (update, notice) => {
+  ])("the update %j is read as a notice or ignored", (update, notice) => {
     expect(readNotice(update)).toEqual(notice);
   });
 
@@ -201,7 +201,7 @@ describe("over acp", () => {
     [{ kind: "execute", rawInput: { server: "srv", tool: "look", arguments: {} }, _meta: { is_mcp_tool_call: true } }, "mcp__srv__look"],
     [{ kind: "other", title: "spawnAgent", rawInput: { prompt: "Do it.", senderThreadId: "1" } }, "spawn_agent"],
     [{ kind: "fetch" }, undefined],
-  ])("%j is called as over cli", (call, name) => {
+  ])("the call %j has the same tool name as over cli", (call, name) => {
     expect(toolName({ toolCallId: "1", rawInput: undefined, rawOutput: undefined, ...call })).toBe(name);
   });
 });

@@ -29,7 +29,7 @@ function writeProgram(file: string, script = "#!/bin/sh\n"): string {
   return file;
 }
 
-/** Codex as npm installs it: a link to a script, and the program in a package of its platform. */
+/** Installs Codex as npm does: a link to a launcher script, and the native program in a package per platform. */
 async function installByNpm(): Promise<{ directory: string; native: string }> {
   const modules = path.join(await temporaryDirectory(), "node_modules");
   const script = writeProgram(path.join(modules, "@openai/codex/bin/codex.js"));
@@ -42,12 +42,12 @@ async function installByNpm(): Promise<{ directory: string; native: string }> {
   return { directory, native };
 }
 
-test("behind npm's script it finds the program itself", async () => {
+test("finds the native program behind npm's launcher script", async () => {
   const { directory, native } = await installByNpm();
   expect(findCodex(contextOf(directory))).toEqual({ argv: [native] });
 });
 
-test("any other program is taken as it is", async () => {
+test("uses any other program unchanged", async () => {
   const directory = await temporaryDirectory();
   const program = writeProgram(path.join(directory, "codex"));
   expect(findCodex(contextOf(directory))).toEqual({ argv: [program] });
@@ -55,7 +55,7 @@ test("any other program is taken as it is", async () => {
   expect(findCodex(contextOf(directory, { command: script }))).toEqual({ argv: [script] });
 });
 
-test("codex-acp works with the codex that was found, or else with its own", async () => {
+test("codex-acp uses the codex that was found, or else its bundled one", async () => {
   const { directory, native } = await installByNpm();
   const program = writeProgram(path.join(directory, "codex-acp"));
   expect(findCodexAcp(contextOf(directory))).toEqual({ argv: [program, native] });
@@ -63,7 +63,7 @@ test("codex-acp works with the codex that was found, or else with its own", asyn
   expect(findCodexAcp(contextOf(alone, { acpCommand: program }))).toEqual({ argv: [program] });
 });
 
-test("what is not there is said with what to do about it", async () => {
+test("a missing program is reported with the install command and the setting", async () => {
   const context = contextOf(await temporaryDirectory());
   expect(findCodex(context)).toEqual({ missing: expect.stringMatching(/npm install -g @openai\/codex, or set BRIDGE_CODEX_COMMAND/) });
   expect(findCodexAcp(context)).toEqual({ missing: expect.stringMatching(/codex-acp, or set BRIDGE_CODEX_ACP_COMMAND/) });
@@ -82,11 +82,11 @@ esac
 
 test.each([
   [
-    "a machine without a sandbox is told before any command is refused",
+    "health reports a sandbox that does not work",
     answers("echo 'bwrap: no' >&2; exit 1"),
     /sandbox.*apt-get install bubblewrap.*bwrap: no/,
   ],
-  ["a version without the flags that hold a task", `#!/bin/sh\necho 0.1.0\n`, /codex 0\.1\.0 does not know --ignore-user-config/],
+  ["health reports a version without the required flags", `#!/bin/sh\necho 0.1.0\n`, /codex 0\.1\.0 does not support --ignore-user-config/],
 ])("%s", async (_, script, detail) => {
   const directory = await temporaryDirectory();
   writeProgram(path.join(directory, "codex"), script);

@@ -6,7 +6,7 @@ const dropped = { kind: "dropped" };
 const event = (type: string, data: object) => ({ kind: "event", event: { type, data } });
 const result = (fields: object) => ({ kind: "result", result: fields });
 
-describe("a line is an event", () => {
+describe("an event line", () => {
   test.each([
     [{ type: "assistant.text", content: "hi" }, event("assistant.text", { content: "hi" })],
     [
@@ -18,13 +18,13 @@ describe("a line is an event", () => {
       event("tool.completed", { toolCallId: "1", toolName: "t", output: [1], isError: true }),
     ],
     [{ type: "execution.progress", step: 1, of: 2 }, event("execution.progress", { step: 1, of: 2 })],
-  ])("%j", (line, meaning) => {
-    expect(readLine(JSON.stringify(line))).toEqual(meaning);
-    expect(readLine(`  ${JSON.stringify(line)}\r`)).toEqual(meaning);
+  ])("is parsed: %j", (line, expected) => {
+    expect(readLine(JSON.stringify(line))).toEqual(expected);
+    expect(readLine(`  ${JSON.stringify(line)}\r`)).toEqual(expected);
   });
 });
 
-describe("a line is text", () => {
+describe("a text line", () => {
   test.each([
     "",
     "hello",
@@ -56,7 +56,7 @@ test.each([
   expect(readLine(JSON.stringify(line))).toEqual({ kind: "malformed", fault });
 });
 
-test("a line that only begins like an object costs about as much as any text", () => {
+test("a line that only starts like an object is parsed about as fast as text", () => {
   const cpuOf = (line: string): number => {
     const begun = process.cpuUsage();
     for (let time = 0; time < 200_000; time += 1) readLine(line);
@@ -64,11 +64,11 @@ test("a line that only begins like an object costs about as much as any text", (
     return user + system;
   };
   cpuOf("x");
-  // A failed parse costs some hundred times as much as a look at both ends.
+  // A failed parse takes about 100 times as long as a check of the first and last character.
   expect(cpuOf("{")).toBeLessThan(10 * Math.max(cpuOf("x"), 5_000));
 });
 
-test.each(["execution.started", "execution.completed", "execution.failed"])("%s is not for a program to tell", (type) => {
+test.each(["execution.started", "execution.completed", "execution.failed"])("%s is dropped, because only Bridge emits it", (type) => {
   expect(readLine(JSON.stringify({ type, error: "x" }))).toEqual(dropped);
 });
 
@@ -84,8 +84,8 @@ describe("a result line", () => {
   };
   test.each([
     ["is complete", everything, everything],
-    ["says nothing, which is success", {}, { status: "ok" }],
-    ["has fields of its own, which are not ours", { output: "x", sessionId: "y" }, { status: "ok", output: "x" }],
+    ["is empty, which is success", {}, { status: "ok" }],
+    ["has unknown fields, which are removed", { output: "x", sessionId: "y" }, { status: "ok", output: "x" }],
     ["has nulls, which are absent", { status: null, output: "x", usage: null, error: null }, { status: "ok", output: "x" }],
     [
       "fails with a known code",
@@ -107,7 +107,11 @@ describe("a result line", () => {
       { errorCode: "E42", error: "no luck" },
       { status: "error", errorCode: "adapter_error", error: "E42: no luck" },
     ],
-    ["fails without a word", { status: "error" }, { status: "error", errorCode: "adapter_error", error: "The program reported an error." }],
+    [
+      "fails without a message",
+      { status: "error" },
+      { status: "error", errorCode: "adapter_error", error: "The program reported an error." },
+    ],
   ])("%s", (_name, fields, expected) => {
     expect(readLine(JSON.stringify({ type: "result", ...fields }))).toEqual(result(expected));
   });
@@ -118,7 +122,7 @@ describe("a result line", () => {
     ["usage.inputTokens", { usage: { inputTokens: "many", outputTokens: 1 } }],
     ["costUsd", { costUsd: -1 }],
     ["outputs", { outputs: [1] }],
-  ])("that is not valid is an honest failure that names %s", (path, fields) => {
+  ])("with an invalid %s fails the task and names the field", (path, fields) => {
     expect(readLine(JSON.stringify({ type: "result", ...fields }))).toEqual(
       result({ status: "error", errorCode: "adapter_error", error: expect.stringContaining(path) }),
     );

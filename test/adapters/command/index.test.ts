@@ -28,13 +28,13 @@ afterEach(async () => {
 });
 
 describe("a program without the protocol", () => {
-  test("what it prints is the answer", async () => {
+  test("prints its answer", async () => {
     await initialize(shell('printf "one\\n\\nthree"'));
     expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "one\n\nthree", connection: "cli" });
     expect(textOf(events).join("")).toBe("one\n\nthree");
   });
 
-  test("text that it discards is not part of the answer, text before a tool is", async () => {
+  test("can discard text of its answer, but not text before a tool call", async () => {
     const invoked = JSON.stringify({ type: "tool.invoked", toolCallId: "1", toolName: "look", input: {} });
     const completed = JSON.stringify({ type: "tool.completed", toolCallId: "1", toolName: "look", output: "seen", isError: false });
     const discarded = JSON.stringify({ type: "assistant.text_discarded" });
@@ -51,7 +51,7 @@ describe("a program without the protocol", () => {
     ]);
   });
 
-  test("what it prints is limited by its size in JSON", async () => {
+  test("is limited in output by the size of its text in JSON", async () => {
     const printing = (bytes: number, byte: number) =>
       shell(`head -c ${bytes} /dev/zero | tr '\\0' '\\${byte.toString(8)}' | fold -b -w 1000`);
     const sizeOf = (texts: string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(JSON.stringify(text)) - 2, 0);
@@ -71,21 +71,21 @@ describe("a program without the protocol", () => {
     expect(await adapter.execute(request())).toMatchObject({ errorCode: "output_limit" });
   });
 
-  test("a million short lines are emitted as few text events", async () => {
+  test("prints a million short lines, which are emitted as few events", async () => {
     await initialize(shell("yes '{' | head -n 1000000"));
     const { status, output } = await adapter.execute(request());
     expect([status, output]).toEqual(["ok", "{\n".repeat(1_000_000)]);
     expect(events.length).toBeLessThan(1_000);
   });
 
-  test("gets the request on stdin, then the end of it", async () => {
+  test("reads the request from stdin, followed by its end", async () => {
     await initialize(["cat"]);
     const asked = request({ message: "für dich\n'; rm -rf /", metadata: { a: [1] } });
     const { output } = await adapter.execute(asked);
     expect(JSON.parse(output ?? "")).toEqual(asked);
   });
 
-  test("sees the listed environment and its own directories, and runs where it was told", async () => {
+  test("receives the listed variables and its directories, and runs in the requested directory", async () => {
     const env = { PATH: process.env["PATH"], LANG: "C", API_KEY: "k", BRIDGE_TOKENS_FILE: "secret", TMPDIR: "/tmp" };
     await initialize([process.execPath, misbehaving, "environment"], {
       env,
@@ -105,24 +105,24 @@ describe("a program without the protocol", () => {
     ["does not exist", ["/no/such/program"], "spawn_failed", /ENOENT/],
     ["writes an endless line", [process.execPath, misbehaving, "long-line"], "output_limit", /8 MiB/],
     ["writes without end", [process.execPath, misbehaving, "flood-stdout"], "output_limit", /32 MiB/],
-  ])("is told apart when it %s", async (_name, argv, errorCode, error) => {
+  ])("fails with a specific error when it %s", async (_name, argv, errorCode, error) => {
     await initialize(argv);
     expect(await adapter.execute(request())).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(error) });
   });
 });
 
 describe("a result line", () => {
-  test("decides, whatever the exit code", async () => {
+  test("takes precedence over the exit code", async () => {
     await initialize(shell(`echo working; echo '{"type":"result","output":"42","resumeToken":"r"}'; exit 7`));
     expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "42", resumeToken: "r" });
   });
 
-  test("stands although the program does not exit", async () => {
+  test("counts although the program does not exit", async () => {
     await initialize(shell(`echo '{"type":"result","output":"42"}'; exec sleep 60`));
     expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "42" });
   });
 
-  test("that is not valid keeps the text", async () => {
+  test("that is not valid fails the task and keeps the text", async () => {
     await initialize(shell(`echo half; echo '{"type":"result","costUsd":"much"}'`));
     expect(await adapter.execute(request())).toMatchObject({
       status: "error",
@@ -132,7 +132,7 @@ describe("a result line", () => {
     });
   });
 
-  test("counts once; a second one and Bridge's own events are dropped, which is said once", async () => {
+  test("counts once; a second result and reserved events are dropped with one log line", async () => {
     const lines = [
       '{"type":"execution.started"}',
       '{"type":"result","output":"first"}',
@@ -146,7 +146,7 @@ describe("a result line", () => {
   });
 });
 
-test("a malformed event is reported as a warning in the event log, and is no text of the answer", async () => {
+test("a malformed event is emitted as a warning and is not part of the answer", async () => {
   const lines = [
     '{"type":"tool.invoked","toolCallId":"1","toolName":"t","input":{}}',
     '{"type":"tool.completed","toolCallId":"1","toolName":"t","output":"x"}',
@@ -162,8 +162,8 @@ test("a malformed event is reported as a warning in the event log, and is no tex
   expect(warnings).toEqual([[{ taskId: "t1", malformed: 1 }, expect.any(String)]]);
 });
 
-describe("a task that is cancelled", () => {
-  test("keeps what was said, and a result that comes too late does not count", async () => {
+describe("a canceled task", () => {
+  test("keeps its text and ignores a late result", async () => {
     await initialize(
       shell(`trap 'echo "{\\"type\\":\\"result\\",\\"output\\":\\"late\\"}"; exit 0' TERM; echo begun; while :; do sleep 0.02; done`),
     );
@@ -174,7 +174,7 @@ describe("a task that is cancelled", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("takes its descendants along and counts those that had escaped", async () => {
+  test("kills its descendants and counts those that escaped the process group", async () => {
     await initialize(shell("setsid sh -c 'echo begun; exec sleep 60' & wait"));
     const running = adapter.execute(request());
     await firstEvent();
@@ -185,7 +185,7 @@ describe("a task that is cancelled", () => {
 });
 
 describe("health", () => {
-  test("names the program that it will run", async () => {
+  test("names the program", async () => {
     await initialize(["sh", "-c", "true"]);
     expect(await adapter.checkHealth()).toEqual({
       status: "healthy",
@@ -196,14 +196,14 @@ describe("health", () => {
     });
   });
 
-  test("says what to do when the program cannot be run", async () => {
+  test("names the setting when the program is not executable", async () => {
     await initialize(["no-such-agent"]);
     const health = await adapter.checkHealth();
     expect(health).toMatchObject({ status: "offline", connection: null, detail: expect.stringMatching(/no-such-agent.*BRIDGE_COMMAND/) });
     expect(health.preflight).toEqual([{ step: "primary connection", ok: false, detail: health.detail }]);
   });
 
-  test("settings that are not valid are refused at once", async () => {
+  test("invalid settings are rejected at initialization", async () => {
     await expect(initialize([])).rejects.toThrow();
     expect((await adapter.checkHealth()).status).toBe("offline");
   });
@@ -220,7 +220,7 @@ describe("the example agents", () => {
     await symlink(path.join(root, "secret.txt"), path.join(workspace, "link.txt"));
   });
 
-  test("file-report is the default: it reads the workspace with tools and reports", async () => {
+  test("file-report is the default program and reports on the workspace", async () => {
     await initialize(undefined);
     const { status, output, outputs } = await adapter.execute(request({ message: "count TODO, please" }));
     expect(status).toBe("ok");
@@ -240,14 +240,14 @@ describe("the example agents", () => {
     expect(textOf(events).length).toBeGreaterThan(3);
   });
 
-  test("file-report narrows down by a pattern and gives what a schema asks for", async () => {
+  test("file-report filters by a pattern and returns the object of a schema", async () => {
     await initialize(undefined);
     const schema = { type: "object", properties: { files: {}, lines: {} }, additionalProperties: false };
     const { outputs } = await adapter.execute(request({ message: "only *.js", outputStrategy: { type: "structured", schema } }));
     expect(outputs).toEqual({ files: 1, lines: 1 });
   });
 
-  test("file-report writes its report to a file, if it may", async () => {
+  test("file-report writes its report to a file if the profile allows it", async () => {
     await initialize(undefined);
     const toFile = (file: string) => ({ outputStrategy: { type: "file" as const, path: file } });
     const { output } = await adapter.execute(request({ ...toFile("out/report.md") }));
@@ -263,7 +263,7 @@ describe("the example agents", () => {
     expect((await readdir(root)).sort()).toEqual(["home", "secret.txt", "tmp", "workspace"]);
   });
 
-  test("shell-agent needs nothing but a shell", async () => {
+  test("shell-agent needs only a shell", async () => {
     await initialize([path.resolve(import.meta.dirname, "../../../examples/agents/shell-agent.sh")]);
     expect(await adapter.execute(request())).toMatchObject({
       status: "ok",

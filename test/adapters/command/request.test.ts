@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { commandCall } from "../../../adapters/command/request.ts";
 
 describe("the call of a command", () => {
-  test("passes on what is listed and nothing else", () => {
+  test("passes only listed variables", () => {
     const env = { PATH: "/bin", LANG: "de_DE.UTF-8", API_KEY: "k", HOME: "/root", BRIDGE_PORT: "1", SECRET: "s" };
     expect(commandCall({ argv: ["agent"], env: ["API_KEY", "UNSET"] }, env).env).toEqual({
       PATH: "/bin",
@@ -12,26 +12,26 @@ describe("the call of a command", () => {
     });
   });
 
-  test("has a PATH and a language even when Bridge has none", () => {
+  test("has a default PATH and LANG", () => {
     expect(commandCall({ argv: ["agent"], env: [] }, {}).env).toEqual({ PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" });
   });
 
   test.each([
     ["an absolute path", ["/opt/agent", "a"], ["/opt/agent", "a"]],
-    ["a bare name, for the PATH", ["python3", "./agent.py"], ["python3", "./agent.py"]],
-    ["a relative path, from where Bridge was started", ["./agent.sh", "./a"], [path.resolve("agent.sh"), "./a"]],
-  ])("takes %s", (_name, argv, expected) => {
+    ["a bare name, which is looked up on PATH", ["python3", "./agent.py"], ["python3", "./agent.py"]],
+    ["a relative path, resolved against Bridge's working directory", ["./agent.sh", "./a"], [path.resolve("agent.sh"), "./a"]],
+  ])("accepts %s", (_name, argv, expected) => {
     expect(commandCall({ argv, env: [] }, {}).argv).toEqual(expected);
   });
 
-  test("is the example agent when no program is set", () => {
+  test("is the example agent if no program is configured", () => {
     expect(commandCall({}, {}).argv).toEqual([
       process.execPath,
       path.resolve(import.meta.dirname, "../../../examples/agents/file-report.js"),
     ]);
   });
 
-  test.each([[{ argv: [] }], [{ argv: "node agent.js" }], [{ env: "PATH" }]])("refuses settings like %j", (settings) => {
+  test.each([[{ argv: [] }], [{ argv: "node agent.js" }], [{ env: "PATH" }]])("rejects the settings %j", (settings) => {
     expect(() => commandCall(settings, {})).toThrow();
   });
 });

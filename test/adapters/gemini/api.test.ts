@@ -9,7 +9,7 @@ afterAll(() => model.close());
 
 const settings = { apiModel: "gemini-pro-latest" };
 const env = { PATH: "/nowhere", GEMINI_API_KEY: "AIza-test-key-4711", GOOGLE_GEMINI_BASE_URL: model.url };
-// Candidates and thoughts are told apart by the vendor.
+// The Gemini API counts candidates and thoughts separately.
 const usage = { inputTokens: 130, outputTokens: 35, thinkingTokens: 5, cacheReadTokens: 20 };
 
 adapterConformance("gemini over api", apiSubject(model, createGeminiAdapter, { settings, env, usage }));
@@ -21,7 +21,7 @@ const frame = (parts: object[], rest: object = {}) => ({
 });
 const begun = frame([{ text: "Half" }]);
 
-test("what was thought goes out with the conversation, and is no part of the answer", async () => {
+test("thinking is sent back in the conversation and is not part of the answer", async () => {
   const { url, bodies } = await endpointWith({
     frames: [frame([{ text: "Hm.", thought: true }]), frame([{ text: "Done.", thoughtSignature: "c2lnbmVk" }], { finishReason: "STOP" })],
   });
@@ -33,7 +33,7 @@ test("what was thought goes out with the conversation, and is no part of the ans
   expect(JSON.stringify(bodies[1])).toContain('"thoughtSignature":"c2lnbmVk"');
 });
 
-test("the key goes into no URL", async () => {
+test("the key is sent as a header and not in the URL", async () => {
   const bench = await open({ GEMINI_API_KEY: "", GOOGLE_API_KEY: "other-key" });
   await bench.run({ systemPrompt: model.scenario([{ text: "Yes." }]) });
   expect(model.requests.at(-1)).toMatchObject({
@@ -43,13 +43,13 @@ test("the key goes into no URL", async () => {
 });
 
 describe("health", () => {
-  test("with a key and no program it is up over api", async () => {
+  test("is healthy over api with a key and no program", async () => {
     expect(await (await open()).adapter.checkHealth()).toMatchObject({ status: "healthy", connection: "api" });
   });
   test.each([
-    [{ GEMINI_API_KEY: "" }, /api: It needs GEMINI_API_KEY or GOOGLE_API_KEY/],
+    [{ GEMINI_API_KEY: "" }, /api: Set GEMINI_API_KEY or GOOGLE_API_KEY/],
     [{ GOOGLE_GENAI_USE_VERTEXAI: "true" }, /GOOGLE_GENAI_USE_VERTEXAI is set/],
-  ])("with %j it is offline, in words", async (changes, words) => {
+  ])("is offline with %j and names the variable", async (changes, words) => {
     expect(await (await open(changes)).adapter.checkHealth()).toMatchObject({ status: "offline", detail: expect.stringMatching(words) });
   });
 });
@@ -59,7 +59,7 @@ const badKey = {
   body: { error: { code: 400, message: "API key not valid.", status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] } },
 };
 
-test("a wrong key, which the vendor tells as a bad request, is one of authentication", async () => {
+test("an invalid key, which the API reports as status 400, is authentication_required", async () => {
   const { url } = await endpointWith(badKey);
   const bench = await open({ GOOGLE_GEMINI_BASE_URL: url });
   expect(await bench.adapter.checkHealth()).toMatchObject({
@@ -74,7 +74,7 @@ test("a wrong key, which the vendor tells as a bad request, is one of authentica
 
 test.each([
   [
-    "an error inside of a stream",
+    "an error inside a stream",
     [begun, { error: { code: 503, message: "Overloaded", status: "UNAVAILABLE" } }],
     "model_error",
     /Overloaded/,
@@ -89,14 +89,17 @@ test.each([
   expect(result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(words) });
 });
 
-test.each(["../files?x=", "models/../files", "a:generateContent#", "a b", ""])("no request leaves for the model %j", async (name) => {
-  const { url, bodies } = await endpointWith({ body: {} });
-  const { result } = await (await open({ GOOGLE_GEMINI_BASE_URL: url })).run({ model: name });
-  expect(result).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("The model's name") });
-  expect(bodies).toEqual([]);
-});
+test.each(["../files?x=", "models/../files", "a:generateContent#", "a b", ""])(
+  "no request is sent for the invalid model name %j",
+  async (name) => {
+    const { url, bodies } = await endpointWith({ body: {} });
+    const { result } = await (await open({ GOOGLE_GEMINI_BASE_URL: url })).run({ model: name });
+    expect(result).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("not a valid model name") });
+    expect(bodies).toEqual([]);
+  },
+);
 
-test("a connection that breaks fails the task", async () => {
+test("a broken connection fails the task", async () => {
   const { url } = await endpointWith({ frames: [begun], cut: true });
   expect((await (await open({ GOOGLE_GEMINI_BASE_URL: url })).run({})).result).toMatchObject({ status: "error", errorCode: "model_error" });
 });

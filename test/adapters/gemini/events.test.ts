@@ -5,7 +5,7 @@ import { createGeminiReader, usageOf } from "../../../adapters/gemini/events.ts"
 import { explainFailure } from "../../../adapters/gemini/failures.ts";
 import type { Step } from "../../../adapters/shared/agent-program/run-program.ts";
 
-/** What a recorded stream of Gemini CLI 0.61.0 means, and its exit after it. */
+/** Reads a recorded stream of Gemini CLI 0.61.0 and its exit. */
 function replay(name: string, exitCode: number) {
   const { read, explainExit } = createGeminiReader();
   const file = path.join(import.meta.dirname, "recorded", `${name}.jsonl`);
@@ -28,8 +28,8 @@ const answerOf = (steps: readonly Step[]): string =>
     .map((step) => (step.kind === "text" ? step.text : ""))
     .join("");
 
-describe("what Gemini tells", () => {
-  test("a tool call: the answer is what follows its result, the model and the session are known", () => {
+describe("the output of Gemini CLI", () => {
+  test("reports a tool call, the answer after it, the model and the session", () => {
     const { steps, facts, ended } = replay("tool-call", 0);
     const toolCallId = "run_shell_command__c1";
     expect(steps.filter(({ kind }) => kind.startsWith("tool."))).toEqual([
@@ -45,14 +45,14 @@ describe("what Gemini tells", () => {
     });
   });
 
-  test("a session that goes on keeps its id and counts this task alone", () => {
+  test("keeps the id of a resumed session and counts only this task", () => {
     const { steps, facts } = replay("resume", 0);
     expect(answerOf(steps)).toBe("I go on.");
     expect(facts["resumeToken"]).toBe(replay("tool-call", 0).facts["resumeToken"]);
     expect(facts["usage"]).toEqual({ inputTokens: 130, outputTokens: 35, thinkingTokens: 5, cacheReadTokens: 20 });
   });
 
-  test("a denied tool is an error of the tool, not of the task", () => {
+  test("reports a denied tool as an error of the call and not of the task", () => {
     const { steps, ended } = replay("denied", 0);
     expect(steps.find(({ kind }) => kind === "tool.completed")).toMatchObject({
       isError: true,
@@ -62,7 +62,7 @@ describe("what Gemini tells", () => {
     expect(ended).toEqual([{ status: "ok" }]);
   });
 
-  test("two tools at once keep their own ends", () => {
+  test("reports the results of two parallel tools separately", () => {
     const { steps } = replay("two-tools", 0);
     expect(steps.flatMap((step) => (step.kind === "tool.completed" ? [[step.toolCallId, step.isError]] : []))).toEqual([
       ["read_file__c3", false],
@@ -70,16 +70,16 @@ describe("what Gemini tells", () => {
     ]);
   });
 
-  test("every character comes through, also what a terminal would obey", () => {
+  test("keeps every character, including terminal control sequences", () => {
     const text = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c \u2028\u2029 \ufeff "quoted" \\back\\ \t tab\r\nnext line \u001b[31mred\u001b[0m';
     expect(answerOf(replay("unicode", 0).steps)).toBe(text);
   });
 
-  test("an error that the program has got over is none", () => {
+  test("ignores an error that Gemini recovered from", () => {
     expect(replay("error-once", 0).ended).toEqual([{ status: "ok" }]);
   });
 
-  // Trap: the exit code is the status modulo 256, and the words of some errors leave the status out.
+  // The exit code is the status modulo 256, and some messages omit the status.
   test.each([
     ["error-400", 144, "model_error"],
     ["error-401", 145, "authentication_required"],
@@ -97,13 +97,13 @@ describe("what Gemini tells", () => {
     expect(answerOf(steps)).toBe("");
   });
 
-  test("a session in which no model has answered is not handed out, one that reached its limit of turns is", () => {
+  test("reports no session before the first model answer, but one after the turn limit", () => {
     expect(replay("error-401", 145).facts).toEqual({});
     expect(replay("max-turns", 53).facts).toHaveProperty("resumeToken");
   });
 
-  // Trap: the program stops a loop by itself, drops the answer, and says that it succeeded.
-  test("a loop that was stopped is no success", () => {
+  // When Gemini detects a loop it stops, discards the answer and reports success.
+  test("reports a detected loop as a failure", () => {
     const { read, explainExit } = createGeminiReader();
     read({ type: "error", severity: "warning", message: "Loop detected, stopping execution" });
     expect(read({ type: "result", status: "success" })).toEqual([]);
@@ -113,21 +113,21 @@ describe("what Gemini tells", () => {
     });
   });
 
-  test("lines of other kinds and other shapes mean nothing", () => {
+  test("ignores lines of other types and shapes", () => {
     const { read } = createGeminiReader();
     expect(
       [{ type: "thought" }, { type: "init" }, { type: "message", role: "user", content: "x" }, {}].flatMap((line) => read(line)),
     ).toEqual([]);
   });
 
-  test("that another version counts in another way, or below nothing, is a success of unknown usage", () => {
+  test("reports success without usage if the counts have an unknown form or are negative", () => {
     for (const stats of [{ models: null }, { total_tokens: 10, input_tokens: -3, output_tokens: 2 }])
       expect(createGeminiReader().read({ type: "result", status: "success", stats })).toEqual([
         { kind: "ended", outcome: { status: "ok" } },
       ]);
   });
 
-  test("where a small model has chosen the model, the one that did the work is told", () => {
+  test("reports the model with the most tokens when a small model selected it", () => {
     const models = { "gemini-2.5-flash-lite": { total_tokens: 12 }, "gemini-2.5-pro": { total_tokens: 900 } };
     const line = { type: "result", status: "success", stats: { total_tokens: 912, input_tokens: 800, output_tokens: 100, models } };
     expect(createGeminiReader().read(line)[0]).toMatchObject({ facts: { model: "gemini-2.5-pro" } });
@@ -144,7 +144,7 @@ describe("an exit without a last line", () => {
     [145, "authentication_required"],
     [173, "rate_limited"],
     [247, "model_error"],
-  ])("%i is %s, with the last words of stderr where they are the program's own", (exitCode, errorCode) => {
+  ])("%i is %s, with the last line of stderr for Gemini's own codes", (exitCode, errorCode) => {
     expect(explainFailure(exitCode, undefined, "noise\nwhat it said\n")).toMatchObject({
       status: "error",
       errorCode,
@@ -152,12 +152,12 @@ describe("an exit without a last line", () => {
     });
   });
 
-  test.each([0, 1, 137, null])("%s is explained by nothing: a crash", (exitCode) => {
+  test.each([0, 1, 137, null])("%s is a crash, because nothing explains it", (exitCode) => {
     expect(explainFailure(exitCode, undefined, "Killed")).toBeNull();
   });
 });
 
-test("a session that can be resumed after a stop is one in which the model has answered", () => {
+test("a stopped session can be resumed only after a model answer", () => {
   const reader = createGeminiReader();
   reader.read({ type: "init", session_id: "s-1" });
   expect(reader.keptSession).toBeUndefined();
@@ -165,7 +165,7 @@ test("a session that can be resumed after a stop is one in which the model has a
   expect(reader.keptSession).toBe("s-1");
 });
 
-test("usage is normalised: thinking is what the total has beyond its parts, and the output has it too", () => {
+test("thinking tokens are the total minus its parts and are included in the output", () => {
   expect(usageOf({ total_tokens: 165, input_tokens: 130, output_tokens: 30, cached: 20 })).toEqual({
     inputTokens: 130,
     outputTokens: 35,

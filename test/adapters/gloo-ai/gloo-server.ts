@@ -4,31 +4,32 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createModelServer, type ModelServer } from "../../runtimes/model-server/server.ts";
 
-/** What the endpoint of the models answers once instead of the scripted model: whole, or the frames of a stream. */
+/** A response that the model endpoint sends once instead of the scripted model: a body, or the frames of a stream. */
 export type Canned = { status?: number; headers?: Record<string, string> } & ({ body: unknown } | { frames: readonly unknown[] });
 
-/** The endpoint of the tokens: how it works now, and what it has done. */
+/** The behavior and the history of the token endpoint. */
 interface TokenEndpoint {
-  /** How long its tokens live, and what it answers instead of one. */
+  /** Lifetime of its tokens, in seconds. */
   seconds: number;
+  /** Error status to answer with; null to issue tokens. */
   refusal: number | null;
-  /** The tokens it has given, oldest first. */
+  /** Requested tokens, oldest first. */
   minted: string[];
-  /** Answers wait for this. */
+  /** Responses wait for this promise. */
   gate: Promise<unknown>;
 }
 
-/** Gloo AI in small, on 127.0.0.1: OAuth client credentials, and chat completions over a scripted model. */
+/** A fake of Gloo AI on 127.0.0.1: OAuth client credentials, and chat completions by a scripted model. */
 export interface GlooServer {
   env: Readonly<Record<string, string>>;
   settings: Readonly<Record<string, string>>;
   tokens: TokenEndpoint;
-  /** Takes all tokens back that it has given. */
+  /** Revokes all tokens. */
   revoke(): void;
-  /** The model's next answer. */
+  /** Queues the next response of the model endpoint. */
   answerNext(canned: Canned): void;
   scenario: ModelServer["scenario"];
-  /** What chat completions were asked, refused requests included. */
+  /** Requests for chat completions, including rejected ones. */
   asked: { token: string; body: Record<string, unknown> }[];
   close(): Promise<void>;
 }
@@ -37,7 +38,7 @@ export const client = { id: "client-4711", secret: "s3cret:+/=" };
 const basic = `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString("base64")}`;
 const families = ["openai", "anthropic", "google", "open source"];
 
-/** Starts it. */
+/** Starts the server. */
 export async function createGlooServer(): Promise<GlooServer> {
   const model = await createModelServer();
   const valid = new Set<string>();
@@ -109,7 +110,7 @@ function faultIn({ messages, model, auto_routing: auto, model_family: family, to
   return null;
 }
 
-/** The model really used, and how it was chosen, as Gloo says it. */
+/** Returns the model and how it was chosen, in Gloo's fields. */
 function routed({ model, auto_routing: auto, model_family: family, tradition }: Record<string, unknown>): Record<string, unknown> {
   const routing =
     auto === true
@@ -124,7 +125,7 @@ function routed({ model, auto_routing: auto, model_family: family, tradition }: 
   };
 }
 
-/** Lets the scripted model answer, and puts Gloo's own fields beside what it says. */
+/** Forwards the request to the scripted model and adds Gloo's fields to its response. */
 async function forward(url: string, body: Record<string, unknown>, response: ServerResponse): Promise<void> {
   const own = routed(body);
   const gone = new AbortController();

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => gloo.close());
 
-/** An adapter that is up, with these settings beside those of the server. */
+/** Creates an initialized adapter with these settings in addition to those of the server. */
 async function open({ settings, ...config }: Partial<AdapterConfig> = {}): Promise<AdapterBench> {
   const bench = openBench({
     createAdapter: createGlooAiAdapter,
@@ -39,7 +39,7 @@ test.each<[string | undefined, object]>([
   ["family:open-source", { model_family: "open source" }],
   ["family:Open Source", { model_family: "open source" }],
   ["gloo-anthropic-claude-sonnet-4.6", { model: "gloo-anthropic-claude-sonnet-4.6" }],
-])("model %s goes out as %j, alone", async (model, routing) => {
+])("the model %s is sent as %j only", async (model, routing) => {
   const bench = await open();
   const { result } = await bench.run({ ...said(), ...(model !== undefined && { model }) });
   expect(result).toMatchObject({ status: "ok", output: "Grace and peace." });
@@ -48,13 +48,13 @@ test.each<[string | undefined, object]>([
   expect(messages).toHaveLength(2);
 });
 
-test("the setting names the model of a dispatch that names none", async () => {
+test("a dispatch without a model uses the model of the settings", async () => {
   const bench = await open({ settings: { model: "family:google" } });
   await bench.run(said());
   expect(lastBody()).toMatchObject({ model_family: "google" });
 });
 
-test("how a model was chosen is told, and which one it was", async () => {
+test("the chosen model and its routing are reported", async () => {
   const bench = await open();
   const { result, events } = await bench.run(said());
   expect(result).toMatchObject({ model: "gloo-google-gemini-2.5-flash", connection: "api" });
@@ -77,7 +77,7 @@ test("how a model was chosen is told, and which one it was", async () => {
   );
 });
 
-test("the tradition of the settings counts, and that of a dispatch before it; other options are for one dispatch", async () => {
+test("a dispatch overrides the tradition of the settings, and its other options apply only to it", async () => {
   const bench = await open({ settings: { tradition: "catholic" } });
   await bench.run(said());
   expect(lastBody()).toMatchObject({ tradition: "catholic" });
@@ -89,25 +89,25 @@ test("the tradition of the settings counts, and that of a dispatch before it; ot
 test.each<[string, Partial<ExecutionRequest>, RegExp]>([
   ["an unknown tradition", { metadata: { gloo: { tradition: "stoic" } } }, /^metadata\.gloo\.tradition: /],
   ["an unknown option", { metadata: { gloo: { top: 1 } } }, /^metadata\.gloo: .*top/],
-  ["an unknown family", { model: "family:meta" }, /no model family meta: name family:openai, .*family:open-source/],
+  ["an unknown family", { model: "family:meta" }, /no model family meta\. Use one of: family:openai, .*family:open-source/],
   [
-    "tools on a model that takes none",
+    "tools with a model that does not support them",
     { model: "gloo-deepseek-r1", tools: [{ name: "t", description: "", inputSchema: { type: "object" } }] },
-    /gloo-deepseek-r1 takes no tools: leave tools and mcpServers out/,
+    /gloo-deepseek-r1 does not support tools\. Omit tools and mcpServers/,
   ],
   [
-    "MCP servers on a model that takes none",
+    "MCP servers with a model that does not support tools",
     { model: "gloo-meta-llama-4-maverick", mcpServers: [{ name: "m", transport: "http", url: "http://127.0.0.1:9/" }] },
-    /takes no tools/,
+    /does not support tools/,
   ],
-])("%s ends a task before anything is asked", async (_name, changes, words) => {
+])("%s fails the task before any request", async (_name, changes, words) => {
   const bench = await open();
   const { result } = await bench.run({ ...said(), ...changes });
   expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringMatching(words) });
   expect([gloo.asked, gloo.tokens.minted]).toEqual([[], []]);
 });
 
-test("an error inside of a stream fails the task with what Gloo says", async () => {
+test("an error inside a stream fails the task with Gloo's message", async () => {
   const bench = await open();
   const error = { code: 2001, name: "PROVIDER_TIMEOUT", message: "The provider took too long", retryable: true };
   gloo.answerNext({ frames: [chunk({ content: "The begin" }), chunk({}, "error", { error })] });
@@ -116,21 +116,21 @@ test("an error inside of a stream fails the task with what Gloo says", async () 
   expect(result).toMatchObject({
     status: "error",
     errorCode: "model_error",
-    error: "Gloo reports PROVIDER_TIMEOUT (2001): The provider took too long. The same task may succeed when it is dispatched again.",
+    error: "Gloo reports PROVIDER_TIMEOUT (2001): The provider took too long. A new dispatch of the same task may succeed.",
   });
   gloo.answerNext({
     frames: [chunk({}, "error", { error: { code: 2004, name: "RATE_LIMIT_EXCEEDED", message: "Slow down.", retryable: true } })],
   });
   expect((await bench.run(said())).result).toMatchObject({
     errorCode: "rate_limited",
-    error: expect.stringContaining("Slow down. The same"),
+    error: expect.stringContaining("Slow down. A new dispatch"),
   });
   gloo.answerNext({ frames: [chunk({}, "error", { error: { code: 2002, name: "PROVIDER_ERROR", retryable: false } })] });
   expect((await bench.run(said())).result).toMatchObject({ errorCode: "model_error", error: "Gloo reports PROVIDER_ERROR (2002)." });
   expect(gloo.asked).toHaveLength(3);
 });
 
-test("no part of an error of Gloo tells a secret, or is endless", async () => {
+test("the text of a Gloo error is redacted and limited in length", async () => {
   const bench = await open();
   const error = { code: `E ${client.secret}`, name: `N ${client.secret} ${"x".repeat(100_000)}`, message: client.secret };
   gloo.answerNext({ frames: [chunk({}, "error", { error })] });
@@ -140,7 +140,7 @@ test("no part of an error of Gloo tells a secret, or is endless", async () => {
   expect(result.error?.length).toBeLessThan(5_000);
 });
 
-test("an answer that the content filter has stopped fails, and is not asked for again", async () => {
+test("an answer that the content filter stops fails the task without a retry", async () => {
   const bench = await open();
   gloo.answerNext({ frames: [chunk({ content: "Well" }), chunk({}, "content_filter")] });
   expect((await bench.run(said())).result).toMatchObject({
@@ -151,17 +151,17 @@ test("an answer that the content filter has stopped fails, and is not asked for 
   expect(gloo.asked).toHaveLength(1);
 });
 
-test("a stream without an end is no answer", async () => {
+test("a stream without an end fails the task", async () => {
   const bench = await open();
   gloo.answerNext({ frames: [chunk({ content: "Half of it" })] });
   expect((await bench.run(said())).result).toMatchObject({ status: "error", errorCode: "model_error" });
 });
 
 test.each([
-  ["1893456000", /over at 2030-01-01T00:00:00\.000Z\.$/],
-  ["30", /over at \d{4}-.*Z\.$/],
+  ["1893456000", /resets at 2030-01-01T00:00:00\.000Z\.$/],
+  ["30", /resets at \d{4}-.*Z\.$/],
   ["soon", /\(429\)\.$/],
-])("a rate limit says when it is over: %s", async (reset, words) => {
+])("a rate limit error names the time of its reset: %s", async (reset, words) => {
   const bench = await open();
   const limited = {
     status: 429,
@@ -180,15 +180,15 @@ test.each([
     /INVALID_REQUEST \(1001\) with status 400: No such model\./,
   ],
   [400, { error: "Nothing to say" }, "model_error", /Nothing to say/],
-  [401, {}, "authentication_required", /takes no token of this client/],
+  [401, {}, "authentication_required", /rejected the client's token/],
   [403, { message: "Forbidden" }, "authentication_required", /scope api\/access/],
-] as const)("the status %i %j fails in words", async (status, body, errorCode, words) => {
+] as const)("the status %i with %j fails the task with a message", async (status, body, errorCode, words) => {
   const bench = await open();
   for (let times = 0; times < 2; times += 1) gloo.answerNext({ status, body });
   expect((await bench.run(said())).result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(words) });
 });
 
-test("a token that was taken back costs a task nothing", async () => {
+test("a revoked token is replaced without an error", async () => {
   const bench = await open();
   await bench.run(said());
   gloo.revoke();
@@ -196,7 +196,7 @@ test("a token that was taken back costs a task nothing", async () => {
   expect(gloo.asked.map(({ token }) => token)).toEqual(["token-1", "token-1", "token-2"]);
 });
 
-test("a task that is cancelled while it waits for a token leaves the token to the others", async () => {
+test("other tasks still get the token when one task is canceled while it waits", async () => {
   const gate = Promise.withResolvers<void>();
   gloo.tokens.gate = gate.promise;
   const bench = await open();
@@ -209,7 +209,7 @@ test("a task that is cancelled while it waits for a token leaves the token to th
   expect(gloo.tokens.minted).toEqual(["token-1"]);
 });
 
-test("neither the secret nor a token is told to anybody, whatever Gloo says", async () => {
+test("neither the secret nor a token appears in results, logs or health", async () => {
   const lines: unknown[] = [];
   const log = (...line: unknown[]) => void lines.push(line);
   const bench = await open({ logger: { debug: log, info: log, warn: log, error: log } });
@@ -227,7 +227,7 @@ test("neither the secret nor a token is told to anybody, whatever Gloo says", as
   expect(text).not.toContain("token-1");
 });
 
-test("health says what is missing, what is refused and what the scope is", async () => {
+test("health names missing variables, rejected credentials and the required scope", async () => {
   const without = await open({ env: { GLOO_CLIENT_ID: "only-half" } });
   expect(await without.adapter.checkHealth()).toMatchObject({
     status: "offline",
@@ -244,7 +244,7 @@ test("health says what is missing, what is refused and what the scope is", async
   gloo.tokens.refusal = 401;
   expect(await bench.adapter.checkHealth()).toMatchObject({
     status: "degraded",
-    detail: expect.stringContaining("does not accept the client"),
+    detail: expect.stringContaining("rejected the client's credentials"),
   });
   gloo.tokens.refusal = null;
   expect(await bench.adapter.checkHealth()).toMatchObject({ status: "healthy" });

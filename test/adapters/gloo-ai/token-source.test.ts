@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { createAuthorisedFetch } from "../../../adapters/gloo-ai/authorised-fetch.ts";
+import { createAuthorizedFetch } from "../../../adapters/gloo-ai/authorized-fetch.ts";
 import { createTokenSource, type TokenClient } from "../../../adapters/gloo-ai/token-source.ts";
 import type { ModelFetch } from "../../../adapters/shared/model-api/model-endpoint.ts";
 import { createModelHttp } from "../../../adapters/shared/model-api/model-http.ts";
@@ -28,7 +28,7 @@ const source = (changes: Partial<TokenClient> = {}) =>
   });
 const going = () => new AbortController().signal;
 
-test("a token is held until a minute before its end", async () => {
+test("a token is used until a minute before it expires", async () => {
   const tokens = source();
   expect(await tokens.take(going())).toBe("token-1");
   at += (3600 - 61) * 1000;
@@ -38,7 +38,7 @@ test("a token is held until a minute before its end", async () => {
   expect(gloo.tokens.minted).toHaveLength(2);
 });
 
-test("a short-lived token is used for half of its life", async () => {
+test("a short-lived token is used for half of its lifetime", async () => {
   gloo.tokens.seconds = 10;
   const tokens = source();
   expect(await tokens.take(going())).toBe("token-1");
@@ -48,14 +48,14 @@ test("a short-lived token is used for half of its life", async () => {
   expect(await tokens.take(going())).toBe("token-2");
 });
 
-test("whoever asks at the same time shares one mint, also those whose token was refused", async () => {
+test("concurrent callers share one token request, also after a rejected token", async () => {
   const tokens = source();
   expect(await Promise.all([tokens.take(going()), tokens.take(going()), tokens.take(going())])).toEqual(Array(3).fill("token-1"));
   expect(await Promise.all([tokens.take(going(), "token-1"), tokens.take(going(), "token-1")])).toEqual(Array(2).fill("token-2"));
   expect(await tokens.take(going(), "token-1")).toBe("token-2");
 });
 
-test("a task that goes takes no token from the others", async () => {
+test("an aborted caller does not cancel the token request of the others", async () => {
   const gate = Promise.withResolvers<void>();
   gloo.tokens.gate = gate.promise;
   const tokens = source();
@@ -70,7 +70,7 @@ test("a task that goes takes no token from the others", async () => {
   expect(gloo.tokens.minted).toHaveLength(1);
 });
 
-test("the end of the adapter ends a mint", async () => {
+test("a shutdown of the adapter cancels the token request", async () => {
   gloo.tokens.gate = new Promise(() => {});
   const closing = new AbortController();
   const waiting = source({ closed: closing.signal }).take(undefined);
@@ -86,7 +86,7 @@ test.each([
   [429, 3, "rate_limited", /429/],
   [500, 3, "model_error", /500/],
 ] as const)(
-  "a mint that is answered %i fails after %i requests, tells no secret and is not remembered",
+  "a token request with status %i fails after %i requests, reveals no secret and is not cached",
   async (refusal, requests, errorCode, words) => {
     gloo.tokens.refusal = refusal;
     const tokens = source();
@@ -98,7 +98,7 @@ test.each([
   },
 );
 
-test("a token endpoint that fails once is asked again", async () => {
+test("a token request is retried after a temporary failure", async () => {
   const failing: ModelFetch = (...request) => {
     gloo.tokens.refusal = gloo.tokens.minted.length === 0 ? 503 : null;
     return fetch(...request);
@@ -106,7 +106,7 @@ test("a token endpoint that fails once is asked again", async () => {
   expect(await source({ fetch: failing }).take(going())).toBe("token-2");
 });
 
-test("an endpoint that is not there fails in words", async () => {
+test("an unreachable token endpoint fails with a message", async () => {
   const tokens = source({ tokenUrl: "http://127.0.0.1:9/oauth2/token" });
   await expect(tokens.take(going())).rejects.toMatchObject({
     errorCode: "model_error",
@@ -114,7 +114,7 @@ test("an endpoint that is not there fails in words", async () => {
   });
 });
 
-describe("an endpoint that answers", () => {
+describe("a token endpoint that answers", () => {
   const json = { "content-type": "application/json" };
   const huge = gzipSync(Buffer.alloc(64 * 1024 ** 2, " "));
   async function open(answer: (response: ServerResponse) => unknown) {
@@ -140,10 +140,10 @@ describe("an endpoint that answers", () => {
     ],
     ["with a page", (response) => response.end("<html>"), /without a token/],
     ["with null", (response) => response.end("null"), /without a token/],
-    ["with a token that is no text", (response) => response.end('{"access_token":5}'), /without a token/],
-    ["with a token that breaks a header", (response) => response.end('{"access_token":"a\\r\\nx: y"}'), /without a token/],
-    ["with a life of less than nothing", (response) => response.end('{"access_token":"a","expires_in":-5}'), /without a token/],
-  ])("%s fails in words, and the secret goes nowhere else", async (_, answer, words) => {
+    ["with a token that is not a string", (response) => response.end('{"access_token":5}'), /without a token/],
+    ["with a token that is not valid in a header", (response) => response.end('{"access_token":"a\\r\\nx: y"}'), /without a token/],
+    ["with a negative lifetime", (response) => response.end('{"access_token":"a","expires_in":-5}'), /without a token/],
+  ])("%s fails with a message, and the secret is sent to no other server", async (_, answer, words) => {
     const elsewhere = await open((response) => response.end('{"access_token":"stolen"}'));
     const { url } = await open((response) => answer(response, elsewhere.url));
     const http = createModelHttp({ env: {} } as Parameters<typeof createModelHttp>[0]);
@@ -153,8 +153,8 @@ describe("an endpoint that answers", () => {
   });
 });
 
-test("a token that is refused is minted anew once, and the request sent again once", async () => {
-  const call = createAuthorisedFetch(source(), fetch);
+test("a rejected token is replaced once, and the request is sent once more", async () => {
+  const call = createAuthorizedFetch(source(), fetch);
   const ask = () =>
     call(`${gloo.settings["baseUrl"]}/chat/completions`, { method: "POST", body: JSON.stringify({ messages: ["m"], model: "x" }) });
   gloo.answerNext({ body: { said: "first" } });
@@ -163,8 +163,8 @@ test("a token that is refused is minted anew once, and the request sent again on
   gloo.answerNext({ body: { said: "second" } });
   expect(await (await ask()).json()).toEqual({ said: "second" });
   expect(gloo.asked.map(({ token }) => token)).toEqual(["token-1", "token-1", "token-2"]);
-  // Twice refused is refused: nobody asks a third time.
-  const refusedAlways = createAuthorisedFetch({ held: "", take: async () => "never good" }, fetch);
-  expect((await refusedAlways(`${gloo.settings["baseUrl"]}/chat/completions`, { method: "POST", body: "{}" })).status).toBe(401);
+  // A second status 401 is returned; there is no third request.
+  const alwaysRejected = createAuthorizedFetch({ held: "", take: async () => "never good" }, fetch);
+  expect((await alwaysRejected(`${gloo.settings["baseUrl"]}/chat/completions`, { method: "POST", body: "{}" })).status).toBe(401);
   expect(gloo.asked).toHaveLength(5);
 });

@@ -4,14 +4,14 @@ import { converse } from "../../../adapters/opencode/converse.ts";
 import type { OpenCodeStart } from "../../../adapters/opencode/start.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { contextOf, requestIn } from "./given.ts";
-import { createScriptedServer, type ScriptedBehaviour } from "./scripted-server.ts";
+import { contextOf, requestIn } from "./fixtures.ts";
+import { createScriptedServer, type ServerBehavior } from "./scripted-server.ts";
 
 const rules = [{ permission: "*", pattern: "*", action: "deny" }];
 
 interface Given {
   changes?: Partial<ExecutionRequest>;
-  /** The task goes on with the session of the recording. */
+  /** Whether the task resumes the session of the recording. */
   resumes?: boolean;
   password?: string;
   signal?: AbortSignal;
@@ -19,9 +19,9 @@ interface Given {
   requestApproval?: ProgramTask["context"]["requestApproval"];
 }
 
-/** What comes of a conversation with a server that behaves so. */
+/** Runs a conversation with a scripted server. */
 async function talk(
-  behaviour: Partial<ScriptedBehaviour>,
+  behavior: Partial<ServerBehavior>,
   {
     changes = {},
     resumes = false,
@@ -31,7 +31,7 @@ async function talk(
     requestApproval = contextOf().requestApproval,
   }: Given = {},
 ) {
-  const { origin, calls, session } = await createScriptedServer({ recording: "tool", rules, password: "a password", ...behaviour });
+  const { origin, calls, session } = await createScriptedServer({ recording: "tool", rules, password: "a password", ...behavior });
   const told: string[] = [];
   const task: ProgramTask = {
     request: requestIn("/agents/one", { ...changes, ...(resumes ? { resumeToken: session } : {}) }),
@@ -56,19 +56,19 @@ async function talk(
     permissions: { "*": "deny" },
     tally: createTally({ isPriced: true }),
   };
-  const outcome = await converse(task, start, { origin, password });
+  const end = await converse(task, start, { origin, password });
   const asked = calls.map(({ what }) => what.replace(session, "S"));
   const bodiesOf = (name: string) => calls.flatMap(({ what, body }) => (what.includes(name) ? [body] : []));
-  return { ...outcome, told: told.join(""), asked, session, prompt: bodiesOf("/prompt_async")[0], answers: bodiesOf("/permission/") };
+  return { ...end, told: told.join(""), asked, session, prompt: bodiesOf("/prompt_async")[0], answers: bodiesOf("/permission/") };
 }
 
 const whole = ["GET /event", "GET /agent", "POST /session", "POST /session/S/prompt_async"];
 
 describe("a conversation with a server", () => {
-  test("listens, reads the rules back, makes a session, and only then asks", async () => {
-    const { verdict, facts, told, asked, session, prompt } = await talk({});
+  test("subscribes to events, checks the permissions and creates a session before it sends the prompt", async () => {
+    const { outcome, facts, told, asked, session, prompt } = await talk({});
     expect(asked).toEqual(whole);
-    expect(verdict).toEqual({ status: "ok" });
+    expect(outcome).toEqual({ status: "ok" });
     expect(facts).toEqual({ resumeToken: session, model: "scripted/model" });
     expect(told).toMatch(/^I run it\.\[+\]It said hi\.$/);
     expect(prompt).toEqual({
@@ -78,18 +78,18 @@ describe("a conversation with a server", () => {
     });
   });
 
-  test("asks nothing of an agent that may do more than it should (trap 11)", async () => {
-    const { verdict, asked } = await talk({ rules: [{ permission: "*", pattern: "*", action: "allow" }] });
-    expect(verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("rules of the task") });
+  test("sends no prompt to an agent with wider permissions than requested", async () => {
+    const { outcome, asked } = await talk({ rules: [{ permission: "*", pattern: "*", action: "allow" }] });
+    expect(outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("the task's permissions") });
     expect(asked).toEqual(whole.slice(0, 2));
   });
 
-  test("goes on with a session that is there, and with no other", async () => {
+  test("resumes only a session that exists", async () => {
     const resumed = await talk({ recording: "resumed" }, { resumes: true });
-    expect(resumed).toMatchObject({ verdict: { status: "ok" }, told: "I go on." });
+    expect(resumed).toMatchObject({ outcome: { status: "ok" }, told: "I go on." });
     expect(resumed.asked).toEqual([...whole.slice(0, 2), "GET /session/S", "POST /session/S/prompt_async"]);
     const unknown = await talk({}, { changes: { resumeToken: "ses_unknown" } });
-    expect(unknown.verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("does not know the session") });
+    expect(unknown.outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("does not know the session") });
     expect(unknown.prompt).toBeUndefined();
   });
 
@@ -97,13 +97,13 @@ describe("a conversation with a server", () => {
     ["allow", { reply: "once" }, 0],
     ["deny", { reply: "reject", message: expect.stringContaining('approvals are "deny"') }, 0],
     ["ask", { reply: "reject", message: "not today" }, 1],
-  ] as const)("answers what OpenCode asks for: under approvals %s %j", async (approvals, answer, count) => {
+  ] as const)("replies to a permission request with approvals %s: %j", async (approvals, answer, count) => {
     const questions: ApprovalQuestion[] = [];
     const requestApproval: ProgramTask["context"]["requestApproval"] = async (question) => {
       questions.push(question);
       return { decision: "reject", reason: "not today" };
     };
-    const { answers, told, verdict } = await talk({ recording: "asked" }, { changes: { approvals }, requestApproval });
+    const { answers, told, outcome } = await talk({ recording: "asked" }, { changes: { approvals }, requestApproval });
     expect(answers).toEqual([answer]);
     expect(questions).toHaveLength(count);
     for (const question of questions)
@@ -113,10 +113,10 @@ describe("a conversation with a server", () => {
         input: { command: "touch asked.txt" },
       });
     expect(told).toMatch(/I was let\.$/);
-    expect(verdict).toEqual({ status: "ok" });
+    expect(outcome).toEqual({ status: "ok" });
   });
 
-  test("hands on a system prompt, and the form of an object", async () => {
+  test("passes the system prompt and the schema of an object", async () => {
     const schema = { type: "object", properties: { colour: { type: "string" } } };
     const outputStrategy = { type: "structured", schema } as const;
     const { prompt, facts } = await talk({ recording: "structured" }, { changes: { systemPrompt: "Be brief.", outputStrategy } });
@@ -126,28 +126,28 @@ describe("a conversation with a server", () => {
     expect(list.prompt).not.toHaveProperty("format");
   });
 
-  test("stops a session that goes on behind its verdict (trap 13)", async () => {
-    const { verdict, told, asked } = await talk({ recording: "error-503" });
-    expect(verdict).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("4 times in a row") });
+  test("aborts a session that continues after its outcome", async () => {
+    const { outcome, told, asked } = await talk({ recording: "error-503" });
+    expect(outcome).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("4 times in a row") });
     expect(told).toBe("…………");
     expect(asked.at(-1)).toBe("POST /session/S/abort");
   });
 
-  test("of which the events end too early is a crash", async () => {
-    const { verdict } = await talk({ until: '"running"', hangsUp: true });
-    expect(verdict).toMatchObject({ errorCode: "runtime_crashed" });
+  test("is a crash when the event stream ends early", async () => {
+    const { outcome } = await talk({ until: '"running"', hangsUp: true });
+    expect(outcome).toMatchObject({ errorCode: "runtime_crashed" });
   });
 
-  test("with a server that does not know the password", async () => {
-    const { verdict, asked } = await talk({}, { password: "another" });
-    expect(verdict).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("GET /event with 401") });
+  test("fails when the server rejects the password", async () => {
+    const { outcome, asked } = await talk({}, { password: "another" });
+    expect(outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("GET /event with status 401") });
     expect(asked).toEqual([]);
   });
 
-  test("that is cancelled aborts its session", async () => {
+  test("aborts its session when the task is canceled", async () => {
     const cancel = new AbortController();
-    const { verdict, facts, asked, session } = await talk({ until: '"running"' }, { signal: cancel.signal, onTool: () => cancel.abort() });
-    expect(verdict).toMatchObject({ errorCode: "cancelled" });
+    const { outcome, facts, asked, session } = await talk({ until: '"running"' }, { signal: cancel.signal, onTool: () => cancel.abort() });
+    expect(outcome).toMatchObject({ errorCode: "cancelled" });
     expect(facts.resumeToken).toBe(session);
     expect(asked).toEqual([...whole, "POST /session/S/abort"]);
   });

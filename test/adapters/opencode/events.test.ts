@@ -3,9 +3,9 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRunReader } from "../../../adapters/opencode/events.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
-import { meaningOf } from "./meaning-of.ts";
+import { groupSteps } from "./group-steps.ts";
 
-/** What a recorded stream of `opencode run --format json` 1.18.33 means. */
+/** Reads a recorded stream of `opencode run --format json` 1.18.33. */
 function replay(name: string) {
   const recorded = readFileSync(path.join(import.meta.dirname, "recorded", `run-${name}.jsonl`), "utf8");
   return read(recorded.split("\n").filter(Boolean));
@@ -14,17 +14,17 @@ function replay(name: string) {
 function read(lines: readonly string[]) {
   const tally = createTally({ isPriced: false });
   const reader = createRunReader(tally);
-  const meaning = meaningOf(lines.flatMap((line) => reader.read(JSON.parse(line))));
-  return { ...meaning, verdict: reader.verdict(), counted: tally.facts() };
+  const meaning = groupSteps(lines.flatMap((line) => reader.read(JSON.parse(line))));
+  return { ...meaning, outcome: reader.outcome(), counted: tally.facts() };
 }
 
 const oneCall = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 0 };
 const twoCalls = { inputTokens: 260, outputTokens: 60, thinkingTokens: 10, cacheReadTokens: 40, cacheWriteTokens: 0 };
-const unfinished = { status: "error", errorCode: "model_error", error: expect.stringContaining("before the model had given its answer") };
+const unfinished = { status: "error", errorCode: "model_error", error: expect.stringContaining("before the model finished its answer") };
 
 describe("a recorded run", () => {
-  test("of a tool: invoked and completed in one line, the answer is what follows", () => {
-    const { tools, text, answer, facts, counted, ended, verdict } = replay("tool");
+  test("reports a tool call from one line, and the text after it as the answer", () => {
+    const { tools, text, answer, facts, counted, ended, outcome } = replay("tool");
     const toolCallId = expect.stringMatching(/^call_/);
     expect(tools).toEqual([
       { kind: "tool.invoked", toolCallId, toolName: "bash", input: expect.objectContaining({ command: "echo hi" }) },
@@ -33,31 +33,31 @@ describe("a recorded run", () => {
     expect([text, answer]).toEqual([["I run it.", "It said hi."], "It said hi."]);
     expect(facts).toEqual({ resumeToken: expect.stringMatching(/^ses_\w+$/) });
     expect(counted).toEqual({ usage: twoCalls, costUsd: 0.00036 });
-    expect([ended, verdict]).toEqual([[], { status: "ok" }]);
+    expect([ended, outcome]).toEqual([[], { status: "ok" }]);
   });
 
-  test("of an answer that broke off and began anew: the second is the answer", () => {
-    const { answer, discarded, verdict } = replay("broken-text");
-    expect([answer, verdict]).toEqual(["The whole answer.", { status: "ok" }]);
+  test("discards an incomplete answer that was retried", () => {
+    const { answer, discarded, outcome } = replay("broken-text");
+    expect([answer, outcome]).toEqual(["The whole answer.", { status: "ok" }]);
     expect(discarded).toHaveLength(1);
   });
 
-  test("of an answer that broke off in a call: the call is closed behind the answer, which stays", () => {
-    const { answer, tools, verdict } = replay("broken-call");
-    expect([answer, verdict]).toEqual(["The end.", { status: "ok" }]);
+  test("keeps the answer when an incomplete call is closed after it", () => {
+    const { answer, tools, outcome } = replay("broken-call");
+    expect([answer, outcome]).toEqual(["The end.", { status: "ok" }]);
     expect(tools).toEqual([
       { kind: "tool.completed", toolCallId: expect.any(String), toolName: "bash", output: "Tool execution aborted", isError: true },
     ]);
   });
 
-  test("of a resumed session: its id stays, usage and cost are of this task alone", () => {
+  test("keeps the id of a resumed session and counts only this task", () => {
     const { facts, counted, answer } = replay("resumed");
     expect(facts).toEqual(replay("tool").facts);
     expect(counted).toEqual({ usage: oneCall, costUsd: 0.00018 });
     expect(answer).toBe("I go on.");
   });
 
-  test("of two tools at once: a command that fails is an error, like a tool that does", () => {
+  test("reports a failed command and a failed tool as errors", () => {
     const { tools } = replay("two-tools");
     expect(tools.filter(({ kind }) => kind === "tool.completed")).toMatchObject([
       { output: expect.stringContaining("missing.txt"), isError: true },
@@ -65,29 +65,29 @@ describe("a recorded run", () => {
     ]);
   });
 
-  test("of a denial: the tool ends as an error, the task goes on to its answer (traps 4 and 11b)", () => {
-    const { tools, answer, verdict } = replay("denied");
+  test("reports a denied tool call as an error and continues to the answer", () => {
+    const { tools, answer, outcome } = replay("denied");
     expect(tools.at(-1)).toMatchObject({ isError: true, output: expect.stringContaining("unavailable tool") });
-    expect([answer, verdict]).toEqual(["It was refused.", { status: "ok" }]);
+    expect([answer, outcome]).toEqual(["It was refused.", { status: "ok" }]);
   });
 
-  test("of a sub-agent: nobody tells what it used, so the sum is not known", () => {
+  test("reports no usage for a task with a sub-agent", () => {
     const { tools, answer, counted } = replay("sub-agent");
     expect(tools[0]).toMatchObject({ toolName: "task" });
     expect(answer).toBe("It is done.");
     expect(counted).toEqual({});
   });
 
-  test("of a call that failed once and was made again in silence", () => {
-    expect(replay("error-500-once")).toMatchObject({ answer: "Got over it.", ended: [], verdict: { status: "ok" } });
+  test("succeeds when OpenCode retried a failed model call", () => {
+    expect(replay("error-500-once")).toMatchObject({ answer: "Got over it.", ended: [], outcome: { status: "ok" } });
   });
 
-  test("of every kind of character", () => {
+  test("keeps every Unicode character", () => {
     const text = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c \u2028\u2029 \ufeff "quoted" \\back\\ \t tab\r\nnext line \u001b[31mred\u001b[0m';
     expect(replay("unicode").answer).toBe(text);
   });
 
-  // Trap 13: a 500 is told only after all tries, and those take more than a minute.
+  // OpenCode reports a status 500 only after all retries, which take more than a minute.
   test.each([
     ["error-400", "model_error", /error 400/],
     ["error-401", "authentication_required", /error 401.*ANTHROPIC_API_KEY/],
@@ -95,15 +95,15 @@ describe("a recorded run", () => {
     ["error-404", "model_error", /error 404/],
     ["error-429", "rate_limited", /error 429/],
     ["error-500", "model_error", /error 500/],
-    ["unknown-model", "model_error", /model that was asked for/],
-  ])("of %s: %s", (name, errorCode, error) => {
+    ["unknown-model", "model_error", /offers this model/],
+  ])("reports the recording %s as %s", (name, errorCode, error) => {
     const { ended, text, counted } = replay(name);
     expect(ended).toEqual([{ status: "error", errorCode, error: expect.stringMatching(error) }]);
     expect([text, counted]).toEqual([[], {}]);
   });
 });
 
-describe("lines", () => {
+describe("the lines of opencode run", () => {
   const stepFinish = (reason: string, id = "prt_1") => ({
     type: "step_finish",
     sessionID: "ses_1",
@@ -111,37 +111,37 @@ describe("lines", () => {
   });
   const readObjects = (...lines: object[]) => read(lines.map((line) => JSON.stringify(line)));
 
-  test("that end with a call of a tool are no success, though the program exits with 0 (trap 11b)", () => {
-    expect(readObjects(stepFinish("tool-calls")).verdict).toEqual(unfinished);
-    expect(readObjects().verdict).toEqual(unfinished);
-    expect(readObjects(stepFinish("tool-calls"), stepFinish("stop", "prt_2")).verdict).toEqual({ status: "ok" });
+  test("fail the task when the last model call requested a tool, although the exit code is 0", () => {
+    expect(readObjects(stepFinish("tool-calls")).outcome).toEqual(unfinished);
+    expect(readObjects().outcome).toEqual(unfinished);
+    expect(readObjects(stepFinish("tool-calls"), stepFinish("stop", "prt_2")).outcome).toEqual({ status: "ok" });
   });
 
-  test("that stop in the middle of a call are no answer; the session is known, the usage is not", () => {
+  test("fail the task when they end during a model call, with the session but without usage", () => {
     const cut = readObjects(stepFinish("tool-calls"), { type: "step_start", sessionID: "ses_1" });
-    expect(cut.verdict).toEqual({ status: "error", errorCode: "runtime_crashed", error: expect.stringContaining("last lines") });
+    expect(cut.outcome).toEqual({ status: "error", errorCode: "runtime_crashed", error: expect.stringContaining("last lines") });
     expect([cut.facts, cut.counted]).toEqual([{ resumeToken: "ses_1" }, {}]);
   });
 
-  test("of other kinds and other shapes mean nothing", () => {
+  test("are ignored when they have other types or shapes", () => {
     const { steps } = readObjects({ type: "reasoning" }, { type: "text" }, { type: "tool_use", sessionID: "ses_1", part: {} }, {});
     expect(steps).toEqual([]);
   });
 
-  test("with an error that names no session", () => {
+  test("can contain an error without a session", () => {
     const { facts, ended } = readObjects({ type: "error", error: { name: "ProviderAuthError", data: { message: "no key\n  at x" } } });
     expect(facts).toEqual({});
-    expect(ended).toMatchObject([{ errorCode: "authentication_required", error: expect.stringMatching(/: no key\. To change/) }]);
+    expect(ended).toMatchObject([{ errorCode: "authentication_required", error: expect.stringMatching(/: no key\. To fix/) }]);
   });
 });
 
-test("a version that counts in another way tells how its calls ended; what they used is then unknown", () => {
+test("an unknown form of counts keeps the finish reason and makes the usage unknown", () => {
   const part = { id: "p", type: "step-finish", reason: "stop", cost: "?", tokens: { total: 5 } };
-  const { verdict, counted } = read([JSON.stringify({ type: "step_finish", sessionID: "ses_1", part })]);
-  expect([verdict, counted]).toEqual([{ status: "ok" }, {}]);
+  const { outcome, counted } = read([JSON.stringify({ type: "step_finish", sessionID: "ses_1", part })]);
+  expect([outcome, counted]).toEqual([{ status: "ok" }, {}]);
 });
 
-test("a provider whose answers break off is given up after four in a row: the program would ask for ever", () => {
+test("the task fails after four incomplete answers in a row, because OpenCode would retry forever", () => {
   const finish = (reason: string) => JSON.stringify({ type: "step_finish", sessionID: "ses_1", part: { ...finished, reason } });
   const given = (...reasons: string[]) => read(reasons.map(finish)).ended;
   expect(given("unknown", "other", "unknown")).toEqual([]);

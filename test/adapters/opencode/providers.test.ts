@@ -5,7 +5,7 @@ import { findCredentials } from "../../../adapters/opencode/credentials.ts";
 import { find } from "../../../adapters/opencode/program.ts";
 import { chooseModel, findProviders, isPriced, providerConfig } from "../../../adapters/opencode/providers.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { contextOf } from "./given.ts";
+import { contextOf } from "./fixtures.ts";
 
 describe("providers", () => {
   test.each<[env: Record<string, string>, config: Record<string, unknown>, providers: string[]]>([
@@ -20,7 +20,7 @@ describe("providers", () => {
     [{ OPENAI_API_KEY: "k" }, { provider: { mine: {}, openai: {} } }, ["mine", "openai"]],
     [{ OPENAI_API_KEY: "k", GROQ_API_KEY: "k" }, { disabled_providers: ["groq"] }, ["openai"]],
     [{ OPENAI_API_KEY: "k", GROQ_API_KEY: "k" }, { enabled_providers: ["groq", "opencode"] }, ["groq"]],
-  ])("with %j and %j: %j", (env, config, providers) => {
+  ])("with the variables %j and the configuration %j are %j", (env, config, providers) => {
     expect(findProviders(contextOf({ config }, env))).toEqual(providers);
   });
 
@@ -34,18 +34,20 @@ describe("providers", () => {
     [{ GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: "http://h" }, "google", { apiKey: "{env:GEMINI_API_KEY}", baseURL: "http://h/v1beta" }],
     [{ GEMINI_API_KEY: "k", GOOGLE_GENERATIVE_AI_API_KEY: "k" }, "google", { apiKey: "{env:GOOGLE_GENERATIVE_AI_API_KEY}" }],
     [{ GROQ_API_KEY: "k" }, "groq", { apiKey: "{env:GROQ_API_KEY}" }],
-  ])("%j is said to the program by name", (env, id, options) => {
+  ])("are configured from %j with the key's variable name", (env, id, options) => {
     expect(providerConfig(contextOf({}, env))).toEqual({ [id]: { options } });
   });
 
-  test("the operator's description of a provider stands over what the environment says", () => {
+  test("are overridden by the operator's configuration", () => {
     const provider = { openai: { options: { baseURL: "http://mine" } }, mine: { npm: "@ai-sdk/openai-compatible" } };
     const config = providerConfig(contextOf({ config: { provider } }, { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://other" }));
     expect(config).toEqual(provider);
   });
 
-  test("a configuration of another form is refused in words", () => {
-    expect(() => findProviders(contextOf({ config: { provider: ["openai"] } }))).toThrow(/BRIDGE_OPENCODE_CONFIG is not a configuration/);
+  test("are rejected if the configuration is not valid", () => {
+    expect(() => findProviders(contextOf({ config: { provider: ["openai"] } }))).toThrow(
+      /BRIDGE_OPENCODE_CONFIG is not a valid OpenCode configuration/,
+    );
   });
 });
 
@@ -59,24 +61,24 @@ describe("the model", () => {
     ["sonnet", {}, one, "anthropic sonnet"],
     ["meta/llama", {}, { GROQ_API_KEY: "k" }, "groq meta/llama"],
     ["openrouter/meta/llama", {}, two, "openrouter meta/llama"],
-  ])("%s with %j and %j is %s", (model, config, env, chosen) => {
+  ])("named %s with the configuration %j and the variables %j is %s", (model, config, env, chosen) => {
     const found = chooseModel(model === undefined ? {} : { model }, contextOf({ config }, env));
     expect(found && `${found.providerID} ${found.modelID}`).toBe(chosen);
   });
 
-  test.each([["sonnet"], ["anthropic"], ["meta/llama"], ["opencode/free"]])("%s is nobody's where there are two providers", (model) => {
-    expect(() => chooseModel({ model }, contextOf({}, two))).toThrow(/Write provider\/model, with one of: anthropic, openrouter\./);
+  test.each([["sonnet"], ["anthropic"], ["meta/llama"], ["opencode/free"]])("%s is rejected as ambiguous with two providers", (model) => {
+    expect(() => chooseModel({ model }, contextOf({}, two))).toThrow(/Use provider\/model with one of: anthropic, openrouter\./);
   });
 
-  test("with the operator's logins any provider may be there", () => {
+  test("may name any provider with home: user", () => {
     const context = contextOf({ home: "user" }, {});
     expect(chooseModel({ model: "github-copilot/gpt" }, context)).toEqual({ providerID: "github-copilot", modelID: "gpt" });
-    expect(() => chooseModel({ model: "gpt" }, context)).toThrow(/names no provider/);
-    // Even with one key, for it need not be that provider's.
-    expect(() => chooseModel({ model: "gpt" }, contextOf({ home: "user" }))).toThrow(/names no provider/);
+    expect(() => chooseModel({ model: "gpt" }, context)).toThrow(/names no configured provider/);
+    // With one key, too, because the model may belong to another provider.
+    expect(() => chooseModel({ model: "gpt" }, contextOf({ home: "user" }))).toThrow(/names no configured provider/);
   });
 
-  test("is priced where the operator tells its price, be it 0", () => {
+  test("is priced if the operator configures its price, even a price of 0", () => {
     const models = { free: { cost: { input: 0, output: 0 } }, unknown: {} };
     const context = contextOf({ config: { provider: { mine: { models } } } });
     const priced = ["free", "unknown", "other"].map((modelID) => isPriced({ providerID: "mine", modelID }, context));
@@ -86,7 +88,7 @@ describe("the model", () => {
 });
 
 describe("credentials", () => {
-  /** A program that lists these models where it sees the operator's home. */
+  /** Checks credentials with a program that lists these models if HOME is the operator's home. */
   const credentialsWith = async (settings: object, env: Record<string, string> = {}, models = "") => {
     const directory = await temporaryDirectory();
     const program = path.join(directory, "opencode");
@@ -96,22 +98,22 @@ describe("credentials", () => {
     return await findCredentials("http-api", [program], context);
   };
 
-  test("are the keys that are there, named and not shown", async () => {
+  test("are reported by provider and not by key", async () => {
     expect(await credentialsWith({}, { ANTHROPIC_API_KEY: "sk-secret" })).toEqual({ ok: true, detail: "providers: anthropic" });
   });
 
-  test("are missing, which says what to do (trap 12)", async () => {
+  test("are reported as missing, with advice", async () => {
     const advice = expect.stringMatching(/^no provider: set ANTHROPIC_API_KEY.*BRIDGE_OPENCODE_HOME=user/);
     expect(await credentialsWith({}, {}, "anthropic/opus\\n")).toEqual({ ok: false, detail: advice });
     expect(await credentialsWith({ home: "user" })).toEqual({ ok: false, detail: advice });
   });
 
-  test("are the operator's logins, where tasks have those", async () => {
+  test("include the operator's logins with home: user", async () => {
     const models = "anthropic/opus\\n\\033[90mnot a model\\033[0m\\nopenrouter/meta/llama\\n";
     expect(await credentialsWith({ home: "user" }, {}, models)).toEqual({ ok: true, detail: "2 models of the operator's own logins" });
   });
 
-  test("cannot be found under a broken configuration", async () => {
+  test("are not ok with an invalid configuration", async () => {
     expect(await credentialsWith({ config: { model: 5 } })).toEqual({
       ok: false,
       detail: expect.stringContaining("BRIDGE_OPENCODE_CONFIG"),
@@ -119,7 +121,7 @@ describe("credentials", () => {
   });
 });
 
-test("a program that is not there is told with what to install", () => {
+test("a missing program is reported with the install command and the setting", () => {
   expect(find(contextOf({}, { PATH: "/nowhere" }))).toEqual({
     missing: expect.stringMatching(/npm install -g opencode-ai.*BRIDGE_OPENCODE_COMMAND/),
   });

@@ -6,7 +6,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
-/** What was asked of the server, in its order. */
+/** A request that the server received. */
 interface Call {
   what: string;
   body: unknown;
@@ -19,28 +19,31 @@ interface ScriptedServer {
   session: string;
 }
 
-/** How the server is; what is absent is as it should be. */
-export interface ScriptedBehaviour {
-  /** The events that follow a prompt: a recording's name. */
+/** The behavior of the server. */
+export interface ServerBehavior {
+  /** Name of the recording whose events follow a prompt. */
   recording: string;
-  /** The rules of the agent that it says to have. */
+  /** The permission rules that it reports for its agent. */
   rules: readonly object[];
-  /** Without it every caller is let in. */
+  /** The required password; absent for none. */
   password?: string;
-  /** It says no more after this event. */
+  /** Sends no events after the first that contains this text. */
   until?: string;
-  /** Then it hangs up. */
+  /** Whether it then closes the event stream. */
   hangsUp?: boolean;
 }
 
-/** A server on 127.0.0.1 that answers like `opencode serve` and, once it has a prompt, plays what one has said; it waits for its question's answer. */
+/**
+ * Starts a server on 127.0.0.1 that answers like `opencode serve`. After a prompt it replays a recording, and pauses until its permission
+ * request is answered.
+ */
 export async function createScriptedServer({
   recording,
   rules,
   password,
   until,
   hangsUp = false,
-}: ScriptedBehaviour): Promise<ScriptedServer> {
+}: ServerBehavior): Promise<ScriptedServer> {
   const recorded = readFileSync(path.join(import.meta.dirname, "recorded", `serve-${recording}.sse`), "utf8");
   const [played, rest] = cut(until === undefined ? recorded : cut(recorded, until)[0], '"permission.asked"');
   const session = /"sessionID":"(ses_\w+)"/.exec(recorded)?.[1] as string;
@@ -84,7 +87,7 @@ export async function createScriptedServer({
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls, session };
 }
 
-/** Events up to the first with this text in it, and those behind it. */
+/** Splits events after the first one that contains this text. */
 function cut(events: string, text: string): [string, string] {
   const at = events.indexOf(text);
   const end = at === -1 ? events.length : events.indexOf("\n\n", at) + 2;

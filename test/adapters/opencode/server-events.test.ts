@@ -6,9 +6,9 @@ import { readEventStream } from "../../../adapters/opencode/event-stream.ts";
 import { createServerReader } from "../../../adapters/opencode/server-events.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
 import { cpuCost } from "../../support/cpu-time.ts";
-import { meaningOf } from "./meaning-of.ts";
+import { groupSteps } from "./group-steps.ts";
 
-/** What `GET /event` of `opencode serve` 1.18.33 brought; the news of its plugins is cut out. */
+/** Reads recorded events of `GET /event` of `opencode serve` 1.18.33, without plugin events. */
 const recorded = (name: string): Buffer => readFileSync(path.join(import.meta.dirname, "recorded", `serve-${name}.sse`));
 
 async function eventsIn(...chunks: Uint8Array[]): Promise<unknown[]> {
@@ -23,7 +23,7 @@ async function eventsIn(...chunks: Uint8Array[]): Promise<unknown[]> {
   return events;
 }
 
-/** What the events of a recording mean to the task whose session was the first to be made. */
+/** Reads a recording for the task whose session was created first. */
 async function replay(name: string, session?: string) {
   const events = await eventsIn(recorded(name));
   return read(session ?? (/"sessionID":"(ses_\w+)"/.exec(JSON.stringify(events))?.[1] as string), events);
@@ -32,7 +32,7 @@ async function replay(name: string, session?: string) {
 function read(session: string, events: readonly unknown[]) {
   const tally = createTally({ isPriced: false });
   const reader = createServerReader(session, tally);
-  return { ...meaningOf(events.flatMap((event) => reader(event))), session, counted: tally.facts() };
+  return { ...groupSteps(events.flatMap((event) => reader(event))), session, counted: tally.facts() };
 }
 
 const callsOf = (calls: number) => ({
@@ -44,7 +44,7 @@ const callsOf = (calls: number) => ({
 });
 
 describe("a recorded stream of the server", () => {
-  test("of a tool: text in deltas that are told once, a call with its whole input, its output, one end", async () => {
+  test("emits text deltas once, and a tool call with its input, output and one end", async () => {
     const { tools, text, answer, facts, counted, ended } = await replay("tool");
     const toolCallId = expect.stringMatching(/^call_/);
     const invoked = { kind: "tool.invoked", toolCallId, toolName: "bash", input: expect.objectContaining({ command: "echo hi" }) };
@@ -58,14 +58,14 @@ describe("a recorded stream of the server", () => {
     expect(ended).toEqual([{ status: "ok" }]);
   });
 
-  test("of a resumed session: usage and cost are of this task alone", async () => {
+  test("counts only this task in a resumed session", async () => {
     const { session, answer, counted } = await replay("resumed");
     expect(session).toBe((await replay("tool")).session);
     expect(answer).toBe("I go on.");
     expect(counted).toEqual({ usage: callsOf(1), costUsd: 0.00018 });
   });
 
-  test("of two tools at once: each has its own end", async () => {
+  test("reports the results of two parallel tools separately", async () => {
     const { tools } = await replay("two-tools");
     const ends = tools.flatMap((step) => (step.kind === "tool.completed" ? [[step.toolCallId, step.isError, step.output]] : []));
     expect(new Set(ends.map(([id]) => id)).size).toBe(2);
@@ -75,19 +75,19 @@ describe("a recorded stream of the server", () => {
     ]);
   });
 
-  test("of a denial: the tool ends as an error, the task goes on to its answer (traps 4 and 11b)", async () => {
+  test("reports a denied tool call as an error and continues to the answer", async () => {
     const { tools, answer, ended, asked } = await replay("denied");
     expect(tools.at(-1)).toMatchObject({ isError: true, output: expect.stringContaining("unavailable tool") });
     expect([answer, ended, asked]).toEqual(["It was refused.", [{ status: "ok" }], []]);
   });
 
-  test("of a question: what to answer, and to whom", async () => {
+  test("emits a permission request with its call and session", async () => {
     const { asked, session, answer, ended } = await replay("asked");
     expect(asked).toMatchObject([{ kind: "asked", sessionId: session, permissionId: expect.stringMatching(/^per_/) }]);
     expect([answer, ended]).toEqual(["I was let.", [{ status: "ok" }]]);
   });
 
-  test("of a question that comes before its call has its input: it waits for that", async () => {
+  test("delays a permission request until its call has input", async () => {
     const events = (await eventsIn(recorded("asked"))) as { type: string; properties: { part?: { state?: { status: string } } } }[];
     const question = events.findIndex(({ type }) => type === "permission.asked");
     const running = events.findIndex(({ properties }) => properties.part?.state?.status === "running");
@@ -99,15 +99,15 @@ describe("a recorded stream of the server", () => {
     expect(read(session, early.slice(0, running + 1)).asked).toEqual([]);
   });
 
-  test("of a question without a call: what is asked for is told, and under its own id", () => {
+  test("emits a permission request without a call under its own id", () => {
     const properties = { id: "per_1", sessionID: "ses_1", permission: "doom_loop", patterns: ["bash"], metadata: { tool: "bash" } };
     const { asked, tools } = read("ses_1", [{ type: "permission.asked", properties }]);
     const call = { toolCallId: "per_1", toolName: "doom_loop", input: { tool: "bash" } };
-    expect(asked).toEqual([{ kind: "asked", sessionId: "ses_1", permissionId: "per_1", permission: "doom_loop", call, isTold: false }]);
+    expect(asked).toEqual([{ kind: "asked", sessionId: "ses_1", permissionId: "per_1", permission: "doom_loop", call, isReported: false }]);
     expect(tools).toEqual([{ kind: "tool.invoked", ...call }]);
   });
 
-  test("of a sub-agent that asks: of its calls only that one is told", () => {
+  test("reports only those calls of a sub-agent that need permission", () => {
     const part = (callID: string, state: object) => ({
       type: "message.part.updated",
       properties: { part: { sessionID: "ses_child", type: "tool", tool: "bash", callID, state } },
@@ -121,7 +121,7 @@ describe("a recorded stream of the server", () => {
       { type: "permission.asked", properties: { id: "per_1", sessionID: "ses_child", permission: "bash", tool: { callID: "b" } } },
       part("b", done),
     ]);
-    expect(asked).toMatchObject([{ sessionId: "ses_child", call: { toolCallId: "b", toolName: "bash", input }, isTold: true }]);
+    expect(asked).toMatchObject([{ sessionId: "ses_child", call: { toolCallId: "b", toolName: "bash", input }, isReported: true }]);
     expect(tools.map((step) => `${step.kind} ${"toolCallId" in step && step.toolCallId}`)).toEqual([
       "tool.invoked b",
       "tool.invoked b",
@@ -129,7 +129,7 @@ describe("a recorded stream of the server", () => {
     ]);
   });
 
-  test("of a sub-agent: its words and tools are not the task's, its tokens are", async () => {
+  test("counts the tokens of a sub-agent, but reports neither its text nor its tools", async () => {
     const { tools, text, counted, ended } = await replay("sub-agent");
     expect(new Set(tools.map((step) => "toolName" in step && step.toolName))).toContain("task");
     expect(JSON.stringify(tools)).not.toContain('"bash"');
@@ -138,36 +138,36 @@ describe("a recorded stream of the server", () => {
     expect(ended).toEqual([{ status: "ok" }]);
   });
 
-  test("of an answer in its form: no work of a tool", async () => {
+  test("reports structured output without a tool call", async () => {
     const { tools, facts, ended, text } = await replay("structured");
     expect(facts["outputs"]).toEqual({ colour: "blue" });
     expect([tools, text, ended]).toEqual([[], [], [{ status: "ok" }]]);
   });
 
-  test("of prose where a form was wanted: left to whoever wants the form", async () => {
+  test("succeeds without structured output, which Bridge then reads from the text", async () => {
     const { facts, answer, ended } = await replay("prose-for-a-form");
     expect(facts).not.toHaveProperty("outputs");
     expect([answer, ended]).toEqual(['{"colour":"red"}', [{ status: "ok" }]]);
   });
 
-  test("of every kind of character", async () => {
+  test("keeps every Unicode character", async () => {
     const text = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c \u2028\u2029 \ufeff "quoted" \\back\\ \t tab\r\nnext line \u001b[31mred\u001b[0m';
     expect((await replay("unicode")).answer).toBe(text);
   });
 
-  test("of a call that failed once: told as progress, and the task goes on", async () => {
+  test("reports a retried model call as progress", async () => {
     const { progress, answer, ended } = await replay("error-500-once");
     expect(progress).toEqual([{ retry: 1, message: "Scripted error 500" }]);
     expect([answer, ended]).toEqual(["Got over it.", [{ status: "ok" }]]);
   });
 
-  test("of a provider that goes on failing: given up, though the program would go on (trap 13)", async () => {
+  test("fails the task when the provider keeps failing, although OpenCode would retry", async () => {
     const { progress, ended } = await replay("error-503");
     expect(progress.map(({ retry }) => retry)).toEqual([1, 2, 3, 4]);
     expect(ended[0]).toEqual({
       status: "error",
       errorCode: "model_error",
-      error: "The model's provider failed 4 times in a row, in the end with: Scripted error 503",
+      error: "The model's provider failed 4 times in a row. Last error: Scripted error 503",
     });
   });
 
@@ -177,20 +177,20 @@ describe("a recorded stream of the server", () => {
     ["error-403", "authentication_required", /error 403.*ANTHROPIC_API_KEY/],
     ["error-404", "model_error", /error 404/],
     ["error-429", "rate_limited", /error 429/],
-    ["unknown-model", "model_error", /scripted\/unknown.*model that was asked for/],
-  ])("of %s: %s", async (name, errorCode, error) => {
+    ["unknown-model", "model_error", /scripted\/unknown.*offers this model/],
+  ])("reports the recording %s as %s", async (name, errorCode, error) => {
     const { ended, text, counted } = await replay(name);
     expect(ended[0]).toEqual({ status: "error", errorCode, error: expect.stringMatching(error) });
     expect([text, counted]).toEqual([[], {}]);
   });
 
-  test("of another session says nothing, and ends nothing", async () => {
+  test("ignores events of another session", async () => {
     const { steps } = await replay("tool", "ses_other");
     expect(steps).toEqual([]);
   });
 });
 
-test("the events are the same, however the network cuts them", async () => {
+test("events are the same for any split into network chunks", async () => {
   const bytes = recorded("unicode");
   const whole = await eventsIn(bytes);
   expect(whole.length).toBeGreaterThan(10);
@@ -201,11 +201,11 @@ test("the events are the same, however the network cuts them", async () => {
       expect(await eventsIn(...chunks)).toEqual(whole);
     }),
   );
-  // A byte at a time: through every character and every line ending.
+  // Chunks of one byte split every character and every line ending.
   expect(await eventsIn(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)))).toEqual(whole);
 });
 
-describe("events", () => {
+describe("the events of opencode serve", () => {
   const session = "ses_1";
   const message = (info: object) => ({
     type: "message.updated",
@@ -222,7 +222,7 @@ describe("events", () => {
   const idle = { type: "session.idle", properties: { sessionID: session } };
   const sessionError = (error: object) => ({ type: "session.error", properties: { sessionID: session, error } });
 
-  test("that repeat a text tell only what is new of it", () => {
+  test("emit only the new part of a repeated text", () => {
     const events = [
       message({}),
       part(""),
@@ -236,7 +236,7 @@ describe("events", () => {
     expect(read(session, events).text).toEqual(["One, ", "two", "."]);
   });
 
-  test("with words of the user or of a summary tell no text", () => {
+  test("emit no text of the user or of a summary", () => {
     expect(read(session, [message({ role: "user" }), part("My own words")]).text).toEqual([]);
     expect(read(session, [message({ summary: true }), part("A note to itself"), delta("!")]).text).toEqual([]);
     expect(read(session, [message({ summary: { diffs: [] } }), part("An answer")]).text).toEqual(["An answer"]);
@@ -244,7 +244,7 @@ describe("events", () => {
 
   test.each([
     ["stop", { status: "ok" }],
-    ["length", { errorCode: "model_error", error: expect.stringContaining("cut short") }],
+    ["length", { errorCode: "model_error", error: expect.stringContaining("truncated") }],
     ["content-filter", { errorCode: "model_error", error: expect.stringContaining("withheld") }],
     ["tool-calls", { errorCode: "model_error" }],
     [undefined, { errorCode: "model_error" }],
@@ -252,7 +252,7 @@ describe("events", () => {
     expect(read(session, [message({ finish }), idle]).ended).toMatchObject([ending]);
   });
 
-  test("with an error in the message, or in the session: the message's decides", () => {
+  test("use the error of the message before that of the session", () => {
     const error = { name: "APIError", data: { message: "of the message", statusCode: 500 } };
     const other = { name: "UnknownError", data: { message: "of the session" } };
     expect(read(session, [sessionError(other), message({ error }), idle]).ended).toMatchObject([
@@ -260,11 +260,11 @@ describe("events", () => {
     ]);
     expect(read(session, [sessionError(other), idle]).ended).toMatchObject([{ errorCode: "adapter_error" }]);
     expect(read("ses_2", [sessionError(other), { ...idle, properties: { sessionID: "ses_2" } }]).ended).toMatchObject([
-      { error: expect.stringContaining("before the model had given its answer") },
+      { error: expect.stringContaining("before the model finished its answer") },
     ]);
   });
 
-  test("of a limited provider that is tried too often", () => {
+  test("report a rate limit after too many retries", () => {
     const status = (attempt: number) => ({
       type: "session.status",
       properties: { sessionID: session, status: { type: "retry", attempt, message: "Too Many Requests" } },
@@ -274,7 +274,7 @@ describe("events", () => {
     expect(ended).toMatchObject([{ errorCode: "rate_limited" }]);
   });
 
-  test("of an answer that broke off discard its text, and that of whole steps stays", () => {
+  test("discard the text of an incomplete answer and keep that of complete steps", () => {
     const message = { type: "message.updated", properties: { info: { sessionID: session, id: "msg_1", role: "assistant" } } };
     const text = (id: string, words: string) => ({
       type: "message.part.updated",
@@ -298,12 +298,12 @@ describe("events", () => {
     expect([broken.answer, broken.discarded]).toEqual(["Whole.", ["Reset"]]);
     const whole = read(session, [message, text("1", "First. "), finish("stop"), text("2", "Half"), retry, text("3", "Second.")]);
     expect(whole.answer).toBe("First. Second.");
-    // A stream that ends without a reason is asked for again.
+    // OpenCode retries a stream that ends without a finish reason.
     const unknown = read(session, [message, text("1", "Half"), finish("unknown"), text("2", "Whole."), finish("stop")]);
     expect(unknown.answer).toBe("Whole.");
   });
 
-  test("of other kinds and other shapes mean nothing", () => {
+  test("are ignored when they have other types or shapes", () => {
     const events = [
       null,
       {},
@@ -315,14 +315,14 @@ describe("events", () => {
   });
 });
 
-test("what is no JSON in the stream of events is passed over, and an event without an end is not kept", async () => {
+test("the event stream skips data that is not JSON and rejects an event that never ends", async () => {
   expect(await eventsIn(Buffer.from('data: {"a":\n\ndata: {"b":1}\n\n'))).toEqual([{ b: 1 }]);
   await expect(eventsIn(Buffer.from("data: "), ...Array.from({ length: 9 }, () => Buffer.alloc(1024 ** 2, "x")))).rejects.toThrow(
     /buffer/i,
   );
 });
 
-test("a long text in short pieces takes no longer for each of them", () => {
+test("the time per delta does not grow with the length of the text", () => {
   const reader = createServerReader("s", createTally({ isPriced: false }));
   reader({ type: "message.updated", properties: { info: { sessionID: "s", id: "m", role: "assistant" } } });
   const part = (text: string) => ({

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, sym
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { configText } from "../../../adapters/opencode/config.ts";
+import { buildConfiguration } from "../../../adapters/opencode/configuration.ts";
 import type { OpenCodeConnection } from "../../../adapters/opencode/permissions.ts";
 import { openCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
 import { findRepository, findWorkspaceCode } from "../../../adapters/opencode/workspace-code.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { contextOf, requestIn } from "./given.ts";
+import { contextOf, requestIn } from "./fixtures.ts";
 
 const withKey = contextOf({}, { ANTHROPIC_API_KEY: "sk-secret", PATH: "/bin", AWS_SECRET_ACCESS_KEY: "other", HOME: "/operator" });
 
@@ -22,11 +22,11 @@ describe("the configuration of a task", () => {
   ) => {
     const context = contextOf({ config, home }, { ANTHROPIC_API_KEY: "sk-secret" });
     const given = { permissions, ...(instructions === undefined ? {} : { instructions }) };
-    const text = configText({ profile: "modify", ...request }, context, given);
+    const text = buildConfiguration({ profile: "modify", ...request }, context, given);
     return { text, config: JSON.parse(text) as Record<string, unknown> };
   };
 
-  test("names an agent of its own, with the rules, as the one to use (trap 11)", () => {
+  test("defines Bridge's agent with the task's permissions as the default agent", () => {
     expect(configOf().config).toMatchObject({
       permission: permissions,
       agent: { bridge: { mode: "primary", permission: permissions } },
@@ -35,7 +35,7 @@ describe("the configuration of a task", () => {
     });
   });
 
-  test("allows no provider but those that are set up, least of all OpenCode's own (trap 12)", () => {
+  test("enables only configured providers and not OpenCode's own models", () => {
     expect(configOf().config).toMatchObject({ enabled_providers: ["anthropic"] });
     expect(configOf().config).not.toHaveProperty("disabled_providers");
     const inOwnHome = configOf({}, { disabled_providers: ["groq"] }, { home: "user" }).config;
@@ -43,7 +43,7 @@ describe("the configuration of a task", () => {
     expect(inOwnHome).not.toHaveProperty("enabled_providers");
   });
 
-  test("takes from the operator what is not a task's own", () => {
+  test("keeps the operator's configuration except for the fields that Bridge sets", () => {
     const operators = {
       ...{
         permission: { "*": "allow" },
@@ -63,12 +63,12 @@ describe("the configuration of a task", () => {
     const { text, config } = configOf({}, operators);
     expect(config).toMatchObject({ snapshot: true, small_model: "anthropic/haiku", permission: permissions, mcp: {}, share: "disabled" });
     expect(config).toMatchObject({ autoupdate: false, default_agent: "bridge", lsp: false, enabled_providers: ["anthropic"] });
-    // Nothing is said twice, so it does not matter which of two would hold.
+    // No field is repeated, so its precedence does not matter.
     expect(text).toBe(JSON.stringify(config));
     expect(Object.keys(config["agent"] as object)).toEqual(["bridge"]);
   });
 
-  test("adds the file of instructions to the operator's", () => {
+  test("adds the instructions file to those of the operator", () => {
     expect(configOf({}, { instructions: ["/house-rules.md"] }, { instructions: "/t/i.md" }).config["instructions"]).toEqual([
       "/house-rules.md",
       "/t/i.md",
@@ -81,7 +81,7 @@ describe("the configuration of a task", () => {
     { name: "far", transport: "http", url: "https://far.example/{file:/etc/passwd}", headers: { Authorization: "Bearer t" } },
   ];
 
-  test("starts the MCP servers of the dispatch, and under inspect none but that of the declared tools", () => {
+  test("contains the dispatch's MCP servers, but with profile inspect only that of the declared tools", () => {
     expect(configOf({ mcpServers: servers }).config["mcp"]).toMatchObject({
       near: { type: "local", command: ["/bin/words", "-x"], enabled: true },
       far: { type: "remote", headers: { Authorization: "Bearer t" }, oauth: false, enabled: true },
@@ -98,10 +98,10 @@ describe("the configuration of a task", () => {
     });
   });
 
-  test("keeps placeholders for the operator: in a dispatch they are text", () => {
+  test("expands placeholders only in the operator's configuration", () => {
     const operators = { provider: { mine: { options: { apiKey: "{env:MY_KEY}" } } } };
     const { text, config } = configOf({ mcpServers: servers }, operators);
-    // What the program replaces before it reads the JSON.
+    // OpenCode expands placeholders before it parses the JSON.
     expect(text.match(/\{(?:env|file):[^}]*\}/g)).toEqual(["{env:ANTHROPIC_API_KEY}", "{env:MY_KEY}"]);
     expect(config["mcp"]).toMatchObject({ near: { environment: { TOKEN: "{env:ANTHROPIC_API_KEY}" } } });
     expect(config["mcp"]).toMatchObject({ far: { url: "https://far.example/{file:/etc/passwd}" } });
@@ -121,7 +121,7 @@ describe("a start", () => {
     return await prepareStart({ request, context }, "http-api");
   };
 
-  test("never writes through links that lie in its TMPDIR already", async () => {
+  test("does not write through links that exist in its TMPDIR", async () => {
     const request = requestIn(await temporaryDirectory(), { systemPrompt: "Be brief." });
     const outside = await temporaryDirectory();
     const { tmp } = request.directories;
@@ -136,7 +136,7 @@ describe("a start", () => {
     expect(existsSync(path.join(tmp, "config/opencode/package-lock.json"))).toBe(true);
   });
 
-  test("has an environment of its own: the provider's keys, no other secret, nothing that a workspace or a home configures", async () => {
+  test("passes the provider's keys, no other secret, and disables configuration of the workspace and the home", async () => {
     const { started, request } = await prepare();
     const { env } = started;
     const { tmp } = request.directories;
@@ -151,17 +151,17 @@ describe("a start", () => {
     expect(env).toMatchObject({ OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_SHARE: "1" });
     for (const name of ["AWS_SECRET_ACCESS_KEY", "HOME", "XDG_DATA_HOME"]) expect(env).not.toHaveProperty(name);
     expect(JSON.parse(env["OPENCODE_CONFIG_CONTENT"] ?? "")).toMatchObject({ permission: started.permissions });
-    // Or else its packages for plugins would be installed there.
+    // Without this OpenCode would install its plugin packages there.
     expect(existsSync(path.join(tmp, "config", "opencode", "node_modules"))).toBe(true);
   });
 
-  test("in the operator's home uses the logins and the configuration there", () => {
+  test("uses the operator's logins and configuration with home: user", () => {
     const env = openCodeEnvironment(contextOf({ home: "user" }), "/tmp-of-task");
     for (const name of ["XDG_CONFIG_HOME", "OPENCODE_TEST_HOME", "OPENCODE_AUTH_CONTENT"]) expect(env).not.toHaveProperty(name);
     expect(env).toMatchObject({ OPENCODE_PURE: "1", OPENCODE_DISABLE_PROJECT_CONFIG: "1" });
   });
 
-  test("puts a system prompt into a file for nobody else to read, where a message cannot carry it", async () => {
+  test("writes the system prompt to a private file over cli", async () => {
     const systemPrompt = "Be brief. {env:ANTHROPIC_API_KEY}";
     const { started, request } = await prepare({ systemPrompt }, withKey, "cli");
     const file = path.join(request.directories.tmp, "instructions.md");
@@ -171,7 +171,7 @@ describe("a start", () => {
     expect((await prepare({ systemPrompt })).started.env["OPENCODE_CONFIG_CONTENT"]).not.toContain("instructions");
   });
 
-  test("knows the model, and whether its price is known", async () => {
+  test("chooses the model and whether its price is known", async () => {
     const provider = {
       mine: { models: { dear: { cost: { input: 1, output: 1 } }, free: { cost: { input: 0, output: 0 } }, unknown: {} } },
     };
@@ -195,11 +195,11 @@ describe("a start", () => {
     expect(costs).toEqual([0.5, 0, undefined]);
   });
 
-  test("is refused without a provider, in words and with nobody asked (trap 12)", async () => {
+  test("fails without a provider before OpenCode starts", async () => {
     expect(await refusal({}, contextOf({}, {}))).toMatchObject({
       status: "error",
       errorCode: "authentication_required",
-      error: expect.stringMatching(/no provider.*ANTHROPIC_API_KEY.*BRIDGE_OPENCODE_CONFIG.*BRIDGE_OPENCODE_HOME=user/),
+      error: expect.stringMatching(/no model provider.*ANTHROPIC_API_KEY.*BRIDGE_OPENCODE_CONFIG.*BRIDGE_OPENCODE_HOME=user/),
     });
   });
 
@@ -208,12 +208,12 @@ describe("a start", () => {
     [{ resumeToken: "../../config" }, /resume token/],
     [{ model: "groq/llama" }, /"groq\/llama".*anthropic, openai/],
     [{ model: "gpt-5" }, /"gpt-5".*provider\/model/],
-  ])("of %j is refused", async (changes, error) => {
+  ])("fails with %j", async (changes, error) => {
     const context = contextOf({}, { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "b" });
     expect(await refusal(changes, context)).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(error) });
   });
 
-  test("is refused where the workspace would bring code along", async () => {
+  test("fails if OpenCode would load code from the workspace", async () => {
     const root = await temporaryDirectory();
     const request = requestIn(root);
     write(root, ".opencode/plugin/spy.ts");
@@ -236,7 +236,7 @@ describe("code in a workspace", () => {
     [".opencode/plugins/notes.md", "", false],
     ["opencode.json", '{"model":"a/b"}', false],
     ["plugins/x.ts", "", false],
-  ])("%s with %j: %s", async (name, content, isFound) => {
+  ])("%s with content %j is found: %s", async (name, content, isFound) => {
     const root = await temporaryDirectory();
     const cwd = path.join(root, "a", "b");
     mkdirSync(cwd, { recursive: true });
@@ -244,12 +244,12 @@ describe("code in a workspace", () => {
     write(root, name, content);
     const found = isFound ? path.join(root, name) : null;
     expect(findWorkspaceCode(root, undefined)).toBe(found);
-    // The program looks above, too.
+    // OpenCode also searches parent directories.
     expect(findWorkspaceCode(cwd, undefined)).toBe(found);
   });
 
-  // Opened like a file, a pipe without a writer would hold up all tasks of Bridge.
-  test("what cannot be looked through counts as code, and nobody waits for it", async () => {
+  // Opening a pipe without a writer would block all tasks of Bridge.
+  test("a file that cannot be read counts as code, without blocking", async () => {
     const cwd = await temporaryDirectory();
     execFileSync("mkfifo", [path.join(cwd, "opencode.json")]);
     expect(findWorkspaceCode(cwd, undefined)).toBe(path.join(cwd, "opencode.json"));
@@ -261,7 +261,7 @@ describe("code in a workspace", () => {
     expect(findWorkspaceCode(cwd, undefined)).toBe(path.join(cwd, "opencode.json"));
   });
 
-  test("what lies in the operator's home is wanted", async () => {
+  test("files in the operator's home directory are accepted", async () => {
     const home = await temporaryDirectory();
     const cwd = path.join(home, "workspace");
     mkdirSync(cwd);
@@ -271,14 +271,14 @@ describe("code in a workspace", () => {
     expect(findWorkspaceCode(cwd, home)).toBe(path.join(cwd, ".opencode/plugin/spy.ts"));
   });
 
-  test("the repository is that of the nearest .git", async () => {
+  test("the repository is the directory with the nearest .git", async () => {
     const root = await temporaryDirectory();
     const inner = path.join(root, "inner", "deep");
     mkdirSync(inner, { recursive: true });
     expect(findRepository(inner)).toBeNull();
     execFileSync("git", ["init", "--quiet", root]);
     expect(findRepository(inner)).toBe(root);
-    // A work tree has a file there.
+    // In a work tree .git is a file.
     writeFileSync(path.join(root, "inner", ".git"), "gitdir: elsewhere");
     expect(findRepository(inner)).toBe(path.join(root, "inner"));
   });

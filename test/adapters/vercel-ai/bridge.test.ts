@@ -8,7 +8,7 @@ import { beginStream, openEndpoint, sendChunk } from "../shared/model-api/raw-en
 const tools = [{ type: "function", function: { name: "ask_user", description: "Asks.", parameters: { type: "object" } } }];
 const outputSchema = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
 
-test("through Bridge: a task with a schema waits for the tool of its dispatch, and answers in the form of the schema after it", async () => {
+test("through Bridge, a task with a declared tool and a schema returns the call and then structured output", async () => {
   const { url, requests } = await openEndpoint(({ body, response }) => {
     if (body["messages"] === undefined) return void response.writeHead(200).end("{}");
     beginStream(response);

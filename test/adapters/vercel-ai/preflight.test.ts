@@ -7,13 +7,13 @@ const answers = (status: number) => openEndpoint(({ response }) => void response
 
 describe("the preflight", () => {
   test.each([
-    ["is well", 200, "healthy", "accepted"],
-    ["refuses the key", 401, "degraded", "refuses the credentials"],
-    ["forbids it", 403, "degraded", "refuses the credentials"],
-    ["has no list of models", 404, "healthy", "not checked"],
+    ["works", 200, "healthy", "accepted"],
+    ["rejects the key", 401, "degraded", "refuses the credentials"],
+    ["forbids access", 403, "degraded", "refuses the credentials"],
+    ["cannot list models", 404, "healthy", "not checked"],
     ["is busy", 429, "degraded", "not known"],
-    ["is broken", 500, "degraded", "not known"],
-  ])("of an endpoint that %s", async (_, status, health, words) => {
+    ["fails", 500, "degraded", "not known"],
+  ])("reports an endpoint that %s", async (_, status, health, words) => {
     const { url, requests } = await answers(status);
     const bench = await openVercelBench({ baseUrl: `${url}/v1/`, apiKey: key });
     const found = await bench.adapter.checkHealth();
@@ -26,11 +26,11 @@ describe("the preflight", () => {
     ]);
     expect(found.preflight[1]?.detail).toContain(words);
     expect(JSON.stringify(found)).not.toContain(key);
-    // Nothing was asked that costs anything.
+    // The preflight sends only requests that are free.
     expect(new Set(requests.map(({ path }) => path))).toEqual(new Set(["/v1/models"]));
   });
 
-  test("of an endpoint that is not there, and of the same once it is", async () => {
+  test("reports an unreachable endpoint", async () => {
     const { url, requests } = await answers(200);
     const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9/v1" });
     const found = await bench.adapter.checkHealth();
@@ -42,7 +42,7 @@ describe("the preflight", () => {
     expect([url, requests.length]).toEqual([url, 0]);
   });
 
-  test("asks anew each time", async () => {
+  test("sends a new request each time", async () => {
     let status = 401;
     const { url } = await openEndpoint(({ response }: Received) => void response.writeHead(status).end());
     const bench = await openVercelBench({ baseUrl: url });
@@ -51,7 +51,7 @@ describe("the preflight", () => {
     expect((await bench.adapter.checkHealth()).status).toBe("healthy");
   });
 
-  test("without an endpoint says which setting names one", async () => {
+  test("names the setting when no endpoint is configured", async () => {
     const bench = await openVercelBench({});
     const found = await bench.adapter.checkHealth();
     expect(found).toMatchObject({ status: "offline", detail: expect.stringContaining("BRIDGE_VERCEL_AI_BASE_URL") });
@@ -59,14 +59,14 @@ describe("the preflight", () => {
   });
 });
 
-test("a proxy that is no URL is told by the name of its variable, and by nothing of its value", async () => {
+test("an invalid proxy URL is reported by its variable and not by its value", async () => {
   const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { env: { https_proxy: "user:password@proxy" } });
   const words = expect.stringMatching(/HTTPS_PROXY is no URL of a proxy(?!.*password)/);
   expect(await bench.adapter.checkHealth()).toMatchObject({ status: "offline", detail: words });
   expect((await bench.run({})).result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: words });
 });
 
-test("cost tracking is claimed where there is a table of prices", async () => {
+test("cost tracking is claimed only with configured prices", async () => {
   const plain = await openVercelBench({ baseUrl: "http://127.0.0.1:9" });
   const priced = await openVercelBench({ baseUrl: "http://127.0.0.1:9", prices: {} });
   expect([plain, priced].map((bench) => bench.adapter.capabilities().costTracking)).toEqual([false, true]);
@@ -75,7 +75,7 @@ test("cost tracking is claimed where there is a table of prices", async () => {
 test.each([
   ["openai-compatible", { authorization: `Bearer ${key}` }, "/chat/completions"],
   ["anthropic", { "x-api-key": key }, "/messages"],
-])("over %s the key goes where the protocol has it", async (protocol, headers, path) => {
+])("over %s the key is sent in the header of the protocol", async (protocol, headers, path) => {
   const { url, requests } = await answers(400);
   const bench = await openVercelBench({ baseUrl: url, protocol, apiKey: key }, { env: { ANTHROPIC_API_KEY: "not-this-one" } });
   await bench.run({});
@@ -85,10 +85,10 @@ test.each([
 describe("an output schema", () => {
   const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
   test.each([
-    ["is left to an endpoint that takes one", { structuredOutput: true }, {}, { type: "json_schema" }],
-    ["stays in the message for any other", {}, {}, undefined],
+    ["is sent to an endpoint that supports it", { structuredOutput: true }, {}, { type: "json_schema" }],
+    ["is part of the message for any other endpoint", {}, {}, undefined],
     [
-      "stays in the message beside tools",
+      "is part of the message if the task has tools",
       { structuredOutput: true },
       { tools: [{ name: "t", description: "", inputSchema: {} }] },
       undefined,

@@ -1,0 +1,27 @@
+/** JSON Schema keywords that OpenAI's strict mode supports. */
+const SUPPORTED_KEYWORDS = new Set([
+  ...["type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs", "definitions"],
+  ...["description", "title", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  ...["minItems", "maxItems"],
+]);
+
+/**
+ * Checks whether OpenAI's strict mode accepts a schema: an object whose properties are all required and that allows no others, at every
+ * depth. The API rejects requests with any other schema.
+ */
+export const isStrictSchema = (schema: Record<string, unknown>): boolean =>
+  schema["type"] === "object" && schema["anyOf"] === undefined && isStrict(schema);
+
+function isStrict(schema: unknown): boolean {
+  if (!isRecord(schema) || !Object.keys(schema).every((keyword) => SUPPORTED_KEYWORDS.has(keyword))) return false;
+  const { type, properties, required, additionalProperties, items, anyOf, $defs, definitions } = schema;
+  const isObject = type === "object" || (Array.isArray(type) && type.includes("object")) || properties !== undefined;
+  if (isObject) {
+    const named = isRecord(properties) ? Object.keys(properties) : [];
+    if (additionalProperties !== false || !named.every((name) => Array.isArray(required) && required.includes(name))) return false;
+  }
+  const nested = [properties, $defs, definitions].flatMap((group) => (isRecord(group) ? Object.values(group) : []));
+  return [...nested, ...(items === undefined ? [] : [items]), ...(Array.isArray(anyOf) ? anyOf : [])].every(isStrict);
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,110 @@
+import { type ModelsReport, plannedRuns, recordBridge, renderReport, SETTINGS_FILE } from "bridge-council";
+import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
+
+/** A panel: a council whose roles all run on one runtime. */
+export const panelCouncil = (runtime: string): CouncilKind => ({
+  provider: `bridge-${runtime}`,
+  needsDomains: true,
+  maxProviders: 1,
+  providers: [runtime],
+  run: (task) => runOn(task.input.providers?.[0] ?? runtime, task),
+});
+
+/** Returns why a runtime is skipped; null if it takes part. */
+export function unsupportedReason(provider: string, { settings, config }: Pick<CouncilTask, "settings" | "config">): string | null {
+  if (!settings.of(provider).enabled) return "disabled by the settings of the workspace";
+  const described = config.describeProvider(provider);
+  if (described === null) return "adapter_offline: not loaded; add it to BRIDGE_ADAPTERS";
+  return (described.capabilities.inputs ?? []).length > 0 ? "a council or a responder itself, not a runtime" : null;
+}
+
+async function runOn(runtime: string, task: CouncilTask): Promise<CouncilResult> {
+  const { input, spending } = task;
+  const skipReason = unsupportedReason(runtime, task);
+  const { models, warnings } = await chooseModels(runtime, task);
+  const planned = plannedRuns(input) * Math.max(1, models.length);
+  if (planned > spending.left) return tooManyRuns(planned, spending.left);
+  const report = await recordBridge({
+    ...memberOptions(runtime, runtime, task),
+    input,
+    models,
+    warnings,
+    ...(skipReason === null ? {} : { skipReason }),
+  });
+  return toResult({ ...report, notes: [...report.notes, ...settingsNotes(task)] }, input.scope);
+}
+
+/** Returns the result of a panel. Any report is a success, even if it states that the runtime was skipped; only a canceled panel fails. */
+function toResult(report: ModelsReport, scope: string): CouncilResult {
+  const outputs = { ...report };
+  if (report.status === "ABORTED")
+    return { status: "error", errorCode: "cancelled", error: "The council was stopped.", outputs, connection: "native-dispatch" };
+  const output = renderReport(report, { scope, timestamp: new Date().toISOString() });
+  return { status: "ok", output, outputs, connection: "native-dispatch" };
+}
+
+/** Returns the failure of a council that needs more questions than the operator allows. */
+export const tooManyRuns = (planned: number, allowed: number): CouncilResult => ({
+  status: "error",
+  errorCode: "budget_exceeded",
+  error: `This council needs ${planned} questions, but only ${allowed} are allowed. Name fewer domains or models, choose a lower intensity, or raise BRIDGE_COUNCIL_MAX_RUNS.`,
+  connection: "native-dispatch",
+});
+
+/** Builds the options of one panel. */
+export function memberOptions(bridge: string, provider: string, task: CouncilTask) {
+  const described = task.config.describeProvider(provider);
+  return {
+    bridge,
+    provider,
+    profile: task.profile,
+    reasoningLevel: task.settings.reasoningLevel,
+    execute: task.execute,
+    ...(task.takeTurn === undefined ? {} : { takeTurn: task.takeTurn }),
+    remembers: described?.capabilities.sessionResume === true,
+    timeoutMultiplier: described?.timeoutMultiplier ?? 1,
+    secondsLeft: task.secondsLeft,
+    spending: task.spending,
+    onProgress: task.onProgress,
+    workspace: task.request.directories.workspace,
+    availability: {
+      found: described !== null && described.health !== "offline",
+      path: described?.connection ?? null,
+      detail: described?.detail ?? described?.health ?? "not loaded",
+    },
+    now: () => new Date(),
+  };
+}
+
+/**
+ * Chooses the model of the dispatch, or else those of the settings. Models of the settings that the runtime does not list are left out with
+ * a warning.
+ */
+export async function chooseModels(
+  provider: string,
+  { request, settings, config }: Pick<CouncilTask, "request" | "settings" | "config">,
+): Promise<{ models: string[]; warnings: { model: string; reason: string }[] }> {
+  if (request.model !== undefined) return { models: [request.model], warnings: [] };
+  const { models } = settings.of(provider);
+  const known = models.length === 0 ? null : await config.listModels(provider);
+  if (known === null) {
+    const reason = "the settings are older than ttl_hours, and this runtime does not list its models";
+    return { models, warnings: settings.isStale ? models.map((model) => ({ model, reason })) : [] };
+  }
+  const unknown = models.filter((model) => !known.includes(model));
+  return {
+    models: models.filter((model) => known.includes(model)),
+    warnings: unknown.map((model) => ({ model, reason: "not found in provider model list" })),
+  };
+}
+
+/** Returns the notes about the workspace's settings for a report. */
+export const settingsNotes = ({ settings: { fault, isStale, reasoningLevel } }: Pick<CouncilTask, "settings">): string[] => [
+  ...(fault === null ? [] : [fault]),
+  ...(isStale
+    ? [`${SETTINGS_FILE} is older than its ttl_hours. Models that a runtime lists were checked; all other settings were used as they are.`]
+    : []),
+  ...(reasoningLevel === null
+    ? []
+    : [`reasoning_level "${reasoningLevel}" is passed to Codex. Other runtimes reason as they are configured.`]),
+];

@@ -1,0 +1,64 @@
+import type { ExecutionRequest, McpServerSpec } from "#contract";
+import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
+import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
+import { AGENT_NAME, type Permissions } from "./permissions.ts";
+import { findProviders, operatorConfig, providerConfig } from "./providers.ts";
+
+export interface ConfigurationParts {
+  permissions: Permissions;
+  /** A file with instructions that are added to those of OpenCode. */
+  instructions?: string;
+}
+
+/** Builds the configuration of a task as JSON: the operator's configuration, overridden by that of Bridge. */
+export function buildConfiguration(
+  { profile, mcpServers = [] }: Pick<ExecutionRequest, "profile" | "mcpServers">,
+  context: Pick<ProgramContext, "settings" | "env">,
+  { permissions, instructions }: ConfigurationParts,
+): string {
+  const operators = operatorConfig(context);
+  const ours = {
+    autoupdate: false,
+    share: "disabled",
+    // A rejected call does not end the turn.
+    experimental: { ...objectOf(operators["experimental"]), continue_loop_on_deny: true },
+    // Language servers and formatters run programs of the workspace without permission.
+    lsp: false,
+    formatter: false,
+    permission: permissions,
+    agent: { [AGENT_NAME]: { mode: "primary", description: "Works on one task.", permission: permissions } },
+    default_agent: AGENT_NAME,
+    // Starting an MCP server can change files. Bridge's server for declared tools does not.
+    mcp: Object.fromEntries(
+      mcpServers.filter((server) => profile === "modify" || isToolServer(server)).map((server) => [server.name, mcpServer(server)]),
+    ),
+    ...(instructions === undefined ? {} : { instructions: [...listOf(operators["instructions"]), instructions] }),
+    ...usableProviders(context),
+  };
+  const remaining = Object.fromEntries(Object.entries(operators).filter(([name]) => !Object.hasOwn(ours, name)));
+  return joinObjects(
+    JSON.stringify({ snapshot: false, ...remaining, provider: providerConfig(context) }),
+    escapePlaceholders(JSON.stringify(ours)),
+  );
+}
+
+/** Restricts the providers. Otherwise OpenCode could send the prompt to its own free models. */
+function usableProviders(context: Pick<ProgramContext, "settings" | "env">) {
+  if (context.settings.home === "agent") return { enabled_providers: findProviders(context) };
+  return { disabled_providers: [...(operatorConfig(context).disabled_providers ?? []), "opencode"] };
+}
+
+function mcpServer(server: McpServerSpec) {
+  if (server.transport === "stdio")
+    return { type: "local", command: [server.command, ...(server.args ?? [])], environment: server.env ?? {}, enabled: true };
+  return { type: "remote", url: server.url, headers: server.headers ?? {}, oauth: false, enabled: true };
+}
+
+/** Escapes `{env:NAME}` and `{file:path}`, which OpenCode expands anywhere. Only the operator may use them, not a dispatch. */
+const escapePlaceholders = (json: string): string => json.replaceAll(/\{(?=env:|file:)/g, "\\u007b");
+
+const joinObjects = (...objects: string[]): string => `{${objects.map((object) => object.slice(1, -1)).join(",")}}`;
+
+const objectOf = (value: unknown): object => (typeof value === "object" && value !== null ? value : {});
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
