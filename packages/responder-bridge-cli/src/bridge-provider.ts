@@ -2,17 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { Provider } from "@hak2i/responder-bridge";
 import { BridgeClientError, createBridgeClient } from "bridge-client";
 
-/** Which agent behind which Bridge writes the document. */
+/** The Bridge and the agent that write the document. */
 export interface BridgeProviderOptions {
   url: string;
   token: string;
   agentId: string;
-  /** The adapter; may be left out when Bridge has one. */
+  /** The adapter; optional when Bridge has only one. */
   runtime?: string | undefined;
   timeoutSeconds?: number | undefined;
 }
 
-/** Creates a provider that hands each prompt as a task to a running Bridge and waits for its end, over restarts too. */
+/** Creates a provider that dispatches each prompt as a task to a running Bridge and waits for its result, also across restarts of Bridge. */
 export function createBridgeProvider({ url, token, agentId, runtime, timeoutSeconds }: BridgeProviderOptions): Provider {
   const client = createBridgeClient({ url, token, patienceMs: PATIENCE_MS });
 
@@ -33,28 +33,28 @@ export function createBridgeProvider({ url, token, agentId, runtime, timeoutSeco
         systemPrompt: text("system"),
         ...(model !== "" && { model }),
         timeoutSeconds,
-        // An answer is all that is wanted.
+        // The answer is the only output that is used.
         profile: "inspect",
       } as const;
       try {
         const { state, result } = await client.run(task, { signal });
         if (state === "completed") return { text: result?.output ?? "" };
         throw new Error(
-          `The task ${taskId} of Bridge ended as ${state}: ${result?.error ?? "no reason given"} (${result?.errorCode ?? "no code"})`,
+          `Bridge task ${taskId} ended in state ${state}: ${result?.error ?? "no reason given"} (${result?.errorCode ?? "no code"})`,
         );
       } catch (error) {
         if (signal?.aborted) await client.cancel(taskId, { signal: AbortSignal.timeout(CANCEL_LIMIT_MS) }).catch(() => {});
-        throw error instanceof BridgeClientError ? new Error(describe(error), { cause: error }) : error;
+        throw error instanceof BridgeClientError ? new Error(describeError(error), { cause: error }) : error;
       }
     },
   };
 }
 
-/** A restart of Bridge fits in, and a wrong address is told before anybody gives up. */
+/** Long enough for a restart of Bridge, and short enough to report a wrong address soon. */
 const PATIENCE_MS = 30_000;
-/** Whoever has pressed Ctrl-C does not wait longer. */
+/** Maximum time to cancel the task after Ctrl-C. */
 const CANCEL_LIMIT_MS = 2_000;
 
-function describe({ message, errors }: BridgeClientError): string {
+function describeError({ message, errors }: BridgeClientError): string {
   return [message, ...errors.map(({ path, message: reason }) => `${path}: ${reason}`)].join(" ");
 }

@@ -10,26 +10,26 @@ import {
 import { parseCommandString } from "execa";
 import type { RunFlags } from "./create-command.ts";
 
-/** The tool, and what it is asked. */
-export interface ChosenTool {
+/** The tool and the topics that it is called with. */
+export interface SelectedTool {
   tool: ToolAdapter;
   describe: ToolTopic;
   params: ToolTopic | undefined;
 }
 
-/** The tool that the flags name. */
-export function chooseTool(flags: RunFlags, env: NodeJS.ProcessEnv): ChosenTool {
+/** Creates the tool that the flags select. Throws if the flags contradict each other or a file cannot be read. */
+export function chooseTool(flags: RunFlags, env: NodeJS.ProcessEnv): SelectedTool {
   const { tool: name, describe, params, validate, validExitCodes, toolTimeout, keyEnv } = flags;
   const description = readDescription(flags);
-  // A tool has no use for the keys to the models.
+  // Secrets of the provider are not passed to the tool.
   const { [keyEnv]: _key, BRIDGE_TOKEN: _token, ...toolEnv } = env;
   const limits = { env: toolEnv, timeoutMs: toolTimeout * 1_000 };
   const isFlowmark = name === "flowmark";
   if (isFlowmark && (validate !== undefined || validExitCodes !== undefined)) {
-    throw new Error("--validate and --valid-exit-codes are for other tools: flowmark has its own.");
+    throw new Error("--validate and --valid-exit-codes cannot be used with --tool flowmark, which defines both.");
   }
   if (!isFlowmark && describe === undefined && description === null) {
-    throw new Error("This tool needs --describe with a topic, or --describe-text or --describe-file with the description itself.");
+    throw new Error("This tool needs --describe with a topic, or the description itself in --describe-text or --describe-file.");
   }
   const tool = isFlowmark
     ? createFlowmarkTool(limits)
@@ -47,7 +47,7 @@ export function chooseTool(flags: RunFlags, env: NodeJS.ProcessEnv): ChosenTool 
   };
 }
 
-/** The description of the format that the flags give, and where it is from; null when the tool is asked for it. */
+/** Returns the format description from the flags and its source; null when the tool provides the description. */
 function readDescription({ describeText: text, describeFile: file }: RunFlags): { text: string; source: string } | null {
   if (text === undefined && file === undefined) return null;
   const description =

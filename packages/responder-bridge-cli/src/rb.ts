@@ -3,9 +3,9 @@ import { runCli } from "./run-cli.ts";
 
 const controller = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) {
-  // Not `once`: who watches over the tool's process ends ours where nobody listens any more.
+  // Not `once`: execa ends this process on a second signal when the signal has no listener.
   process.on(name, () => {
-    // Whoever asks again does not want to wait.
+    // A second signal stops immediately.
     if (controller.signal.aborted) process.exit(2);
     controller.abort(new Error(`Stopped by ${name}.`));
   });

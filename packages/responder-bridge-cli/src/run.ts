@@ -4,16 +4,16 @@ import { chooseProvider } from "./choose-provider.ts";
 import { chooseTool } from "./choose-tool.ts";
 import type { RunFlags } from "./create-command.ts";
 
-/** Where a call takes place. */
+/** Environment of one call of `rb`. */
 export interface RunContext {
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
 }
 
-/** Makes one document and tells how it goes; answers whether it is valid. */
+/** Writes one document, prints progress to stderr and its path to stdout, and returns whether it is valid. */
 export async function run(flags: RunFlags, { env, signal }: RunContext): Promise<boolean> {
   const { materials, out, maxIter } = flags;
-  if (out === "") throw new Error("--out is empty: where is the document to go?");
+  if (out === "") throw new Error("--out must name a directory.");
   const { tool, describe, params } = chooseTool(flags, env);
   const provider = chooseProvider(flags, env);
   const model = [provider.name, flags.url, flags.model].filter((part) => part !== undefined).join(" ");
@@ -28,6 +28,6 @@ export async function run(flags: RunFlags, { env, signal }: RunContext): Promise
   );
   const document = path.join(out, "final", "final.md");
   if (ok) console.log(document);
-  else console.error(`rb: not valid after ${iterations} iteration(s); the last draft is ${document}, and its log is beside it`);
+  else console.error(`rb: not valid after ${iterations} iteration(s); the last draft is ${document}, and its log is in the same directory`);
   return ok;
 }

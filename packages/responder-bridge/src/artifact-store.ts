@@ -3,28 +3,28 @@ import path from "node:path";
 import { type HeldDirectory, makeDirectoryInside, makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import { ResponderError } from "./responder-error.ts";
 
-/** Where a run leaves what it has done. */
+/** Stores the files of one run. */
 export interface ArtifactStore {
-  /** Makes the directory, with its parts. One that holds anything already is refused: two runs never mix. */
+  /** Creates the directory and its parents. Rejects if the directory is not empty, so that two runs never share one. */
   create(): Promise<void>;
-  /** Writes a text, whole or not at all, over what had that name, and answers its absolute path. `name` is relative, with `/` between its parts. */
+  /** Writes or replaces a file atomically and returns its absolute path. `name` is relative, with `/` as the separator. */
   write(name: string, text: string): Promise<string>;
-  /** The names that were written, in order. */
+  /** Returns the names of the files, in the order in which they were first written. */
   list(): string[];
 }
 
-/** Parts begin with a letter or a digit, so none of them leads up or out, or is taken for an option. */
-const namePattern = /^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)*$/;
+/** Each part starts with a letter or a digit, so a name cannot leave the directory or look like an option of a program. */
+const NAME_PATTERN = /^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)*$/;
 
 /** The location of a store. */
 export interface ArtifactStoreOptions {
-  /** A trusted directory that others write to. The directory of the store is relative to it, and no link is followed below it. Default: there is none. */
+  /** A trusted directory that other programs write to. The directory of the store is relative to it, and no link below it is followed. Default: none. */
   root?: string | undefined;
 }
 
 /**
- * Creates a store in a directory of its own. Only its owner can read what is in it, for materials may be confidential. Other programs
- * may write there meanwhile, such as an agent behind the model. Links that they create are never followed.
+ * Creates a store in its own directory. Only the owner can read the files, because materials may be confidential. Other programs, such as an agent,
+ * may write to the directory at the same time; links that they create are never followed.
  */
 export function createArtifactStore(directory: string, { root }: ArtifactStoreOptions = {}): ArtifactStore {
   const absolute = path.resolve(root ?? "", directory);
@@ -40,7 +40,7 @@ export function createArtifactStore(directory: string, { root }: ArtifactStoreOp
         if (root === undefined) makePrivateDirectory(absolute);
         using made = await openDirectory();
         const [present] = await readdir(made.path);
-        if (present !== undefined) fail(directory, `it holds ${JSON.stringify(present)} already; name a new one`);
+        if (present !== undefined) fail(directory, `it already contains ${JSON.stringify(present)}; choose a new or an empty directory`);
         // Only one of two concurrent runs can create it.
         await mkdir(path.join(made.path, "inputs"), { mode: 0o700 });
         isCreated = true;
@@ -52,7 +52,7 @@ export function createArtifactStore(directory: string, { root }: ArtifactStoreOp
 
     async write(name, text) {
       if (!isCreated) throw new Error("the store has not been created");
-      if (!namePattern.test(name)) throw new TypeError(`${JSON.stringify(name)} is no name of an artifact`);
+      if (!NAME_PATTERN.test(name)) throw new TypeError(`${JSON.stringify(name)} is not a valid artifact name`);
       const parts = name.split("/");
       try {
         using parent = await openDirectory(parts.slice(0, -1));
@@ -70,7 +70,7 @@ export function createArtifactStore(directory: string, { root }: ArtifactStoreOp
 
 function fail(name: string, cause: unknown): never {
   const { code, message } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : { code: undefined, message: String(cause) };
-  throw new ResponderError("artifacts_unwritable", `The artifacts cannot be written to ${JSON.stringify(name)}: ${code ?? message}.`, {
+  throw new ResponderError("artifacts_unwritable", `Cannot write artifacts to ${JSON.stringify(name)}: ${code ?? message}.`, {
     cause,
   });
 }

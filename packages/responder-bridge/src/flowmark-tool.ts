@@ -3,13 +3,13 @@ import type { ProgramOptions } from "./program.ts";
 import { ResponderError } from "./responder-error.ts";
 import type { ToolAdapter } from "./tool-adapter.ts";
 
-/** The topics that a document for a model needs. FlowMark speaks English only. */
+/** Topics of the prompt. FlowMark supports English only. */
 export const flowmarkTopics = {
   describe: { topic: "ai", arguments: ["--lang", "en"] },
   params: { topic: "normalize", arguments: ["--lang", "en"] },
 } as const;
 
-/** Creates the tool FlowMark (`ak2i/Flowmark-core`). A document is valid when there are no errors, whatever the warnings. */
+/** Creates a tool that runs FlowMark (`ak2i/Flowmark-core`). A document with warnings but without errors is valid. */
 export function createFlowmarkTool({ command = ["flowmark"], ...options }: Partial<ProgramOptions> = {}): ToolAdapter {
   const tool = createCommandTool({ name: "flowmark", ...options, command, verdict: hasNoErrors });
 
@@ -19,25 +19,25 @@ export function createFlowmarkTool({ command = ["flowmark"], ...options }: Parti
       try {
         return await tool.describe(topic, more);
       } catch (error) {
-        // What did not even run is no other program.
+        // Without output the program did not run, so there is nothing to diagnose.
         if (!(error instanceof ResponderError) || error.output === null) throw error;
         throw new ResponderError("tool_failed", `${error.message} ${await diagnose(topic, more?.signal)}`, { output: error.output });
       }
     },
   };
 
-  /** FlowMark crashes on a topic that it does not know, and another program has the same name: what both fail at tells them apart. */
+  /** Distinguishes two causes of a failure: FlowMark crashes on an unknown topic, and a formatter with the same name fails on every topic. */
   async function diagnose(topic: string, signal: AbortSignal | undefined): Promise<string> {
     const { topic: known, arguments: more } = flowmarkTopics.describe;
     const isFlowmark = await tool.describe(known, { arguments: more, signal }).then(Boolean, () => false);
     signal?.throwIfAborted();
     return isFlowmark
-      ? `It knows \`${[known, ...more].join(" ")}\`; the topic ${JSON.stringify(topic)}, or what stands after it, may be unknown to it.`
-      : "This is not the FlowMark that describes and validates; a formatter has the same name.";
+      ? `\`${[known, ...more].join(" ")}\` works, so FlowMark may not know the topic ${JSON.stringify(topic)} or its arguments.`
+      : "This program is not FlowMark with describe and validate; a formatter has the same name.";
   }
 }
 
-/** Exit code 1 stands for warnings only; what counts is the report. Null: it is none. */
+/** Reads the JSON report, because exit code 1 may mean warnings only. Null when stdout is not a report. */
 const hasNoErrors: Verdict = ({ stdout }) => {
   try {
     const report: unknown = JSON.parse(stdout);

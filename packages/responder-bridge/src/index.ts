@@ -1,4 +1,4 @@
-/** A model writes a document, a tool validates it, and the model mends it until it is valid. */
+/** A model writes a document, a tool validates it, and the model corrects it until it is valid. */
 
 export { type ArtifactStore, type ArtifactStoreOptions, createArtifactStore } from "./artifact-store.ts";
 export { type CommandToolOptions, createCommandTool, exitCodeVerdict, type Verdict } from "./command-tool.ts";

@@ -4,21 +4,21 @@ import { labelPaths } from "./label-paths.ts";
 import { describeFault, readTextFile } from "./read-text-file.ts";
 import { ResponderError } from "./responder-error.ts";
 
-/** Reads what a document is to be made of. */
+/** Reads the files that a document is based on. */
 export interface MaterialsLoader {
-  /** The named files and no others, each verbatim in a block under its label. A file that is named twice is read once. */
+  /** Returns the content of the named files, each verbatim in a block with a label. A file that is named twice is read once. */
   load(paths: readonly string[]): Promise<string>;
 }
 
-/** From where files are read, and how much of them. */
+/** Directories and limits for reading files. */
 export interface MaterialsLoaderOptions {
-  /** Relative paths begin here. Default: the current directory. */
+  /** Base of relative paths. Default: the current directory. */
   cwd?: string | undefined;
-  /** Nothing outside of this directory is read, whichever way a path or a link leads there. Default: there is no such border. */
+  /** Files outside this directory are rejected, also if a link leads to them. Default: no restriction. */
   root?: string | undefined;
-  /** Of one file. Default: 2 MiB. */
+  /** Size limit of one file, in bytes. Default: 2 MiB. */
   maxFileBytes?: number | undefined;
-  /** Of all files together. Default: 8 MiB. */
+  /** Size limit of all files together, in bytes. Default: 8 MiB. */
   maxTotalBytes?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export function createMaterialsLoader(options: MaterialsLoaderOptions = {}): Mat
 
   return {
     async load(names) {
-      // By their real paths: two names may lead to one file.
+      // Keyed by real path, because two names may refer to one file.
       const files = new Map<string, string>();
       for (const name of names) files.set(await find(name), name);
       const texts: string[] = [];
@@ -36,7 +36,7 @@ export function createMaterialsLoader(options: MaterialsLoaderOptions = {}): Mat
       for (const [file, name] of files) {
         const { text, bytes } = await readTextFile(file, maxFileBytes).catch((error) => refuse(name, describeFault(error)));
         totalBytes += bytes;
-        if (totalBytes > maxTotalBytes) refuse(name, `with it the materials have more than ${maxTotalBytes} bytes`);
+        if (totalBytes > maxTotalBytes) refuse(name, `the materials together exceed ${maxTotalBytes} bytes`);
         texts.push(text);
       }
       const labels = labelPaths([...files.keys()]);
@@ -47,7 +47,7 @@ export function createMaterialsLoader(options: MaterialsLoaderOptions = {}): Mat
 
   async function find(name: string): Promise<string> {
     const file = await realpath(path.resolve(cwd, name)).catch((error) => refuse(name, describeFault(error)));
-    if (root !== undefined && !isInside(await realpath(root), file)) refuse(name, "it is outside of the directory whose files may be read");
+    if (root !== undefined && !isInside(await realpath(root), file)) refuse(name, "it is outside the directory whose files may be read");
     return file;
   }
 }
@@ -55,17 +55,17 @@ export function createMaterialsLoader(options: MaterialsLoaderOptions = {}): Mat
 const wrap = (label: string, text: string, fence: string): string =>
   `${fence} ${label} ${fence}\n${text}\n${fence} end of ${label} ${fence}`;
 
-/** Longer than any that begins a line of a text: none ends its own block, or begins one in the name of another. */
+/** Returns a fence longer than any at the start of a line of a text, so that no text can end its block or imitate another block. */
 function fenceFor(texts: readonly string[]): string {
   const found = texts.flatMap((text) => text.match(/^={3,}(?= )/gm) ?? []);
   return found.reduce((longest, one) => (one.length >= longest.length ? `${one}=` : longest), "===");
 }
 
 function isInside(directory: string, file: string): boolean {
-  const way = path.relative(directory, file);
-  return way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+  const relative = path.relative(directory, file);
+  return relative !== ".." && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
 }
 
 function refuse(name: string, reason: string): never {
-  throw new ResponderError("material_unreadable", `The material ${JSON.stringify(name)} cannot be used: ${reason}.`);
+  throw new ResponderError("material_unreadable", `Cannot read the material ${JSON.stringify(name)}: ${reason}.`);
 }

@@ -2,43 +2,43 @@ import path from "node:path";
 import { execa } from "execa";
 import { ResponderError } from "./responder-error.ts";
 
-/** A program, and what it may use. */
+/** A program and its limits. */
 export interface ProgramOptions {
-  /** The program and its first arguments. No shell ever sees them. */
+  /** The program and its first arguments. It is started without a shell. */
   command: readonly string[];
-  /** Stands in errors and in `meta.json`. Default: the command. */
+  /** Name in errors and in `meta.json`. Default: the command. */
   name?: string | undefined;
-  /** Where it runs. Default: the current directory. */
+  /** Working directory. Default: the current directory. */
   cwd?: string | undefined;
-  /** Its whole environment. Default: ours. */
+  /** Complete environment. Default: the environment of this process. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Of one run. Default: 60,000. */
+  /** Time limit of one run. Default: 60,000. */
   timeoutMs?: number | undefined;
-  /** Of one run's stdout, and of its stderr. Default: 1 MiB. */
+  /** Limit for each of stdout and stderr of one run. Default: 1 MiB. */
   maxOutputBytes?: number | undefined;
 }
 
-/** A run that came to an end by itself. */
+/** A run that was not ended by a limit or a signal. */
 export interface ProgramRun {
   exitCode: number;
   stdout: string;
-  /** Stdout and stderr, as they came. */
+  /** Stdout and stderr, interleaved as they were written. */
   output: string;
 }
 
 /** Runs a program. */
 export interface Program {
   readonly name: string;
-  /** Rejects when it does not start, is ended by a signal, takes too long or writes too much. Its process group ends with it. */
+  /** Rejects when the program does not start, is ended by a signal, or exceeds the limits of time or output. Its process group ends with it. */
   run(args: readonly string[], options?: { signal?: AbortSignal | undefined; timeoutMs?: number | undefined }): Promise<ProgramRun>;
-  /** A path as it is shown to the program, which may repeat it: below its directory without the rest of the machine's. */
+  /** Returns the path to pass to the program: relative if it is below the working directory, because the program may repeat it to the model. */
   pathFor(file: string): string;
 }
 
-/** How long after its exit the output of a program may still come in. */
+/** How long output is read after the program has exited. */
 const DRAIN_MS = 1_000;
 
-/** Prepares a program; nothing is started before the first run. */
+/** Creates a runner of a program. Does not start the program. */
 export function createProgram(options: ProgramOptions): Program {
   const { command, cwd = process.cwd(), env = process.env, maxOutputBytes = 1024 ** 2 } = options;
   const [file, ...firstArguments] = command;
@@ -50,13 +50,14 @@ export function createProgram(options: ProgramOptions): Program {
     name,
 
     pathFor(target) {
-      const way = path.relative(cwd, target);
-      return way.startsWith("..") || path.isAbsolute(way) ? target : `.${path.sep}${way}`;
+      const relative = path.relative(cwd, target);
+      return relative.startsWith("..") || path.isAbsolute(relative) ? target : `.${path.sep}${relative}`;
     },
 
     async run(args, { signal, timeoutMs = options.timeoutMs ?? 60_000 } = {}) {
       signal?.throwIfAborted();
-      if (args.some((one) => one.includes("\0"))) throw new ResponderError("invalid_request", "No argument of a program can hold a NUL.");
+      if (args.some((one) => one.includes("\0")))
+        throw new ResponderError("invalid_request", "An argument of a program must not contain a NUL character.");
       const subprocess = execa(file, [...firstArguments, ...args], {
         cwd,
         env: { ...env },
@@ -72,7 +73,7 @@ export function createProgram(options: ProgramOptions): Program {
         reject: false,
       });
       subprocess.nodeChildProcess.once("exit", () => {
-        // What it has left behind goes with it; who has escaped may hold its output open, and is not waited for.
+        // Kills remaining descendants. A descendant that left the process group may keep the output open, so reading it has a limit.
         subprocess.kill();
         setTimeout(() => subprocess.all.destroy(), DRAIN_MS).unref();
       });
@@ -84,7 +85,7 @@ export function createProgram(options: ProgramOptions): Program {
       if (timedOut) fail(`took longer than ${timeoutMs} ms`, all);
       if (isMaxBuffer) fail(`wrote more than ${maxOutputBytes} bytes`, all);
       if (exitSignal !== undefined) fail(`was ended by ${exitSignal}`, all);
-      if (exitCode === undefined) return fail(`cannot be started: ${code === "ENOENT" ? "there is no such program" : code}`);
+      if (exitCode === undefined) return fail(`cannot be started: ${code === "ENOENT" ? "program not found" : code}`);
       return { exitCode, stdout, output: all };
     },
   };

@@ -1,22 +1,22 @@
 import type { Message } from "./provider.ts";
 
-/** What the prompts are made of, each text verbatim. */
+/** Texts that the prompts contain verbatim. */
 export interface PromptInputs {
-  /** What the tool says about the format. */
+  /** Format description from the tool. */
   describe: string;
-  /** What the tool says about its parameters; null: nothing. */
+  /** Description of parameters from the tool; null: none. */
   params: string | null;
-  /** The labelled blocks of the materials; empty: there are none. */
+  /** Labeled blocks of the materials; empty: none. */
   materials: string;
 }
 
-/** A draft that did not pass, and what the tool said of it. */
+/** A draft that the validator rejected, and the output of the validator. */
 export interface Attempt {
   draft: string;
   logText: string;
 }
 
-/** Stands in every fix prompt, word for word. */
+/** Included verbatim in every fix prompt. */
 export const FIX_INSTRUCTION = "Fix to pass validator. Do not reduce enumeration.";
 
 const systemPrompt = [
@@ -26,7 +26,7 @@ const systemPrompt = [
   "Answer with the document alone: no preamble, no remarks, no code fence around it.",
 ].join("\n");
 
-/** The messages of the first iteration. */
+/** Returns the messages of the first iteration. */
 export function composePrompt(inputs: PromptInputs): Message[] {
   return [
     { role: "system", content: systemPrompt },
@@ -34,7 +34,7 @@ export function composePrompt(inputs: PromptInputs): Message[] {
   ];
 }
 
-/** The messages of every further iteration: all that the first one had, the draft, and what is wrong with it. */
+/** Returns the messages of a later iteration: those of the first one, the rejected draft and the log of the validator. */
 export function composeFixPrompt(inputs: PromptInputs, { draft, logText }: Attempt): Message[] {
   const parts = [
     ...sections(inputs),

@@ -4,16 +4,16 @@ export interface Message {
   content: string;
 }
 
-/** What a model is asked. */
+/** One request to a model. */
 export interface GenerateRequest {
-  /** Empty: the provider's own choice. */
+  /** Empty: the default of the provider. */
   model: string;
   messages: Message[];
   temperature?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What one call of a model has used, in tokens. */
+/** Token usage of one model call. */
 export interface GenerateUsage {
   /** All prompt tokens, cached ones included. */
   inputTokens: number;
@@ -23,16 +23,16 @@ export interface GenerateUsage {
   cacheReadTokens?: number | undefined;
 }
 
-/** What a model answers; `usage` is absent when it does not report it. */
+/** Result of a model call; `usage` is absent when the model does not report it. */
 export interface GenerateResult {
   text: string;
   usage?: GenerateUsage | undefined;
 }
 
-/** Who calls the model. Nothing else in the loop reaches the network. */
+/** Calls the model. No other part of the loop accesses the network. */
 export interface Provider {
-  /** Stands in `meta.json`. */
+  /** Name in `meta.json`. */
   readonly name?: string | undefined;
-  /** Resolves with the whole text; rejects when there is none. Its error's message is kept, so it must hold no secret. */
+  /** Resolves with the complete text; rejects when there is none. The message of the error is stored, so it must not contain secrets. */
   generate(request: GenerateRequest): Promise<GenerateResult>;
 }

@@ -1,17 +1,17 @@
 import type { FileHandle } from "node:fs/promises";
 import { openRegularFile, pathOfOpenFile } from "@hak2i/nofollow-fs";
 
-/** The text of a file, verbatim; throws with the reason in words where it has none, or more than the limit. `file` is a real path. */
+/** Reads a UTF-8 file verbatim. Rejects with the reason if it is not a text file or exceeds the limit. `file` is a real path. */
 export async function readTextFile(file: string, maxBytes: number): Promise<{ text: string; bytes: number }> {
-  const handle = (await openRegularFile(file)) ?? fail("it is no file");
+  const handle = (await openRegularFile(file)) ?? fail("not a regular file");
   try {
-    // A link may have been put in the place of one of its directories since the path was looked up.
-    if (pathOfOpenFile(handle.fd, file) !== file) fail("it was moved while it was read");
+    // A directory in the path may have been replaced by a link since the path was resolved.
+    if (pathOfOpenFile(handle.fd, file) !== file) fail("it was moved during the read");
     const { size } = await handle.stat();
-    if (size > maxBytes) fail(`it has ${size} bytes, and ${maxBytes} are allowed`);
-    // Files in memory, those of /proc for example, have no size before they are read.
+    if (size > maxBytes) fail(`it has ${size} bytes; the limit is ${maxBytes}`);
+    // Virtual files, for example in /proc, report the size 0 until they are read.
     const bytes = await readUpTo(handle, maxBytes + 1);
-    if (bytes.length > maxBytes) fail(`it has more than ${maxBytes} bytes`);
+    if (bytes.length > maxBytes) fail(`it exceeds ${maxBytes} bytes`);
     return { text: decode(bytes), bytes: bytes.length };
   } finally {
     await handle.close();
@@ -27,25 +27,25 @@ async function readUpTo(handle: FileHandle, limit: number): Promise<Buffer> {
   }
 }
 
-/** What keeps a file from being read, without its path. */
+/** Returns why a file cannot be read, without its path. */
 export function describeFault(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return faults[code ?? ""] ?? code ?? message;
 }
 
 const faults: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
-  EACCES: "it may not be read",
-  EISDIR: "it is no file",
-  ELOOP: "it is a link that leads nowhere",
+  ENOENT: "file not found",
+  ENOTDIR: "file not found",
+  EACCES: "permission denied",
+  EISDIR: "not a regular file",
+  ELOOP: "circular link",
 };
 
 function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return fail("it is no text in UTF-8");
+    return fail("not UTF-8 text");
   }
 }
 

@@ -7,34 +7,34 @@ import { ResponderError } from "./responder-error.ts";
 import { createRunArtifacts, type RunArtifacts } from "./run-artifacts.ts";
 import type { ToolAdapter } from "./tool-adapter.ts";
 
-/** A question to the tool: its topic, and what stands after it. */
+/** A topic of the tool and its arguments. */
 export interface ToolTopic {
   topic: string;
   arguments?: readonly string[] | undefined;
 }
 
-/** One document to be made. */
+/** Request for one document. */
 export interface RunRequest {
-  /** Empty or absent: the provider's own choice. */
+  /** Empty or absent: the default of the provider. */
   model?: string | undefined;
   describe: ToolTopic;
   params?: ToolTopic | undefined;
-  /** Paths of files; nothing else is read. */
+  /** Paths of the files to read. */
   materials?: readonly string[] | undefined;
-  /** 1 to 100, 3 unless said otherwise. */
+  /** 1 to 100. Default: 3. */
   maxIterations?: number | undefined;
   temperature?: number | undefined;
 }
 
-/** How one iteration went. */
+/** Result of one iteration. */
 export interface Iteration {
-  /** From 1. */
+  /** Starts at 1. */
   iteration: number;
   maxIterations: number;
   ok: boolean;
 }
 
-/** Who accompanies a run. */
+/** Abort signal and progress callbacks of a run. */
 export interface RunOptions {
   signal?: AbortSignal | undefined;
   /** Called before each request to the provider. */
@@ -43,39 +43,39 @@ export interface RunOptions {
   onIteration?: ((iteration: Iteration) => void) | undefined;
 }
 
-/** What comes of a run. */
+/** Result of a run. */
 export interface RunResult {
   ok: boolean;
-  /** The last draft; it is valid if `ok`. */
+  /** The last draft; valid if `ok` is true. */
   document: string;
   logText: string;
   iterations: number;
-  /** Names of what was written, in order. */
+  /** Names of the written files, in order. */
   artifacts: string[];
 }
 
-/** The loop: a provider generates, a tool validates, and the draft goes back with the log until it is valid. */
+/** The loop: the provider generates a draft, the tool validates it, and the provider corrects it with the log until it is valid. */
 export interface ResponderBridge {
   /**
-   * Resolves with a document, valid or, after the last iteration, not. Rejects when it cannot go on, with the error of the part that failed
-   * or the signal's reason; what was done until then is in the artifacts.
+   * Resolves with the last draft, which is invalid if the iterations are used up. Rejects with the error of the part that failed or with the
+   * signal's reason. The artifacts contain all completed steps.
    */
   run(request: RunRequest, options?: RunOptions): Promise<RunResult>;
 }
 
-/** What a loop is made of. */
+/** Parts of the loop. */
 export interface ResponderBridgeOptions {
   provider: Provider;
   tool: ToolAdapter;
   artifacts: ArtifactStore;
-  /** Default: local files. */
+  /** Default: a loader of local files. */
   materials?: MaterialsLoader | undefined;
 }
 
-/** More iterations help no model. */
-const HIGHEST_MAX_ITERATIONS = 100;
+/** Limits the cost of a document that a model cannot correct. */
+const MAX_ITERATIONS_LIMIT = 100;
 
-/** Creates a loop for one run: its artifacts have one directory. */
+/** Creates a loop for one run. */
 export function createResponderBridge({
   provider,
   tool,
@@ -107,7 +107,7 @@ export function createResponderBridge({
         await record.end({ ok, error: null });
         return { ok, document: draft, logText, iterations, artifacts: artifacts.list() };
       } catch (error) {
-        // If the artifacts are what failed, the error that tells so is this one.
+        // If writing the artifacts failed, report that error and not a second one.
         await record.end({ ok: false, error: describeError(error) }).catch(() => {});
         throw error;
       }
@@ -115,14 +115,15 @@ export function createResponderBridge({
   };
 
   function check({ params }: RunRequest, maxIterations: number): void {
-    if (!Number.isInteger(maxIterations) || maxIterations < 1 || maxIterations > HIGHEST_MAX_ITERATIONS) {
-      throw new ResponderError("invalid_request", `maxIterations has to be a whole number from 1 to ${HIGHEST_MAX_ITERATIONS}.`);
+    if (!Number.isInteger(maxIterations) || maxIterations < 1 || maxIterations > MAX_ITERATIONS_LIMIT) {
+      throw new ResponderError("invalid_request", `maxIterations must be an integer from 1 to ${MAX_ITERATIONS_LIMIT}.`);
     }
-    if (params !== undefined && tool.params === undefined) throw new ResponderError("invalid_request", "The tool has no params.");
+    if (params !== undefined && tool.params === undefined)
+      throw new ResponderError("invalid_request", "This tool has no params command; omit params.");
   }
 
   async function gather({ describe, params, materials: paths = [] }: RunRequest, signal: AbortSignal | undefined): Promise<PromptInputs> {
-    // First what fails soonest.
+    // Materials are loaded first, because they fail fastest.
     const blocks = await rejectOnAbort(materials.load(paths), signal);
     const ask = { signal };
     return {

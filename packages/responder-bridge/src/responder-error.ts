@@ -1,11 +1,11 @@
-/** What can go wrong around the loop: with a material, the artifacts, the tool, or the request itself. */
+/** Causes of a failed run: the request, a material, the artifacts or the tool. */
 export type ResponderErrorCode = "invalid_request" | "material_unreadable" | "artifacts_unwritable" | "tool_failed";
 
-/** A run that could not go on. A document that stays invalid is no error. */
+/** A run failed. A document that stays invalid is not an error. */
 export class ResponderError extends Error {
   override readonly name = "ResponderError";
   readonly code: ResponderErrorCode;
-  /** What the tool had written by then. */
+  /** Output of the tool until the failure. */
   readonly output: string | null;
 
   constructor(code: ResponderErrorCode, message: string, options: { output?: string; cause?: unknown } = {}) {

@@ -2,7 +2,7 @@ import type { ArtifactStore } from "./artifact-store.ts";
 import type { Attempt, PromptInputs } from "./prompts.ts";
 import type { Message } from "./provider.ts";
 
-/** What `meta.json` tells of a run from its beginning. */
+/** Fields of `meta.json` that are known at the start of a run. */
 export interface RunFacts {
   provider: string | null;
   model: string | null;
@@ -15,29 +15,29 @@ export interface RunFacts {
   started_at: string;
 }
 
-/** How a run ended: valid, invalid, or with an error. */
+/** Result of a run: valid, invalid or an error. */
 export interface RunEnd {
   ok: boolean;
   error: string | null;
 }
 
-/** The layout of a run's directory, written as things happen: what was done is there, however the run ends. */
+/** Writes the files of a run after each step, so that they are complete even if the run is interrupted. */
 export interface RunArtifacts {
   begin(inputs: PromptInputs): Promise<void>;
   prompt(iteration: number, messages: readonly Message[]): Promise<void>;
-  /** Resolves with the path of the file, for the tool. */
+  /** Resolves with the path of the file, which the tool validates. */
   draft(iteration: number, draft: string): Promise<string>;
   log(iteration: number, logText: string): Promise<void>;
-  /** `final/` gets the last draft and its log, and a note if they are not valid. */
+  /** Writes the last draft and its log to `final/`, and a note if the draft is invalid. */
   end(end: RunEnd): Promise<void>;
 }
 
-/** Creates the artifacts of one run. */
+/** Creates the writer for one run. */
 export function createRunArtifacts(store: ArtifactStore, facts: RunFacts): RunArtifacts {
   let iterations = 0;
   let last: Partial<Attempt> = {};
 
-  // Without an end, `ok` and `finished_at` are null: so they stay when the program is killed.
+  // `ok` and `finished_at` are null until the end, and remain null if the program is killed.
   const writeMeta = (end: { ok: boolean | null; error: string | null; finished_at: string | null }) =>
     store.write("meta.json", `${JSON.stringify({ ...facts, iterations, ...end }, null, 2)}\n`);
   const write = async (name: string, text: string): Promise<void> => void (await store.write(name, text));

@@ -1,25 +1,25 @@
-/** What a question to a tool may carry. */
+/** Options of a tool operation. */
 export interface ToolOptions {
-  /** Stand after the topic, as they are. */
+  /** Passed unchanged after the topic. */
   arguments?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What a tool says of a document. */
+/** Verdict of a tool on a document. */
 export interface Validation {
   ok: boolean;
-  /** What the tool wrote, verbatim: the model mends the document by it. */
+  /** Output of the tool, verbatim; sent to the model to correct the document. */
   logText: string;
 }
 
-/** A tool that says how a document has to be, and whether one is so. It rejects when it cannot tell, which is no verdict on the document. */
+/** A tool that describes a format and validates documents. `validate` rejects when the tool fails, which is not a verdict. */
 export interface ToolAdapter {
-  /** Stands in `meta.json`. */
+  /** Name in `meta.json`. */
   readonly name?: string | undefined;
   describe(topic: string, options?: ToolOptions): Promise<string>;
-  /** Null: there are none. */
+  /** Null: no params. */
   params?(topic: string, options?: ToolOptions): Promise<string | null>;
   validate(filePath: string, options?: Pick<ToolOptions, "signal">): Promise<Validation>;
-  /** Null: not known. */
+  /** Null: unknown. */
   version?(options?: Pick<ToolOptions, "signal">): Promise<string | null>;
 }

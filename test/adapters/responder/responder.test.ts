@@ -228,7 +228,7 @@ test("an existing artifact directory is reported by its path in the workspace", 
   await dispatch({});
   expect(await ended("failed")).toMatchObject({
     errorCode: "adapter_error",
-    error: 'The artifacts cannot be written to ".outputs/responder/r1": it holds "inputs" already; name a new one.',
+    error: 'Cannot write artifacts to ".outputs/responder/r1": it already contains "inputs"; choose a new or an empty directory.',
   });
 });
 

@@ -25,7 +25,7 @@ async function start(words: string[], args: string[], env: Record<string, string
 const tasksOf = async (agentId: string) =>
   (await bridge.call("GET", `/api/v2/tasks?agentId=${agentId}`)).body.data as { taskId: string; state: string; provider: string }[];
 
-test("generates through a running Bridge, a task for each iteration", async () => {
+test("the bridge provider dispatches one task for each iteration", async () => {
   const { rb, read } = await start(["Do not reduce enumeration."], ["--runtime", "memory", "--agent", "writer-1", "--model", "small"]);
   expect(await rb).toMatchObject({
     exitCode: 0,
@@ -48,17 +48,17 @@ test("generates through a running Bridge, a task for each iteration", async () =
 test.each<[string, string[], Record<string, string>, RegExp]>([
   ["an unknown adapter", ["--runtime", "nobody"], {}, /not a loaded adapter\. Loaded: memory/],
   ["an adapter that is offline", ["--runtime", "absent"], {}, /offline|not installed/i],
-  ["an agent that cannot be", ["--runtime", "memory", "--agent", "a b"], {}, /agentId: must be 1 to 128/],
+  ["an invalid agent id", ["--runtime", "memory", "--agent", "a b"], {}, /agentId: must be 1 to 128/],
   ["a wrong token", ["--runtime", "memory"], { BRIDGE_TOKEN: "wrong" }, /token/i],
-  ["no Bridge at that address", ["--url", "nowhere"], {}, /nowhere|address|URL/],
-])("tells of %s", async (_, args, env, words) => {
+  ["an address without a Bridge", ["--url", "nowhere"], {}, /nowhere|address|URL/],
+])("the bridge provider reports %s", async (_, args, env, words) => {
   const { rb } = await start(["x"], args, env);
   const { exitCode, stderr } = await rb;
   expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(words) });
   expect(stderr).toMatch(/^(iteration 1 of 3: waiting for bridge.*\n)?rb: .+$/);
 });
 
-test("what stops it stops the task too", async () => {
+test("stopping rb cancels the task", async () => {
   // The one adapter whose task waits does so for the message `wait` alone: here the queue keeps it waiting.
   const held = await bridge.dispatch({ provider: "narrow", message: "wait" });
   const { rb } = await start(["x"], ["--runtime", "narrow", "--agent", "writer-2"]);

@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const repository = path.resolve(import.meta.dirname, "../../..");
 
-test("a change of the core is a new version of it and of those who use it", async () => {
+test("a change of the core creates a new version of it and of the packages that depend on it", async () => {
   const directory = await temporaryDirectory();
   for (const name of ["package.json", "package-lock.json", ".changeset"]) {
     await cp(path.join(repository, name), path.join(directory, name), { recursive: true });

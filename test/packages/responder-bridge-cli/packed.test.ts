@@ -10,7 +10,7 @@ import { document } from "./start-rb.ts";
 const repository = path.resolve(import.meta.dirname, "../../..");
 const workspaces = ["bridge-client", "async-kit", "nofollow-fs", "responder-bridge", "responder-bridge-openai", "responder-bridge-cli"];
 
-/** A project outside of this repository that has installed the packed packages. */
+/** A project outside this repository with the packed packages installed. */
 let project: string;
 
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const built = path.join(project, "built");
   await execa(process.execPath, [path.join(repository, "scripts/build-workspace.ts"), ...workspaces, "--into", built]);
   await writeFile(path.join(project, "package.json"), JSON.stringify({ type: "module" }));
-  // Ours and all that they need, as files: no registry is asked.
+  // Packages and their dependencies as files, so that no registry is contacted.
   const sources = [...workspaces.map((name) => path.join(built, name)), ...(await dependenciesOf(workspaces))];
   const { stdout } = await execa("npm", ["pack", ...sources, "--ignore-scripts", "--json"], { cwd: project });
   const tarballs = (JSON.parse(stdout) as { filename: string }[]).map(({ filename }) => `./${filename}`);
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-/** Where everything lies that these packages need and that is not ours. */
+/** Returns the directories of all external dependencies of these packages. */
 async function dependenciesOf(names: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   const follow = async (directory: string): Promise<void> => {
@@ -48,7 +48,7 @@ test.each([
   ["@hak2i/responder-bridge", ["@hak2i/async-kit", "@hak2i/nofollow-fs", "execa"]],
   ["@hak2i/responder-bridge-openai", ["@hak2i/async-kit", "@hak2i/responder-bridge", "undici"]],
   ["@hak2i/responder-bridge-cli", ["@hak2i/responder-bridge", "@hak2i/responder-bridge-openai", "bridge-client", "commander", "execa"]],
-])("%s holds JavaScript with types, a licence and its page, and asks for little", async (name, dependencies) => {
+])("%s contains JavaScript, types, a license and a README, and has few dependencies", async (name, dependencies) => {
   const installed = path.join(project, "node_modules", name);
   const names = await readdir(installed);
   expect(names.filter((file) => !/\.(js|d\.ts)$/.test(file)).toSorted()).toEqual(["LICENSE", "README.md", "package.json"]);
@@ -58,7 +58,7 @@ test.each([
   expect(manifest).not.toHaveProperty("private");
 });
 
-test.each(["rb", "responder-bridge"])("%s runs there", async (bin) => {
+test.each(["rb", "responder-bridge"])("%s runs in the project of a user", async (bin) => {
   const { url } = await startScriptedServer(document("one"), document("one\ntwo"));
   const programs = await installProgram(project, "flowmark", flowmarkProgram(["one", "two"]));
   const args = ["run", "--tool", "flowmark", "--model", "small", "--materials", "package.json", "--out", `out-${bin}`];
@@ -75,7 +75,7 @@ test.each(["rb", "responder-bridge"])("%s runs there", async (bin) => {
   });
 });
 
-test("the packages are used from plain JavaScript", async () => {
+test("the packages can be used from plain JavaScript", async () => {
   const program = `
     import { createArtifactStore, createCommandTool, createResponderBridge } from "@hak2i/responder-bridge";
     import { createOpenAiProvider } from "@hak2i/responder-bridge-openai";
@@ -91,7 +91,7 @@ test("the packages are used from plain JavaScript", async () => {
   expect(JSON.parse(stdout)).toEqual({ ok: true, iterations: 2, count: 11 });
 });
 
-test("their types reach a TypeScript project, and what their pages show compiles", async () => {
+test("a TypeScript project gets their types, and the examples of their READMEs compile", async () => {
   const pages = await Promise.all(
     ["@hak2i/responder-bridge", "@hak2i/responder-bridge-openai"].map((name) =>
       readFile(path.join(project, "node_modules", name, "README.md"), "utf8"),
@@ -107,7 +107,7 @@ test("their types reach a TypeScript project, and what their pages show compiles
   expect(complaints.match(/^\S+(?=\()/gm)).toEqual(["wrong.ts"]);
 });
 
-/** Type-checks files of the project as a strict one does. */
+/** Type-checks files of the project in strict mode. */
 async function compile(files: string[]): Promise<string> {
   const typeRoots = [path.join(repository, "node_modules/@types")];
   const compilerOptions = {

@@ -45,7 +45,7 @@ const WAITING_FOR_2 = "iteration 2 of 3: waiting for openai small";
 
 const flowmark = ["--tool", "flowmark", "--describe", "ai --lang en"];
 
-test("valid after two fixes: the call of the specification, without anything else", async () => {
+test("rb run writes a valid document after two corrections, with the command line of the specification", async () => {
   const { rb, read, files, requests } = await prepare(document("# T\n"), document("# T\none"), document("one\ntwo"));
   const args = [...flowmark, "--params", "normalize --lang en", "--materials", "README.md", "tools.md"];
   expect(await rb(args)).toMatchObject({
@@ -90,7 +90,7 @@ test("valid after two fixes: the call of the specification, without anything els
   expect(kept.join()).not.toContain(key);
 });
 
-test("a validator without a describe command gets its description from a file, or from the command line", async () => {
+test("a validator without a describe command uses the description from a file or from the command line", async () => {
   for (const flags of [
     ["--describe-file", "rules.md"],
     ["--describe-text", "The word one."],
@@ -104,14 +104,14 @@ test("a validator without a describe command gets its description from a file, o
   }
 });
 
-test("invalid after the last iteration", async () => {
+test("rb run exits with code 1 if the document is invalid after the last iteration", async () => {
   const { rb, read, requests } = await prepare(document("one"));
   expect(await rb([...flowmark, "--max-iter", "2"])).toMatchObject({
     exitCode: 1,
     stdout: "",
     stderr:
       `${progressOf(2, false, false)}\n` +
-      "rb: not valid after 2 iteration(s); the last draft is artifacts/run-001/final/final.md, and its log is beside it",
+      "rb: not valid after 2 iteration(s); the last draft is artifacts/run-001/final/final.md, and its log is in the same directory",
   });
   expect(requests).toHaveLength(2);
   expect(await read("final/final.md")).toBe("one");
@@ -119,8 +119,8 @@ test("invalid after the last iteration", async () => {
   expect(JSON.parse(await read("meta.json"))).toMatchObject({ ok: false, iterations: 2 });
 });
 
-describe("any command as the tool", () => {
-  test("is called with describe and validate", async () => {
+describe("another tool", () => {
+  test("is called with describe and validate by default", async () => {
     const { rb, directory, read } = await prepare(document("one two"));
     const tool = await writeTool(directory, listTool(["one", "two"]));
     expect(await rb(["--tool", tool.join(" "), "--describe", "lists"])).toMatchObject({ exitCode: 0 });
@@ -128,7 +128,7 @@ describe("any command as the tool", () => {
     expect(JSON.parse(await read("meta.json"))).toMatchObject({ tool: { name: tool.join(" "), version: "list-tool 4.2" } });
   });
 
-  test("or as it is told, with the exit codes that it has, and without our keys", async () => {
+  test("is called with the configured arguments and exit codes, and without the API keys", async () => {
     const { rb, directory, read } = await prepare(document("# Document"));
     const tool = await writeTool(
       directory,
@@ -145,10 +145,10 @@ describe("any command as the tool", () => {
   });
 });
 
-describe("something is wrong on the way", () => {
+describe("rb run exits with code 2 when", () => {
   const refusal = (status: number): Answer => json(status, { error: { message: `No: ${key}` } });
 
-  test("the provider is down, after a draft: what was done is kept", async () => {
+  test("the provider fails after a draft, and keeps the completed steps", async () => {
     const { rb, read, requests } = await prepare(document("one"), refusal(503));
     const { exitCode, stderr } = await rb([...flowmark, "--retries", "0"]);
     expect({ exitCode, stderr }).toEqual({
@@ -161,7 +161,7 @@ describe("something is wrong on the way", () => {
     expect(JSON.parse(await read("meta.json"))).toMatchObject({ ok: false, iterations: 1, error: "The model API answered 503. No: [key]" });
   });
 
-  test("the provider does not answer in time", async () => {
+  test("the provider exceeds its time limit", async () => {
     const { rb } = await prepare(() => {});
     const { exitCode, stderr } = await rb([...flowmark, "--retries", "0", "--timeout", "1"]);
     expect({ exitCode, stderr }).toEqual({
@@ -170,17 +170,17 @@ describe("something is wrong on the way", () => {
     });
   });
 
-  test("the tool is missing", async () => {
+  test("the tool does not exist", async () => {
     const { rb, exists, requests } = await prepare(document("one"));
     expect(await rb(flowmark, { PATH: "/usr/bin:/bin" })).toMatchObject({
       exitCode: 2,
-      stderr: 'rb: The tool "flowmark" cannot be started: there is no such program.',
+      stderr: 'rb: The tool "flowmark" cannot be started: program not found.',
     });
     expect(exists()).toBe(false);
     expect(requests).toEqual([]);
   });
 
-  test("the tool crashes while it validates", async () => {
+  test("the tool crashes during validation", async () => {
     const { rb, directory, read } = await prepare(document("one"));
     const tool = await writeTool(
       directory,
@@ -195,31 +195,31 @@ describe("something is wrong on the way", () => {
     expect(JSON.parse(await read("meta.json"))).toMatchObject({ ok: false });
   });
 
-  test("the tool takes too long", async () => {
+  test("the tool exceeds its time limit", async () => {
     const { rb, directory } = await prepare(document("one"));
     await writeFile(path.join(directory, "tool.sh"), 'case "$1" in validate) sleep 1000 ;; *) echo x ;; esac');
     const { exitCode, stderr } = await rb(["--tool", "sh tool.sh", "--describe", "x", "--tool-timeout", "2"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("took longer than 2000 ms.") });
   });
 
-  test("a material is missing", async () => {
+  test("a material does not exist", async () => {
     const { rb, exists, requests } = await prepare(document("one"));
     expect(await rb([...flowmark, "--materials", "README.md", "missing.md"])).toMatchObject({
       exitCode: 2,
-      stderr: 'rb: The material "missing.md" cannot be used: there is no such file.',
+      stderr: 'rb: Cannot read the material "missing.md": file not found.',
     });
     expect(exists()).toBe(false);
     expect(requests).toEqual([]);
   });
 
-  test("the directory holds a run already", async () => {
+  test("the directory contains a previous run", async () => {
     const { rb, requests } = await prepare(document("one\ntwo"));
     expect(await rb(flowmark)).toMatchObject({ exitCode: 0 });
-    expect(await rb(flowmark)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("name a new one") });
+    expect(await rb(flowmark)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("choose a new or an empty directory") });
     expect(requests).toHaveLength(1);
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("%s stops it, and leaves what was done", async (signal) => {
+  test.each(["SIGINT", "SIGTERM"] as const)("%s stops it, and keeps the completed steps", async (signal) => {
     const { rb, exists, read } = await prepare(document("one"), () => {});
     const running = rb(flowmark);
     expect(await until(() => exists("iterations/iter-02/prompt.json"), 15_000)).toBe(true);
@@ -233,7 +233,7 @@ describe("something is wrong on the way", () => {
     });
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("%s stops the tool too, and leaves what was done", async (signal) => {
+  test.each(["SIGINT", "SIGTERM"] as const)("%s stops it and the tool, and keeps the completed steps", async (signal) => {
     const { rb, directory, read } = await prepare(document("one"));
     await writeFile(path.join(directory, "tool.sh"), 'case "$1" in validate) echo $$ > pid; exec sleep 1000 ;; *) echo x ;; esac');
     const running = rb(["--tool", "sh tool.sh", "--describe", "x"]);
@@ -248,44 +248,56 @@ describe("something is wrong on the way", () => {
   });
 });
 
-describe("usage", () => {
+describe("wrong usage is reported", () => {
   const whole = ["run", "--tool", "flowmark", "--model", "m", "--out", "x"];
 
   test.each<[string, string[], string]>([
-    ["nothing", [], "Usage: rb"],
+    ["no command", [], "Usage: rb"],
     ["an unknown command", ["walk"], "unknown command 'walk'"],
     ["no tool", ["run", "--model", "m", "--out", "x"], "required option '--tool <name>' not specified"],
     ["no directory", ["run", "--tool", "flowmark", "--model", "m"], "required option '--out <directory>' not specified"],
-    ["no model", ["run", "--tool", "flowmark", "--out", "x"], "rb: --model is needed with the provider openai."],
-    ["a model of no letters", [...whole, "--model", ""], "rb: --model is needed with the provider openai."],
-    ["a directory of no letters", [...whole, "--out", ""], "rb: --out is empty"],
-    ["another variable without a key", [...whole, "--key-env", "OTHER_KEY"], "rb: There is no key: set OTHER_KEY, which --key-env names."],
+    ["no model", ["run", "--tool", "flowmark", "--out", "x"], "rb: --model is required with --provider openai."],
+    ["an empty model", [...whole, "--model", ""], "rb: --model is required with --provider openai."],
+    ["an empty directory", [...whole, "--out", ""], "rb: --out must name a directory."],
+    [
+      "another variable without a key",
+      [...whole, "--key-env", "OTHER_KEY"],
+      "rb: No API key: set the environment variable OTHER_KEY, which --key-env names.",
+    ],
     [
       "no topic of another tool",
       ["run", "--tool", "lint", "--model", "m", "--out", "x"],
-      "rb: This tool needs --describe with a topic, or --describe-text or --describe-file",
+      "rb: This tool needs --describe with a topic, or the description itself in --describe-text or --describe-file",
     ],
     [
       "two descriptions",
       [...whole, "--describe", "x", "--describe-text", "y"],
       "option '--describe-text <text>' cannot be used with option '--describe <topic>'",
     ],
-    ["no file of a description", [...whole, "--describe-file", "nowhere.md"], "rb: --describe-file cannot be read: ENOENT"],
+    ["a description file that does not exist", [...whole, "--describe-file", "nowhere.md"], "rb: --describe-file cannot be read: ENOENT"],
     ["an empty description", [...whole, "--describe-text", " "], "rb: --describe-text is empty."],
     ["an empty topic", [...whole, "--describe", " "], "rb: --describe is empty."],
-    ["a tool of no words", ["run", "--tool", "", "--describe", "x", "--model", "m", "--out", "x"], "rb: The command of the tool is empty."],
+    ["an empty tool", ["run", "--tool", "", "--describe", "x", "--model", "m", "--out", "x"], "rb: The command of the tool is empty."],
     ["an unknown option", [...whole, "--upload"], "unknown option '--upload'"],
-    ["a word too many", [...whole, "README.md"], "too many arguments"],
+    ["an extra argument", [...whole, "README.md"], "too many arguments"],
     ["materials without a name", [...whole, "--materials"], "argument missing"],
     ["an unknown provider", [...whole, "--provider", "other"], "Allowed choices are openai, bridge."],
-    ["no iterations", [...whole, "--max-iter", "0"], "It has to be a whole number, 1 or more."],
-    ["too many iterations", [...whole, "--max-iter", "101"], "rb: maxIterations has to be a whole number from 1 to 100."],
-    ["words for exit codes", [...whole, "--valid-exit-codes", "all"], "It has to be numbers with commas, such as 0,1."],
-    ["flags of other tools", [...whole, "--validate", "lint"], "rb: --validate and --valid-exit-codes are for other tools"],
+    ["no iterations", [...whole, "--max-iter", "0"], "It must be an integer of at least 1."],
+    ["too many iterations", [...whole, "--max-iter", "101"], "rb: maxIterations must be an integer from 1 to 100."],
+    [
+      "exit codes that are not numbers",
+      [...whole, "--valid-exit-codes", "all"],
+      "It must be a list of numbers separated by commas, such as 0,1.",
+    ],
+    [
+      "flags that flowmark does not support",
+      [...whole, "--validate", "lint"],
+      "rb: --validate and --valid-exit-codes cannot be used with --tool flowmark",
+    ],
     ["a wrong address", [...whole, "--url", "localhost"], "rb: The base URL is no http(s) address"],
-    ["Bridge without an address", [...whole, "--provider", "bridge"], "rb: --url is needed with the provider bridge"],
-    ["Bridge at an empty address", [...whole, "--provider", "bridge", "--url", ""], "rb: --url is needed with the provider bridge"],
-    ["Bridge without a token", [...whole, "--provider", "bridge", "--url", "http://127.0.0.1"], "rb: There is no token: set BRIDGE_TOKEN"],
+    ["Bridge without an address", [...whole, "--provider", "bridge"], "rb: --provider bridge needs the address of Bridge"],
+    ["Bridge at an empty address", [...whole, "--provider", "bridge", "--url", ""], "rb: --provider bridge needs the address of Bridge"],
+    ["Bridge without a token", [...whole, "--provider", "bridge", "--url", "http://127.0.0.1"], "rb: No token: set BRIDGE_TOKEN"],
   ])("%s", async (_, args, words) => {
     const directory = await temporaryDirectory();
     const { exitCode, stdout, stderr } = await startRb(directory, args, { OPENAI_API_KEY: key });
@@ -299,14 +311,14 @@ describe("usage", () => {
     expect({ stderr, exitCode }).toEqual({ stderr: "rb: There is no key: set OPENAI_API_KEY.", exitCode: 2 });
   });
 
-  test("the key may stand in another variable, and the address in a flag", async () => {
+  test("the key is read from the variable that --key-env names, and the address from --url", async () => {
     const { rb, requests, url } = await prepare(document("one\ntwo"));
     const env = { OPENAI_API_KEY: "wrong", OPENAI_BASE_URL: "http://127.0.0.1:1/v1", OTHER_KEY: "other" };
     expect(await rb([...flowmark, "--url", `${url}/v1`, "--key-env", "OTHER_KEY"], env)).toMatchObject({ exitCode: 0 });
     expect(requests[0]?.headers["authorization"]).toBe("Bearer other");
   });
 
-  test("--help and --version are no errors", async () => {
+  test("--help and --version exit with code 0", async () => {
     const help = await startRb("/", ["run", "--help"]);
     expect(help).toMatchObject({ exitCode: 0, stderr: "" });
     expect(help.stdout).toContain("--materials <files...>");

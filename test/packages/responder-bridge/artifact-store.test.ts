@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const unwritable = { name: "ResponderError", code: "artifacts_unwritable" };
 
-test("writes what it is given, lists it, and replaces it as a whole", async () => {
+test("the store writes, lists and replaces files atomically", async () => {
   const directory = path.join(await temporaryDirectory(), "deep/run-1");
   const store = createArtifactStore(directory);
   await store.create();
@@ -18,7 +18,7 @@ test("writes what it is given, lists it, and replaces it as a whole", async () =
   expect((await readdir(directory)).toSorted()).toEqual(["inputs", "iterations", "meta.json"]);
 });
 
-test("only the owner can read what is in it", async () => {
+test("only the owner can read the artifacts", async () => {
   const directory = path.join(await temporaryDirectory(), "run");
   const store = createArtifactStore(directory);
   await store.create();
@@ -26,22 +26,22 @@ test("only the owner can read what is in it", async () => {
   expect([(await stat(directory)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600]);
 });
 
-test("a directory that is not empty is refused, an empty one is not", async () => {
+test("the store rejects a directory that is not empty and accepts an empty one", async () => {
   const directory = await temporaryDirectory();
   await createArtifactStore(directory).create();
   await expect(createArtifactStore(directory).create()).rejects.toMatchObject({
     ...unwritable,
-    message: expect.stringContaining('it holds "inputs" already; name a new one'),
+    message: expect.stringContaining('it already contains "inputs"; choose a new or an empty directory'),
   });
 });
 
-test("of several that come at once one gets the directory", async () => {
+test("only one of several concurrent stores gets the directory", async () => {
   const directory = path.join(await temporaryDirectory(), "run");
   const tries = await Promise.allSettled(Array.from({ length: 8 }, () => createArtifactStore(directory).create()));
   expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test("a file in the place of the directory is told", async () => {
+test("a file that has the name of the directory is reported", async () => {
   const file = path.join(await temporaryDirectory(), "file");
   await writeFile(file, "");
   await expect(createArtifactStore(file).create()).rejects.toMatchObject(unwritable);
@@ -49,16 +49,16 @@ test("a file in the place of the directory is told", async () => {
 });
 
 test.each(["../out", "/etc/out", "a/../../out", "", ".", "a//b", "-rf", ".hidden", "a\\b", "a\nb", "a/", "iterations/.."])(
-  "the name %j leads nowhere",
+  "the artifact name %j is rejected",
   async (name) => {
     const store = createArtifactStore(path.join(await temporaryDirectory(), "run"));
     await store.create();
-    await expect(store.write(name, "text")).rejects.toThrow("is no name of an artifact");
+    await expect(store.write(name, "text")).rejects.toThrow("is not a valid artifact name");
     expect(store.list()).toEqual([]);
   },
 );
 
-test("no link that others have put there meanwhile leads out", async () => {
+test("no link that another program creates in the meantime is followed", async () => {
   const parent = await temporaryDirectory();
   const [directory, outside] = [path.join(parent, "run"), path.join(parent, "outside")];
   await mkdir(outside);

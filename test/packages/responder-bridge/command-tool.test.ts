@@ -17,8 +17,8 @@ const failed = { name: "ResponderError", code: "tool_failed" };
 const sayArguments = "console.log(JSON.stringify(process.argv.slice(2)));";
 const hostile = ["$(touch ran)", "; touch ran", "`touch ran`", "a b", "*", "'\"", "--flag", ""];
 
-describe("how it is called", () => {
-  test("with the question, the topic and what stands after it, and no shell sees them", async () => {
+describe("a command tool is called", () => {
+  test("with the command, the topic and the arguments, without a shell", async () => {
     const { tool, cwd } = await scripted(sayArguments);
     expect(JSON.parse(await tool.describe("a topic; touch ran", { arguments: hostile }))).toEqual([
       "describe",
@@ -33,54 +33,59 @@ describe("how it is called", () => {
     ["appended", {}, ["validate", "./draft.md"]],
     ["in its own argument", { validate: ["lint", "{file}", "--strict"] }, ["lint", "./draft.md", "--strict"]],
     ["inside of an argument", { validate: ["--in={file}", "--again={file}"] }, ["--in=./draft.md", "--again=./draft.md"]],
-    ["appended to nothing", { validate: [] }, ["./draft.md"]],
-  ])("the document's path is %s", async (_, options, expected) => {
+    ["as the only argument", { validate: [] }, ["./draft.md"]],
+  ])("with the path of the document %s", async (_, options, expected) => {
     const { tool, cwd } = await scripted(sayArguments, options);
     expect(JSON.parse((await tool.validate(path.join(cwd, "draft.md"))).logText)).toEqual(expected);
   });
 
-  test("a path with dollars is not taken for a pattern, and one elsewhere is given whole", async () => {
+  test("with an unchanged path that contains dollar signs, and with an absolute path outside the working directory", async () => {
     const { tool, cwd } = await scripted(sayArguments, { validate: ["{file}"] });
     expect(JSON.parse((await tool.validate(path.join(cwd, "$&/-x.md"))).logText)).toEqual(["./$&/-x.md"]);
     expect(JSON.parse((await tool.validate("/elsewhere/x.md")).logText)).toEqual(["/elsewhere/x.md"]);
   });
 
-  test("with the environment that it is given, and no other", async () => {
+  test("with the configured environment only", async () => {
     const { tool } = await scripted("console.log(JSON.stringify(process.env));", { env: { ONE: "1" } });
     expect(Object.keys(JSON.parse(await tool.describe("x"))).filter((name) => !name.startsWith("__"))).toEqual(["ONE"]);
   });
 
-  test("params of which it says nothing are none", async () => {
+  test("with params that return null when the output is empty", async () => {
     expect(await (await scripted("")).tool.params?.("x")).toBeNull();
   });
 
-  test("without params, where it has none", async () => {
+  test("without params if it has none", async () => {
     expect((await scripted("", { params: null })).tool.params).toBeUndefined();
   });
 });
 
-describe("what it answers", () => {
+describe("the verdict of a command tool", () => {
   test.each<[string, Partial<CommandToolOptions>, string, boolean]>([
-    ["0 is valid", {}, "process.exitCode = 0", true],
-    ["1 is not", {}, "process.exitCode = 1", false],
-    ["nor is any other", {}, "process.exitCode = 70", false],
-    ["a code of the valid ones", { verdict: exitCodeVerdict({ valid: [0, 3] }) }, "process.exitCode = 3", true],
-    ["0 need not be one of them", { verdict: exitCodeVerdict({ valid: [3] }) }, "process.exitCode = 0", false],
-    ["a code of the invalid ones", { verdict: exitCodeVerdict({ invalid: [4] }) }, "process.exitCode = 4", false],
-    ["a verdict by what it says", { verdict: ({ stdout }) => stdout.includes("fine") }, "console.log('fine'); process.exitCode = 9", true],
+    ["is valid for exit code 0", {}, "process.exitCode = 0", true],
+    ["is invalid for exit code 1", {}, "process.exitCode = 1", false],
+    ["is invalid for any other exit code", {}, "process.exitCode = 70", false],
+    ["is valid for a configured exit code", { verdict: exitCodeVerdict({ valid: [0, 3] }) }, "process.exitCode = 3", true],
+    ["is invalid for exit code 0 if that is not configured", { verdict: exitCodeVerdict({ valid: [3] }) }, "process.exitCode = 0", false],
+    ["is invalid for a code of `invalid`", { verdict: exitCodeVerdict({ invalid: [4] }) }, "process.exitCode = 4", false],
+    [
+      "is decided by a function of the output",
+      { verdict: ({ stdout }) => stdout.includes("fine") },
+      "console.log('fine'); process.exitCode = 9",
+      true,
+    ],
   ])("%s", async (_, options, script, ok) => {
     const { tool, cwd } = await scripted(script, options);
     expect((await tool.validate(path.join(cwd, "draft.md"))).ok).toBe(ok);
   });
 
-  test("its log is what it wrote to both outputs, verbatim", async () => {
+  test("contains stdout and stderr verbatim as the log", async () => {
     const { tool, cwd } = await scripted(
       `process.stdout.write("  out\\r\\n", () => process.stderr.write("err\\n\\n")); process.exitCode = 1`,
     );
     expect(await tool.validate(path.join(cwd, "draft.md"))).toEqual({ ok: false, logText: "  out\r\nerr\n\n" });
   });
 
-  test("a whole round with a document", async () => {
+  test("is part of a complete round of describe, params and validate", async () => {
     const { tool, cwd } = await scripted(listTool(["one", "two"]));
     await mkdir(path.join(cwd, "deep"));
     await writeFile(path.join(cwd, "deep/draft.md"), "one");
@@ -90,35 +95,35 @@ describe("what it answers", () => {
   });
 
   test.each<[string, string, Partial<CommandToolOptions>, string | null]>([
-    ["its first line", "console.log('tool 1.2\\nmore')", {}, "tool 1.2"],
-    ["unknown, when the question fails", "process.exitCode = 1", {}, null],
-    ["unknown, when it says nothing", "", {}, null],
-    ["cut, when it is endless", "console.log('v'.repeat(5000))", {}, "v".repeat(200)],
-    ["not asked for", "console.log('1')", { version: null }, null],
-  ])("its version is %s", async (_, script, options, version) => {
+    ["the first line of the output", "console.log('tool 1.2\\nmore')", {}, "tool 1.2"],
+    ["unknown if the program fails", "process.exitCode = 1", {}, null],
+    ["unknown if the output is empty", "", {}, null],
+    ["cut to 200 characters", "console.log('v'.repeat(5000))", {}, "v".repeat(200)],
+    ["not read if `version` is null", "console.log('1')", { version: null }, null],
+  ])("the version is %s", async (_, script, options, version) => {
     expect(await (await scripted(script, options)).tool.version?.()).toBe(version);
   });
 });
 
-describe("what is no answer", () => {
+describe("a command tool rejects", () => {
   test.each<[string, string, Partial<CommandToolOptions>, string]>([
-    ["a crash", "process.kill(process.pid, 'SIGSEGV')", {}, "was ended by SIGSEGV"],
-    ["too long a time", "setInterval(() => {}, 1000)", { timeoutMs: 300 }, "took longer than 300 ms"],
-    ["too long an output", "process.stdout.write('x'.repeat(3000))", { maxOutputBytes: 2000 }, "wrote more than 2000 bytes"],
-    ["an endless output", "setInterval(() => process.stdout.write('x'.repeat(1e5)), 0)", {}, "wrote more than 1048576 bytes"],
+    ["after a crash", "process.kill(process.pid, 'SIGSEGV')", {}, "was ended by SIGSEGV"],
+    ["after the time limit", "setInterval(() => {}, 1000)", { timeoutMs: 300 }, "took longer than 300 ms"],
+    ["after the output limit", "process.stdout.write('x'.repeat(3000))", { maxOutputBytes: 2000 }, "wrote more than 2000 bytes"],
+    ["after the default output limit", "setInterval(() => process.stdout.write('x'.repeat(1e5)), 0)", {}, "wrote more than 1048576 bytes"],
     [
       "a code that means neither",
       "console.log('boom'); process.exitCode = 7",
       { verdict: exitCodeVerdict({ invalid: [1] }) },
       "gave no verdict; it exited with code 7: boom",
     ],
-    ["a verdict of null", "", { verdict: () => null }, "gave no verdict; it exited with code 0: it wrote nothing"],
+    ["without a verdict", "", { verdict: () => null }, "gave no verdict; it exited with code 0: no output"],
   ])("%s", async (_, script, options, reason) => {
     const { tool, cwd } = await scripted(script, options);
     await expect(tool.validate(path.join(cwd, "draft.md"))).rejects.toMatchObject({ ...failed, message: expect.stringContaining(reason) });
   });
 
-  test("a description with an exit code", async () => {
+  test("a description with a nonzero exit code", async () => {
     const { tool } = await scripted("console.error('no such topic'); process.exitCode = 3");
     await expect(tool.describe("x")).rejects.toMatchObject({
       ...failed,
@@ -129,32 +134,35 @@ describe("what is no answer", () => {
 
   test("an empty description", async () => {
     const { tool } = await scripted("console.log()", { name: "silent" });
-    await expect(tool.describe("x")).rejects.toMatchObject({ ...failed, message: 'The tool "silent" has nothing to say about "x".' });
+    await expect(tool.describe("x")).rejects.toMatchObject({
+      ...failed,
+      message: 'The tool "silent" returned no description of the topic "x".',
+    });
   });
 
-  test("a failure names the tool as it is called, not where it lies", async () => {
+  test("with the command and without the path of the tool", async () => {
     const { tool, cwd } = await scripted("process.exitCode = process.argv[2] === 'describe' ? 2 : process.kill(process.pid, 'SIGKILL')", {
       name: "lint",
     });
-    await expect(tool.describe("x")).rejects.toThrow("`lint describe x` exited with code 2: it wrote nothing");
+    await expect(tool.describe("x")).rejects.toThrow("`lint describe x` exited with code 2: no output");
     await expect(tool.validate(path.join(cwd, "x"))).rejects.toThrow('The tool "lint" was ended by SIGKILL.');
   });
 
-  test("a program that is not there", async () => {
+  test("a program that does not exist", async () => {
     const tool = createCommandTool({ command: ["no-such-tool"] });
-    const message = 'The tool "no-such-tool" cannot be started: there is no such program.';
+    const message = 'The tool "no-such-tool" cannot be started: program not found.';
     await expect(tool.describe("x")).rejects.toMatchObject({ ...failed, message });
     await expect(tool.validate("x")).rejects.toMatchObject({ ...failed, message });
     expect(await tool.version?.()).toBeNull();
   });
 
-  test("no command, and a NUL", async () => {
+  test("an empty command and an argument with a NUL character", async () => {
     expect(() => createCommandTool({ command: [] })).toThrow("The command of the tool is empty.");
     await expect((await scripted("")).tool.describe("a\0b")).rejects.toMatchObject({ code: "invalid_request" });
   });
 });
 
-describe("nothing of it goes on", () => {
+describe("no process of the tool remains", () => {
   // It starts a child that outlives it, unless it is stopped, and tells its number.
   const withChild = `
     const { spawn } = require("node:child_process");
@@ -175,7 +183,7 @@ describe("nothing of it goes on", () => {
     }, 5_000);
   };
 
-  test("when it is called off", async () => {
+  test("after an abort", async () => {
     const { tool, cwd } = await scripted(withChild);
     const controller = new AbortController();
     const validation = tool.validate("x", { signal: controller.signal });
@@ -186,20 +194,20 @@ describe("nothing of it goes on", () => {
     expect(await childIsGone(cwd)).toBe(true);
   });
 
-  test("when it takes too long", async () => {
+  test("after the time limit", async () => {
     const cwd = await temporaryDirectory();
     const tool = createCommandTool({ command: ["sh", "-c", "sleep 1000 & echo $! > pid; wait"], cwd, timeoutMs: 1_000 });
     await expect(tool.validate("x")).rejects.toThrow("took longer");
     expect(await childIsGone(cwd)).toBe(true);
   });
 
-  test("when it has ended, and its child holds the output open", async () => {
+  test("after its exit, although a child process holds the output open", async () => {
     const { tool, cwd } = await scripted(`${withChild} child.unref(); console.log("done"); setTimeout(() => process.exit(1), 100);`);
     expect(await tool.validate("x")).toEqual({ ok: false, logText: "done\n" });
     expect(await childIsGone(cwd)).toBe(true);
   });
 
-  test("and it is not started when it was called off before", async () => {
+  test("and none is started if the signal has aborted before", async () => {
     const { tool, cwd } = await scripted(withChild);
     await expect(tool.validate("x", { signal: AbortSignal.abort(new Error("called off")) })).rejects.toThrow("called off");
     expect(existsSync(path.join(cwd, "pid"))).toBe(false);

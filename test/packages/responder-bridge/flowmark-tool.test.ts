@@ -10,7 +10,7 @@ async function flowmark(program = flowmarkProgram(["one", "two"])) {
   return { cwd, tool: createFlowmarkTool({ command: await writeTool(cwd, program), cwd }) };
 }
 
-test("describes, names its parameters and its version", async () => {
+test("the FlowMark tool returns the description, the params and the version", async () => {
   const { tool } = await flowmark();
   const { describe: topic, params } = flowmarkTopics;
   expect(tool.name).toBe("flowmark");
@@ -19,7 +19,7 @@ test("describes, names its parameters and its version", async () => {
   expect(await tool.version?.()).toBe("0.1.6");
 });
 
-describe("its report counts, not its exit code", () => {
+describe("the report decides, not the exit code", () => {
   test.each([
     ["clean, exit code 0", "# Title\none\ntwo", true, '"warnings": []'],
     ["warnings only, exit code 1", "one\ntwo", true, '"no title"'],
@@ -33,9 +33,9 @@ describe("its report counts, not its exit code", () => {
   });
 
   test.each([
-    ["no JSON, as of wrong usage", 'console.error("usage: flowmark"); process.exitCode = 2;', "exited with code 2: usage: flowmark"],
-    ["another JSON", "console.log('{\"warnings\":[]}')", "exited with code 0"],
-    ["errors that are no list", "console.log('{\"errors\":0}')", "exited with code 0"],
+    ["a usage error without JSON", 'console.error("usage: flowmark"); process.exitCode = 2;', "exited with code 2: usage: flowmark"],
+    ["JSON without a report", "console.log('{\"warnings\":[]}')", "exited with code 0"],
+    ["a report whose errors are not a list", "console.log('{\"errors\":0}')", "exited with code 0"],
     ["null", "console.log('null')", "exited with code 0"],
     ["a crash", "throw new Error('boom')", "boom"],
   ])("%s is no verdict", async (_, program, reason) => {
@@ -44,25 +44,25 @@ describe("its report counts, not its exit code", () => {
   });
 });
 
-describe("what is wrong is told", () => {
+describe("a failure is explained", () => {
   test.each([
-    ["a topic that makes it crash", "poetry", "en"],
-    ["a language that it does not speak", "ai", "de"],
+    ["for a topic that FlowMark does not know", "poetry", "en"],
+    ["for a language that FlowMark does not support", "ai", "de"],
   ])("%s", async (_, topic, language) => {
     const { tool } = await flowmark();
     await expect(tool.describe(topic, { arguments: ["--lang", language] })).rejects.toThrow(
-      `It knows \`ai --lang en\`; the topic "${topic}", or what stands after it, may be unknown to it.`,
+      `\`ai --lang en\` works, so FlowMark may not know the topic "${topic}" or its arguments.`,
     );
   });
 
-  test.each(["ai", "poetry"])("another program of its name, asked about %s", async (topic) => {
+  test.each(["ai", "poetry"])("if another program has the name flowmark: %s", async (topic) => {
     const { tool } = await flowmark('console.error("flowmark: error: unrecognized arguments"); process.exitCode = 2;');
     await expect(tool.describe(topic)).rejects.toThrow(
-      /unrecognized arguments This is not the FlowMark that describes and validates; a formatter has the same name\.$/,
+      /unrecognized arguments This program is not FlowMark with describe and validate; a formatter has the same name\.$/,
     );
   });
 
-  test("a program that is not there is no other program", async () => {
-    await expect(createFlowmarkTool({ command: ["no-such-flowmark"] }).describe("ai")).rejects.toThrow(/there is no such program\.$/);
+  test("if the program does not exist", async () => {
+    await expect(createFlowmarkTool({ command: ["no-such-flowmark"] }).describe("ai")).rejects.toThrow(/program not found\.$/);
   });
 });

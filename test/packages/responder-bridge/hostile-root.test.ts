@@ -15,7 +15,7 @@ async function attractive(): Promise<string> {
   return outside;
 }
 
-test("a store below a root is made name by name, and refuses a link on the way", async () => {
+test("a store below a root is created name by name and rejects a link in its path", async () => {
   const [root, outside] = [await temporaryDirectory(), await temporaryDirectory()];
   const store = createArtifactStore("outputs/run", { root });
   await store.create();

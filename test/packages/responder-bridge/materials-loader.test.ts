@@ -20,7 +20,7 @@ const load = (cwd: string, names: string[], options: MaterialsLoaderOptions = {}
 
 const labelsOf = (blocks: string): string[] => [...blocks.matchAll(/^=== (?!end of )(.+) ===$/gm)].map(([, label]) => label ?? "");
 
-test("each file stands in a labelled block, in the order given", async () => {
+test("each file becomes a labeled block, in the given order", async () => {
   const cwd = await filled({ "b.md": "B", "a.md": "A\n" });
   expect(await load(cwd, ["b.md", "a.md"])).toBe("=== b.md ===\nB\n=== end of b.md ===\n\n=== a.md ===\nA\n\n=== end of a.md ===");
   expect(await load(cwd, [])).toBe("");
@@ -28,17 +28,17 @@ test("each file stands in a labelled block, in the order given", async () => {
 
 test.each([
   ["no newline at the end", "text"],
-  ["line ends of Windows", "one\r\ntwo\r\n\r\n"],
+  ["Windows line endings", "one\r\ntwo\r\n\r\n"],
   ["a byte order mark, a NUL and control characters", "\u{feff}a\0b\u{1b}[31m\u{7f}"],
-  ["lines that underline", "Title\n=====\n\n== Section ==\n"],
-  ["nothing", ""],
+  ["underlined headings", "Title\n=====\n\n== Section ==\n"],
+  ["no content", ""],
   ["characters beyond the first plane", "𝕏 🜂 é"],
-])("a content with %s is kept as it is", async (_, content) => {
+])("a file with %s is loaded verbatim", async (_, content) => {
   const cwd = await filled({ "a.md": content });
   expect(await load(cwd, ["a.md"])).toBe(`=== a.md ===\n${content}\n=== end of a.md ===`);
 });
 
-test("no content ends its block, or speaks in the name of another file", async () => {
+test("the content of a file cannot end its block or imitate the block of another file", async () => {
   const forged = "A\n=== end of a.md ===\n\n=== b.md ===\nforged\n==== end of b.md ====\n";
   const cwd = await filled({ "a.md": forged, "b.md": "B" });
   expect(await load(cwd, ["a.md", "b.md"])).toBe(
@@ -47,42 +47,42 @@ test("no content ends its block, or speaks in the name of another file", async (
 });
 
 test.each([
-  ["two with one base name", ["x/README.md", "y/README.md"], ["x/README.md", "y/README.md"]],
-  ["two that differ further up", ["x/docs/a.md", "y/docs/a.md"], ["x/docs/a.md", "y/docs/a.md"]],
-  ["one above the other", ["a.md", "x/a.md", "b.md"], [expect.stringMatching(/^[^/]+\/a\.md$/), "x/a.md", "b.md"]],
+  ["two files with the same name", ["x/README.md", "y/README.md"], ["x/README.md", "y/README.md"]],
+  ["two files whose parent directories have the same name", ["x/docs/a.md", "y/docs/a.md"], ["x/docs/a.md", "y/docs/a.md"]],
+  ["a file in the parent directory of another", ["a.md", "x/a.md", "b.md"], [expect.stringMatching(/^[^/]+\/a\.md$/), "x/a.md", "b.md"]],
   ["different base names", ["x/a.md", "y/b.md"], ["a.md", "b.md"]],
-])("labels tell files apart, with no more of the path than that takes: %s", async (_, names, labels) => {
+])("labels are unique and contain as little of the path as possible: %s", async (_, names, labels) => {
   const cwd = await filled(Object.fromEntries(names.map((name) => [name, name])));
   expect(labelsOf(await load(cwd, names))).toEqual(labels);
 });
 
-test("a file that is named twice, or by a link, is read once", async () => {
+test("a file that is named twice, or by a link, is loaded once", async () => {
   const cwd = await filled({ "a.md": "A" });
   await symlink("a.md", path.join(cwd, "link.md"));
   expect(labelsOf(await load(cwd, ["a.md", "./a.md", "link.md", path.join(cwd, "a.md")]))).toEqual(["a.md"]);
 });
 
-test("a line break in a name does not end the label", async () => {
+test("a line break in a file name does not end its label", async () => {
   const cwd = await filled({ "a ===\n=== b.md": "A" });
   expect(await load(cwd, ["a ===\n=== b.md"])).toMatch(/^=== a ===\u{fffd}=== b\.md ===\nA\n/u);
 });
 
-describe("what cannot be used is refused by its name, with the reason", () => {
+describe("a material is rejected with its name and the reason if it", () => {
   const refusal = (name: string, reason: string) => ({
     name: "ResponderError",
     code: "material_unreadable",
-    message: `The material ${JSON.stringify(name)} cannot be used: ${reason}.`,
+    message: `Cannot read the material ${JSON.stringify(name)}: ${reason}.`,
   });
 
   test.each([
-    ["is missing", "missing.md", "there is no such file"],
-    ["lies below a file", "a.md/b.md", "there is no such file"],
-    ["is a directory", "directory", "it is no file"],
-    ["is a device", "/dev/zero", "it is no file"],
-    ["is a pipe that nobody writes to", "pipe", "it is no file"],
-    ["is not text", "image.png", "it is no text in UTF-8"],
-    ["is too large", "large.md", "it has 101 bytes, and 100 are allowed"],
-    ["leads in a circle", "circle", "it is a link that leads nowhere"],
+    ["is missing", "missing.md", "file not found"],
+    ["lies below a file", "a.md/b.md", "file not found"],
+    ["is a directory", "directory", "not a regular file"],
+    ["is a device", "/dev/zero", "not a regular file"],
+    ["is a pipe without a writer", "pipe", "not a regular file"],
+    ["is not text", "image.png", "not UTF-8 text"],
+    ["is too large", "large.md", "it has 101 bytes; the limit is 100"],
+    ["is a circular link", "circle", "circular link"],
   ])("%s", async (_, name, reason) => {
     const cwd = await filled({
       "a.md": "A",
@@ -95,31 +95,31 @@ describe("what cannot be used is refused by its name, with the reason", () => {
     await expect(load(cwd, ["a.md", name], { maxFileBytes: 100 })).rejects.toMatchObject(refusal(name, reason));
   });
 
-  test("has no size but more content than allowed", async () => {
+  test("reports the size 0 and has more content than the limit", async () => {
     await expect(load("/", ["/proc/self/environ"], { maxFileBytes: 5 })).rejects.toMatchObject(
-      refusal("/proc/self/environ", "it has more than 5 bytes"),
+      refusal("/proc/self/environ", "it exceeds 5 bytes"),
     );
   });
 
-  test("goes over the limit together with the others", async () => {
+  test("exceeds the total limit together with the other materials", async () => {
     const cwd = await filled({ "a.md": "x".repeat(60), "b.md": "x".repeat(60) });
     await expect(load(cwd, ["a.md", "b.md"], { maxTotalBytes: 100 })).rejects.toMatchObject(
-      refusal("b.md", "with it the materials have more than 100 bytes"),
+      refusal("b.md", "the materials together exceed 100 bytes"),
     );
     expect(await load(cwd, ["a.md"], { maxTotalBytes: 60 })).toContain("x".repeat(60));
   });
 });
 
-describe("within a directory", () => {
-  const outside = "it is outside of the directory whose files may be read";
+describe("with a root directory", () => {
+  const outside = "it is outside the directory whose files may be read";
 
   test.each([
-    ["a path upwards", "../secret.md"],
+    ["a path that leaves it", "../secret.md"],
     ["an absolute path", "/etc/hostname"],
-    ["a link that leads out", "link.md"],
-    ["a link of a directory that leads out", "up/secret.md"],
-    ["a directory whose name begins alike", "../root-2/a.md"],
-  ])("%s is refused", async (_, name) => {
+    ["a link to a file outside", "link.md"],
+    ["a link to a directory outside", "up/secret.md"],
+    ["a directory whose name starts with the name of the root", "../root-2/a.md"],
+  ])("%s is rejected", async (_, name) => {
     const directory = await filled({ "secret.md": "S", "root/a.md": "A", "root-2/a.md": "A" });
     const root = path.join(directory, "root");
     await symlink("../secret.md", path.join(root, "link.md"));
@@ -127,7 +127,7 @@ describe("within a directory", () => {
     await expect(load(root, [name], { root })).rejects.toThrow(outside);
   });
 
-  test("files of it are read, also by a link and where the directory itself is one", async () => {
+  test("files below it are loaded, also through a link and if the root itself is a link", async () => {
     const directory = await filled({ "root/a.md": "A", "root/..b.md": "B" });
     await symlink("root", path.join(directory, "link"));
     const root = path.join(directory, "link");

@@ -14,18 +14,18 @@ describe.each([
   ["describe, params and materials", everything, ["# Description of the format", "# Parameters", "# Materials"]],
   ["no params", { ...everything, params: null }, ["# Description of the format", "# Materials"]],
   ["no materials", { ...everything, materials: "" }, ["# Description of the format", "# Parameters"]],
-  ["describe alone", { ...everything, params: null, materials: "" }, ["# Description of the format"]],
+  ["describe only", { ...everything, params: null, materials: "" }, ["# Description of the format"]],
 ])("prompts of %s", (_, inputs, titles) => {
   const given = [inputs.describe, inputs.params ?? "", inputs.materials];
 
-  test("the first one holds each text verbatim under its title", () => {
+  test("the first prompt contains each text verbatim below its title", () => {
     const messages = composePrompt(inputs);
     expect(messages.map(({ role }) => role)).toEqual(["system", "user"]);
     for (const text of given) expect(userText(messages)).toContain(text);
     expect(userText(messages).match(/^# .+$/gm)).toEqual(titles);
   });
 
-  test("a fix prompt holds all of it, the draft and the log verbatim, and the instruction", () => {
+  test("a fix prompt contains all of it, the draft and the log verbatim, and the instruction", () => {
     const messages = composeFixPrompt(inputs, attempt);
     expect(messages.map(({ role }) => role)).toEqual(["system", "user"]);
     for (const text of [...given, attempt.draft, attempt.logText]) expect(userText(messages)).toContain(text);
@@ -39,11 +39,11 @@ describe.each([
   });
 });
 
-test("the instruction is the one of the specification, word for word", () => {
+test("the instruction has the exact text of the specification", () => {
   expect(FIX_INSTRUCTION).toBe("Fix to pass validator. Do not reduce enumeration.");
 });
 
-test("no tool and no vendor has a name in them", () => {
+test("prompts name no tool and no vendor", () => {
   const words = JSON.stringify([composePrompt(everything), composeFixPrompt(everything, attempt)]);
   expect(words).not.toMatch(/flowmark|openai|gpt|claude|gemini/i);
 });

@@ -34,7 +34,7 @@ function scriptedProvider(...answers: Answer[]): Provider & { requests: Generate
   };
 }
 
-/** A tool in this process: a document is valid when it holds the word. */
+/** A tool in this process: a document is valid if it contains the word. */
 const wordTool: ToolAdapter = {
   name: "word",
   describe: async (topic) => `about ${topic}`,
@@ -68,8 +68,8 @@ async function prepare(options: Partial<ResponderBridgeOptions> & Pick<Responder
 const iterationFiles = (number: string): string[] =>
   ["draft.md", "prompt.json", "validation.log"].map((name) => `iterations/iter-${number}/${name}`);
 
-describe("valid after two fixes", () => {
-  test("with a program as the tool, and every artifact as it should be", async () => {
+describe("a document that is valid after two corrections", () => {
+  test("is written with a program as the tool, with all artifacts", async () => {
     const cwd = await temporaryDirectory();
     await mkdir(path.join(cwd, "x"));
     await writeFile(path.join(cwd, "x/README.md"), "material of x\r\n");
@@ -140,7 +140,7 @@ describe("valid after two fixes", () => {
     expect(directory).toContain("run-001");
   });
 
-  test("each fix carries the draft and the log before it, and all that the first prompt had", async () => {
+  test("is requested with the previous draft, its log and the complete first prompt", async () => {
     const provider = scriptedProvider("first {draft} $&\n", "second\n", "right");
     const { run, read } = await prepare({ provider });
     await run();
@@ -161,7 +161,7 @@ describe("valid after two fixes", () => {
   });
 });
 
-test("valid at once is one iteration, without params and materials", async () => {
+test("a document that is valid at first takes one iteration, without params and materials", async () => {
   const provider = scriptedProvider("right");
   const { run, files, meta } = await prepare({ provider });
   expect(await run({ temperature: 0 })).toMatchObject({ ok: true, iterations: 1 });
@@ -177,7 +177,7 @@ test("valid at once is one iteration, without params and materials", async () =>
   expect(await meta()).toMatchObject({ iterations: 1, tool: { name: "word", version: null }, paramsTopic: null });
 });
 
-test("while it runs nothing is called valid or ended", async () => {
+test("meta.json contains neither a verdict nor an end during the run", async () => {
   const seen: unknown[] = [];
   const provider = scriptedProvider(async () => {
     seen.push(await meta());
@@ -188,7 +188,7 @@ test("while it runs nothing is called valid or ended", async () => {
   expect(seen).toMatchObject([{ ok: null, finished_at: null, error: null, iterations: 0, started_at: expect.any(String) }]);
 });
 
-test("invalid after the last iteration: the last draft with its log, marked as invalid", async () => {
+test("a run that ends invalid keeps the last draft and its log, marked as invalid", async () => {
   const { run, read, files, meta } = await prepare({ provider: scriptedProvider("a", "b", "c", "right") });
   expect(await run()).toMatchObject({ ok: false, document: "c", logText: "The word is missing.\n", iterations: 3 });
   expect(await files()).toContain("final/INVALID.txt");
@@ -198,7 +198,7 @@ test("invalid after the last iteration: the last draft with its log, marked as i
   expect(await meta()).toMatchObject({ ok: false, error: null, iterations: 3, finished_at: expect.any(String) });
 });
 
-test.each([1, 2, 12])("%i iterations are made when so many are asked for", async (maxIterations) => {
+test.each([1, 2, 12])("the loop runs at most %i iterations when maxIterations is set", async (maxIterations) => {
   const provider = scriptedProvider(...Array.from({ length: maxIterations }, () => "wrong"));
   const { run, files } = await prepare({ provider });
   expect(await run({ maxIterations })).toMatchObject({ ok: false, iterations: maxIterations });
@@ -206,7 +206,7 @@ test.each([1, 2, 12])("%i iterations are made when so many are asked for", async
   expect(await files()).toContain(`iterations/iter-${String(maxIterations).padStart(2, "0")}/draft.md`);
 });
 
-test("a provider and a tool without a name will do, and the model may be the provider's choice", async () => {
+test("the names of the provider, the tool and the model are optional", async () => {
   const { generate, requests } = scriptedProvider("right");
   const { describe: ask, validate } = wordTool;
   const { run, meta } = await prepare({ provider: { generate }, tool: { describe: ask, validate } });
@@ -215,8 +215,8 @@ test("a provider and a tool without a name will do, and the model may be the pro
   expect(await meta()).toMatchObject({ provider: null, model: null, tool: { name: null, version: null } });
 });
 
-describe("what cannot go on", () => {
-  test("a provider that fails leaves what was done", async () => {
+describe("a run rejects", () => {
+  test("with the error of the provider, and keeps the completed steps", async () => {
     const { run, read, files, meta } = await prepare({ provider: scriptedProvider("wrong", new Error("The API is down.")) });
     await expect(run()).rejects.toThrow("The API is down.");
     expect(await files()).toEqual([
@@ -234,7 +234,7 @@ describe("what cannot go on", () => {
     expect(await meta()).toMatchObject({ ok: false, error: "The API is down.", iterations: 1, finished_at: expect.any(String) });
   });
 
-  test("so does one that fails at once", async () => {
+  test("with the error of a provider that fails in the first iteration", async () => {
     const { run, files, meta } = await prepare({ provider: scriptedProvider(new Error("The API is down.")) });
     await expect(run()).rejects.toThrow("The API is down.");
     expect(await files()).toEqual([
@@ -247,7 +247,7 @@ describe("what cannot go on", () => {
     expect(await meta()).toMatchObject({ ok: false, iterations: 0 });
   });
 
-  test("a tool that gives no verdict: its words are the log, and the draft is kept", async () => {
+  test("when the tool gives no verdict, and keeps its output as the log and the draft", async () => {
     const validate = async (): Promise<never> => {
       throw new ResponderError("tool_failed", "It crashed.", { output: "panic at 1" });
     };
@@ -259,7 +259,7 @@ describe("what cannot go on", () => {
     expect(await meta()).toMatchObject({ ok: false, error: "It crashed.", iterations: 1 });
   });
 
-  test("a missing material, tool or description leaves no directory, so the next run can have it", async () => {
+  test("for a missing material, tool or description before it creates the directory", async () => {
     const provider = scriptedProvider();
     const tool = createCommandTool({ command: ["no-such-tool"] });
     const missing = await prepare({ provider, tool });
@@ -269,7 +269,7 @@ describe("what cannot go on", () => {
     expect(provider.requests).toEqual([]);
   });
 
-  test("a directory that holds a run is refused before the model is asked", async () => {
+  test("for a directory with a previous run before it calls the model", async () => {
     const provider = scriptedProvider("right");
     const { run } = await prepare({ provider });
     await run();
@@ -277,28 +277,28 @@ describe("what cannot go on", () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  test.each([0, -1, 1.5, Number.NaN, 101])("maxIterations %s", async (maxIterations) => {
+  test.each([0, -1, 1.5, Number.NaN, 101])("when maxIterations is %s", async (maxIterations) => {
     const { run } = await prepare({ provider: scriptedProvider() });
     await expect(run({ maxIterations })).rejects.toMatchObject({
       code: "invalid_request",
-      message: "maxIterations has to be a whole number from 1 to 100.",
+      message: "maxIterations must be an integer from 1 to 100.",
     });
   });
 
-  test("params of a tool that has none", async () => {
+  test("params for a tool without a params command", async () => {
     const { run } = await prepare({ provider: scriptedProvider() });
     await expect(run({ params: { topic: "normalize" } })).rejects.toMatchObject({ code: "invalid_request" });
   });
 });
 
-describe("called off", () => {
-  test.each(["a provider that listens", "a provider that does not"])("while %s generates", async (which) => {
+describe("an abort rejects with its reason", () => {
+  test.each(["a provider that uses the signal", "a provider that ignores the signal"])("while %s generates", async (which) => {
     const controller = new AbortController();
     const provider = scriptedProvider("wrong", ({ signal }) => {
       controller.abort(new Error("called off"));
       return new Promise((_, reject) => {
-        if (which === "a provider that listens") signal?.addEventListener("abort", () => reject(signal.reason));
-        if (signal?.aborted && which === "a provider that listens") reject(signal.reason);
+        if (which === "a provider that uses the signal") signal?.addEventListener("abort", () => reject(signal.reason));
+        if (signal?.aborted && which === "a provider that uses the signal") reject(signal.reason);
       });
     });
     const { run, read, meta } = await prepare({ provider });
@@ -328,13 +328,13 @@ describe("called off", () => {
     expect(await files()).not.toContain("iterations/iter-02/prompt.json");
   });
 
-  test("before it began", async () => {
+  test("before the run starts", async () => {
     const { run, files } = await prepare({ provider: scriptedProvider() });
     await expect(run({}, { signal: AbortSignal.abort(new Error("called off")) })).rejects.toThrow("called off");
     await expect(files()).rejects.toThrow("ENOENT");
   });
 });
 
-test("a place where nothing can be made is told, and does not hold the run", async () => {
-  await expect(createArtifactStore("/proc/nowhere/deeper").create()).rejects.toThrow(/cannot be written to .*ENOENT/);
+test("a directory that cannot be created is reported at once", async () => {
+  await expect(createArtifactStore("/proc/nowhere/deeper").create()).rejects.toThrow(/Cannot write artifacts to .*ENOENT/);
 });

@@ -15,18 +15,18 @@ const filesWith = (name: string, word: RegExp): string[] =>
     .filter(({ text }) => word.test(text))
     .map(({ file }) => file);
 
-test("the core names no vendor of models and has no way to the network", () => {
+test("the core names no model vendor and has no network access", () => {
   expect(read("responder-bridge").length).toBeGreaterThan(10);
   expect(filesWith("responder-bridge", /openai|gpt/i)).toEqual([]);
   expect(filesWith("responder-bridge", /\bfetch\b|undici|node:(net|http|https|http2|tls|dgram|dns)\b|WebSocket/)).toEqual([]);
   expect(filesWith("responder-bridge", /aiwf/i)).toEqual([]);
 });
 
-test("only its preset knows FlowMark", () => {
+test("only the preset names FlowMark", () => {
   expect(filesWith("responder-bridge", /flowmark/i).toSorted()).toEqual(["src/flowmark-tool.ts", "src/index.ts"]);
 });
 
-test("the provider knows neither a tool nor a file", () => {
+test("the provider uses neither tools nor files", () => {
   expect(read("responder-bridge-openai").length).toBeGreaterThan(5);
   expect(filesWith("responder-bridge-openai", /flowmark|aiwf|node:fs|child_process|execa/i)).toEqual([]);
 });
