@@ -1,20 +1,17 @@
-/** The model could not be asked, or gave no whole document. The message holds no key. */
+/** A request to the model failed or returned no complete document. The message does not contain the key. */
 export class OpenAiError extends Error {
   override readonly name = "OpenAiError";
-  /** Of the HTTP answer; null: there was none. */
+  /** HTTP status; null when there was no response. */
   readonly status: number | null;
-  /** Can the same request succeed a little later? */
-  readonly canBeTriedAgain: boolean;
-  /** How long the API asks to wait before; null: it does not say. */
+  /** Whether the same request may succeed later. */
+  readonly isRetryable: boolean;
+  /** Pause that the API requests before a retry; null: none. */
   readonly retryAfterMs: number | null;
 
-  constructor(
-    message: string,
-    options: { status?: number; canBeTriedAgain?: boolean; retryAfterMs?: number | null; cause?: unknown } = {},
-  ) {
+  constructor(message: string, options: { status?: number; isRetryable?: boolean; retryAfterMs?: number | null; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
     this.status = options.status ?? null;
-    this.canBeTriedAgain = options.canBeTriedAgain ?? false;
+    this.isRetryable = options.isRetryable ?? false;
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }

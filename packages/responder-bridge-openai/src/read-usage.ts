@@ -1,6 +1,6 @@
 import type { GenerateUsage } from "@hak2i/responder-bridge";
 
-/** The counts of a completion; undefined when the API does not report them. */
+/** Returns the token usage of a completion; undefined when the API does not report it. */
 export function readUsage(answer: unknown): GenerateUsage | undefined {
   const usage = fieldsOf(fieldsOf(answer)["usage"]);
   const inputTokens = countIn(usage, "prompt_tokens");

@@ -294,7 +294,7 @@ describe("wrong usage is reported", () => {
       [...whole, "--validate", "lint"],
       "rb: --validate and --valid-exit-codes cannot be used with --tool flowmark",
     ],
-    ["a wrong address", [...whole, "--url", "localhost"], "rb: The base URL is no http(s) address"],
+    ["a wrong address", [...whole, "--url", "localhost"], "rb: The base URL must be an http or https URL"],
     ["Bridge without an address", [...whole, "--provider", "bridge"], "rb: --provider bridge needs the address of Bridge"],
     ["Bridge at an empty address", [...whole, "--provider", "bridge", "--url", ""], "rb: --provider bridge needs the address of Bridge"],
     ["Bridge without a token", [...whole, "--provider", "bridge", "--url", "http://127.0.0.1"], "rb: No token: set BRIDGE_TOKEN"],

@@ -38,8 +38,8 @@ async function failureOf(promise: Promise<unknown>): Promise<OpenAiError> {
   return error as OpenAiError;
 }
 
-describe("a request", () => {
-  test("holds the model, the messages and the key", async () => {
+describe("a request of the OpenAI provider", () => {
+  test("contains the model, the messages and the key", async () => {
     const { provider, requests } = await prepare({}, completion("# Document\n"));
     expect(await provider.generate({ ...request, temperature: 0.5 })).toEqual({ text: "# Document\n" });
     expect(requests).toMatchObject([{ method: "POST", target: "/v1/chat/completions" }]);
@@ -47,20 +47,20 @@ describe("a request", () => {
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ model: "small", messages: request.messages, temperature: 0.5 });
   });
 
-  test("says no temperature unless it is told", async () => {
+  test("contains a temperature only if one is given", async () => {
     const { provider, requests } = await prepare({}, completion("x"));
     await provider.generate(request);
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ model: "small", messages: request.messages });
   });
 
-  test.each(["/v1", "/v1/", "/proxy/openai/v1//"])("goes below the base URL %s", async (path) => {
+  test.each(["/v1", "/v1/", "/proxy/openai/v1//"])("is sent to a path below the base URL %s", async (path) => {
     const { requests, url } = await prepare({}, completion("x"));
     await createOpenAiProvider({ baseUrl: url + path, apiKey: null }).generate(request);
     expect(requests[0]?.target).toBe(`${path.replace(/\/+$/, "")}/chat/completions`);
     expect(requests[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("takes the address and the key from the environment", async () => {
+  test("uses the URL and the key of the environment", async () => {
     const { requests, url } = await prepare({}, completion("x"));
     vi.stubEnv("OPENAI_BASE_URL", `${url}/v1`);
     vi.stubEnv("OPENAI_API_KEY", " sk-secret-of-the-environment\n");
@@ -68,7 +68,7 @@ describe("a request", () => {
     expect(requests[0]?.headers["authorization"]).toBe("Bearer sk-secret-of-the-environment");
   });
 
-  test("goes through the proxy of the environment", async () => {
+  test("is sent through the proxy of the environment", async () => {
     const { url, requests } = await prepare({}, completion("x"));
     vi.stubEnv("HTTP_PROXY", url);
     for (const name of ["http_proxy", "no_proxy", "NO_PROXY"]) vi.stubEnv(name, undefined);
@@ -76,7 +76,7 @@ describe("a request", () => {
     expect(requests).toMatchObject([{ target: "http://models.example/v1/chat/completions", headers: { host: "models.example" } }]);
   });
 
-  test("works with a server of chat completions", async () => {
+  test("works with a server for chat completions", async () => {
     const model = await createModelServer();
     onTestFinished(() => model.close());
     const marker = model.scenario([{ text: "# Scripted", chunks: 3 }]);
@@ -97,7 +97,7 @@ describe("a request", () => {
       { inputTokens: 130, outputTokens: 30, cacheReadTokens: 20, thinkingTokens: 5 },
     ],
     ["no details", { prompt_tokens: 130, completion_tokens: 30, prompt_tokens_details: null }, { inputTokens: 130, outputTokens: 30 }],
-    ["half of it", { prompt_tokens: 130 }, undefined],
+    ["only prompt tokens", { prompt_tokens: 130 }, undefined],
     ["no numbers", { prompt_tokens: "many", completion_tokens: -1 }, undefined],
     ["nothing", undefined, undefined],
   ])("reports the usage of an API that counts %s", async (_, usage, expected) => {
@@ -107,22 +107,26 @@ describe("a request", () => {
   });
 });
 
-describe("settings that cannot be", () => {
+describe("an invalid option is rejected", () => {
   test.each<[string, OpenAiProviderOptions, string]>([
-    ["no key for OpenAI", { apiKey: null, baseUrl: undefined }, "There is no key: set OPENAI_API_KEY."],
-    ["an empty key", { apiKey: "  " }, "There is no key: set OPENAI_API_KEY."],
-    ["a key of two lines", { apiKey: "sk-secret\nx-header: 1" }, "The key holds characters that a header cannot carry."],
+    ["no key for OpenAI", { apiKey: null, baseUrl: undefined }, "No API key: set OPENAI_API_KEY."],
+    ["an empty key", { apiKey: "  " }, "No API key: set OPENAI_API_KEY."],
+    ["a key of two lines", { apiKey: "sk-secret\nx-header: 1" }, "The API key contains characters that are not allowed in a header."],
     [
       "no address",
       { apiKey: "k", baseUrl: "api.openai.com/v1" },
-      "The base URL is no http(s) address; it looks like https://api.openai.com/v1.",
+      "The base URL must be an http or https URL such as https://api.openai.com/v1.",
     ],
-    ["a file", { apiKey: "k", baseUrl: "file:///v1" }, "The base URL is no http(s) address; it looks like https://api.openai.com/v1."],
-    ["a password in the address", { apiKey: "k", baseUrl: "https://me:sk-secret@host/v1" }, "no name, no password, no query"],
-    ["a key in the address", { apiKey: "k", baseUrl: "https://host/v1?key=sk-secret" }, "no name, no password, no query"],
-    ["retries below 0", { apiKey: "k", retries: -1 }, "retries has to be a whole number from 0 to 2147483647."],
-    ["half a millisecond", { apiKey: "k", timeoutMs: 0.5 }, "timeoutMs has to be a whole number from 0 to 2147483647."],
-    ["more than a timer holds", { apiKey: "k", timeoutMs: 2 ** 31 }, "timeoutMs has to be a whole number from 0 to 2147483647."],
+    ["a file URL", { apiKey: "k", baseUrl: "file:///v1" }, "The base URL must be an http or https URL such as https://api.openai.com/v1."],
+    ["a password in the address", { apiKey: "k", baseUrl: "https://me:sk-secret@host/v1" }, "must not contain a user name, a password"],
+    ["a key in the address", { apiKey: "k", baseUrl: "https://host/v1?key=sk-secret" }, "must not contain a user name, a password"],
+    ["retries below 0", { apiKey: "k", retries: -1 }, "retries must be an integer from 0 to 2147483647; got -1."],
+    ["a fraction of a millisecond", { apiKey: "k", timeoutMs: 0.5 }, "timeoutMs must be an integer from 0 to 2147483647; got 0.5."],
+    [
+      "a duration above the maximum of a timer",
+      { apiKey: "k", timeoutMs: 2 ** 31 },
+      "timeoutMs must be an integer from 0 to 2147483647; got 2147483648.",
+    ],
   ])("%s", (_, options, message) => {
     vi.stubEnv("OPENAI_BASE_URL", undefined);
     vi.stubEnv("OPENAI_API_KEY", undefined);
@@ -132,7 +136,7 @@ describe("settings that cannot be", () => {
 
   test("no model", async () => {
     const { provider, requests } = await prepare({}, completion("x"));
-    await expect(provider.generate({ ...request, model: "" })).rejects.toThrow("needs the name of a model");
+    await expect(provider.generate({ ...request, model: "" })).rejects.toThrow("requires the name of a model");
     expect(requests).toEqual([]);
   });
 });
@@ -140,23 +144,23 @@ describe("settings that cannot be", () => {
 describe("retries", () => {
   test.each<[string, Answer]>([
     ["too many requests", refusal(429)],
-    ["a fault of the moment", refusal(503)],
-    ["a broken gateway", (response) => response.writeHead(502).end("<html>")],
+    ["a temporary error", refusal(503)],
+    ["an HTML page of a proxy", (response) => response.writeHead(502).end("<html>")],
     ["an overload", refusal(529)],
-    ["a connection that breaks off", hangUp],
-  ])("%s is tried again", async (_, answer) => {
+    ["a lost connection", hangUp],
+  ])("%s is retried", async (_, answer) => {
     const { provider, requests } = await prepare({}, answer, answer, completion("x"));
     expect(await provider.generate(request)).toEqual({ text: "x" });
     expect(requests).toHaveLength(3);
   });
 
-  test.each([0, 1, 2])("%i retries are so many", async (retries) => {
+  test.each([0, 1, 2])("retries: %i sends this many further requests", async (retries) => {
     const { provider, requests } = await prepare({ retries }, refusal(500));
     expect(await failureOf(provider.generate(request))).toMatchObject({ status: 500 });
     expect(requests).toHaveLength(retries + 1);
   });
 
-  test("there are 2 unless said otherwise", async () => {
+  test("a request is retried twice by default", async () => {
     const { provider, requests } = await prepare({}, refusal(500));
     await failureOf(provider.generate(request));
     expect(requests).toHaveLength(3);
@@ -169,7 +173,7 @@ describe("retries", () => {
     [404, "model_not_found"],
     [422, null],
     [429, "insufficient_quota"],
-  ])("%i %s is not tried again", async (status, code) => {
+  ])("%i %s is not retried", async (status, code) => {
     const { provider, requests } = await prepare({}, refusal(status, "It said no.", code));
     expect((await failureOf(provider.generate(request))).message).toMatch(
       new RegExp(`^The model API answered ${status}\\. .*It said no\\.$`),
@@ -180,14 +184,14 @@ describe("retries", () => {
   test.each<[string, () => string]>([
     ["seconds", () => "1"],
     ["a date", () => new Date(Date.now() + 2_500).toUTCString()],
-  ])("the pause that the API asks for in %s is kept", async (_, retryAfter) => {
+  ])("a pause that the API requests in %s is kept", async (_, retryAfter) => {
     // A date is made when the server answers, as late as that may be.
     const later: Answer = (...exchange) => refusal(429, "Later.", null, { "retry-after": retryAfter() })(...exchange);
     const { provider } = await prepare({}, later, completion("x"));
     expect(await outlasts(async () => expect(await provider.generate(request)).toEqual({ text: "x" }), 900)).toBe(true);
   });
 
-  test("a pause of 0 and one of the past are none", async () => {
+  test("a pause of 0 seconds and a date in the past cause no pause", async () => {
     const { provider } = await prepare(
       { retryDelayMs: 30_000 },
       refusal(429, "Later.", null, { "retry-after": "0" }),
@@ -197,26 +201,30 @@ describe("retries", () => {
     expect(await provider.generate(request)).toEqual({ text: "x" });
   });
 
-  test("a pause that is too long is not waited for", async () => {
+  test("a pause above the maximum fails the request", async () => {
     const { provider, requests } = await prepare({}, refusal(429, "Tomorrow.", null, { "retry-after": "86400" }));
     expect(await failureOf(provider.generate(request))).toMatchObject({ status: 429, retryAfterMs: 86_400_000 });
     expect(requests).toHaveLength(1);
   });
 });
 
-describe("what is no document", () => {
+describe("a response without a complete document is an error", () => {
   test.each<[string, Answer, string]>([
-    ["one that was cut off", completion("# Half", "length"), "its limit of tokens; the document is not complete"],
-    ["one that was filtered", completion("# Ha", "content_filter"), "A content filter cut the document off."],
-    ["an empty one", completion(""), "without a text"],
-    ["none", completion(null), "without a text"],
+    ["a truncated text", completion("# Half", "length"), "its token limit; the document is incomplete"],
+    ["a filtered text", completion("# Ha", "content_filter"), "A content filter truncated the document."],
+    ["an empty text", completion(""), "The model returned no text."],
+    ["no text", completion(null), "The model returned no text."],
     ["a refusal", json(200, { choices: [{ message: { content: null, refusal: "I will not." } }] }), "The model refused: I will not."],
-    ["no choice", json(200, { choices: [] }), "without a text"],
-    ["choices that are no list", json(200, { choices: { message: { content: "x" } } }), "without a text"],
-    ["null", (response) => response.writeHead(200).end("null"), "without a text"],
-    ["a page", (response) => response.writeHead(200).end("<html>"), "is the address that of an OpenAI-compatible API, with its /v1?"],
-    ["an endless answer", (response) => void response.writeHead(200).end(Buffer.alloc(33 * 1024 ** 2, "x")), "larger than 33554432 bytes"],
-    ["a way elsewhere", (response) => response.writeHead(307, { location: "http://127.0.0.1:1/" }).end(), "The model API answered 307."],
+    ["no choice", json(200, { choices: [] }), "The model returned no text."],
+    ["choices that are not a list", json(200, { choices: { message: { content: "x" } } }), "The model returned no text."],
+    ["null", (response) => response.writeHead(200).end("null"), "The model returned no text."],
+    [
+      "an HTML page",
+      (response) => response.writeHead(200).end("<html>"),
+      "Check that the base URL is an OpenAI-compatible API and ends with /v1.",
+    ],
+    ["an endless response", (response) => void response.writeHead(200).end(Buffer.alloc(33 * 1024 ** 2, "x")), "exceeds 33554432 bytes"],
+    ["a redirect", (response) => response.writeHead(307, { location: "http://127.0.0.1:1/" }).end(), "The model API answered 307."],
   ])("%s", async (_, answer, message) => {
     const { provider, requests } = await prepare({}, answer);
     expect((await failureOf(provider.generate(request))).message).toContain(message);
@@ -226,14 +234,14 @@ describe("what is no document", () => {
   test.each([
     ["the whole key", "Incorrect API key provided: sk-secret-1234567890."],
     ["a part of it", "Incorrect API key provided: sk-secre**********7890."],
-  ])("an error repeats %s no more", async (_, message) => {
+  ])("an error message does not repeat %s", async (_, message) => {
     const { provider } = await prepare({}, refusal(401, message));
     expect((await failureOf(provider.generate(request))).message).toBe(
-      "The model API answered 401. Is the key right? Incorrect API key provided: [key].",
+      "The model API answered 401. Check the API key. Incorrect API key provided: [key].",
     );
   });
 
-  test("nobody there", async () => {
+  test("an API that cannot be reached", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -245,19 +253,19 @@ describe("what is no document", () => {
   });
 
   test.each<[string, Answer]>([
-    ["before the answer", silence],
-    ["within it", (response) => void response.writeHead(200).write('{"choices":')],
-  ])("silence %s", async (_, answer) => {
+    ["before the response", silence],
+    ["within the response", (response) => void response.writeHead(200).write('{"choices":')],
+  ])("an API that is silent %s", async (_, answer) => {
     const { provider, requests } = await prepare({ timeoutMs: 200, retries: 1 }, answer);
     expect((await failureOf(provider.generate(request))).message).toMatch(/did not answer within 200 ms\.$/);
     expect(requests).toHaveLength(2);
   });
 });
 
-describe("called off", () => {
+describe("an abort rejects with its reason", () => {
   test.each<[string, Answer]>([
-    ["while it waits for an answer", silence],
-    ["in a pause", refusal(429, "Later.", null, { "retry-after": "30" })],
+    ["during a request", silence],
+    ["in a pause before a retry", refusal(429, "Later.", null, { "retry-after": "30" })],
   ])("%s", async (_, answer) => {
     const controller = new AbortController();
     const { provider, requests } = await prepare({}, (response) => {
@@ -268,7 +276,7 @@ describe("called off", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("before it began", async () => {
+  test("before the request", async () => {
     const { provider, requests } = await prepare({}, completion("x"));
     await expect(provider.generate({ ...request, signal: AbortSignal.abort(new Error("called off")) })).rejects.toThrow("called off");
     expect(requests).toEqual([]);
