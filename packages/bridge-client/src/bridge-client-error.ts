@@ -1,10 +1,10 @@
-/** What is wrong with one field of a request: its dotted path and how to mend it. */
+/** An invalid field of a request: its dotted path and how to correct it. */
 export interface FieldError {
   path: string;
   message: string;
 }
 
-/** What Bridge says when it refuses a request (RFC 9457). */
+/** Problem document of a rejected request (RFC 9457). */
 interface Problem {
   code: string;
   detail: string;
@@ -14,18 +14,18 @@ interface Problem {
 }
 
 /**
- * A call that failed. `code` is Bridge's own (`not_found`, `task_conflict` …), or one of three of the client's: `unreachable` (no answer),
- * `unexpected_answer` (an answer that is none of Bridge's, a proxy's for example) and `stream_gap` (events were deleted before they were read).
+ * A failed call. `code` is an error code of Bridge (`not_found`, `task_conflict` …) or of the client: `unreachable` (no response),
+ * `unexpected_answer` (a response that is not from Bridge, for example from a proxy) or `stream_gap` (events were deleted before they were read).
  */
 export class BridgeClientError extends Error {
   override readonly name = "BridgeClientError";
   readonly code: string;
-  /** The HTTP status, null when there was no answer. */
+  /** HTTP status; null when there was no response. */
   readonly status: number | null;
-  /** Names the request in Bridge's log, null when there was no answer. */
+  /** Id of the request in Bridge's log; null when there was no response. */
   readonly requestId: string | null;
   readonly errors: readonly FieldError[];
-  /** How long Bridge asks to wait before another try. */
+  /** Pause that Bridge requests before a retry. */
   readonly retryAfterMs: number | null;
   /** Only with the code `queue_full`: the queue that is full, of Bridge as a whole, of the tenant or of the agent. */
   readonly queue: "bridge" | "tenant" | "agent" | null;
@@ -52,8 +52,8 @@ export class BridgeClientError extends Error {
   }
 }
 
-/** The error of an answer that is no success. */
-export async function readRefusal(response: Response): Promise<BridgeClientError> {
+/** Creates the error for a response that is not a success. */
+export async function readError(response: Response): Promise<BridgeClientError> {
   const { status, headers } = response;
   const text = await response.text();
   const problem = parseProblem(text);

@@ -1,10 +1,10 @@
+import type { BackoffOptions } from "./backoff.ts";
 import { type BridgeRequest, type ConnectionOptions, connect } from "./connection.ts";
 import type { BridgeEvent, EventFilter, EventOptions } from "./events.ts";
 import { followEvents } from "./follow-events.ts";
-import type { PatienceOptions } from "./patience.ts";
 import { readBytes } from "./read-bytes.ts";
 import { readJson } from "./read-json.ts";
-import { keepTrying } from "./try-again.ts";
+import { retry } from "./retry.ts";
 import type {
   AcceptedTask,
   Adapter,
@@ -28,55 +28,55 @@ interface Page<T> {
   meta: { nextCursor: string | null; truncated?: boolean };
 }
 
-/** Where Bridge is, and how patient the client is with it. */
+/** Address, credentials and time limits of the client. */
 export type BridgeClientOptions = {
-  /** Bridge's address, with the path of a proxy in front of it, if there is one. */
+  /** URL of Bridge, including the path prefix of a reverse proxy. */
   url: string | URL;
   /** Default: the `fetch` of the platform. */
   fetch?: typeof fetch | undefined;
-  /** How long failures in a row are met with further tries before they are thrown; a restart of Bridge fits in. Default: 120,000. */
+  /** How long the client retries before it throws; long enough for a restart of Bridge. Default: 120,000. */
   patienceMs?: number | undefined;
-  /** The first pause between two tries; each further one is twice as long, up to 20 times the first. Default: 500. */
+  /** First pause before a retry; doubled for each further retry, up to 20 times the first. Default: 500. */
   retryDelayMs?: number | undefined;
-  /** A connection that says nothing for so long is given up; Bridge sends a heartbeat every 15 s. Default: 31,000. */
+  /** Closes a connection that receives nothing for this long. Bridge sends a heartbeat every 15 s. Default: 31,000. */
   silenceMs?: number | undefined;
 } & (
   | { token: string; getToken?: undefined }
-  /** Asked before every request: for tokens that change. */
+  /** Called before every request, for tokens that change. */
   | { getToken: () => string | Promise<string>; token?: undefined }
 );
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Stops waiting and trying; the call rejects with the signal's reason. A task that was dispatched goes on: `cancel` ends it. */
+  /** Ends the call, which rejects with the signal's reason. A dispatched task continues; use `cancel` to end it. */
   signal?: AbortSignal | undefined;
 }
 
-/** The calls of Bridge's API. A refusal is thrown as a `BridgeClientError`. */
+/** Client of Bridge's API. Calls reject with a `BridgeClientError`. */
 export interface BridgeClient {
-  /** Hands in a task. Tried again when it is not known whether it arrived: its id keeps it from running twice. `replayed`: Bridge knew it before. */
+  /** Dispatches a task. Retried safely, because Bridge runs a task id only once. `replayed`: the task existed before. */
   dispatch(request: DispatchRequest, options?: CallOptions): Promise<AcceptedTask & { replayed: boolean }>;
-  /** Hands in a task and waits for its end. A task that fails is no error of the call: see `state` and `result`. */
+  /** Dispatches a task and waits for its end. A failed task does not reject the call; check `state` and `result`. */
   run(request: DispatchRequest, options?: CallOptions): Promise<Task>;
-  /** `waitSeconds`: waits for the end of the task for so long, at most 60, and then resolves with the task as it stands. */
+  /** Returns a task. With `waitSeconds` (at most 60), waits that long for its end. */
   getTask(taskId: string, options?: CallOptions & { waitSeconds?: number | undefined }): Promise<Task>;
   /**
-   * Deletes a task that has ended, with its child tasks and all that is stored of them. Rejects with `invalid_state` while it runs or its callback is
-   * being delivered. Not sent twice: `unreachable` means that it is not known whether the task was deleted.
+   * Deletes an ended task, its child tasks and all their data. Rejects with `invalid_state` while the task runs or its callback is being
+   * delivered. Not retried: after `unreachable` it is unknown whether the task was deleted.
    */
   deleteTask(taskId: string, options?: CallOptions): Promise<void>;
-  /** Resolves when the task has ended, over restarts of Bridge too. */
+  /** Resolves when the task has ended, also across restarts of Bridge. */
   waitForTask(taskId: string, options?: CallOptions): Promise<Task>;
-  /** All that fit, newest first; pages are fetched as they are needed. */
+  /** Lists the matching tasks, newest first. Pages are fetched on demand. */
   listTasks(filter?: TaskFilter, options?: CallOptions): AsyncGenerator<ListedTask, void>;
-  /** Ends a task and its child tasks; changes nothing when it has ended before. */
+  /** Cancels a task and its child tasks. Has no effect on an ended task. */
   cancel(taskId: string, options?: CallOptions): Promise<{ taskId: string; state: TaskState }>;
   /**
-   * Events as they happen, over disconnects and restarts of Bridge, none lost and none twice. Of a task (by id): its whole story, which
-   * ends with its last event. Of a filter: from now on, until the signal aborts.
+   * Follows events across disconnects and restarts of Bridge, without losing or repeating any. With a task id: all events of the task, until its
+   * terminal event. With a filter: new events, until the signal aborts.
    */
   events(source?: string | EventFilter, options?: EventOptions): AsyncGenerator<BridgeEvent, void>;
-  /** Mints a ticket for a browser, valid once within 60 s. Each of `scopes` must be a scope of the token; default: all of them. */
+  /** Creates a ticket for a browser, valid once within 60 s. Each of `scopes` must be a scope of the token. Default: all of them. */
   createTicket(request?: { scopes?: readonly Scope[] | undefined }, options?: CallOptions): Promise<Ticket>;
   listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
   /** Returns name, version and links of this Bridge. */
@@ -94,28 +94,28 @@ export interface BridgeClient {
     /** Deletes one file. Not retried. */
     deleteFile(agentId: string, path: string, options?: CallOptions & Pick<FileCondition, "ifMatch">): Promise<void>;
   };
-  /** What a task left in its workspace. */
+  /** Files that a task left in its workspace. */
   readonly files: {
-    /** All of them, by path. `truncated`: something could not be looked at, a directory without end for example. */
+    /** Lists the files by path. `truncated`: the list is incomplete, for example because a directory is too large. */
     list(taskId: string, options?: CallOptions): Promise<{ files: TaskFile[]; truncated: boolean }>;
-    /** Resolves with the answer to be read: `text()`, `arrayBuffer()`, `body`. */
+    /** Resolves with a response whose body is not yet read: use `text()`, `arrayBuffer()` or `body`. */
     download(taskId: string, path: string, options?: CallOptions): Promise<Response>;
   };
   readonly approvals: {
-    /** Newest first. */
+    /** Lists approvals, newest first. */
     list(filter?: { state?: ApprovalState | undefined }, options?: CallOptions): AsyncGenerator<Approval, void>;
-    /** Answers a tool call that waits. Decided before: `already_decided`. */
+    /** Approves or rejects a pending tool call. Rejects with `already_decided` if it was decided before. */
     decide(approvalId: string, decision: "approve" | "reject", reason?: string, options?: CallOptions): Promise<Approval>;
   };
 }
 
-/** Creates a client; nothing is sent before the first call. */
+/** Creates a client. Sends nothing before the first call. Throws a TypeError for an invalid URL. */
 export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
   const { url, token, getToken, patienceMs = 120_000, retryDelayMs = 500, silenceMs = 31_000 } = options;
-  const settings: ConnectionOptions & PatienceOptions = {
+  const settings: ConnectionOptions & BackoffOptions = {
     baseUrl: readBaseUrl(url),
     getToken: getToken ?? (() => token),
-    // Browsers refuse a `fetch` that is called as a method of another object.
+    // Browsers throw if `fetch` is called as a method of another object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     silenceMs,
     retryDelayMs,
@@ -131,17 +131,17 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
       const connection = await connect(settings, { path, ...details });
       return read(await readJson(connection), connection.response.headers);
     };
-    return keepTrying(act, { ...settings, isRepeatable, signal: details.signal });
+    return retry(act, { ...settings, isRepeatable, signal: details.signal });
   }
 
-  /** A request whose answer has no body. */
+  /** Sends a request whose response has no body. */
   function sendForStatus(request: BridgeRequest, isRepeatable: boolean): Promise<Response> {
     const act = async (): Promise<Response> => {
       const { response, close } = await connect(settings, request);
       close();
       return response;
     };
-    return keepTrying(act, { ...settings, isRepeatable, signal: request.signal });
+    return retry(act, { ...settings, isRepeatable, signal: request.signal });
   }
 
   async function* pages<T>(path: string, filter: object, { signal }: CallOptions): AsyncGenerator<Page<T>, void> {
@@ -182,7 +182,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     async waitForTask(taskId, { signal } = {}) {
       const task = await client.getTask(taskId, { signal });
       if (isFinal(task.state)) return task;
-      // The end is asked for, whatever became of the story.
+      // A gap does not matter, because only the end of the task is of interest.
       for await (const _ of client.events(taskId, { signal, onGap: () => {} }));
       return client.getTask(taskId, { signal });
     },
@@ -221,7 +221,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
       },
       async download(taskId, path, { signal } = {}) {
         const request = { path: `${pathOf(taskId)}/files/${encodePath(path)}`, signal };
-        return readBytes(await keepTrying(() => connect(settings, request), { ...settings, isRepeatable: true, signal }));
+        return readBytes(await retry(() => connect(settings, request), { ...settings, isRepeatable: true, signal }));
       },
     },
 
@@ -232,7 +232,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
           method: "POST",
           body: { decision, reason },
           signal,
-          // A second try would find it decided, by whoever it was.
+          // A retry could not distinguish its own earlier decision from one of another client.
           isRepeatable: false,
         }),
     },
@@ -243,7 +243,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
 function readBaseUrl(address: string | URL): string {
   const { href, protocol, username, password, search, hash } = new URL(address);
   if (!/^https?:$/.test(protocol) || username + password + search + hash !== "")
-    throw new TypeError("url must be an address of http or https without credentials, query and fragment.");
+    throw new TypeError("`url` must be an http or https URL without credentials, query or fragment.");
   return href.replace(/\/*$/, "/");
 }
 
@@ -252,6 +252,6 @@ const filePath = (agentId: string, path: string): string => `/api/v2/workspaces/
 const pathOf = (taskId: string): string => `/api/v2/tasks/${encodeURIComponent(taskId)}`;
 const isFinal = (state: TaskState): boolean => state !== "queued" && state !== "running";
 
-/** `crypto.randomUUID` is missing on pages that did not come by https. */
+/** `crypto.randomUUID` is unavailable on pages that are not served over https. */
 const makeTaskId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,12 +1,12 @@
-import { BridgeClientError, readRefusal } from "./bridge-client-error.ts";
+import { BridgeClientError, readError } from "./bridge-client-error.ts";
 
-/** What all requests of a client have in common. */
+/** Options of all requests of a client. */
 export interface ConnectionOptions {
   /** Ends with a slash. */
   baseUrl: string;
   getToken: () => string | Promise<string>;
   fetch: typeof fetch;
-  /** When nothing has come for so long the connection counts as dead. */
+  /** Closes a connection that receives nothing for this long. */
   silenceMs: number;
 }
 
@@ -17,30 +17,31 @@ export interface BridgeRequest {
   headers?: Record<string, string>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged instead of `body`. */
   content?: string | Uint8Array<ArrayBuffer>;
-  /** How long Bridge may wait before it answers. */
+  /** How long Bridge may take before it responds, in addition to `silenceMs`. */
   waitMs?: number;
   signal?: AbortSignal | undefined;
 }
 
-/** An answer that has begun, and is a success. */
+/** A successful response whose body is not yet read. */
 export interface Connection {
   response: Response;
-  /** Awaits a piece of the answer; throws `unreachable` when it breaks off or is too long in coming. */
-  receive<T>(piece: Promise<T>): Promise<T>;
+  /** Awaits a chunk of the response. Rejects with `unreachable` when the connection is lost or silent for too long. */
+  receive<T>(chunk: Promise<T>): Promise<T>;
   close(): void;
 }
 
-/** Sends one request. Whatever is no success throws a `BridgeClientError`, but for the caller's own abort, which throws its reason. */
+/** Sends one request. Rejects with a `BridgeClientError` unless the response is a success, or with the reason of the aborted signal. */
 export async function connect(
   { baseUrl, getToken, fetch, silenceMs }: ConnectionOptions,
   { path, method = "GET", headers, body, content, waitMs = 0, signal }: BridgeRequest,
 ): Promise<Connection> {
   signal?.throwIfAborted();
   const target = baseUrl + path.slice(1);
-  // `.` and `..` as names, which no encoding keeps from being resolved: the request would be another one.
-  if (new URL(target).href !== target) throw new BridgeClientError("not_found", "A name of the path is . or .., which leads to nothing.");
+  // The URL parser resolves the names `.` and `..` even if they are encoded, so the request would go to another path.
+  if (new URL(target).href !== target)
+    throw new BridgeClientError("not_found", "An id or a path contains the name . or .., which does not exist.");
   const type = content !== undefined ? "application/octet-stream" : body !== undefined ? "application/json" : undefined;
   const sent = new Headers({ ...headers, ...(type !== undefined && { "content-type": type }) });
   sent.set("authorization", `Bearer ${checkToken(await getToken())}`);
@@ -48,14 +49,14 @@ export async function connect(
   const onAbort = (): void => controller.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort);
 
-  async function receive<T>(piece: Promise<T>): Promise<T> {
+  async function receive<T>(chunk: Promise<T>): Promise<T> {
     const limitMs = silenceMs + waitMs;
-    const timer = setTimeout(() => controller.abort(new Error(`nothing came for ${limitMs / 1000} s`)), limitMs);
+    const timer = setTimeout(() => controller.abort(new Error(`no data received for ${limitMs / 1000} s`)), limitMs);
     try {
-      return await piece;
+      return await chunk;
     } catch (error) {
       signal?.throwIfAborted();
-      throw new BridgeClientError("unreachable", `Bridge cannot be reached at ${baseUrl}: ${describeFault(error)}`, { cause: error });
+      throw new BridgeClientError("unreachable", `Cannot reach Bridge at ${baseUrl}: ${describeCause(error)}`, { cause: error });
     } finally {
       clearTimeout(timer);
     }
@@ -75,7 +76,7 @@ export async function connect(
         signal: controller.signal,
       }),
     );
-    if (!response.ok) throw await receive(readRefusal(response));
+    if (!response.ok) throw await receive(readError(response));
     return { response, receive, close };
   } catch (error) {
     close();
@@ -83,14 +84,14 @@ export async function connect(
   }
 }
 
-/** A header that cannot be is refused by the platform with its content in the message. */
+/** Rejects an invalid token before `fetch` does, whose error would contain the token. */
 function checkToken(token: string): string {
   if (/^[\x20-\x7e]*$/.test(token.trim())) return token.trim();
-  throw new TypeError("The token holds characters that a header cannot carry.");
+  throw new TypeError("The token contains characters that are not allowed in a header.");
 }
 
-/** Node's `fetch` hides what happened in the cause. */
-function describeFault(error: unknown): string {
+/** Returns the message of the cause, because the error of Node's `fetch` itself is generic. */
+function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
 }

@@ -1,11 +1,11 @@
 import type { NormalizedUsage, TaskErrorCode } from "./wire.ts";
 
-/** What each type of event carries. Over 256 KiB only the beginning, with `truncated: true`. */
+/** Data of each event type. Data above 256 KiB is cut and has `truncated: true`. */
 interface EventData {
   "execution.started": { agentId: string };
-  /** A piece of the answer. */
+  /** A part of the answer. */
   "assistant.text": { content: string };
-  /** Withdraws the text since the last tool event or the last discard: the runtime has thrown it away. */
+  /** The runtime discarded the text since the last tool event or the last discard. */
   "assistant.text_discarded": { reason?: string };
   "tool.invoked": { toolCallId: string; toolName: string; input: unknown };
   "tool.completed": { toolCallId: string; toolName: string; output: unknown; isError: boolean };
@@ -31,13 +31,13 @@ interface EventData {
   "callback.dead": { attempts: number; lastStatus: number | null; lastError: string | null };
 }
 
-/** Every kind of event. */
+/** All event types. */
 export type EventType = keyof EventData;
 
-/** One line of a task's story; `type` tells what `data` holds. */
+/** One event of a task. `type` determines the fields of `data`. */
 export type BridgeEvent = {
   [Type in EventType]: {
-    /** `<epoch>-<number>`: where to go on from, with `after`. */
+    /** `<epoch>-<number>`. Pass it as `after` to continue after this event. */
     id: string;
     type: Type;
     taskId: string;
@@ -50,7 +50,7 @@ export type BridgeEvent = {
   };
 }[EventType];
 
-/** Which events to follow; nothing means all of the token's tenant. */
+/** Selects events. An empty filter selects all events of the token's tenant. */
 export interface EventFilter {
   taskId?: string | undefined;
   agentId?: string | undefined;
@@ -58,17 +58,17 @@ export interface EventFilter {
   types?: readonly EventType[] | undefined;
 }
 
-/** Events that were asked for are no longer kept; what follows begins with the oldest that is. */
+/** Requested events have been deleted. The stream continues with the oldest stored event. */
 export interface Gap {
-  /** Null when none is kept. */
+  /** Null when no event is stored. */
   oldestId: string | null;
 }
 
-/** How to follow events. */
+/** Options for following events. */
 export interface EventOptions {
-  /** The id of the last event that was seen. Without it a task's story begins at its first event, any other stream now. */
+  /** Id of the last received event. Default: the stream of a task starts at its first event, any other stream with new events. */
   after?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Called when events are missing, and the stream goes on. Without it a gap throws `stream_gap`. */
+  /** Called when events are missing; the stream continues. Without it the stream rejects with `stream_gap`. */
   onGap?: ((gap: Gap) => void) | undefined;
 }

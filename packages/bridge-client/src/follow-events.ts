@@ -1,36 +1,36 @@
+import { type BackoffOptions, createBackoff } from "./backoff.ts";
 import { BridgeClientError } from "./bridge-client-error.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
 import type { BridgeEvent, EventFilter, EventOptions, Gap } from "./events.ts";
-import { createPatience, type PatienceOptions } from "./patience.ts";
 import { readMessages } from "./read-messages.ts";
-import { canBeTriedAgain } from "./try-again.ts";
+import { isRetryable } from "./retry.ts";
 
 /**
- * Follows a stream over disconnects and restarts of Bridge: comes back with the id of the last event, so that none is lost and none
- * comes twice. A task's stream ends after the task's last event; any other goes on until the signal aborts.
+ * Follows events across disconnects and restarts of Bridge. It reconnects with the id of the last event, so no event is lost or repeated.
+ * The stream of a task ends after the terminal event of the task; any other stream continues until the signal aborts.
  */
 export async function* followEvents(
   source: string | EventFilter,
   { after, signal, onGap }: EventOptions,
-  options: ConnectionOptions & PatienceOptions,
+  options: ConnectionOptions & BackoffOptions,
 ): AsyncGenerator<BridgeEvent, void> {
   const path = pathOf(source);
-  const patience = createPatience(options);
+  const backoff = createBackoff(options);
   let lastId = after;
   for (;;) {
     let failure: BridgeClientError;
     try {
       const headers = { accept: "text/event-stream", ...(lastId !== undefined && { "last-event-id": lastId }) };
       const connection = await connect(options, { path, headers, signal });
-      // The task's last event was the one that was named.
+      // `lastId` is the terminal event of the task.
       if (connection.response.status === 204) return connection.close();
       expectStream(connection);
       for await (const messages of readMessages(connection)) {
-        patience.renew();
+        backoff.reset();
         for (const message of messages) {
           if ("id" in message) lastId = message.id;
-          else if (message.event === "stream.gap") tellGap(JSON.parse(message.data) as Gap, onGap);
-          // The others of this name tell why Bridge ends the stream: a reason to come back.
+          else if (message.event === "stream.gap") reportGap(JSON.parse(message.data) as Gap, onGap);
+          // Other `stream.` events contain the reason why Bridge ends the stream, and need no action.
           else if (!message.event.startsWith("stream.")) {
             const event = JSON.parse(message.data) as BridgeEvent;
             yield event;
@@ -38,12 +38,12 @@ export async function* followEvents(
           }
         }
       }
-      failure = new BridgeClientError("unreachable", "Bridge has ended the stream.");
+      failure = new BridgeClientError("unreachable", "Bridge ended the event stream.");
     } catch (error) {
-      if (!canBeTriedAgain(error, true)) throw error;
+      if (!isRetryable(error, true)) throw error;
       failure = error;
     }
-    await patience.wait(failure, signal);
+    await backoff.wait(failure, signal);
   }
 }
 
@@ -55,16 +55,19 @@ function pathOf(source: string | EventFilter): string {
 }
 
 function expectStream({ response: { status, headers }, close }: Connection): void {
-  const type = headers.get("content-type") ?? "nothing that is named";
+  const type = headers.get("content-type") ?? "no content type";
   if (type.startsWith("text/event-stream")) return;
   close();
   const requestId = headers.get("x-request-id");
-  throw new BridgeClientError("unexpected_answer", `HTTP ${status}: ${type} in place of a stream of events.`, { status, requestId });
+  throw new BridgeClientError("unexpected_answer", `HTTP ${status}: expected an event stream, got ${type}.`, { status, requestId });
 }
 
-function tellGap(gap: Gap, onGap: EventOptions["onGap"]): void {
+function reportGap(gap: Gap, onGap: EventOptions["onGap"]): void {
   if (onGap === undefined)
-    throw new BridgeClientError("stream_gap", "Events after the one that was named are no longer kept; with onGap the stream goes on.");
+    throw new BridgeClientError(
+      "stream_gap",
+      "Events after `after` have been deleted. Set onGap to continue with the oldest stored event.",
+    );
   onGap(gap);
 }
 

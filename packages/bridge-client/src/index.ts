@@ -1,4 +1,4 @@
-/** Client of Bridge, for Node 20 and newer and for browsers. */
+/** Client of Bridge, for Node 22.12 and newer and for browsers. */
 
 export type { BridgeClient, BridgeClientOptions, CallOptions } from "./bridge-client.ts";
 export { createBridgeClient } from "./bridge-client.ts";

@@ -1,11 +1,11 @@
 import { BridgeClientError } from "./bridge-client-error.ts";
 import type { Connection } from "./connection.ts";
-import { readPieces } from "./read-pieces.ts";
+import { readText } from "./read-text.ts";
 
-/** The JSON of an answer, whole. */
+/** Reads the complete JSON of a response. */
 export async function readJson(connection: Connection): Promise<unknown> {
   let text = "";
-  for await (const piece of readPieces(connection)) text += piece;
+  for await (const chunk of readText(connection)) text += chunk;
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -1,9 +1,9 @@
 import type { ExecutionResult } from "./wire.ts";
 
-/** A signature counts for so long, before and after its time. */
+/** Maximum difference between the clock and the time of the signature. */
 const TOLERANCE_SECONDS = 300;
 
-/** The body of a callback: the task's result and what names the task. */
+/** Body of a callback: the result of the task and the fields that identify it. */
 export interface CallbackBody extends ExecutionResult {
   taskId: string;
   agentId: string;
@@ -12,12 +12,12 @@ export interface CallbackBody extends ExecutionResult {
   finishedAt: string;
 }
 
-/** Headers of a request as the platforms hand them out: `Request.headers`, of whichever library, or those of Node's `http`. */
+/** Headers of a request: a `Headers` object of any library, or the headers of Node's `http`. */
 type RequestHeaders = Pick<Headers, "get"> | Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * The body of a callback that was signed within the last five minutes with one of the `whsec_…` secrets, else null (Standard Webhooks).
- * `body` must be what came, byte for byte. A callback comes at least once: keep the `webhook-id` or the `taskId` of what you have done.
+ * Verifies a callback by Standard Webhooks. Returns its body if one of the `whsec_…` secrets signed it within the last five minutes, otherwise
+ * null. `body` must be the exact bytes of the request. Callbacks are delivered at least once: store the `webhook-id` or `taskId` of processed ones.
  */
 export async function verifyCallback(
   headers: RequestHeaders,
@@ -31,7 +31,7 @@ export async function verifyCallback(
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const signed = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
   const signatures = (readHeader(headers, "webhook-signature") ?? "").split(" ").filter((text) => text.startsWith("v1,"));
-  // An environment variable that is not set arrives as an empty text.
+  // An unset environment variable may be passed as an empty string.
   for (const secret of secrets.filter((text) => text !== "")) {
     const key = await readKey(secret);
     for (const signature of signatures) {
@@ -53,7 +53,7 @@ const isRecent = (timestamp: string): boolean => Math.abs(Date.now() / 1000 - Nu
 
 function readKey(secret: string) {
   const bytes = secret.startsWith("whsec_") ? fromBase64(secret.slice("whsec_".length)) : new Uint8Array();
-  if (bytes.length === 0) throw new TypeError("A secret of callbacks is whsec_ followed by base64.");
+  if (bytes.length === 0) throw new TypeError("A callback secret must be whsec_ followed by base64.");
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 

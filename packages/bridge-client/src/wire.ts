@@ -1,7 +1,7 @@
-/** Every state of a task; the last three are final. */
+/** States of a task; the last three are final. */
 export type TaskState = "queued" | "running" | "completed" | "failed" | "cancelled";
 
-/** Every way a task can fail. */
+/** Error codes of a failed task. */
 export type TaskErrorCode =
   | "adapter_offline"
   | "adapter_error"
@@ -26,7 +26,7 @@ export type ConnectionKind = "acp" | "cli" | "api" | "http-api" | "mcp" | "nativ
 
 type JsonObject = Record<string, unknown>;
 
-/** A file that comes with a dispatch. */
+/** A file that a dispatch writes to the workspace. */
 export interface DispatchFile {
   /** Relative to the workspace, with slashes. */
   path: string;
@@ -35,11 +35,11 @@ export interface DispatchFile {
   encoding?: "utf8" | "base64" | undefined;
 }
 
-/** A task to run. Unknown fields are refused, so that a typo never passes silently. */
+/** A task to run. Bridge rejects unknown fields, so that a typo does not go unnoticed. */
 export interface DispatchRequest {
-  /** The caller's own id: the same one again is the same task. Absent: the client makes one. */
+  /** Id of the task, chosen by the caller: a repeated id refers to the same task. Default: the client creates one. */
   taskId?: string | undefined;
-  /** The adapter; may be left out when one is loaded. */
+  /** The adapter; optional when only one is loaded. */
   provider?: string | undefined;
   agentId: string;
   /** The work. Required, unless `bridgeInput` or `responderInput` is given. */
@@ -47,7 +47,7 @@ export interface DispatchRequest {
   stdin?: string | undefined;
   systemPrompt?: string | undefined;
   model?: string | undefined;
-  /** In the form of OpenAI, Anthropic or MCP. */
+  /** In the format of OpenAI, Anthropic or MCP. */
   tools?: readonly object[] | undefined;
   mcpServers?:
     | readonly (
@@ -55,31 +55,31 @@ export interface DispatchRequest {
         | { name: string; transport: "http" | "sse"; url: string; headers?: Record<string, string> | undefined }
       )[]
     | undefined;
-  /** Written into the workspace before the task starts: at most 100 files, and 1 MiB in all. */
+  /** Written to the workspace before the task starts: at most 100 files, 1 MiB in total. */
   files?: DispatchFile[] | undefined;
-  /** From the start of the task; 600 unless said otherwise. */
+  /** Time limit from the start of the task. Default: 600. */
   timeoutSeconds?: number | undefined;
   outputStrategy?: { type: "stream" } | { type: "file"; path: string } | { type: "structured"; schema: JsonObject } | undefined;
-  /** Short for `outputStrategy` of the type `structured`. */
+  /** Shorthand for an `outputStrategy` of type `structured`. */
   outputSchema?: JsonObject | undefined;
   /** Continues a session. */
   resumeToken?: string | undefined;
-  /** May the task change project state? */
+  /** Whether the task may change the project. Default: `inspect`, read-only. */
   profile?: "inspect" | "modify" | undefined;
-  /** What happens when the runtime asks before a tool call. */
+  /** What Bridge does when the runtime requests approval of a tool call. */
   approvals?: "ask" | "deny" | "allow" | undefined;
-  /** What happens after a crash of Bridge; `retry` runs the task at most once more. */
+  /** What Bridge does with a task that was interrupted by a crash of Bridge; `retry` runs it at most once more. */
   onInterrupt?: "fail" | "retry" | undefined;
   callbackUrl?: string | undefined;
-  /** False leaves `conversationMessages` out of the callback. */
+  /** False omits `conversationMessages` from the callback. */
   callbackConversation?: boolean | undefined;
-  /** Opaque to Bridge, returned as it came. */
+  /** Opaque to Bridge and returned unchanged. */
   metadata?: JsonObject | undefined;
   bridgeInput?: JsonObject | undefined;
   responderInput?: JsonObject | undefined;
 }
 
-/** What Bridge answers to a dispatch. */
+/** Response to a dispatch. */
 export interface AcceptedTask {
   taskId: string;
   provider: string;
@@ -88,7 +88,7 @@ export interface AcceptedTask {
   createdAt: string;
 }
 
-/** Tokens of one task. What is absent is unknown, not 0. */
+/** Token usage of one task. An absent field is unknown, not 0. */
 export interface NormalizedUsage {
   /** All prompt tokens, cached ones included. */
   inputTokens: number;
@@ -99,7 +99,7 @@ export interface NormalizedUsage {
   cacheWriteTokens?: number | undefined;
 }
 
-/** One message of the conversation behind a task. */
+/** One message of the conversation of a task. */
 export interface ConversationMessage {
   role: "user" | "assistant" | "tool";
   content: string;
@@ -107,11 +107,11 @@ export interface ConversationMessage {
   toolCallId?: string | undefined;
 }
 
-/** What a task ended with. */
+/** Result of a task. */
 export interface ExecutionResult {
   status: "ok" | "error";
   output?: string | undefined;
-  /** Under `structured` the object that was asked for, under `file` `{path, bytes, sha256}`. */
+  /** With the output strategy `structured`: the requested object. With `file`: `{path, bytes, sha256}`. */
   outputs?: JsonObject | undefined;
   durationMs: number;
   usage?: NormalizedUsage | undefined;
@@ -124,7 +124,7 @@ export interface ExecutionResult {
   connection: ConnectionKind;
 }
 
-/** A task as lists show it. Times are ISO 8601, UTC. */
+/** A task in a list. Times are ISO 8601 in UTC. */
 export interface ListedTask {
   taskId: string;
   parentTaskId: string | null;
@@ -147,12 +147,12 @@ export interface ListedTask {
   metadata: JsonObject | null;
 }
 
-/** A task with its result, which is null until it has ended. */
+/** A task with its result, which is null until the task has ended. */
 export interface Task extends ListedTask {
   result: ExecutionResult | null;
 }
 
-/** Which tasks to list. */
+/** Selects tasks. */
 export interface TaskFilter {
   state?: TaskState | undefined;
   provider?: string | undefined;
@@ -160,21 +160,21 @@ export interface TaskFilter {
   parentTaskId?: string | undefined;
 }
 
-/** A tool call that waits, or waited, for yes or no. */
+/** A tool call that waits or waited for approval. */
 export interface Approval {
   approvalId: string;
   taskId: string;
   agentId: string;
   provider: string;
-  /** Unique within its task only. */
+  /** Unique within the task. */
   toolCallId: string;
   toolName: string;
   input: unknown;
-  /** The input is longer than shown. */
+  /** The input is cut. */
   inputTruncated: boolean;
   state: ApprovalState;
   createdAt: string;
-  /** Without an answer until then it counts as rejected. */
+  /** Without a decision the call is rejected at this time. */
   expiresAt: string;
   decidedBy: string | null;
   reason: string | null;
@@ -184,13 +184,13 @@ export type ApprovalState = "pending" | "approved" | "rejected";
 /** A permission of a token. */
 export type Scope = "dispatch" | "read" | "approve" | "manage" | "metrics";
 
-/** A single-use stand-in for a token: opens one event stream or WebSocket. */
+/** A single-use credential that opens one event stream or WebSocket. */
 export interface Ticket {
   ticket: string;
   expiresAt: string;
 }
 
-/** Name, version and links of a Bridge. */
+/** Name, version and links of Bridge. */
 export interface ServiceInfo {
   name: string;
   version: string;
@@ -199,7 +199,7 @@ export interface ServiceInfo {
   links: Record<string, string>;
 }
 
-/** A place where the tasks of an agent run. */
+/** The workspace in which the tasks of an agent run. */
 export interface Workspace {
   id: string;
   kind: "agent";
@@ -209,9 +209,9 @@ export interface Workspace {
   updatedAt: string;
 }
 
-/** The condition for writing or deleting a file. If it does not hold, the call rejects with `stale_write`. */
+/** Condition for writing or deleting a file. If it is not met, the call rejects with `stale_write`. */
 export interface FileCondition {
-  /** The tag that the file must have. */
+  /** ETag that the file must have. */
   ifMatch?: string | undefined;
   /** The file must not exist. */
   mustBeNew?: boolean | undefined;
@@ -225,7 +225,7 @@ export interface TaskFile {
   modifiedAt: string;
 }
 
-/** An adapter: how it is, what it can do, and its load. */
+/** An adapter with its health, capabilities and load. */
 export interface Adapter {
   provider: string;
   health: {
@@ -234,7 +234,7 @@ export interface Adapter {
     version: string | null;
     detail: string | null;
     preflight: { step: string; ok: boolean; detail: string }[];
-    /** Null until it has been looked at. */
+    /** Null until the first health check. */
     checkedAt: string | null;
   };
   capabilities: JsonObject;

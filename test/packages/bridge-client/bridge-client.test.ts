@@ -28,18 +28,18 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-test("runs a task to its end", async () => {
+test("run resolves when the task has ended", async () => {
   const done = await client.run({ ...task, taskId: "run-1", metadata: { order: 7 } });
   expect(done).toMatchObject({ taskId: "run-1", state: "completed", result: { status: "ok", output: "Hello." }, metadata: { order: 7 } });
   expect(await client.getTask("run-1")).toEqual(done);
   expect(await client.waitForTask("run-1")).toEqual(done);
 });
 
-test("a task that fails is a result, not an error", async () => {
+test("a failed task resolves with its result", async () => {
   expect(await client.run({ ...task, message: "fail" })).toMatchObject({ state: "failed", result: { errorCode: "model_error" } });
 });
 
-test("the same dispatch again is the same task; another one under its id is a conflict", async () => {
+test("a repeated dispatch returns the same task; a different dispatch with its id is a conflict", async () => {
   const { replayed, ...first } = await client.dispatch({ ...task, taskId: "same-1" });
   expect(replayed).toBe(false);
   const ended = await client.waitForTask("same-1");
@@ -50,7 +50,7 @@ test("the same dispatch again is the same task; another one under its id is a co
   });
 });
 
-test("cancels what runs, and changes nothing of what has ended", async () => {
+test("cancel ends a running task and does not change an ended one", async () => {
   const { taskId } = await client.dispatch({ ...task, message: "wait" });
   const waiting = client.waitForTask(taskId);
   await client.cancel(taskId);
@@ -58,7 +58,7 @@ test("cancels what runs, and changes nothing of what has ended", async () => {
   expect(await client.cancel(taskId)).toEqual({ taskId, state: "cancelled" });
 });
 
-test("waits for the end of a task in one request, and deletes it", async () => {
+test("getTask waits for the end of a task in one request, and deleteTask deletes it", async () => {
   const { taskId } = await client.dispatch({ ...task, message: "wait" });
   const waiting = client.getTask(taskId, { waitSeconds: 20 });
   await expect(client.deleteTask(taskId)).rejects.toMatchObject({ code: "invalid_state", status: 409 });
@@ -69,7 +69,7 @@ test("waits for the end of a task in one request, and deletes it", async () => {
   await expect(client.getTask(taskId)).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("writes and deletes files of a workspace, under conditions too, and lists the workspaces", async () => {
+test("workspaces writes and deletes files, also with conditions, and lists the workspaces", async () => {
   const { putFile, deleteFile, list } = client.workspaces;
   const made = await putFile("filed", "in/50% done?.txt", "fünf", { mustBeNew: true });
   expect(made).toEqual({ isNew: true, etag: expect.stringMatching(/^".+"$/) });
@@ -84,11 +84,11 @@ test("writes and deletes files of a workspace, under conditions too, and lists t
   expect((await collect(list())).find(({ agentId }) => agentId === "filed")).toMatchObject({ kind: "agent", tasks: 1 });
 });
 
-test("reads what Bridge says about itself", async () => {
+test("getServiceInfo returns the service document", async () => {
   expect(await client.getServiceInfo()).toMatchObject({ name: "Bridge", links: { docs: "/docs" } });
 });
 
-test("a task's story, each event with the data that its type promises", async () => {
+test("events of a task have the data that their type declares", async () => {
   const { taskId } = await client.dispatch({ ...task, message: "look" });
   const events = await collect(client.events(taskId));
   const dataOf = <Type extends BridgeEvent["type"]>(type: Type) =>
@@ -109,7 +109,7 @@ test("a task's story, each event with the data that its type promises", async ()
   expect(await collect(client.events(taskId, { after: events.at(-1)?.id }))).toEqual([]);
 });
 
-test("events of a filter, from an event on", async () => {
+test("events of a filter start after a given event", async () => {
   const first = await client.run({ ...task, agentId: "filtered" });
   const [started] = await collect(client.events(first.taskId));
   const seen: string[] = [];
@@ -121,7 +121,7 @@ test("events of a filter, from an event on", async () => {
   expect(seen).toEqual([first.taskId, "filtered-2"]);
 });
 
-test("lists tasks over pages, newest first", async () => {
+test("listTasks fetches all pages, newest first", async () => {
   const ids = Array.from({ length: 60 }, (_, index) => `listed-${index}`);
   for (const taskId of ids) await client.dispatch({ ...task, agentId: "lister", taskId });
   const listed = await collect(client.listTasks({ agentId: "lister" }));
@@ -129,19 +129,19 @@ test("lists tasks over pages, newest first", async () => {
   expect(await collect(client.listTasks({ agentId: "nobody" }))).toEqual([]);
 });
 
-test("lists adapters", async () => {
+test("listAdapters returns the adapters", async () => {
   const adapters = await collect(client.listAdapters());
   expect(adapters.map(({ provider }) => provider)).toEqual(["memory", "narrow", "absent"]);
   expect(adapters[2]?.health).toMatchObject({ status: "offline" });
 });
 
-test("mints a ticket with all scopes of the token, or with some", async () => {
+test("createTicket creates a ticket with all or some scopes of the token", async () => {
   for (const request of [undefined, { scopes: ["read"] as const }])
     expect(await client.createTicket(request)).toEqual({ ticket: expect.stringMatching(/^tkt_/), expiresAt: expect.any(String) });
   await expect(client.createTicket({ scopes: [] })).rejects.toMatchObject({ code: "invalid_request" });
 });
 
-test("answers a tool call that waits", async () => {
+test("approvals decides a pending tool call", async () => {
   const { taskId } = await client.dispatch({ ...task, message: "ask", approvals: "ask", profile: "modify" });
   const seen: BridgeEvent[] = [];
   for await (const event of client.events(taskId)) {
@@ -164,7 +164,7 @@ test("answers a tool call that waits", async () => {
   expect(await collect(client.approvals.list({ state: "pending" }))).toEqual([]);
 });
 
-test("lists and downloads the files that a task left", async () => {
+test("files lists and downloads the files of a task", async () => {
   const workspaces = await temporaryDirectory();
   const settings = { BRIDGE_WORKSPACES_DIR: workspaces, BRIDGE_COMMAND: JSON.stringify([process.execPath, "-e", writer]) };
   const commanding = await startBridge(settings, { adapters: [{ provider: "command", adapter: createCommandAdapter() }] });
@@ -183,7 +183,7 @@ test("lists and downloads the files that a task left", async () => {
   await expect(left.download(taskId, "missing.txt")).rejects.toMatchObject({ code: "not_found", status: 404 });
 });
 
-test("a refusal says what is wrong, and which request it was", async () => {
+test("an error contains the reason and the request id", async () => {
   const error = await client.dispatch({ ...task, agentId: "no such name!" }).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: "invalid_request", status: 400, requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   expect(error).toMatchObject({ errors: [{ path: "agentId", message: expect.stringContaining("must be") }] });

@@ -17,7 +17,7 @@ async function read(events: AsyncIterable<BridgeEvent>, seen: string[]): Promise
   for await (const { id } of events) seen.push(id);
 }
 
-test("a task's stream ends after its last event, though the connection stays open", async () => {
+test("the stream of a task ends after its terminal event, although the connection stays open", async () => {
   const { seen, error, requests } = await follow([stream(frame(1) + last, "silence")]);
   expect(seen).toEqual(["e-1", "e-9"]);
   expect(error).toBeUndefined();
@@ -25,7 +25,7 @@ test("a task's stream ends after its last event, though the connection stays ope
   expect(requests[0]?.headers).toMatchObject({ authorization: "Bearer secret", accept: "text/event-stream" });
 });
 
-test("comes back with the last id after every kind of end, and half an event counts for nothing", async () => {
+test("a stream reconnects with the last id after every kind of end, and ignores an incomplete event", async () => {
   const { seen, error, resumed } = await follow([
     stream(frame(1), "end"),
     stream(`${frame(2)}event: stream.closing\ndata: {"reason":"shutdown"}\n\n`, "end"),
@@ -39,7 +39,7 @@ test("comes back with the last id after every kind of end, and half an event cou
   expect(resumed).toEqual([undefined, "e-1", "e-2", "e-2", "e-2", "e-3"]);
 });
 
-test("a connection that says nothing is given up; one with heartbeats is not", async () => {
+test("a silent connection is closed; one with heartbeats stays open", async () => {
   const slowly: Answer = (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     const beats = setInterval(() => response.write(": heartbeat\n\n"), 50);
@@ -51,23 +51,23 @@ test("a connection that says nothing is given up; one with heartbeats is not", a
   expect(resumed).toEqual([undefined, "e-1"]);
 });
 
-test("a server that does not answer at all is given up, too", async () => {
+test("a connection to a server that does not respond is closed", async () => {
   const { seen, resumed } = await follow([() => {}, stream(last, "end")]);
   expect(seen).toEqual(["e-9"]);
   expect(resumed).toHaveLength(2);
 });
 
-test("an id without an event is a place to come back to", async () => {
+test("a stream reconnects after an id without an event", async () => {
   const { resumed } = await follow([stream(": connected\nid: e-7\n\n", "break"), stream(last, "end")]);
   expect(resumed).toEqual([undefined, "e-7"]);
 });
 
-test("begins after the event that is named, and ends at once when that was the last", async () => {
+test("a stream starts after the given event, and ends at once if that was the terminal one", async () => {
   const { seen, error, resumed } = await follow([(response) => response.writeHead(204).end()], { after: "e-9" });
   expect({ seen, error, resumed }).toEqual({ seen: [], error: undefined, resumed: ["e-9"] });
 });
 
-test("a filter becomes the query, and its stream does not end with a task", async () => {
+test("a filter is sent as the query, and its stream does not end with a task", async () => {
   const stop = new AbortController();
   const { url, requests } = await startScriptedServer(stream(last + frame(10), "silence"));
   const client = createBridgeClient({ url, token: "secret" });
@@ -86,7 +86,7 @@ test("a filter becomes the query, and its stream does not end with a task", asyn
 
 const gap = 'event: stream.gap\ndata: {"oldestId":"e-5"}\n\n';
 
-test("a gap is thrown, unless somebody listens for it", async () => {
+test("a gap is thrown unless onGap is set", async () => {
   const unheard = await follow([stream(gap + frame(5) + last, "end")], { after: "e-1" });
   expect(unheard.error).toMatchObject({ name: "BridgeClientError", code: "stream_gap" });
   expect(unheard.seen).toEqual([]);
@@ -102,13 +102,13 @@ test.each([
   [401, "unauthenticated"],
   [404, "not_found"],
   [400, "invalid_request"],
-])("a refusal is thrown and not tried again: %i", async (status, code) => {
+])("an error response is thrown and not retried: %i", async (status, code) => {
   const { error, requests } = await follow([problem(status, code)]);
   expect(error).toMatchObject({ code, status, requestId: "request-1", message: `It is ${code}.` });
   expect(requests).toHaveLength(1);
 });
 
-test("patience ends when nothing succeeds, and begins anew when something does", async () => {
+test("retries end after patienceMs without success, and start again after a success", async () => {
   const { url } = await startScriptedServer(hangUp);
   const client = createBridgeClient({ url, token: "secret", retryDelayMs: 5, patienceMs: 100 });
   await expect(read(client.events("t"), [])).rejects.toMatchObject({ code: "unreachable", status: null });
@@ -121,7 +121,7 @@ test("patience ends when nothing succeeds, and begins anew when something does",
   expect(seen).toHaveLength(9);
 });
 
-test("an abort ends the waiting, too, and leaving the loop ends the connection", async () => {
+test("an abort ends a pause, and leaving the loop closes the connection", async () => {
   const { url } = await startScriptedServer(hangUp);
   const stop = new AbortController();
   const reading = read(createBridgeClient({ url, token: "secret", retryDelayMs: 60_000 }).events("t", { signal: stop.signal }), []);
@@ -137,9 +137,9 @@ test("an abort ends the waiting, too, and leaving the loop ends the connection",
   await closed.promise;
 });
 
-test("an answer that is no stream of events ends the following", async () => {
+test("a response that is not an event stream ends the stream", async () => {
   const page: Answer = (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>Log in</html>");
   const { error, requests } = await follow([stream(frame(1), "end"), page]);
-  expect(error).toMatchObject({ code: "unexpected_answer", status: 200, message: "HTTP 200: text/html in place of a stream of events." });
+  expect(error).toMatchObject({ code: "unexpected_answer", status: 200, message: "HTTP 200: expected an event stream, got text/html." });
   expect(requests).toHaveLength(2);
 });

@@ -8,7 +8,7 @@ import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 const repository = path.resolve(import.meta.dirname, "../../..");
 const typeRoots = [path.join(repository, "node_modules/@types")];
 
-/** A project outside of this repository that has installed the packed client. */
+/** A project outside this repository with the packed client installed. */
 let project: string;
 let installed: string;
 let bridge: Bridge;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const built = path.join(project, "built/bridge-client");
   await execa(process.execPath, [path.join(repository, "scripts/build-workspace.ts"), "bridge-client", "--into", path.dirname(built)]);
   await writeFile(path.join(project, "package.json"), JSON.stringify({ type: "module" }));
-  // The client and the one package that it needs, both as files: no registry is asked.
+  // The client and its dependency as files, so that no registry is contacted.
   const sources = [built, path.join(repository, "node_modules/eventsource-parser")];
   const { stdout } = await execa("npm", ["pack", ...sources, "--ignore-scripts", "--json"], { cwd: project });
   const tarballs = (JSON.parse(stdout) as { filename: string }[]).map(({ filename }) => `./${filename}`);
@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(project, { recursive: true, force: true });
 });
 
-test("holds JavaScript with types, a licence and its page, and nothing else", async () => {
+test("the package contains JavaScript, types, a license, a README and nothing else", async () => {
   const names = await readdir(installed);
   expect(names.filter((name) => !/\.(js|d\.ts)$/.test(name)).toSorted()).toEqual(["LICENSE", "README.md", "package.json"]);
   const manifest = JSON.parse(await readFile(path.join(installed, "package.json"), "utf8")) as object;
@@ -40,7 +40,7 @@ test("holds JavaScript with types, a licence and its page, and nothing else", as
   expect(manifest).not.toHaveProperty("private");
 });
 
-test("runs a task from plain JavaScript", async () => {
+test("the package runs a task from plain JavaScript", async () => {
   const program = `
     import { BridgeClientError, createBridgeClient, verifyCallback } from "bridge-client";
     const client = createBridgeClient({ url: process.env.BRIDGE_URL, token: "secret-alpha" });
@@ -64,7 +64,7 @@ test("runs a task from plain JavaScript", async () => {
 test.each([
   ["a browser's project", { lib: ["es2022", "dom"], types: [] }],
   ["a Node project", { lib: ["es2022"], types: ["node"], typeRoots }],
-])("its types reach %s", async (_, platform) => {
+])("%s gets its types", async (_, platform) => {
   const typed = (field: string) => `
     import { createBridgeClient, type BridgeEvent } from "bridge-client";
     const client = createBridgeClient({ url: "http://localhost", getToken: async () => "secret" });
@@ -81,11 +81,11 @@ test.each([
   expect((await compile(platform, ["typed.ts"])).stdout).toContain("Property 'contents' does not exist");
 });
 
-test("what its page shows compiles", async () => {
+test("the examples of its README compile", async () => {
   const page = await readFile(path.join(installed, "README.md"), "utf8");
   const blocks = [...page.matchAll(/```ts\n(.+?)```/gs)].map(([, code]) => `${code}\nexport {};\n`);
   expect(blocks.length).toBeGreaterThan(6);
-  // What the page has introduced before, or leaves to its reader.
+  // Variables that the examples use and do not declare.
   const globals = `
     declare var bridge: import("bridge-client").BridgeClient;
     declare var lastId: string;
@@ -99,7 +99,7 @@ test("what its page shows compiles", async () => {
   expect((await compile({ lib: ["es2022"], types: ["node"], typeRoots }, Object.keys(sources))).stdout).toBe("");
 });
 
-/** Type-checks files of the project as a strict one does. */
+/** Type-checks files of the project in strict mode. */
 async function compile(platform: object, files: string[]) {
   const compilerOptions = { strict: true, module: "nodenext", target: "es2022", noEmit: true, skipLibCheck: false, ...platform };
   await writeFile(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));

@@ -8,7 +8,7 @@ const accepted = { taskId: "t", provider: "p", agentId: "a", state: "queued", cr
 const task = { agentId: "a", message: "Work." };
 const quick = { token: "secret", retryDelayMs: 5, patienceMs: 5000, silenceMs: 500 };
 
-test("a dispatch is tried again under the same id when its answer is lost or put off", async () => {
+test("a dispatch is retried with the same id when its response is lost or Bridge defers it", async () => {
   const { url, requests } = await startScriptedServer(
     hangUp,
     () => {},
@@ -23,13 +23,13 @@ test("a dispatch is tried again under the same id when its answer is lost or put
   expect([...bodies].map((body) => JSON.parse(body))).toEqual([{ ...task, taskId: expect.stringMatching(/^[0-9a-f]{32}$/) }]);
 });
 
-test("a taskId that is given is kept", async () => {
+test("a given taskId is kept", async () => {
   const { url, requests } = await startScriptedServer(json(202, accepted));
   expect((await createBridgeClient({ url, ...quick }).dispatch({ ...task, taskId: "mine" })).replayed).toBe(false);
   expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ ...task, taskId: "mine" });
 });
 
-test("waits at least as long as Bridge asks for, and not beyond its patience", async () => {
+test("a retry waits at least as long as Bridge requests, and not longer than patienceMs", async () => {
   const { url, requests } = await startScriptedServer(problem(429, "too_many_requests", { "retry-after": "1" }), json(202, accepted));
   expect(await outlasts(() => createBridgeClient({ url, ...quick }).dispatch(task), 990)).toBe(true);
   expect(requests).toHaveLength(2);
@@ -60,13 +60,13 @@ test.each([
   [422, "unknown_provider"],
   [500, "internal_error"],
   [503, "adapter_offline"],
-])("%i %s is thrown at once", async (status, code) => {
+])("%i %s is not retried", async (status, code) => {
   const { url, requests } = await startScriptedServer(problem(status, code, { "retry-after": "0" }));
   await expect(createBridgeClient({ url, ...quick }).dispatch(task)).rejects.toMatchObject({ code, status, requestId: "request-1" });
   expect(requests).toHaveLength(1);
 });
 
-test("a decision is not sent twice when it is not known whether it arrived", async () => {
+test("a decision is not retried when its response is lost", async () => {
   const lost = await startScriptedServer(hangUp);
   const deciding = createBridgeClient({ url: lost.url, ...quick }).approvals.decide("apr_1", "approve");
   await expect(deciding).rejects.toMatchObject({ code: "unreachable" });
@@ -79,7 +79,7 @@ test("a decision is not sent twice when it is not known whether it arrived", asy
   );
 });
 
-test("tells what is wrong with each field", async () => {
+test("an error contains each invalid field", async () => {
   const errors = [{ path: "agentId", message: "is required (string)" }];
   const { url } = await startScriptedServer(json(400, { code: "invalid_request", detail: "No.", requestId: "r", errors }));
   const error = await createBridgeClient({ url, ...quick })
@@ -89,13 +89,13 @@ test("tells what is wrong with each field", async () => {
   expect(error).toMatchObject({ name: "BridgeClientError", code: "invalid_request", message: "No.", errors });
 });
 
-test("an answer that is none of Bridge's is told apart", async () => {
+test("a response that is not from Bridge has the code unexpected_answer", async () => {
   const { url } = await startScriptedServer((response) => response.writeHead(200).end("<html>Log in</html>"));
   const asking = createBridgeClient({ url, ...quick }).getTask("t");
   await expect(asking).rejects.toMatchObject({ code: "unexpected_answer", status: 200, message: "HTTP 200: <html>Log in</html>" });
 });
 
-test("asks for a token before every request, and keeps the path of a proxy", async () => {
+test("getToken is called before every request, and the path prefix of a proxy is kept", async () => {
   const { url, requests } = await startScriptedServer(json(200, { taskId: "a/b", state: "completed" }));
   let count = 0;
   const client = createBridgeClient({ url: `${url}/bridge/`, getToken: async () => `token-${++count}` });
@@ -107,7 +107,7 @@ test("asks for a token before every request, and keeps the path of a proxy", asy
   ]);
 });
 
-test("goes through a list page by page", async () => {
+test("a list is fetched page by page", async () => {
   const page = (names: string[], nextCursor: string | null) =>
     json(200, { data: names.map((taskId) => ({ taskId })), meta: { nextCursor } });
   const { url, requests } = await startScriptedServer(page(["c", "b"], "next"), page(["a"], null));
@@ -118,13 +118,13 @@ test("goes through a list page by page", async () => {
   expect(requests.map(({ target }) => target)).toEqual(["/api/v2/tasks?state=failed", "/api/v2/tasks?state=failed&cursor=next"]);
 });
 
-test("an abort stops a request that waits for its answer", async () => {
+test("an abort ends a request that waits for its response", async () => {
   const { url } = await startScriptedServer(() => {});
   const asking = createBridgeClient({ url, token: "secret" }).getTask("t", { signal: AbortSignal.timeout(50) });
   await expect(asking).rejects.toMatchObject({ name: "TimeoutError" });
 });
 
-test("an answer may take longer than a silence, as long as something comes", async () => {
+test("a response may take longer than silenceMs if data keeps arriving", async () => {
   const text = JSON.stringify({ taskId: "t", state: "completed" });
   const { url, requests } = await startScriptedServer((response) => {
     response.writeHead(200, { "content-type": "application/json" });
@@ -140,7 +140,7 @@ test("an answer may take longer than a silence, as long as something comes", asy
   expect(requests).toHaveLength(1);
 });
 
-test("a download that falls silent breaks off, and one that is over leaves nothing at the signal", async () => {
+test("a silent download rejects, and a finished one leaves no listener on the signal", async () => {
   const { url } = await startScriptedServer(
     (response) => response.writeHead(200, { "content-length": 5, "x-more": "yes" }).end("whole"),
     (response) => response.writeHead(200, { "content-length": 5 }).end(""),
@@ -153,33 +153,36 @@ test("a download that falls silent breaks off, and one that is over leaves nothi
   const cutOff = await files.download("t", "a/b", { signal });
   await expect(cutOff.text()).rejects.toMatchObject({ code: "unreachable" });
   const half = await files.download("t", "a/b", { signal });
-  await expect(half.text()).rejects.toMatchObject({ code: "unreachable", message: expect.stringContaining("nothing came for 0.5 s") });
+  await expect(half.text()).rejects.toMatchObject({ code: "unreachable", message: expect.stringContaining("no data received for 0.5 s") });
   await (await files.download("t", "a/b", { signal })).body?.cancel();
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
-test.each(["../events", "..", "a/./b", "a/../../../other"])("the file %s is not asked for: it would be something else", async (path) => {
-  const { url, requests } = await startScriptedServer(json(200, {}));
-  await expect(createBridgeClient({ url, ...quick }).files.download("t", path)).rejects.toMatchObject({ code: "not_found" });
-  expect(requests).toEqual([]);
-});
+test.each(["../events", "..", "a/./b", "a/../../../other"])(
+  "the file path %s is rejected, because it would refer to another resource",
+  async (path) => {
+    const { url, requests } = await startScriptedServer(json(200, {}));
+    await expect(createBridgeClient({ url, ...quick }).files.download("t", path)).rejects.toMatchObject({ code: "not_found" });
+    expect(requests).toEqual([]);
+  },
+);
 
-test("a mistake of the caller's is told at once, and without the token", async () => {
+test("an invalid option is reported at once, and without the token", async () => {
   const { url, requests } = await startScriptedServer(json(200, {}));
   const asking = createBridgeClient({ url, ...quick, token: "top\nsecret" }).getTask("t");
-  await expect(asking).rejects.toThrow(new TypeError("The token holds characters that a header cannot carry."));
+  await expect(asking).rejects.toThrow(new TypeError("The token contains characters that are not allowed in a header."));
   for (const address of [url.replace("//", "//user:word@"), `${url}?a=b`, `${url}#a`, "ftp://127.0.0.1/"])
-    expect(() => createBridgeClient({ ...quick, url: address })).toThrow("url must be an address of http or https");
+    expect(() => createBridgeClient({ ...quick, url: address })).toThrow("`url` must be an http or https URL");
   expect(requests).toEqual([]);
 });
 
-test("a token as it stands in its file is sent without the end of its line", async () => {
+test("a trailing newline of the token is not sent", async () => {
   const { url, requests } = await startScriptedServer(json(200, {}));
   await createBridgeClient({ url, ...quick, token: "secret\n" }).getTask("t");
   expect(requests[0]?.headers.authorization).toBe("Bearer secret");
 });
 
-test("the end of a task is waited for although some of its events are gone", async () => {
+test("waitForTask ignores missing events", async () => {
   const gone = 'event: stream.gap\ndata: {"oldestId":"e-9"}\n\n';
   const { url } = await startScriptedServer(
     json(200, { taskId: "t", state: "running" }),
@@ -189,7 +192,7 @@ test("the end of a task is waited for although some of its events are gone", asy
   expect(await createBridgeClient({ url, ...quick }).waitForTask("t")).toEqual({ taskId: "t", state: "completed" });
 });
 
-test("patience is not measured by a clock that is set", async () => {
+test("patienceMs does not depend on the system clock", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   try {
     const { url, requests } = await startScriptedServer(
@@ -210,12 +213,12 @@ test("patience is not measured by a clock that is set", async () => {
   }
 });
 
-test("an error of something in front of Bridge has no code of its own", async () => {
+test("an error of a proxy has the code unexpected_answer", async () => {
   const { url } = await startScriptedServer(json(500, { code: 500, error: "no upstream" }));
   await expect(createBridgeClient({ url, ...quick }).getTask("t")).rejects.toMatchObject({ code: "unexpected_answer", status: 500 });
 });
 
-test("a wait for the end of a task may take as long as it was asked for, beyond the silence of other calls", async () => {
+test("a wait for the end of a task may take longer than silenceMs", async () => {
   const task = { ...accepted, state: "completed" };
   const { url, requests } = await startScriptedServer((response) => setTimeout(() => json(200, task)(response), 700));
   const client = createBridgeClient({ url, ...quick, silenceMs: 300 });
@@ -223,7 +226,7 @@ test("a wait for the end of a task may take as long as it was asked for, beyond 
   expect(requests.map(({ headers }) => headers.prefer)).toEqual(["wait=2"]);
 });
 
-test("a deletion and a conditional write are sent once, a plain write until its answer comes", async () => {
+test("a deletion and a conditional write are sent once; other writes are retried", async () => {
   for (const act of [
     (client: ReturnType<typeof createBridgeClient>) => client.deleteTask("t"),
     (client: ReturnType<typeof createBridgeClient>) => client.workspaces.deleteFile("a", "f"),

@@ -2,7 +2,7 @@ import { type BridgeEvent, createBridgeClient } from "bridge-client";
 import { test } from "vitest";
 import { type Follower, surviveTwoRestarts } from "./two-restarts.ts";
 
-test("follows a task through two restarts of Bridge, one of them a kill, and neither loses nor repeats an event", async () => {
+test("events follow a task across a restart and a kill of Bridge without losing or repeating an event", async () => {
   await surviveTwoRestarts(async (address, taskId): Promise<Follower> => {
     const client = createBridgeClient({ ...address, retryDelayMs: 20 });
     const task: BridgeEvent[] = [];

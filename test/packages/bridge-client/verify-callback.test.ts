@@ -7,28 +7,28 @@ import { readSigningKeys, signCallback } from "../../../src/callbacks/sign-callb
 const secrets = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_bmV3LXNlY3JldC1vZi0yNC1ieXRlcy1vci1tb3Jl"] as const;
 const body = JSON.stringify({ taskId: "report-7", status: "ok", output: "Fünf Dateien" });
 
-test.each(secrets)("takes what %s has signed", async (secret) => {
+test.each(secrets)("verifyCallback accepts a signature by %s", async (secret) => {
   expect(await verifyCallback(sign({ secret }), body, secrets)).toEqual(JSON.parse(body));
 });
 
-test("takes bytes, and headers as Node's http hands them out", async () => {
+test("verifyCallback accepts bytes and the headers of Node's http", async () => {
   const headers: Record<string, string> = Object.fromEntries(sign({}));
   expect(await verifyCallback({ ...headers, "set-cookie": ["a", "b"] }, Buffer.from(body), secrets)).toEqual(JSON.parse(body));
   const capitals = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
   expect(await verifyCallback(capitals, body, secrets)).toEqual(JSON.parse(body));
 });
 
-test("takes headers of a library other than the platform's", async () => {
+test("verifyCallback accepts the Headers of another library", async () => {
   expect(await verifyCallback(new OtherHeaders([...sign({})]), body, secrets)).toEqual(JSON.parse(body));
 });
 
-test("takes one good signature among several", async () => {
+test("verifyCallback accepts one valid signature among several", async () => {
   const headers = sign({});
   headers.set("webhook-signature", `v1,AAAA v2,BBBB ${headers.get("webhook-signature")}`);
   expect(await verifyCallback(headers, body, secrets)).not.toBeNull();
 });
 
-test("takes what Bridge itself signs", async () => {
+test("verifyCallback accepts the signature of Bridge", async () => {
   const timestampSeconds = Math.floor(Date.now() / 1000);
   const signature = signCallback({ id: "msg_1", timestampSeconds, body: Buffer.from(body) }, readSigningKeys(secrets));
   expect(await verifyCallback(sign({ signature, timestamp: String(timestampSeconds) }), body, [secrets[1]])).toEqual(JSON.parse(body));
@@ -43,17 +43,20 @@ test.each([
   ["a signature that is no base64", sign({ signature: "v1,*** " }), body],
   ["an empty signature", sign({ signature: "v1, v1" }), body],
   ["a timestamp that is no number", sign({ timestamp: "today" }), body],
-])("refuses %s", async (_, headers, received) => {
+])("verifyCallback rejects %s", async (_, headers, received) => {
   expect(await verifyCallback(headers, received, secrets)).toBeNull();
 });
 
-test.each([[[]], [[""]]])("refuses everything when no secret is set: %j", async (none) => {
+test.each([[[]], [[""]]])("verifyCallback rejects everything without a secret: %j", async (none) => {
   expect(await verifyCallback(sign({}), body, none)).toBeNull();
 });
 
-test.each(["secret", "whsec_", "whsec_***", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])("says that %j is no secret", async (secret) => {
-  await expect(verifyCallback(sign({}), body, [secret])).rejects.toThrow("whsec_ followed by base64");
-});
+test.each(["secret", "whsec_", "whsec_***", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])(
+  "verifyCallback throws for the invalid secret %j",
+  async (secret) => {
+    await expect(verifyCallback(sign({}), body, [secret])).rejects.toThrow("whsec_ followed by base64");
+  },
+);
 
 function sign({ secret = secrets[0] as string, ageSeconds = 0, signature = "", timestamp = "" }): Headers {
   const time = new Date(Date.now() - ageSeconds * 1000);

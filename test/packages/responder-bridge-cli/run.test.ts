@@ -308,7 +308,7 @@ describe("wrong usage is reported", () => {
 
   test("no key", async () => {
     const { stderr, exitCode } = await startRb(await temporaryDirectory(), whole);
-    expect({ stderr, exitCode }).toEqual({ stderr: "rb: There is no key: set OPENAI_API_KEY.", exitCode: 2 });
+    expect({ stderr, exitCode }).toEqual({ stderr: "rb: No API key: set OPENAI_API_KEY.", exitCode: 2 });
   });
 
   test("the key is read from the variable that --key-env names, and the address from --url", async () => {

@@ -1,0 +1,56 @@
+import type { BridgeClientError } from "./bridge-client-error.ts";
+
+/** Maximum pause, as a multiple of the first one. */
+const MAX_PAUSE_FACTOR = 20;
+
+/** Limits of consecutive failures. */
+export interface BackoffOptions {
+  /** First pause; doubled after each further failure. */
+  retryDelayMs: number;
+  /** Maximum time since the first of the consecutive failures; then the failure is thrown. */
+  patienceMs: number;
+}
+
+/** Pauses between attempts, with exponential backoff. */
+export interface Backoff {
+  /** Resolves when the next attempt is due; throws the error when the time is up. */
+  wait(error: BridgeClientError, signal: AbortSignal | undefined): Promise<void>;
+  /** Resets the backoff after a success. */
+  reset(): void;
+}
+
+/** Creates the backoff of one call or one stream. */
+export function createBackoff({ retryDelayMs, patienceMs }: BackoffOptions): Backoff {
+  let since: number | null = null;
+  let attempts = 0;
+  return {
+    async wait(error, signal) {
+      since ??= performance.now();
+      const maxPauseMs = Math.min(retryDelayMs * 2 ** attempts, retryDelayMs * MAX_PAUSE_FACTOR);
+      // Random, so that clients of one Bridge do not all reconnect at the same time.
+      const pauseMs = Math.max(maxPauseMs * (0.5 + Math.random() / 2), error.retryAfterMs ?? 0);
+      if (performance.now() - since + pauseMs > patienceMs) throw error;
+      attempts += 1;
+      await pause(pauseMs, signal);
+    },
+    reset() {
+      since = null;
+      attempts = 0;
+    },
+  };
+}
+
+function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, durationMs);
+    if (signal?.aborted === true) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}
