@@ -1,41 +1,41 @@
 import type { FileHandle } from "node:fs/promises";
 import { createFileInside, makeDirectoryInside, NotADirectory } from "@hak2i/nofollow-fs";
 
-/** Where a council leaves its traces, relative to the workspace. */
+/** Directories of a council's files, relative to the workspace. */
 export const BRIDGE_OUTPUTS = ".outputs/bridges";
 export const COUNCIL_OUTPUTS = ".outputs/council";
 
-/** Files of one name and one second, at most. */
+/** Maximum number of files with the same name and second. */
 const MOST_COPIES = 100;
 
 /** The files of one council. */
 export interface Artifacts {
-  /** Writes one line of the event log, in the order of the calls; a disk that is full loses lines and stops nobody. */
+  /** Writes one line to the event log, in the order of the calls. A write error loses the line and does not stop the council. */
   log(event: Record<string, unknown>): void;
-  /** Writes a file beside the log, under the same name with another ending. */
+  /** Writes a file next to the log, with the same name and another extension. */
   write(ending: "md" | "json", content: string): Promise<void>;
-  /** Resolves when everything is written; nothing is written after. */
+  /** Resolves when all writes are complete. Later writes are ignored. */
   close(): Promise<void>;
-  /** What was written, relative to the workspace. */
+  /** Paths of the written files, relative to the workspace. */
   readonly paths: string[];
-  /** What could not be written, in words. */
+  /** Description of failed writes; null if there were none. */
   readonly fault: string | null;
 }
 
 /** The options of `openArtifacts`. */
 export interface ArtifactOptions {
-  /** Root of the workspace, absolute. */
+  /** Absolute path of the workspace. */
   workspace: string;
-  /** Below the workspace, as one of the constants above. */
+  /** Directory below the workspace: one of the constants above. */
   directory: string;
-  /** File name without its ending: letters, digits, `-`, `_`. */
+  /** File name without extension: letters, digits, `-` and `_`. */
   name: string;
-  /** Begin a log of events? */
+  /** Whether to create an event log. */
   hasLog: boolean;
 }
 
 /**
- * Opens the files of a council inside a workspace. A task may have written there before: no link is followed, and nothing that exists is written over.
+ * Opens the files of a council in a workspace. Tasks write there too, so no link is followed and no existing file is overwritten.
  */
 export async function openArtifacts({ workspace, directory, name, hasLog }: ArtifactOptions): Promise<Artifacts> {
   const paths: string[] = [];
@@ -73,7 +73,7 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
 
   if (hasLog)
     await inOrder(async () => {
-      // Another council of the same session may have begun in the same second.
+      // Another council of the same session may have started in the same second.
       for (let copy = 1; eventLog === null; copy += 1) {
         stem = copy === 1 ? name : `${name}-${copy}`;
         eventLog = await create(`${stem}.jsonl`).catch((error: NodeJS.ErrnoException) => {
@@ -103,5 +103,5 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
   };
 }
 
-/** `20261121-193905`, in UTC: part of a file name. */
+/** Formats a time in UTC for a file name: `20261121-193905`. */
 export const fileTime = (time: Date): string => time.toISOString().replaceAll(/[-:]/g, "").replace("T", "-").slice(0, 15);

@@ -5,13 +5,13 @@ import { type Answer, readAnswer } from "./read-answer.ts";
 import type { RoleRecord } from "./report.ts";
 import type { Confidence } from "./words.ts";
 
-/** A role as one council knows it. */
+/** The state of a role in one council. */
 export interface Seat {
   role: Pick<Role, "title" | "domain">;
   speaker: Speaker;
   session?: string;
   confidence: Confidence | null;
-  /** False until a runtime has taken one of its questions. */
+  /** True once a runtime has received one of its prompts. */
   isReached: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface ExpertSeat extends Seat {
   role: Role;
 }
 
-/** The runtime that answers for a role. */
+/** The runtime that plays a role. */
 export interface Runtime {
   provider: string;
   model?: string;
@@ -39,28 +39,28 @@ export type RolesOptions = Pick<
 export interface Failure {
   errorCode: string | undefined;
   error: string | undefined;
-  /** The error for a report, in words. */
+  /** The error text for the report. */
   reason: string;
 }
 
-/** When a role is asked. */
+/** One turn of a role. */
 interface Turn {
   round: number;
-  /** Nobody is asked after it. */
+  /** True if no other role is asked after this turn. */
   isLastPhase: boolean;
 }
 
-/** Asks the roles of one council, and keeps account of it. */
+/** Asks the roles of one council and records the answers. */
 export interface Roles {
-  /** Asks one role and, where its answer cannot be read, once more; null when there is none in the end. */
+  /** Asks one role, and a second time if its answer cannot be parsed. Null when there is no valid answer. */
   ask(who: Seat, prompt: string, turn: Turn): Promise<Answer | null>;
   readonly records: RoleRecord[];
   readonly failures: Failure[];
-  /** What was left out of answers, in words. */
+  /** Notes about the parts of answers that were omitted. */
   readonly notes: string[];
-  /** Characters of the longest prompt of each round that a runtime has taken. */
+  /** Length of the longest prompt in each round that a runtime received, in characters. */
   readonly promptSizes: number[];
-  /** The connection to the runtime; undefined until it has taken a question. */
+  /** Connection to the runtime; undefined until it has received a prompt. */
   readonly connection: string | undefined;
 }
 
@@ -72,7 +72,7 @@ export const seat = <R extends Pick<Role, "title" | "domain">>(role: R): Seat & 
   isReached: false,
 });
 
-/** Asks roles by their runtimes; one answer gets `callSeconds` at most. */
+/** Creates the object that asks roles. Each answer has a time limit of `callSeconds`. */
 export function createRoles(options: RolesOptions, callSeconds: number): Roles {
   const { input, spending, log, takeTurn = (work) => work() } = options;
   const records: RoleRecord[] = [];

@@ -2,13 +2,13 @@ import type { CouncilInput } from "./input.ts";
 import type { Spending } from "./spending.ts";
 import type { CapabilityProfile } from "./words.ts";
 
-/** One question to a runtime. */
+/** One prompt to a runtime. */
 export interface RoleRequest {
   provider: string;
   message: string;
   model?: string;
   timeoutSeconds: number;
-  /** Goes on with the session of the same role. */
+  /** Continues the session of the same role. */
   resumeToken?: string;
   profile: CapabilityProfile;
   role: string;
@@ -16,7 +16,7 @@ export interface RoleRequest {
   round: number;
 }
 
-/** What a runtime answers; an expected failure is an answer, too. */
+/** Result of a prompt. An expected failure is a result, not an exception. */
 export interface RoleResult {
   status: "ok" | "error";
   output?: string | undefined;
@@ -29,34 +29,34 @@ export interface RoleResult {
   connection?: string | undefined;
 }
 
-/** What a council on one runtime works with. */
+/** Options of a council on one runtime. */
 export interface BridgeOptions {
-  /** Its name in the report: `claude`, `codex`, … or the provider's. */
+  /** Name of the runtime in the report: `claude`, `codex` … or the name of the provider. */
   bridge: string;
   provider: string;
   model?: string;
   input: CouncilInput;
   profile: CapabilityProfile;
-  /** Runs one question; never rejects for an expected failure. */
+  /** Runs one prompt. Does not reject for an expected failure. */
   execute(request: RoleRequest): Promise<RoleResult>;
-  /** Do sessions of this runtime go on? */
+  /** Whether the runtime can continue sessions. */
   remembers: boolean;
-  /** How much slower this runtime is than others. */
+  /** Factor for time limits of this runtime, relative to other runtimes. */
   timeoutMultiplier: number;
-  /** Seconds until the whole has to be over. */
+  /** Returns the seconds until the deadline of the council. */
   secondsLeft(): number;
-  /** Takes every question before it is asked; false when there may be no more of them. */
+  /** Counts each prompt before it is sent, and limits their number. */
   spending: Spending;
-  /** Runs one question when it is its turn; absent: all at the same time. Roles that may change the project must not do so at once. */
+  /** Serializes prompts of roles that may change the project. Absent: prompts run concurrently. */
   takeTurn?<T>(work: () => Promise<T>): Promise<T>;
-  /** Ids of outputs begin with it; default: the runtime's letter. */
+  /** Prefix of output ids. Default: the letter of the runtime. */
   idPrefix?: string;
-  /** Writes a line of the event log. */
+  /** Writes one line to the event log. */
   log(event: Record<string, unknown>): void;
   onProgress(data: Record<string, unknown>): void;
-  /** Why nobody is to be asked at all. */
+  /** Reason why no role is asked; absent when the runtime is available. */
   skipReason?: string;
-  /** Only told in the report: whoever runs the questions passes it on. */
+  /** Copied to the report. The caller passes it to the runtime. */
   reasoningLevel?: string | null;
   warnings?: { model: string; reason: string }[];
 }

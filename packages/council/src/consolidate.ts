@@ -5,7 +5,7 @@ import { CONSOLIDATION, CROSS_DOMAIN, type Output } from "./words.ts";
 
 /** Outputs of different domains that report the same at different severities. */
 export function findConflicts(outputs: readonly Output[]): { finding_ids: [string, string]; about: string }[] {
-  // An observation about a finding repeats the words of the finding.
+  // An observation about a finding contains the words of the finding, so it would always be a match.
   const findings = outputs.filter(({ agent }) => agent !== CONSOLIDATION);
   return [...findAlike(findings)].flatMap(([right, alike]) =>
     alike
@@ -14,10 +14,10 @@ export function findConflicts(outputs: readonly Output[]): { finding_ids: [strin
   );
 }
 
-/** Gaps that a packet names, each by itself. */
+/** Maximum number of gaps that a packet lists individually. */
 const MOST_GAPS = 10;
 
-/** What concerns several domains and is nobody's, and the domains that were called for and did not come. */
+/** Describes findings that belong to no domain, and requested domains without an expert. */
 export function findGaps(outputs: readonly Output[], wanted: readonly AddedDomain[]): string[] {
   const nobodys = outputs
     .filter(({ domain }) => domain === CROSS_DOMAIN)
@@ -26,7 +26,7 @@ export function findGaps(outputs: readonly Output[], wanted: readonly AddedDomai
   return gaps.length <= MOST_GAPS ? gaps : [...gaps.slice(0, MOST_GAPS), `${gaps.length - MOST_GAPS} more`];
 }
 
-/** What is left when everybody has spoken: weights that do not agree, and domains that were called for in vain. */
+/** Creates observations about conflicting severities and about requested domains without an expert. */
 export function consolidate(outputs: readonly Output[], wanted: readonly AddedDomain[]): AnsweredOutput[] {
   const observation = (title: string, description: string): AnsweredOutput => ({
     ref: null,

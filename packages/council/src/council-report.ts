@@ -1,13 +1,13 @@
 import type { BridgeReport, RoleRecord } from "./report.ts";
 import type { Intensity, Output, OutputState, Severity, TaskType, Verdict } from "./words.ts";
 
-/** A bridge that did not take part. */
+/** A bridge that did not participate. */
 export interface SkippedBridge {
   bridge: string;
   reason: string;
 }
 
-/** One version of a finding, as one bridge reports it under an id of its own. */
+/** One version of a finding, reported by one bridge with its own id. */
 export interface Position {
   bridge: string;
   id: string;
@@ -19,11 +19,11 @@ export interface Position {
 export interface CouncilFinding extends Omit<Output, "status" | "domain" | "agent"> {
   status: OutputState | "downgraded";
   domains: string[];
-  /** The outputs of `bridge_reports` that it stands for; empty when the council itself found it. */
+  /** Outputs in `bridge_reports` that were merged into it; empty for findings of the council itself. */
   positions: Position[];
 }
 
-/** A finding on which the council did not agree. */
+/** A finding that remained disputed. */
 export interface DisputedFinding extends CouncilFinding {
   unresolved_challenge: string;
 }
@@ -34,11 +34,11 @@ export interface FindingLists {
   single_source_findings: (CouncilFinding & { source_bridge: string })[];
   disputed_findings: DisputedFinding[];
   withdrawn_findings: CouncilFinding[];
-  /** What only became visible when the findings of all bridges were compared. */
+  /** Findings that resulted from comparing the findings of all bridges. */
   integration_findings: CouncilFinding[];
 }
 
-/** The report of a council over several bridges; every field is always there. */
+/** Report of a council over several bridges. All fields are always present. */
 export interface CouncilReport extends FindingLists {
   type: "deep-council";
   review_id: string;
@@ -50,14 +50,14 @@ export interface CouncilReport extends FindingLists {
   verdict: Verdict | null;
   bridges_invoked: string[];
   bridges_attempted: string[];
-  /** Those that completed. */
+  /** Bridges that completed. */
   bridges_available: string[];
   bridges_skipped: string[];
   bridges_halted: string[];
   skip_reasons: SkippedBridge[];
   /** Bridges that need a person. Bridge cannot wait for one, so the council continued without them. */
   auto_skipped_halted_bridges: { bridge: string; halt_reason: string }[];
-  /** True unless every bridge that was meant to take part has completed. */
+  /** False only if every intended bridge completed. */
   partial_coverage: boolean;
   domains_covered: string[];
   debate_rounds: number | null;

@@ -3,23 +3,23 @@ import type { MergedOutput } from "./merge-sources.ts";
 import { type FittedPacket, fitPacket } from "./packet.ts";
 import type { Challenge, Output } from "./words.ts";
 
-/** The three roles of the debate over what several runtimes have found. */
+/** The three roles of the debate about the findings of several runtimes. */
 export const crossRoles = {
   advocate: { domain: "cross-domain", agent: "Devil's Advocate" },
   integration: { domain: "cross-domain", agent: "Integration Checker" },
   coordinator: { domain: "cross-domain", agent: "Debate Coordinator" },
 } as const;
 
-/** The facts about a round of that debate that its prompts contain. */
+/** Data of one debate round for its prompts. */
 export interface CrossRound {
   round: number;
   findings: readonly Output[];
-  /** The findings of the runtimes; what came up in this debate is not among them. */
+  /** The findings of the runtimes, without those of this debate. */
   merged: readonly MergedOutput[];
   challenges: readonly Challenge[];
 }
 
-/** Asks whether agreement is more than a shared bias. */
+/** Prompt of the Devil's Advocate, who questions whether agreement is a shared bias. */
 export const advocatePrompt = (input: CouncilInput, round: CrossRound): string =>
   prompt(input, round, [
     `You are the ${crossRoles.advocate.agent} of a council of several agents.`,
@@ -28,7 +28,7 @@ export const advocatePrompt = (input: CouncilInput, round: CrossRound): string =
     'Answer with one JSON object in a ```json block: {"challenges": [{"challenge_id": "", "target_finding_id": "…", "challenge_text": "…", "status": "raised | escalated | withdrawn"}], "outputs": [], "summary": "…", "confidence": "high | medium | low"}',
   ]);
 
-/** Looks for what lies between the findings of the runtimes. */
+/** Prompt of the Integration Checker, who looks for problems between the findings. */
 export const crossIntegrationPrompt = (input: CouncilInput, round: CrossRound): string =>
   prompt(input, round, [
     `You are the ${crossRoles.integration.agent} of a council of several agents.`,
@@ -36,7 +36,7 @@ export const crossIntegrationPrompt = (input: CouncilInput, round: CrossRound): 
     `Answer with one JSON object in a \`\`\`json block: ${outputForm}. Report only what is new.`,
   ]);
 
-/** Decides about each challenged finding. */
+/** Prompt of the Coordinator, who decides each challenged finding. */
 export const coordinatorPrompt = (input: CouncilInput, round: CrossRound): string =>
   prompt(input, round, [
     `You are the ${crossRoles.coordinator.agent} of a council of several agents. You weigh each open challenge against the evidence of the finding.`,

@@ -5,20 +5,20 @@ import { type AddedDomain, type ContextPacket, type DomainRequest, describeChall
 import { type Answer, type AnsweredOutput, usualSeverity } from "./read-answer.ts";
 import { type Challenge, CONSOLIDATION, CROSS_DOMAIN, type Output, severityRank } from "./words.ts";
 
-/** A role in a debate: the domain that it speaks for, and its name. */
+/** A role in a debate: its domain and its name. */
 export interface Speaker {
   domain: string;
   agent: string;
 }
 
-/** An output, and when it came up. */
+/** An output with the round in which it was found. */
 interface Finding extends Output {
   foundInRound: number;
-  /** The role that may change it; null when it was taken over from another debate, and only the judge may. */
+  /** The role that may change it; null if it was imported from another debate, where only the judge may change it. */
   owner: string | null;
 }
 
-/** Changes of one round. Without any there is no reason for another round. */
+/** Number of changes in one round. Without changes the debate ends. */
 export interface RoundChanges {
   discovered: number;
   revised: number;
@@ -27,16 +27,16 @@ export interface RoundChanges {
   defended: number;
 }
 
-/** One debate: its findings and challenges, and the rules by which answers change them. It asks no role itself; its caller passes the answers in. */
+/** One debate: its findings and challenges, and the rules by which answers change them. The caller asks the roles and passes in their answers. */
 export interface Debate {
-  /** Domains with an expert, in the order in which they came. */
+  /** Domains with an expert, in the order in which they joined. */
   readonly activeDomains: readonly string[];
-  /** Domains that were called for and have no expert yet. */
+  /** Requested domains without an expert. */
   readonly wantedDomains: readonly AddedDomain[];
   readonly changes: RoundChanges;
-  /** True while a challenge waits for an answer of the expert, or an answer waits for the Challenger. */
+  /** True while a challenge waits for the expert, or a defense waits for the Challenger. */
   readonly hasUnsettled: boolean;
-  /** Requests that an expert who takes part has not received yet. */
+  /** Requests that an active expert has not received yet. */
   readonly openRequests: readonly DomainRequest[];
   /** Outputs that were not withdrawn. */
   standing(): Output[];
@@ -44,33 +44,33 @@ export interface Debate {
   challengesFor(domain: string): Challenge[];
   readonly challenges: readonly Challenge[];
   findOutput(id: string): Output | undefined;
-  /** The requests of other roles to the expert of this domain. Each is returned once. */
+  /** Returns the requests of other roles to the expert of a domain. Each is returned once. */
   takeRequests(domain: string): DomainRequest[];
-  /** Takes over outputs of other debates with their ids. A dispute that was left open there becomes an open challenge here. */
+  /** Imports outputs of other debates with their ids. A dispute that is open there becomes an open challenge here. */
   take(outputs: readonly { output: Output; unresolved_challenge: string | null }[]): void;
-  /** An independent answer of the first round. Returns its outputs with their ids. */
-  hearFirst(speaker: Speaker, answer: Answer): Output[];
-  /** The answer of an expert: decisions about its earlier outputs and the challenges to them, and new findings. Returns the new ones. */
-  hearExpert(speaker: Speaker, answer: Answer): Output[];
-  /** The Challenger's challenges. A defense that it has received and does not object to is accepted. */
-  hearChallenger(speaker: Speaker, answer: Answer): { raised: Challenge[]; found: Output[] };
-  /** Merges outputs that report the same in the same domain. The gravest one stays, and the id of the other one stands for it from then on. */
+  /** Adds the answer of a role in the first round. Returns its outputs with their ids. */
+  addOpeningAnswer(speaker: Speaker, answer: Answer): Output[];
+  /** Applies the answer of an expert: its decisions about earlier outputs and challenges, and new findings. Returns the new ones. */
+  applyAnswer(speaker: Speaker, answer: Answer): Output[];
+  /** Applies the answer of the Challenger. A defense to which it does not object counts as accepted. */
+  applyChallenges(speaker: Speaker, answer: Answer): { raised: Challenge[]; found: Output[] };
+  /** Merges similar outputs of the same domain. The most severe one is kept, and the ids of the others refer to it from then on. */
   mergeDuplicates(): Merge[];
-  /** Begins a round; the wanted domains that are given become active. */
+  /** Starts a round. The added domains become active. */
   beginRound(round: number, added: readonly AddedDomain[]): void;
-  /** The packet of the round, without its findings. */
+  /** Returns the packet of the round without its findings. */
   describeRound(): Omit<ContextPacket, "previous_findings">;
-  /** The end of the debate. */
+  /** Result of the debate. */
   conclude(): { outputs: Output[]; withdrawn: Output[]; disputed: { output: Output; unresolved_challenge: string }[] };
 }
 
-/** Opens a debate between the experts of these domains; ids of outputs begin with the prefix. A judge decides about all outputs, not only its own. */
+/** Creates a debate between the experts of the domains. `prefix` starts the ids of outputs. A judge may decide about all outputs. */
 export function createDebate(domains: readonly string[], prefix: string, { judge }: { judge?: Speaker } = {}): Debate {
   const nextId = createIds(prefix);
   const nextChallengeId = createIds("CH");
   const findings = new Map<string, Finding>();
   const challenges = new Map<string, Challenge>();
-  /** The ids of merged findings, and the finding that was kept. */
+  /** Maps the id of a merged finding to the finding that was kept. */
   const keptIds = new Map<string, string>();
   const active = [...domains];
   const wanted = new Map<string, AddedDomain>();
@@ -105,8 +105,8 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
     const keptId = keptIds.get(id);
     return keptId === undefined ? findings.get(id) : find(keptId);
   };
-  /** Called when the findings of an answer have their ids: a signal may name one of them by its place or by the id that it had in the answer. */
-  const hearSignals = (
+  /** Adds the signals of an answer. Called after its findings have ids, because a signal may refer to one of them by its id in the answer. */
+  const addSignals = (
     { domain: own, agent: from }: Speaker,
     { signals }: Answer,
     found: readonly Output[],
@@ -144,10 +144,10 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
     return raised;
   };
 
-  function hearFirst(speaker: Speaker, answer: Answer): Output[] {
+  function addOpeningAnswer(speaker: Speaker, answer: Answer): Output[] {
     const outputs = answer.outputs.filter(({ title }) => title !== "");
     const found = outputs.map((output) => add(speaker, output));
-    hearSignals(
+    addSignals(
       speaker,
       answer,
       found,
@@ -157,18 +157,18 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
     return found;
   }
 
-  function hearExpert(speaker: Speaker, answer: Answer): Output[] {
+  function applyAnswer(speaker: Speaker, answer: Answer): Output[] {
     const fresh: AnsweredOutput[] = [];
     for (const output of answer.outputs) {
       const own = output.ref === null ? undefined : find(output.ref);
       const mayDecide = own !== undefined && own.status !== "withdrawn" && (own.owner === seatOf(speaker) || isJudge(speaker));
       if (mayDecide) decide(own, output, isJudge(speaker));
-      // The id of another role's output gives no right to change it: the text then stands as a finding of the speaker's own.
+      // A role may not change the output of another role; its text becomes a finding of the role itself.
       else if (output.title !== "" && output.decision !== "withdrawn") fresh.push(output);
     }
     const found = fresh.filter((output) => !standing().some((known) => repeats(output, known, speaker)));
     const added = found.map((output) => add(speaker, output));
-    hearSignals(
+    addSignals(
       speaker,
       answer,
       added,
@@ -185,7 +185,7 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
     const severity = answered.severity ?? own.severity;
     const differs = title !== own.title || description !== own.description || severity !== own.severity;
     const concedes = decision === "withdrawn" || (decision === "revised" && differs);
-    // Where the role revises nothing, only a graver severity is a change: everything else may be a repetition in other words.
+    // Without a revision only a higher severity is a change; different words may be a repetition.
     const isGraver = (decision === null || decision === "confirmed") && severityRank(severity) < severityRank(own.severity);
     const isRevision = isGraver || (decision === "revised" && differs);
     const response = [description === own.description ? null : description, evidence === own.evidence ? null : evidence]
@@ -218,7 +218,7 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
     }
   }
 
-  function hearChallenger(speaker: Speaker, answer: Answer): { raised: Challenge[]; found: Output[] } {
+  function applyChallenges(speaker: Speaker, answer: Answer): { raised: Challenge[]; found: Output[] } {
     const raised: Challenge[] = [];
     const defended = [...challenges.values()].filter(({ state }) => state === "defended");
     for (const { ref, targetId, text, decision } of answer.challenges) {
@@ -232,15 +232,15 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
           changes.challenged += 1;
         }
       } else if (decision === "withdrawn") earlier.state = "withdrawn";
-      // A challenge that is repeated after an answer is maintained, whatever the Challenger calls it.
+      // A challenge that is repeated after an answer counts as maintained, whatever its status in the answer is.
       else if (earlier.state === "defended" || earlier.state === "settled") {
         Object.assign(earlier, { maintained: true, state: "open", text } satisfies Partial<Challenge>);
         changes.challenged += 1;
       }
     }
-    // The Challenger has received these defenses; those that it does not object to are accepted.
+    // The Challenger has received these defenses and accepts those to which it does not object.
     for (const known of defended) if (known.state === "defended") known.state = "settled";
-    return { raised, found: hearExpert(speaker, answer) };
+    return { raised, found: applyAnswer(speaker, answer) };
   }
 
   return {
@@ -280,9 +280,9 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
         if (isDisputed) challenge(finding, unresolved_challenge ?? UNDECIDED, { isInherited: true });
       }
     },
-    hearFirst,
-    hearExpert,
-    hearChallenger,
+    addOpeningAnswer,
+    applyAnswer,
+    applyChallenges,
     mergeDuplicates() {
       const { merges } = deduplicate(standing().filter(({ owner }) => owner !== null));
       for (const { keptId, droppedId } of merges) {
@@ -290,13 +290,13 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
         if (kept === undefined || dropped === undefined) continue;
         if (dropped.foundInRound === round || kept.foundInRound === round) changes.discovered -= 1;
         if (dropped.foundInRound < kept.foundInRound) {
-          // An earlier finding that is repeated more gravely is no discovery.
+          // A repetition of an earlier finding with a higher severity is not a discovery.
           Object.assign(kept, { foundInRound: dropped.foundInRound, status: "revised" } satisfies Partial<Finding>);
           changes.revised += 1;
         }
         findings.delete(droppedId);
         keptIds.set(droppedId, keptId);
-        // A challenge to the merged finding is one to the finding that is kept.
+        // A challenge to the merged finding applies to the finding that is kept.
         for (const challenge of challenges.values()) if (challenge.targetId === droppedId) challenge.targetId = keptId;
       }
       return merges;
@@ -356,13 +356,13 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
   };
 }
 
-/** Some observations are only possible when all findings are compared. */
+/** Observations of this agent result from comparing all findings. */
 const consolidation: Speaker = { domain: CROSS_DOMAIN, agent: CONSOLIDATION };
 
-/** The challenge of a finding that is disputed without one. */
+/** Challenge text of a finding that is disputed without a challenge. */
 const UNDECIDED = "It is undecided whether this finding is right.";
 
-/** True if the output only repeats what is known, at the same severity or a lower one. A graver repetition is merged, so that the graver one stays. */
+/** Returns whether the output repeats a known finding at the same or a lower severity. A repetition with a higher severity is merged instead. */
 const repeats = (output: AnsweredOutput, known: Finding, speaker: Speaker): boolean =>
   (known.domain === speaker.domain || known.owner === null) &&
   areAlike(known, output) &&
@@ -372,7 +372,7 @@ function toOutput({ foundInRound: _, owner: __, ...output }: Finding): Output {
   return output;
 }
 
-/** One role is one domain's and has one name: two domains may be spoken for by experts of the same title. */
+/** Key of a role: domain and name, because experts of two domains may have the same title. */
 const seatOf = ({ domain, agent }: Speaker): string => `${domain}: ${agent}`;
 
 const noChanges = (): RoundChanges => ({ discovered: 0, revised: 0, withdrawn: 0, challenged: 0, defended: 0 });

@@ -1,7 +1,7 @@
 import { SAME_OVER, shareOf, wordsOf } from "./overlap.ts";
 import { type Output, severityRank } from "./words.ts";
 
-/** One output that was merged into another that reports the same. */
+/** One output that was merged into a similar one. */
 export interface Merge {
   keptId: string;
   droppedId: string;
@@ -9,12 +9,11 @@ export interface Merge {
 
 type Worded = Pick<Output, "title" | "description">;
 
-/** True if two outputs report the same, whatever their domains. */
+/** Returns whether two outputs are similar, regardless of their domains. */
 export const areAlike = (left: Worded, right: Worded): boolean => shareOf(knownWords(left), knownWords(right), SAME_OVER) > SAME_OVER;
 
 /**
- * Finds, for each output, the earlier ones that are alike. It counts shared words by an index: texts without common words, which are the usual case,
- * are never compared.
+ * Finds the earlier similar outputs of each output. Counts shared words with an index, so that texts without common words are never compared.
  */
 export function findAlike<T extends Worded>(outputs: readonly T[]): ReadonlyMap<T, readonly T[]> {
   const sets = outputs.map(knownWords);
@@ -38,7 +37,7 @@ export function findAlike<T extends Worded>(outputs: readonly T[]): ReadonlyMap<
   );
 }
 
-/** Each output is compared with many, and seldom reworded. */
+/** Cache of word sets, because each output is compared with many others and rarely changes. */
 const known = new WeakMap<Worded, Worded & { words: ReadonlySet<string> }>();
 
 function knownWords(output: Worded): ReadonlySet<string> {
@@ -50,11 +49,11 @@ function knownWords(output: Worded): ReadonlySet<string> {
   return words;
 }
 
-/** Keeps, of outputs of one domain that report the same, the gravest one, and of equals the first; the kept ones stay in their order. */
+/** Merges similar outputs of one domain. Keeps the most severe one, or the first of equals, in the original order. */
 export function deduplicate<T extends Output>(outputs: readonly T[]): { kept: T[]; merges: Merge[] } {
   const kept = new Set<T>();
   const merges: Merge[] = [];
-  // Worst first, so that a kept output is never dropped later.
+  // Most severe first, so that a kept output is never dropped later.
   const worstFirst = outputs.toSorted((left, right) => severityRank(left.severity) - severityRank(right.severity));
   for (const [output, alike] of findAlike(worstFirst)) {
     const known = alike.find((candidate) => kept.has(candidate) && candidate.domain === output.domain);

@@ -1,12 +1,12 @@
 import type { Intensity } from "./words.ts";
 
-/** How much there is to look at; what is not known is left out. */
+/** Size of the scope. Unknown measures are absent. */
 export interface Size {
   files?: number;
   linesOfCode?: number;
 }
 
-/** The first row that holds a measure is its base, in seconds. Source: the bridge contract, "Timeout Estimation". */
+/** Base time in seconds: the first row whose limit covers the measure. Source: the bridge contract, "Timeout Estimation". */
 const bases: readonly { seconds: number; files: (count: number) => boolean; linesOfCode: (count: number) => boolean }[] = [
   { seconds: 60, files: (count) => count < 5, linesOfCode: (count) => count < 500 },
   { seconds: 180, files: (count) => count <= 20, linesOfCode: (count) => count < 2_000 },
@@ -14,13 +14,13 @@ const bases: readonly { seconds: number; files: (count: number) => boolean; line
   { seconds: 600, files: () => true, linesOfCode: () => true },
 ];
 
-/** Of what cannot be counted. */
+/** Base time of a scope of unknown size. */
 const UNKNOWN_SIZE_SECONDS = 180;
 
-/** How much longer a deeper look takes. */
+/** Factor of each intensity. */
 export const intensityMultipliers: Readonly<Record<Intensity, number>> = { quick: 0.5, standard: 1, thorough: 1.5 };
 
-/** Seconds that one answer may take: the larger base of what is known of the size x intensity x the runtime's own multiplier. */
+/** Returns the time limit of one answer in seconds: the larger base time x the factor of the intensity x the factor of the runtime. */
 export function estimateTimeoutSeconds(size: Size, intensity: Intensity, runtimeMultiplier = 1): number {
   const measures = (["files", "linesOfCode"] as const).flatMap((measure) => {
     const count = size[measure];
@@ -31,7 +31,7 @@ export function estimateTimeoutSeconds(size: Size, intensity: Intensity, runtime
 }
 
 const counted = (scope: string, unit: RegExp): number | undefined => {
-  // Every repetition has an end: a scope is anybody's text, and may be long.
+  // Every repetition is bounded, because a scope is untrusted text of any length.
   const number = String.raw`(?<![\d.,_])(\d[\d,_ ]{0,15}(?:\.\d{1,6})?)\s?(k)?\s?\+?\s?`;
   const counts = [...scope.matchAll(new RegExp(`${number}(?:${unit.source})`, "gi"))].map(
     ([, digits = "", thousands]) => Number(digits.replaceAll(/[,_ ]/g, "")) * (thousands === undefined ? 1 : 1_000),
@@ -39,7 +39,7 @@ const counted = (scope: string, unit: RegExp): number | undefined => {
   return counts.length === 0 ? undefined : Math.max(...counts);
 };
 
-/** Reads what a scope says of its size: "12 files", "3k LOC", or the paths that it lists. */
+/** Reads the size from a scope: "12 files", "3k LOC" or the listed paths. */
 export function measureScope(scope: string): Size {
   const paths = new Set(scope.match(/(?<![\w.@/-])(?:[\w.@-]{0,255}\/){0,40}[\w@-]{1,255}\.[a-z]{1,5}\b/gi) ?? []);
   const files = counted(scope, /files?\b/) ?? (paths.size === 0 ? undefined : paths.size);

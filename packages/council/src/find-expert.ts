@@ -1,27 +1,27 @@
 import { type Domain, domains } from "./domains.ts";
 
-/** Who speaks for a domain in one session. */
+/** The expert of a domain in one session. */
 export interface Expert {
   domain: string;
   title: string;
   focusAreas: readonly string[];
   standards: readonly string[];
-  /** What the role is told of its way to look, as text with the scope filled in later; null for a virtual expert. */
+  /** Instructions of the role, with a placeholder for the scope; null for a virtual expert. */
   template: string | null;
-  /** How it was found: the registry's own, the registry's with another focus, or made for this session. */
+  /** Origin: an entry of the registry, an entry with another focus, or created for this session. */
   tier: "exact" | "adapted" | "virtual";
-  /** The registry's entries behind it; empty when there is none. */
+  /** Registry entries that it is based on; empty for none. */
   from: readonly string[];
 }
 
-/** Finds who speaks for a domain: never somebody of another field. */
+/** Returns the expert of a domain, never one of an unrelated field. */
 export function findExpert(name: string): Expert {
   const exact = domains.find((entry) => entry.name === name) ?? domains.find(({ trigger_signals }) => trigger_signals.includes(name));
   if (exact !== undefined) return fromRegistry(name, exact, "exact");
   const words = name.split(/[\s_/+.-]+/).filter((word) => word.length > 2);
   const near = domains.filter((entry) => words.some((word) => signalsWord(entry, word)));
   const [only, ...others] = near;
-  // One entry covers it: that expert, with this focus. Several cover a part of it each: somebody new who knows them all.
+  // If one entry covers the domain, its expert gets this focus. If several cover a part each, a new expert combines them.
   if (only !== undefined && others.length === 0) return adapt(name, only);
   return {
     domain: name,
@@ -35,7 +35,7 @@ export function findExpert(name: string): Expert {
   };
 }
 
-/** The domains that a text concerns, those with the most signals first, at most `limit`. */
+/** Returns at most `limit` domains that a text mentions, those with the most signals first. */
 export function domainsOf(text: string, limit: number): string[] {
   const lower = text.toLowerCase();
   return domains
@@ -46,7 +46,7 @@ export function domainsOf(text: string, limit: number): string[] {
     .map(({ name }) => name);
 }
 
-/** A signal is the beginning of a word or a phrase: "scal" is in "scaling", and "api" is not in "rapid". */
+/** A signal matches the start of a word or phrase: "scal" matches "scaling", and "api" does not match "rapid". */
 const mentions = (lowerText: string, signal: string): boolean =>
   new RegExp(`(?<![\\p{L}\\p{N}])${signal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}`, "u").test(lowerText);
 

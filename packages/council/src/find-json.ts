@@ -1,11 +1,11 @@
-/** More openings than this are not tried: a text of nothing but braces would take for ever. */
+/** Maximum number of opening braces to try, which bounds the time for a text of braces only. */
 const MAX_OPENINGS = 500;
-/** Nor is more text than this read in all tries together, in characters. */
+/** Maximum number of characters to read in all tries together. */
 const MAX_READ = 16 * 1024 * 1024;
 
 const fence = /```[a-z]*[ \t]*\r?\n([\s\S]*?)```/gi;
 
-/** Finds JSON objects in what a model has said: fenced ones first, then those inside prose; the last ones come first. */
+/** Finds JSON objects in the text of a model: fenced ones before those in prose, and later ones before earlier ones. */
 export function* findJsonObjects(text: string): Iterable<Record<string, unknown>> {
   const fenced = [...text.matchAll(fence)].map(([, block = ""]) => block).reverse();
   for (const candidate of [...fenced, text]) {
@@ -27,7 +27,7 @@ function* objectsInProse(text: string): Iterable<Record<string, unknown>> {
   }
 }
 
-/** Where the object that begins at `start` ends, exclusive; null when it does not. */
+/** Returns the exclusive end of the object at `start`; null if it is not closed. */
 function endOfObject(text: string, start: number): number | null {
   let depth = 0;
   let inString = false;
@@ -47,7 +47,7 @@ function endOfObject(text: string, start: number): number | null {
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
-  // A failing parser costs much more than this look, and a text may have many thousand fences.
+  // This check is much cheaper than a failing parse, and a text may contain thousands of fences.
   if (!text.includes("{")) return null;
   try {
     const value: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** The letter with which the ids of a runtime's outputs begin; a runtime of another name has its own first letter. */
+/** Prefix of output ids by runtime. Other runtimes use their first letter. */
 const prefixes: ReadonlyMap<string, string> = new Map([
   ["claude", "C"],
   ["gemini", "G"],
@@ -6,10 +6,10 @@ const prefixes: ReadonlyMap<string, string> = new Map([
   ["opencode", "O"],
 ]);
 
-/** The prefix of a runtime's output ids. */
+/** Returns the prefix of a runtime's output ids. */
 export const prefixOf = (runtime: string): string => prefixes.get(runtime) ?? (/[a-z]/i.exec(runtime)?.[0] ?? "P").toUpperCase();
 
-/** Counts ids up: `C001`, `C002`, … */
+/** Creates a generator of ids: `C001`, `C002` … */
 export function createIds(prefix: string): () => string {
   let last = 0;
   return () => {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CROSS_DOMAIN, intensities, taskTypes } from "./words.ts";
 
-/** A council has at most so many experts. */
+/** Maximum number of experts. */
 export const MAX_DOMAINS = 26;
 
 const textWords = "must be a text of 1 to 200000 characters";
@@ -15,7 +15,7 @@ const oneOf = (words: readonly string[]): string => `must be one of ${words.join
 
 const text = z.string(textWords).trim().min(1, textWords).max(200_000, textWords);
 
-/** Names of domains become parts of prompts and logs. */
+/** Restricted, because domain names appear in prompts and logs. */
 const domain = z
   .string(domainWords)
   .trim()
@@ -23,13 +23,13 @@ const domain = z
   .regex(/^[a-z0-9][a-z0-9 _/+.-]{0,63}$/, domainWords)
   .refine((name) => name !== CROSS_DOMAIN, "is what roles without a domain speak for; name a domain");
 
-/** A provider becomes part of a file name, too. */
+/** Restricted, because a provider also becomes part of a file name. */
 const provider = z
   .string(providerWords)
   .trim()
   .regex(/^[A-Za-z0-9][A-Za-z0-9@:_.-]{0,63}$/, providerWords);
 
-/** It becomes part of a file name. */
+/** Restricted, because it becomes part of a file name. */
 const sessionId = z.string(sessionWords).regex(/^[A-Za-z0-9_-]{1,128}$/, sessionWords);
 
 const schema = z.strictObject(
@@ -49,28 +49,28 @@ const schema = z.strictObject(
   "must be an object with at least task_description, task_type and scope",
 );
 
-/** What a council is asked. */
+/** Input of a council. */
 export interface CouncilInput {
-  /** Unique for this session; part of file names. */
+  /** Unique per session; part of file names. */
   sessionId: string;
   scope: string;
   taskDescription: string;
   taskType: z.infer<typeof schema>["task_type"];
-  /** Lower-case, each once, in the order given. */
+  /** Lower case, without duplicates, in the given order. */
   domains: string[];
   contextSummary: string;
   intensity: z.infer<typeof schema>["intensity"];
-  /** Providers to sit on the council; null: those that the council itself chooses. */
+  /** Providers of the council; null: the council chooses. */
   providers: string[] | null;
 }
 
-/** One fault of an input: the field, and how to mend it. */
+/** An invalid field of the input and how to correct it. */
 export interface InputFault {
   path: string;
   message: string;
 }
 
-/** Reads the input with its deprecated names; `fallbackId` is the session's name where the input gives none. */
+/** Parses the input, including deprecated field names. `fallbackId` is the session id if the input has none. */
 export function readInput(
   given: unknown,
   fallbackId: string,

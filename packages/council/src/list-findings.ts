@@ -1,20 +1,20 @@
 import type { CouncilFinding, FindingLists } from "./council-report.ts";
-import type { WeighedOutput } from "./council-verdict.ts";
 import type { MergedOutput } from "./merge-sources.ts";
 import type { CrossDebateResult } from "./run-cross-debate.ts";
+import type { WeighedOutput } from "./verdict.ts";
 import { type Output, severityRank } from "./words.ts";
 
 /** The options of `listFindings`. */
 export interface FoundFindings {
   merged: readonly MergedOutput[];
   debated: Pick<CrossDebateResult, "outputs" | "withdrawn" | "disputed">;
-  /** Bridges that debated, or ran several models. */
+  /** Bridges with a debate or with several models. */
   deep: ReadonlySet<string>;
-  /** Bridges whose runtime keeps nothing between two questions. */
+  /** Bridges whose runtime cannot continue sessions. */
   stateless: ReadonlySet<string>;
 }
 
-/** Puts every finding of a council in exactly one list of its report, and weighs those that stand for the verdict. */
+/** Assigns each finding of a council to exactly one list of its report, and returns the findings that count for the verdict. */
 export function listFindings({ merged, debated, deep, stateless }: FoundFindings): { lists: FindingLists; weighed: WeighedOutput[] } {
   const mergedById = new Map(merged.map((output) => [output.id, output]));
   const sourcesOf = ({ id }: Output): string[] => mergedById.get(id)?.sources ?? [];

@@ -1,12 +1,12 @@
-/** YAML frontmatter of plain values: JSON is YAML, and ends no line by itself. */
+/** Renders YAML frontmatter. Values are JSON, which is valid YAML and contains no line breaks. */
 export const frontmatter = (fields: Readonly<Record<string, unknown>>): string =>
   ["---", ...Object.entries(fields).map(([name, value]) => `${name}: ${JSON.stringify(value)}`), "---"].join("\n");
 
-/** A heading and what stands below it; nothing when nothing does. */
+/** Returns a heading with its items; empty without items. */
 export const section = (title: string, items: readonly string[]): string[] => (items.length === 0 ? [] : [`## ${title}`, ...items]);
 
-/** What a model has said on one line: it must not become a heading or end a list of ours. */
+/** Puts the text of a model on one line, so that it cannot start a heading or end a list. */
 export const inline = (text: string): string => text.replaceAll(/\s+/g, " ");
 
-/** What a model has said, as a quotation. */
+/** Renders the text of a model as a quotation. */
 export const quoted = (text: string): string => text.replaceAll(/^/gm, "> ");

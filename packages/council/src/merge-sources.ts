@@ -8,17 +8,17 @@ export interface Source {
   disputed: readonly { output: Pick<Output, "id">; unresolved_challenge: string }[];
 }
 
-/** One thing that one or several sources have found. Severity, status and texts are those of the gravest version. */
+/** A finding of one or more sources. Severity, status and texts are those of the most severe version. */
 export interface MergedOutput extends Output {
-  /** The sources that report it, each once, in their order. */
+  /** Sources that report it, without duplicates, in their order. */
   sources: string[];
-  /** The domains in which it was reported, that of the gravest version first. */
+  /** Domains in which it was reported, that of the most severe version first. */
   domains: string[];
-  /** Each version of it. */
+  /** All versions of the finding. */
   positions: { source: string; id: string; severity: Severity | null; position: string }[];
-  /** Two sources or more rate it CRITICAL or HIGH. */
+  /** Whether at least two sources rate it CRITICAL or HIGH. */
   escalated: boolean;
-  /** The challenge to the gravest version; null unless that version is disputed. */
+  /** Challenge to the most severe version; null unless that version is disputed. */
   unresolved_challenge: string | null;
 }
 
@@ -29,8 +29,8 @@ interface Version {
 }
 
 /**
- * Merges what sources report alike (over 70 % of the words), in whatever domain, under new ids. Every output is in exactly one merged output.
- * Those of several sources come first, then the gravest.
+ * Merges similar outputs (over 70 % common words) of all domains under new ids. Each output is part of exactly one merged output. Outputs of several
+ * sources come first, then the most severe ones.
  */
 export function mergeSources(sources: readonly Source[], nextId: () => string): MergedOutput[] {
   const all = sources.flatMap(({ source, outputs, disputed }): Version[] => {
@@ -68,13 +68,13 @@ export function mergeSources(sources: readonly Source[], nextId: () => string): 
     });
 }
 
-/** An output without what only the merged form has. */
+/** Removes the fields that only a merged output has. */
 export function toOutput(merged: MergedOutput): Output {
   const { sources: _, domains: __, positions: ___, escalated: ____, unresolved_challenge: _____, ...output } = merged;
   return output;
 }
 
-/** Observations of a consolidation are worded alike, and each is about something else: of two that are alike, they are the same only by their title. */
+/** Observations of a consolidation share most of their words, so two of them are the same only if their titles are equal. */
 const isSame = (left: Output, right: Output): boolean =>
   left.agent === CONSOLIDATION || right.agent === CONSOLIDATION ? left.agent === right.agent && left.title === right.title : true;
 

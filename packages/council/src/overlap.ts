@@ -1,13 +1,13 @@
-/** Texts that share more than this are about the same thing. */
+/** Texts that share more than this part of their words count as similar. */
 export const SAME_OVER = 0.7;
 
-/** Words of a text that are compared: a council compares each finding with each, and one may be long. */
+/** Maximum number of words to compare, because each finding is compared with each other and may be long. */
 const COMPARED_WORDS = 500;
 
-/** The share of the shorter text's words that the other one has, too: 0 to 1. Case and punctuation do not count. */
+/** Returns the share of the shorter text's words that the other text contains, from 0 to 1. Case and punctuation are ignored. */
 export const overlap = (left: string, right: string): number => shareOf(wordsOf(left), wordsOf(right), 0);
 
-/** The same, of words that were taken apart before; it stops counting once the share is `enough` or less. */
+/** The same for sets of words. Stops counting once the share cannot exceed `enough`. */
 export function shareOf(a: ReadonlySet<string>, b: ReadonlySet<string>, enough: number): number {
   const [shorter, longer] = a.size <= b.size ? [a, b] : [b, a];
   if (shorter.size === 0) return 0;
@@ -20,7 +20,7 @@ export function shareOf(a: ReadonlySet<string>, b: ReadonlySet<string>, enough: 
   return shared / shorter.size;
 }
 
-/** The different words of a text. */
+/** Returns the distinct words of a text. */
 export const wordsOf = (text: string): ReadonlySet<string> =>
   new Set(
     text

@@ -1,35 +1,35 @@
 import { type Challenge, type Output, severityRank } from "./words.ts";
 
-/** The most that the context of a round may hold for a role that remembers nothing, in characters. */
+/** Maximum size of the context for a role without a session, in characters. */
 export const CONTEXT_LIMIT_CHARACTERS = 32_000;
 
 /** The sentence that a prompt contains when its context was shortened. */
 export const SUMMARIZED_NOTE =
   "NOTE: What earlier rounds found is shortened here, because it exceeds 32,000 characters. The files in .outputs/bridges/ contain all of it.";
 
-/** A domain that was called in, and what for. */
+/** A domain that was added to the debate, and the reason. */
 export interface AddedDomain {
   domain: string;
   trigger_finding_id: string | null;
   reason: string;
 }
 
-/** What a role gets to know before a round. */
+/** Context of a round for a role. */
 export interface ContextPacket {
   round: number;
   active_domains: string[];
   newly_added_domains: AddedDomain[];
-  /** Whole outputs, or what is left of them where the packet was too large. */
+  /** Outputs, shortened if the packet was too large. */
   previous_findings: unknown[];
   open_challenges: { challenge_id: string; target_finding_id: string; challenge_text: string; directed_at_domain: string }[];
-  /** Outputs of different domains that say the same with different weight. */
+  /** Similar outputs of different domains with different severities. */
   conflicts: { finding_ids: [string, string]; about: string }[];
-  /** Concerns that no active domain looks after. */
+  /** Findings that no active domain covers. */
   gaps: string[];
   synthesis: string;
 }
 
-/** An open challenge in the packet's words. */
+/** Returns an open challenge in the format of the packet. */
 export const describeChallenge = ({ id, targetId, text, domain }: Challenge) => ({
   challenge_id: id,
   target_finding_id: targetId,
@@ -37,15 +37,15 @@ export const describeChallenge = ({ id, targetId, text, domain }: Challenge) => 
   directed_at_domain: domain,
 });
 
-/** A packet that fits, and the note that says what was taken from it; null when nothing was. */
+/** A packet within the limit, and a note about what was removed; null if nothing was. */
 export interface FittedPacket {
   packet: ContextPacket;
   note: string | null;
 }
 
 /**
- * Shortens the findings of a packet until it fits, step by step, and says so: first the details go, then MEDIUM and lower become one line each,
- * then those lines go, and in the end the oldest findings are listed by their id only.
+ * Shortens the findings of a packet step by step until it fits, and notes the last step: removes details, reduces MEDIUM and lower findings to one line,
+ * removes these lines, and finally lists the oldest findings by their id only.
  */
 export function fitPacket(
   packet: Omit<ContextPacket, "previous_findings">,
@@ -71,7 +71,7 @@ export function fitPacket(
 
   const grave = findings.filter(isGrave);
   const left = findings.length - grave.length;
-  // The oldest first: what was found last is what the debate is about.
+  // The oldest first, because the debate is about the latest findings.
   const shortened = (byId: number) => withFindings(grave.map((finding, index) => (index < byId ? finding.id : brief(finding))));
   const byId = firstThat(grave.length, (count) => fits(shortened(count)));
   const short = shortened(byId);
@@ -88,7 +88,7 @@ export function fitPacket(
   return { packet: withTexts(limit >> halvings), note: [SUMMARIZED_NOTE, ...words, "Texts of challenges are cut."].join(" ") };
 }
 
-/** The smallest count up to `most` that is enough, where more is enough, too; `most` when none is. */
+/** Binary search: returns the smallest sufficient count up to `most`; `most` if none is sufficient. */
 function firstThat(most: number, isEnough: (count: number) => boolean): number {
   let [low, high] = [0, most];
   while (low < high) {
@@ -99,8 +99,8 @@ function firstThat(most: number, isEnough: (count: number) => boolean): number {
   return low;
 }
 
-/** What a role gets under a heading of its own, taken out of the packet: nothing is told twice. */
-export function takeOut(
+/** Removes the parts of a packet that the prompt of a role contains under separate headings. */
+export function omitOwnParts(
   { packet, note }: FittedPacket,
   { findings = [], challenges = [] }: { findings?: readonly Pick<Output, "id">[]; challenges?: readonly Pick<Challenge, "id">[] },
 ): { rest: FittedPacket; findings: unknown[]; challenges: ContextPacket["open_challenges"] } {
@@ -122,14 +122,14 @@ export function takeOut(
   };
 }
 
-/** A finding of a packet is whole, brief, a line, or its id alone. */
+/** Returns the id of a finding, which is an object, a line or the id itself. */
 const idOf = (finding: unknown): string =>
   typeof finding === "string" ? (finding.split(":")[0] ?? "") : (finding as Pick<Output, "id">).id;
 
-/** Characters of the texts in a history of challenges, and its entries, at most. */
+/** Limits of a history of challenges: characters of its texts, and entries. */
 const HISTORY = { characters: 8_000, entries: 100 } as const;
 
-/** Challenges so far and what was said to them; the texts of those that are open stand in the packet. */
+/** Returns the challenges so far with the responses. The texts of open challenges are in the packet. */
 export function describeHistory(challenges: readonly Challenge[]): unknown[] {
   const told = challenges.slice(-HISTORY.entries);
   const length = Math.floor(HISTORY.characters / 2 / Math.max(1, told.filter(({ state }) => state === "defended").length));
@@ -143,10 +143,10 @@ export function describeHistory(challenges: readonly Challenge[]): unknown[] {
   return left > 0 ? [`${left} earlier challenges are left out.`, ...entries] : entries;
 }
 
-/** Requests that one prompt contains, and characters of their reasons, at most. */
+/** Limits of one prompt: number of requests, and characters of their reasons. */
 const REQUESTS = { entries: 20, characters: 8_000 } as const;
 
-/** A request of a role to an expert that takes part already. */
+/** A request of a role to an active expert. */
 export interface DomainRequest {
   domain: string;
   from: string;
@@ -154,7 +154,7 @@ export interface DomainRequest {
   reason: string;
 }
 
-/** The requests to one expert; entries that do not fit are counted, and reasons are visibly cut. */
+/** Returns the requests to one expert. Entries beyond the limit are counted, and long reasons are marked as cut. */
 export function describeRequests(requests: readonly DomainRequest[]): unknown[] {
   const shown = requests.slice(0, REQUESTS.entries);
   const length = Math.floor(REQUESTS.characters / Math.max(1, shown.length));
@@ -163,6 +163,6 @@ export function describeRequests(requests: readonly DomainRequest[]): unknown[] 
   return left > 0 ? [...entries, `${left} more requests are left out.`] : entries;
 }
 
-/** A text of at most so many characters; what is missing is told. */
+/** Cuts a text to a length, and appends how much is missing. */
 export const cut = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length).toWellFormed()} … [${text.length - length} characters cut]`;

@@ -1,18 +1,18 @@
 import type { CapabilityProfile, OutputType, TaskType } from "./words.ts";
 
-/** How work of one type is framed. */
+/** Properties of one task type. */
 export interface Framing {
-  /** What a role may do to the project. */
+  /** Whether roles may change the project. */
   profile: CapabilityProfile;
-  /** The question behind every answer. */
+  /** The question that roles answer. */
   question: string;
-  /** The kinds of output that roles are asked for. */
+  /** The output types that roles are asked for. */
   outputTypes: readonly OutputType[];
-  /** Does the report end in a verdict? */
+  /** Whether the report has a verdict. */
   hasVerdict: boolean;
 }
 
-/** The types of work. Source: the bridge contract, "Input Schema", "Execution Capability Profile" and "Verdict Logic". */
+/** The task types. Source: the bridge contract, "Input Schema", "Execution Capability Profile" and "Verdict Logic". */
 export const framings: Readonly<Record<TaskType, Framing>> = {
   review: {
     profile: "inspect",
@@ -47,6 +47,6 @@ export const framings: Readonly<Record<TaskType, Framing>> = {
   },
 };
 
-/** The profile of a type of work; an explicit `inspect` of whoever asked narrows it, and nothing widens it. */
+/** Returns the profile of a task type. An explicit `inspect` of the caller restricts it; nothing extends it. */
 export const resolveProfile = (taskType: TaskType, asked?: CapabilityProfile): CapabilityProfile =>
   asked === "inspect" ? "inspect" : framings[taskType].profile;

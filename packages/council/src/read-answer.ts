@@ -11,9 +11,9 @@ import {
   type TaskType,
 } from "./words.ts";
 
-/** An output as a role has worded it; who the role is, and what the id means, is not for it to say. */
+/** An output in the words of a role. The debate assigns the role and the id. */
 export interface AnsweredOutput {
-  /** The id that the role gave; null for none. */
+  /** Id in the answer; null for none. */
   ref: string | null;
   type: OutputType;
   severity: Severity | null;
@@ -21,11 +21,11 @@ export interface AnsweredOutput {
   description: string;
   evidence: string | null;
   action: string | null;
-  /** The role's decision about an earlier output; only the judge of a debate can leave one `disputed`. */
+  /** Decision about an earlier output; only the judge of a debate can use `disputed`. */
   decision: "confirmed" | "revised" | "withdrawn" | "disputed" | null;
 }
 
-/** What the Challenger says of one output. */
+/** A challenge in the words of the Challenger. */
 export interface AnsweredChallenge {
   /** The id of an earlier challenge; null for a new one. */
   ref: string | null;
@@ -34,23 +34,23 @@ export interface AnsweredChallenge {
   decision: "raised" | "escalated" | "withdrawn";
 }
 
-/** What a role answered, as far as it can be used. */
+/** The valid parts of an answer. */
 export interface Answer {
   outputs: AnsweredOutput[];
   challenges: AnsweredChallenge[];
   signals: CrossDomainSignal[];
   summary: string | null;
   confidence: Confidence | null;
-  /** What was left out or changed, in words. */
+  /** Notes about omitted or changed parts. */
   notes: string[];
 }
 
-/** A role's answer is cut to this: a report is read by people. */
+/** Limits of an answer, because people read the report. */
 const LIMITS = { outputs: 100, challenges: 50, signals: 20, title: 300, summary: 1_000, text: 8_000 } as const;
 
-/** Reads a role's answer from what its runtime said: JSON, fenced or inside prose. Null when there is none that could be one. */
-export function readAnswer(said: string, taskType: TaskType): Answer | null {
-  for (const object of findJsonObjects(said)) {
+/** Parses the answer of a role: JSON in a fenced block or in prose. Null if no object looks like an answer. */
+export function readAnswer(text: string, taskType: TaskType): Answer | null {
+  for (const object of findJsonObjects(text)) {
     if (["outputs", "challenges", "cross_domain_signals"].some((field) => Array.isArray(object[field])))
       return readObject(object, taskType);
   }
@@ -80,7 +80,7 @@ function readOutput(item: Record<string, unknown>, taskType: TaskType, notes: st
   const ref = textOf(item["id"], 40);
   const status = oneOf(["confirmed", "revised", "downgraded", "withdrawn", "disputed"] as const, item["status"]);
   const decision = status === "downgraded" ? "revised" : status;
-  // A word about an output that is there already needs no text of its own.
+  // A decision about an existing output needs no text.
   const isWord = ref !== null && decision !== null;
   const description = textOf(item["description"], LIMITS.text);
   const title = textOf(item["title"], LIMITS.title) ?? (isWord ? null : (description?.slice(0, 80).toWellFormed() ?? null));
@@ -106,11 +106,11 @@ function readType(given: unknown, taskType: TaskType): OutputType {
   return type === "compliance-gap" && taskType !== "audit" ? "finding" : type;
 }
 
-/** Items that have a severity have one, also when the role forgot it: what nobody weighs would vanish from the verdict. */
+/** Default severity of types that need one. Without it the output would not count for the verdict. */
 export const usualSeverity = (type: OutputType): Severity | null =>
   type === "plan-item" || type === "implementation-note" || type === "observation" ? null : "MEDIUM";
 
-/** Without `notes` it is a word about an earlier output, whose severity stays when none is given. */
+/** Without `notes` the item is about an earlier output, which keeps its severity if none is given. */
 function readSeverity(given: unknown, type: OutputType, notes: string[] | null, title: string | null): Severity | null {
   if (type === "plan-item" || type === "implementation-note") return null;
   const severity = severities.find((known) => known === textOf(given, 20)?.toUpperCase());
@@ -131,12 +131,12 @@ function readChallenge(item: Record<string, unknown>, notes: string[]): Answered
 
 function readSignal(item: Record<string, unknown>): CrossDomainSignal | null {
   const domain = textOf(item["domain"], 64)?.toLowerCase() ?? "";
-  // It will stand in the prompt of an expert: a name, and no sentence.
+  // It becomes part of the prompt of an expert, so it must be a name and not a sentence.
   if (!/^[a-z0-9][a-z0-9 _/+.-]{0,39}$/.test(domain) || domain.split(" ").length > 4) return null;
   return { domain, reason: textOf(item["reason"], 1_000) ?? "No reason was given.", findingId: textOf(item["finding_id"], 40) };
 }
 
-/** Plain text: no control characters but line breaks and tabs, whole characters, and visibly cut where it is too long. Null for what is empty or no text. */
+/** Returns plain text without control characters other than line breaks and tabs, marked as cut if it is too long. Null if empty or not a string. */
 function textOf(value: unknown, limit: number): string | null {
   if (typeof value !== "string") return null;
   const clean = value

@@ -3,18 +3,18 @@ import type { BridgeOptions } from "./bridge-options.ts";
 import { renderReport } from "./render-report.ts";
 import { type ModelsReport, runModels } from "./run-models.ts";
 
-/** A council on one runtime that leaves its traces in a workspace. */
+/** Options of a council on one runtime that writes files to a workspace. */
 export interface RecordedBridgeOptions extends Omit<BridgeOptions, "log" | "model" | "idPrefix"> {
-  /** Root of the workspace, absolute. */
+  /** Absolute path of the workspace. */
   workspace: string;
-  /** Models to run on, each on its own; empty: the runtime's own choice. */
+  /** Models to run separately; empty: the default of the runtime. */
   models: readonly string[];
-  /** Facts about the runtime from before: whether it is there, over which connection, and in words how it is. */
+  /** Availability of the runtime: whether it is online, its connection and a description. */
   availability: { found: boolean; path: string | null; detail: string };
   now(): Date;
 }
 
-/** Runs a council on one runtime; its event log is written as things happen, its summary at the end. */
+/** Runs a council on one runtime. Writes the event log during the run and the summary at the end. */
 export async function recordBridge({ workspace, models, availability, now, ...options }: RecordedBridgeOptions): Promise<ModelsReport> {
   const { bridge, input } = options;
   const timestamp = now().toISOString();

@@ -1,6 +1,6 @@
 import type { CapabilityProfile, Confidence, Output, ReportStatus, TaskType, Verdict } from "./words.ts";
 
-/** Token counts of everything that was asked; a number is absent when nobody told it. */
+/** Token usage of all prompts. A count is absent if no runtime reported it. */
 export interface Usage {
   inputTokens: number;
   outputTokens: number;
@@ -15,13 +15,13 @@ export interface RoleRecord {
   role: string;
   domain: string;
   answered: boolean;
-  /** The reason when it did not; else null. */
+  /** Reason why it did not answer; otherwise null. */
   reason: string | null;
   /** The role's own summary of its answer; null without one. */
   summary: string | null;
 }
 
-/** What a council on one runtime reports; every field is always there, null or empty where it does not apply. */
+/** Report of a council on one runtime. All fields are always present, null or empty if they do not apply. */
 export interface BridgeReport {
   bridge: string;
   model_family: string;
@@ -40,20 +40,20 @@ export interface BridgeReport {
   disputed_outputs: { output: Output; unresolved_challenge: string }[];
   verdict: Verdict | null;
   confidence: Confidence | null;
-  /** Characters of the longest prompt of each round. */
+  /** Length of the longest prompt of each round, in characters. */
   [prompt_size_chars: `prompt_size_chars_r${number}`]: number | null;
   prompt_size_chars_r1: number | null;
   prompt_size_chars_r2: number | null;
-  /** Roles whose questions the runtime has taken: each is an agent with a session of its own. */
+  /** Number of roles whose prompts the runtime received. Each is an agent with its own session. */
   agents_spawned: number;
   model_validation_warnings: { model: string; reason: string }[];
-  /** The level that the settings of the workspace ask for; only some runtimes have a setting for it. */
+  /** Reasoning level of the workspace settings. Not every runtime supports it. */
   reasoning_level: string | null;
-  /** Which roles answered, and which did not. */
+  /** All roles and whether they answered. */
   roles: RoleRecord[];
-  /** What was cut short, in words; empty when nothing was. */
+  /** Notes about omitted parts; empty for none. */
   notes: string[];
-  /** Paths of what was written, relative to the workspace. */
+  /** Paths of the written files, relative to the workspace. */
   artifacts: string[];
 }
 
@@ -64,14 +64,14 @@ const families: ReadonlyMap<string, string> = new Map([
   ["opencode", "multi-provider"],
 ]);
 
-/** Whose models a runtime runs. */
+/** Returns the model vendor of a runtime. */
 export const modelFamilyOf = (bridge: string): string => families.get(bridge) ?? "multi-provider";
 
-/** The report's words for a connection; those that it has no word for run inside the runtime. */
+/** Returns the name of a connection in the report. Other connections are reported as part of the runtime. */
 export const connectionWord = (connection: string | undefined): string | null =>
   connection === undefined ? null : connection === "acp" || connection === "in-process" ? "native-dispatch" : connection;
 
-/** What a failure of the runtime makes of the whole: a person can mend it, somebody stopped it, or it is left out. */
+/** Returns the report status for an error code: the user must act, the council was canceled, or the runtime is skipped. */
 export function statusOf(errorCode: string | undefined): Exclude<ReportStatus, "COMPLETED"> {
   if (errorCode === "cancelled") return "ABORTED";
   return errorCode === "authentication_required" || errorCode === "user_action_required" ? "HALTED" : "SKIPPED";

@@ -29,14 +29,14 @@ import { type BridgeReport, connectionWord, modelFamilyOf, statusOf } from "./re
 import { judge } from "./verdict.ts";
 import { type Confidence, confidences, type Intensity, type Output } from "./words.ts";
 
-/** Debate rounds after the first one, at most. */
+/** Maximum number of debate rounds after the first round. */
 const maxDebateRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 1, thorough: 3 };
 
-/** Questions that a council on one runtime asks, when no domain is added and every answer can be read. */
+/** Returns the number of prompts of a council on one runtime if no domain is added and every answer is valid. */
 export const plannedRuns = ({ domains, intensity }: Pick<CouncilInput, "domains" | "intensity">): number =>
   (domains.length + 2) * (1 + maxDebateRounds[intensity]);
 
-/** Lets the experts of a runtime look, challenge and answer each other, and reports what stands in the end. */
+/** Runs a council on one runtime: experts report findings, challenge and defend them. Returns the report. */
 export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   const { bridge, input, spending, log, onProgress } = options;
   const debate = createDebate(input.domains, options.idPrefix ?? prefixOf(bridge));
@@ -50,17 +50,17 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   let debateRounds = 0;
   let isLastPhase = maxDebateRounds[input.intensity] === 0;
 
-  /** Asks roles at the same time, and takes each answer as it comes. */
-  async function together(
+  /** Asks roles concurrently and applies each answer when it arrives. */
+  async function askConcurrently(
     round: number,
     phase: string,
-    turns: readonly { who: Seat; prompt: string; hear(answer: Answer): Output[] }[],
+    turns: readonly { who: Seat; prompt: string; apply(answer: Answer): Output[] }[],
   ): Promise<void> {
     let done = 0;
     await Promise.all(
-      turns.map(async ({ who, prompt, hear }) => {
+      turns.map(async ({ who, prompt, apply }) => {
         const answer = await roles.ask(who, prompt, { round, isLastPhase });
-        const found = answer === null ? [] : hear(answer);
+        const found = answer === null ? [] : apply(answer);
         done += 1;
         for (const { id, severity, title, domain } of found) log({ event: "output", id, severity, title, domain, round });
         const { provider } = options;
@@ -74,13 +74,13 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   if (options.skipReason !== undefined) return { ...empty(), skip_reason: options.skipReason };
   log({ event: "preflight", step: "timeout_estimate", value_seconds: callSeconds });
   log({ event: "dispatch", mode: "multi-agent", domains: input.domains });
-  await together(
+  await askConcurrently(
     1,
     "analysis",
     [...experts.values(), challenger, integration].map((who) => ({
       who,
       prompt: openingPrompt(who.role, input),
-      hear: (answer) => debate.hearFirst(who.speaker, answer),
+      apply: (answer) => debate.addOpeningAnswer(who.speaker, answer),
     })),
   );
   const hasAnswers = (inRound?: number): boolean => records.some(({ answered, round }) => answered && (inRound ?? round) === round);
@@ -88,7 +88,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     while (debateRounds < maxDebateRounds[input.intensity] && options.secondsLeft() >= 1 && !failures.some(isCancelled)) {
       const round = debateRounds + 2;
       await debateRound(round);
-      // A round without answers is not a debate round, and the next one would have no answers either.
+      // A round without answers does not count, and the next one would have no answers either.
       if (!hasAnswers(round)) break;
       debateRounds += 1;
       if (hasEnded(debate)) break;
@@ -110,7 +110,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     const packet = before.packetFor();
     const own = debate.standing().filter(({ agent }) => agent === integrationRole.title);
     const challenges = debate.challenges.filter(({ state, targetId }) => state === "open" && own.some(({ id }) => id === targetId));
-    await together(round, "challenge", [
+    await askConcurrently(round, "challenge", [
       {
         who: challenger,
         prompt: challengerPrompt(input, {
@@ -118,8 +118,8 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
           history,
           remembers: challenger.session !== undefined,
         }),
-        hear(answer) {
-          const { raised, found } = debate.hearChallenger(challenger.speaker, answer);
+        apply(answer) {
+          const { raised, found } = debate.applyChallenges(challenger.speaker, answer);
           for (const { id, targetId, text } of raised) log({ event: "challenge", id, target: targetId, text, round });
           return found;
         },
@@ -127,12 +127,12 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       {
         who: integration,
         prompt: integrationPrompt(input, { packet, own, challenges, remembers: integration.session !== undefined }),
-        hear: (answer) => debate.hearExpert(integration.speaker, answer),
+        apply: (answer) => debate.applyAnswer(integration.speaker, answer),
       },
     ]);
     const answered = readDebate();
     isLastPhase = round - 1 === maxDebateRounds[input.intensity];
-    await together(round, "response", [
+    await askConcurrently(round, "response", [
       ...veterans.map((who) => veteran(who, answered)),
       ...added.map((domain) => newcomer(domain, answered)),
     ]);
@@ -149,7 +149,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
         requests,
         remembers: who.session !== undefined,
       }),
-      hear: (answer: Answer) => debate.hearExpert(who.speaker, answer),
+      apply: (answer: Answer) => debate.applyAnswer(who.speaker, answer),
     };
   }
 
@@ -160,11 +160,11 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     return {
       who,
       prompt: newcomerPrompt(who.role, input, { added, trigger, requests, packet: packetFor(sizeOf(requests)) }),
-      hear: (answer: Answer) => debate.hearExpert(who.speaker, answer),
+      apply: (answer: Answer) => debate.applyAnswer(who.speaker, answer),
     };
   }
 
-  /** The debate as it is now, as a packet for one prompt after the other. */
+  /** Returns a view of the current state of the debate for the prompts of a round. */
   function readDebate(): DebateView {
     const [described, standing] = [debate.describeRound(), debate.standing()];
     const whole = fitPacket(described, standing, CONTEXT_LIMIT_CHARACTERS);
@@ -242,14 +242,14 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
 
 /** One state of the debate. */
 interface DebateView {
-  /** Its packet, for a prompt that already embeds so many characters of earlier rounds. */
+  /** Returns the packet for a prompt that already contains this many characters of earlier rounds. */
   packetFor(takenCharacters?: number): FittedPacket;
 }
 
-/** Notes on requests that a report contains, and characters of each reason, at most. */
+/** Limits of a report: notes about requests, and characters of each reason. */
 const OPEN_REQUESTS = { notes: 20, characters: 300 } as const;
 
-/** The requests that came when no round was left for their experts. */
+/** Describes the requests that no expert received because no round was left. */
 function describeOpenRequests(requests: readonly DomainRequest[]): string[] {
   const notes = requests.slice(0, OPEN_REQUESTS.notes).map(({ domain, from, finding_id, reason }) => {
     const what = finding_id === null ? "something" : finding_id;
@@ -262,8 +262,8 @@ function describeOpenRequests(requests: readonly DomainRequest[]): string[] {
 const sizeOf = (requests: readonly unknown[]): number => (requests.length === 0 ? 0 : JSON.stringify(requests).length);
 
 /**
- * No more rounds are needed: nothing changed in the last one, or every challenge is settled and every finding has been before the Challenger. An
- * expert that has not received what was asked of it keeps the debate going.
+ * Returns whether the debate ends: nothing changed in the last round, or every challenge is settled and the Challenger has seen every finding. An open
+ * request to an expert continues the debate.
  */
 export function hasEnded({
   changes,
@@ -276,10 +276,10 @@ export function hasEnded({
   return !hasChanged || (!hasUnsettled && changes.discovered === 0);
 }
 
-/** The median of what the roles report of themselves; a step lower if a role was lost. */
+/** Returns the median confidence of the roles, one step lower if a role did not answer. */
 function confidenceOf(seats: readonly Seat[], isIncomplete: boolean): Confidence {
-  const said = seats.flatMap(({ confidence }) => (confidence === null ? [] : [confidences.indexOf(confidence)])).sort();
-  const middle = said[Math.floor(said.length / 2)] ?? confidences.indexOf("medium");
+  const reported = seats.flatMap(({ confidence }) => (confidence === null ? [] : [confidences.indexOf(confidence)])).sort();
+  const middle = reported[Math.floor(reported.length / 2)] ?? confidences.indexOf("medium");
   return confidences[middle + (isIncomplete ? 1 : 0)] ?? "low";
 }
 

@@ -11,14 +11,14 @@ import { hasEnded } from "./run-bridge.ts";
 import type { Spending } from "./spending.ts";
 import type { Intensity, Output } from "./words.ts";
 
-/** Rounds of the debate over the findings of several runtimes. */
+/** Rounds of the debate about the findings of several runtimes. */
 export const crossRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 2, thorough: 3 };
 
 /** The options of `runCrossDebate`. */
 export interface CrossDebateOptions {
   input: CouncilInput;
   merged: readonly MergedOutput[];
-  /** The runtimes that play the roles, by turns: as different as the completed ones allow. */
+  /** The runtimes that play the roles in turn, as many different ones as have completed. */
   speakers: readonly Runtime[];
   execute(request: RoleRequest): Promise<RoleResult>;
   secondsLeft(): number;
@@ -27,18 +27,18 @@ export interface CrossDebateOptions {
   onProgress(data: Record<string, unknown>): void;
 }
 
-/** The end of the debate. */
+/** Result of the debate. */
 export interface CrossDebateResult {
   outputs: Output[];
   withdrawn: Output[];
   disputed: { output: Output; unresolved_challenge: string }[];
   rounds: number;
   roles: RoleRecord[];
-  /** Parts of answers that were left out, in words. */
+  /** Notes about omitted parts of answers. */
   notes: string[];
 }
 
-/** Lets a devil's advocate doubt what the runtimes have found, an integration checker add to it, and a coordinator decide. */
+/** Debates the findings of the runtimes: a devil's advocate challenges them, an integration checker adds to them, and a coordinator decides. */
 export async function runCrossDebate(options: CrossDebateOptions): Promise<CrossDebateResult> {
   const { input, merged, speakers, log, onProgress } = options;
   const [coordinator, advocate, integration] = [crossRoles.coordinator, crossRoles.advocate, crossRoles.integration].map((role) =>
@@ -80,18 +80,18 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
       ask(integration, crossIntegrationPrompt(input, describe(round)), round),
     ]);
     if (doubts !== null) {
-      const { raised, found } = debate.hearChallenger(advocate.speaker, doubts);
+      const { raised, found } = debate.applyChallenges(advocate.speaker, doubts);
       for (const { id, targetId, text } of raised) log({ event: "challenge", id, target: targetId, text, round });
       logFound(found, round);
     }
-    if (findings !== null) logFound(debate.hearExpert(integration.speaker, findings), round);
+    if (findings !== null) logFound(debate.applyAnswer(integration.speaker, findings), round);
     const decision = await ask(coordinator, coordinatorPrompt(input, describe(round)), round);
-    if (decision !== null) logFound(debate.hearExpert(coordinator.speaker, decision), round);
+    if (decision !== null) logFound(debate.applyAnswer(coordinator.speaker, decision), round);
     for (const merge of debate.mergeDuplicates()) log({ event: "merge", kept: merge.keptId, dropped: merge.droppedId, round });
-    // A round without answers is not a debate round, and the next one would have no answers either.
+    // A round without answers does not count, and the next one would have no answers either.
     if (doubts === null && findings === null && decision === null) break;
     rounds = round;
-    // No expert joins this debate: a missing domain is reported and does not cause another round.
+    // No expert joins this debate, so a missing domain is reported and does not cause another round.
     if (hasEnded({ changes: debate.changes, hasUnsettled: debate.hasUnsettled, openRequests: [], wantedDomains: [] })) break;
   }
   return { ...debate.conclude(), rounds, roles: roles.records, notes: roles.notes };

@@ -1,6 +1,5 @@
 import type { RoleRequest, RoleResult } from "./bridge-options.ts";
 import type { CouncilReport, SkippedBridge } from "./council-report.ts";
-import { judgeCouncil } from "./council-verdict.ts";
 import { domainsOf } from "./find-expert.ts";
 import { createIds } from "./ids.ts";
 import type { CouncilInput } from "./input.ts";
@@ -10,22 +9,23 @@ import type { BridgeReport } from "./report.ts";
 import { runCrossDebate } from "./run-cross-debate.ts";
 import type { ModelsReport } from "./run-models.ts";
 import type { Spending } from "./spending.ts";
+import { judgeCouncil } from "./verdict.ts";
 
-/** A bridge that may sit on the council. */
+/** A bridge that may participate in the council. */
 export interface Member {
   bridge: string;
   provider: string;
-  /** Speaks in the debate over all findings; default: the runtime's own choice. */
+  /** Model for the debate about all findings. Default: the default of the runtime. */
   model?: string;
 }
 
-/** What a council over several bridges works with. */
+/** Options of a council over several bridges. */
 export interface DeepCouncilOptions {
   input: CouncilInput;
   members: readonly Member[];
-  /** Bridges that the settings leave out, and why. */
+  /** Bridges that the settings exclude, with the reason. */
   leftOut: readonly SkippedBridge[];
-  /** Runs one bridge to its report; never rejects for an expected failure. */
+  /** Runs one bridge and returns its report. Does not reject for an expected failure. */
   runMember(member: Member, input: CouncilInput): Promise<BridgeReport | ModelsReport>;
   execute(request: RoleRequest): Promise<RoleResult>;
   secondsLeft(): number;
@@ -35,19 +35,19 @@ export interface DeepCouncilOptions {
   onProgress(data: Record<string, unknown>): void;
 }
 
-/** At most so many domains are chosen where nobody has chosen any. */
+/** Maximum number of domains if the input names none. */
 const CHOSEN_DOMAINS = 4;
-/** What is looked at when the text gives no hint. */
+/** Domains if the text mentions none. */
 const FALLBACK_DOMAINS = ["architecture", "code-quality"];
 
-/** The domains of a council: those that were asked for, else those that its text concerns. */
+/** Returns the domains of a council: those of the input, otherwise those that its text mentions. */
 export function chooseDomains({ domains, scope, taskDescription, contextSummary }: CouncilInput): string[] {
   if (domains.length > 0) return domains;
   const chosen = domainsOf(`${scope}\n${taskDescription}\n${contextSummary}`, CHOSEN_DOMAINS);
   return chosen.length > 0 ? chosen : FALLBACK_DOMAINS;
 }
 
-/** Asks every bridge at once, puts together what they found, debates it, and reports. */
+/** Runs all bridges concurrently, merges and debates their findings, and returns the report. */
 export async function runDeepCouncil(options: DeepCouncilOptions): Promise<CouncilReport> {
   const { members, leftOut, log, onProgress } = options;
   const input = { ...options.input, domains: chooseDomains(options.input) };
@@ -164,6 +164,6 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
   };
 }
 
-/** A bridge whose roles debated, or that ran several models, knows more than one that was asked once. */
+/** Whether the roles of a bridge debated or it ran several models, so that its findings have more weight. */
 const isDeep = (report: BridgeReport | ModelsReport): boolean =>
   (report.debate_rounds ?? 0) >= 1 || ("instances_completed" in report && report.instances_completed >= 2);

@@ -6,20 +6,20 @@ import { plannedRuns, runBridge } from "./run-bridge.ts";
 import { shareEvenly } from "./spending.ts";
 import { judge } from "./verdict.ts";
 
-/** The report of a runtime that may run several models at once. */
+/** Report of a runtime that may run several models concurrently. */
 export interface ModelsReport extends BridgeReport {
   dispatch_mode: "single-model" | "multi-model";
   models_configured: string[];
   models_used: string[];
   instances_spawned: number;
   instances_completed: number;
-  /** Ids of outputs that two models or more report, and that are not disputed. */
+  /** Ids of undisputed outputs that at least two models report. */
   intra_bridge_confirmed: string[];
 }
 
 /**
- * Runs one council per model, all at the same time, and merges their findings: those of two models or more come first, and the gravest version of a
- * finding counts. With one model or none it is one council.
+ * Runs one council per model concurrently and merges their findings. Findings of several models come first, and the most severe version of a finding is
+ * kept. With at most one model it runs a single council.
  */
 export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix">, models: readonly string[]): Promise<ModelsReport> {
   const extra = { models_configured: [...models], intra_bridge_confirmed: [] };
@@ -49,7 +49,7 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
         spending,
         model,
         idPrefix: `${initialOf(options.bridge)}-${slugs[index]}-`,
-        // The models share one log and one task: without the model, lines and events of different debates look alike.
+        // The models share one log and one task, so lines and events need the model.
         log: (event) => options.log({ ...event, model }),
         onProgress: (data) => options.onProgress({ ...data, model }),
       });
@@ -98,7 +98,7 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
 
 const initialOf = (bridge: string): string => (bridge[0] ?? "p").toUpperCase();
 
-/** The models as parts of ids; no two are alike, though some models differ in punctuation alone. */
+/** Returns unique id parts for the models, some of which differ in punctuation only. */
 function slugsOf(models: readonly string[]): string[] {
   const slugs = models.map((model) => model.replaceAll(/[^A-Za-z0-9.]+/g, "-"));
   return slugs.map((slug, index) => {

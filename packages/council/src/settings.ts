@@ -3,27 +3,27 @@ import { z } from "zod";
 /** The settings of one runtime in `.bridge-settings.json`. */
 export interface BridgeSettings {
   enabled: boolean;
-  /** Models to run on, each on its own; empty: the runtime's own choice. */
+  /** Models to run separately; empty: the default of the runtime. */
   models: string[];
 }
 
-/** The settings of a workspace's councils. */
+/** Council settings of a workspace. */
 export interface CouncilSettings {
   of(bridge: string): BridgeSettings;
   reasoningLevel: "medium" | "high" | "xhigh" | null;
-  /** `ttl_hours` have passed since `updated`. */
+  /** Whether `ttl_hours` have passed since `updated`. */
   isStale: boolean;
-  /** The faults of the file and what becomes of each, in words; null without faults. */
+  /** Description of the faults of the file and their effect; null without faults. */
   fault: string | null;
 }
 
-/** Name of the file, at the root of a workspace. */
+/** Name of the settings file at the root of a workspace. */
 export const SETTINGS_FILE = ".bridge-settings.json";
 
-/** Faults that are reported, at most. */
+/** Maximum number of reported faults. */
 const REPORTED_FAULTS = 5;
 
-/** The fields, each with the words for a wrong value. */
+/** The fields, each with the message for an invalid value. */
 const fields = {
   bridges: { schema: z.record(z.string(), z.unknown()), must: "must be an object" },
   model: { schema: z.string().min(1), must: "must be the name of a model" },
@@ -33,7 +33,7 @@ const fields = {
   ttl_hours: { schema: z.number().positive(), must: "must be a number above 0" },
 } as const;
 
-/** Reads the settings field by field. A faulty field is ignored and reported; a faulty `enabled` disables its runtime, because it may have been meant so. */
+/** Reads the settings field by field. An invalid field is ignored and reported. An invalid `enabled` disables its runtime, which may have been the intention. */
 export function readSettings(content: string | null, now = Date.now()): CouncilSettings {
   const none: CouncilSettings = { of: () => ({ enabled: true, models: [] }), reasoningLevel: null, isStale: false, fault: null };
   if (content === null) return none;

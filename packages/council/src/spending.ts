@@ -1,36 +1,36 @@
 import type { Usage } from "./report.ts";
 
-/** What a council may ask for, and what it has used up. */
+/** Budget of a council: the prompts it may send and what it has used. */
 export interface Spending {
-  /** Counts a question; false when there may be no more. */
+  /** Counts one prompt; false when the limit is reached. */
   take(): boolean;
   add(result: { usage?: Usage | undefined; costUsd?: number | undefined }): void;
   readonly runs: number;
   readonly left: number;
-  /** Absent when nobody told. */
+  /** Absent if no runtime reported it. */
   readonly usage: Usage | undefined;
   readonly costUsd: number | undefined;
-  /** Sets questions aside for one of those who ask at the same time; the others cannot use them up. */
+  /** Reserves prompts for one of several concurrent users. */
   share(runs: number): SpendingShare;
 }
 
-/** A part of what a council may ask for; what is beyond it comes out of what nobody has set aside. */
+/** A reserved part of the budget. Prompts beyond it come from the unreserved rest. */
 export interface SpendingShare extends Spending {
-  /** Gives back what was not asked. */
+  /** Returns the unused prompts. */
   release(): void;
 }
 
-/** What all parts of a council have used up together. */
+/** Total usage of all parts of a council. */
 interface Total {
   runs: number;
   usage?: Usage;
   costUsd?: number;
 }
 
-/** Counts questions up to a limit, and adds up what they cost. */
+/** Creates a budget of prompts that also adds up their cost. */
 export const createSpending = (maxRuns: number): Spending => createShare(maxRuns, { runs: 0 });
 
-/** Sets aside for each what it plans to ask, and an even part of what is left, for what nobody can plan. */
+/** Reserves the planned prompts of each user, and an equal part of the rest for unplanned ones. */
 export function shareEvenly(spending: Spending, planned: readonly number[]): SpendingShare[] {
   const beyond = spending.left - planned.reduce((sum, runs) => sum + runs, 0);
   const extra = Math.max(0, Math.floor(beyond / planned.length));
@@ -79,9 +79,9 @@ function createShare(runs: number, total: Total, rest?: Drawable): SpendingShare
   return share;
 }
 
-/** What questions are drawn from, and given back to. */
+/** A pool of prompts. */
 interface Drawable {
-  /** Draws so many, or what there is. */
+  /** Takes this many prompts, or all that remain. */
   draw(wanted: number): number;
   give(back: number): void;
   readonly left: number;

@@ -1,42 +1,42 @@
-/** What kind of work a council does; it decides how roles are asked, what they may change and whether there is a verdict. */
+/** Task types. They determine the prompts, whether roles may change the project, and whether there is a verdict. */
 export const taskTypes = ["review", "planning", "implementation", "analysis", "research", "audit"] as const;
 export type TaskType = (typeof taskTypes)[number];
 
-/** How deep a council looks. */
+/** Intensities of a council. */
 export const intensities = ["quick", "standard", "thorough"] as const;
 export type Intensity = (typeof intensities)[number];
 
-/** Every kind of output item. */
+/** Types of outputs. */
 export const outputTypes = ["finding", "recommendation", "plan-item", "implementation-note", "observation", "compliance-gap"] as const;
 export type OutputType = (typeof outputTypes)[number];
 
-/** How bad it is, worst first. */
+/** Severities, most severe first. */
 export const severities = ["CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO"] as const;
 export type Severity = (typeof severities)[number];
 
-/** What became of an output in the debate. */
+/** States of an output after the debate. */
 export const outputStates = ["confirmed", "revised", "withdrawn", "disputed", "discovered"] as const;
 export type OutputState = (typeof outputStates)[number];
 
-/** How sure somebody is, surest first. */
+/** Confidences, highest first. */
 export const confidences = ["high", "medium", "low"] as const;
 export type Confidence = (typeof confidences)[number];
 
-/** How the whole thing ended. */
+/** Statuses of a report. */
 export type ReportStatus = "COMPLETED" | "SKIPPED" | "HALTED" | "ABORTED";
 
 export type Verdict = "PASS" | "FAIL" | "CONCERNS";
 
-/** May the roles change the project? */
+/** Whether roles may change the project. */
 export type CapabilityProfile = "inspect" | "modify";
 
-/** The domain of what concerns several domains at once. */
+/** Domain of outputs that concern several domains. */
 export const CROSS_DOMAIN = "cross-domain";
 
-/** The `agent` of observations that no role made: they result from a comparison of all findings. */
+/** The `agent` of observations that result from comparing all findings, not from a role. */
 export const CONSOLIDATION = "consolidation";
 
-/** One thing that a role has said, as it stands now. */
+/** One output of a role in its current state. */
 export interface Output {
   id: string;
   type: OutputType;
@@ -51,20 +51,20 @@ export interface Output {
   agent: string;
 }
 
-/** A role asks another domain to look at something. */
+/** A request of a role to another domain. */
 export interface CrossDomainSignal {
   domain: string;
   reason: string;
-  /** The output of the same answer that it is about, when the role said so. */
+  /** Id of the output of the same answer that it refers to, if any. */
   findingId: string | null;
 }
 
-/** An objection to an output, and how it stands. */
+/** An objection to an output and its state. */
 export interface Challenge {
   id: string;
   targetId: string;
   text: string;
-  /** The domain whose expert has to answer. */
+  /** The domain whose expert must answer. */
   domain: string;
   /**
    * `open`: without an answer. `defended`: the expert stays with its finding, and the Challenger has not replied yet. `settled`: the expert revised
@@ -75,9 +75,9 @@ export interface Challenge {
   response: string | null;
   /** The Challenger repeated the challenge after an answer. */
   maintained: boolean;
-  /** The challenge was left over from the debate in which the finding was made. */
+  /** The challenge was open at the end of the debate that produced the finding. */
   isInherited: boolean;
 }
 
-/** -1 for the worst, so that it sorts first; without a severity last. */
+/** Sort key of a severity: the most severe first, no severity last. */
 export const severityRank = (severity: Severity | null): number => (severity === null ? severities.length : severities.indexOf(severity));

@@ -41,8 +41,8 @@ const objection = (targetId: string, changes: Partial<AnsweredChallenge> = {}): 
 /** Two experts with one finding each, and a first debate round that has begun. */
 function open() {
   const debate = createDebate(["security", "api"], "X");
-  debate.hearFirst(security, said({ outputs: [found("tokens never expire")] }));
-  debate.hearFirst(api, said({ outputs: [found("pages have no limit")] }));
+  debate.addOpeningAnswer(security, said({ outputs: [found("tokens never expire")] }));
+  debate.addOpeningAnswer(api, said({ outputs: [found("pages have no limit")] }));
   debate.beginRound(2, []);
   return debate;
 }
@@ -52,15 +52,15 @@ describe("a finding ends", () => {
 
   test("confirmed, when nobody objects or the expert defends it", () => {
     const debate = open();
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
-    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
     expect(statuses(debate)).toEqual({ X001: "confirmed", X002: "confirmed" });
   });
 
   test("revised, in the words of the revision", () => {
     const debate = open();
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
-    debate.hearExpert(
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyAnswer(
       security,
       said({ outputs: [found("tokens live for a year", { ref: "X001", decision: "revised", severity: "LOW" })] }),
     );
@@ -70,7 +70,7 @@ describe("a finding ends", () => {
 
   test("withdrawn, and then among the withdrawn ones only", () => {
     const debate = open();
-    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
+    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
     const { outputs, withdrawn } = debate.conclude();
     expect(outputs.map(({ id }) => id)).toEqual(["X002"]);
     expect(withdrawn).toMatchObject([{ id: "X001", status: "withdrawn" }]);
@@ -78,57 +78,60 @@ describe("a finding ends", () => {
 
   test("disputed, when its expert does not answer, with the challenge beside it", () => {
     const debate = open();
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001", { text: "It does expire." })] }));
-    debate.hearExpert(security, said({}));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001", { text: "It does expire." })] }));
+    debate.applyAnswer(security, said({}));
     expect(statuses(debate)["X001"]).toBe("disputed");
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "X001" }, unresolved_challenge: "It does expire." }]);
   });
 
   test("disputed, when the Challenger stays with it after the defence and the expert defends it again", () => {
     const debate = open();
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
-    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
     debate.beginRound(3, []);
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated", text: "Still." })] }));
-    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated", text: "Still." })] }));
+    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
     expect(debate.hasUnsettled).toBe(true);
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "X001" }, unresolved_challenge: "Still." }]);
   });
 
   test("confirmed, when the Challenger does not repeat its challenge after a second defense", () => {
     const debate = open();
-    const defend = () => debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
+    const defend = () => debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
     defend();
     debate.beginRound(3, []);
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated" })] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated" })] }));
     defend();
     debate.beginRound(4, []);
-    debate.hearChallenger(challenger, said({}));
+    debate.applyChallenges(challenger, said({}));
     expect(debate.hasUnsettled).toBe(false);
     expect(debate.conclude().disputed).toEqual([]);
   });
 
   test("disputed, when the Challenger maintains a challenge after a revision and the expert does not answer", () => {
     const debate = open();
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
-    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "revised", description: "", severity: "LOW" })] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "revised", description: "", severity: "LOW" })] }));
     debate.beginRound(3, []);
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated", text: "Even so." })] }));
+    debate.applyChallenges(
+      challenger,
+      said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated", text: "Even so." })] }),
+    );
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "X001", severity: "LOW" }, unresolved_challenge: "Even so." }]);
   });
 
   test("confirmed, when the Challenger takes the challenge back", () => {
     const debate = open();
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
     debate.beginRound(3, []);
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "withdrawn" })] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "withdrawn" })] }));
     expect(statuses(debate)["X001"]).toBe("confirmed");
   });
 
   test("discovered, when it came up in the debate", () => {
     const debate = open();
-    debate.hearExpert(integration, said({ outputs: [found("both sides trust the other's check")] }));
+    debate.applyAnswer(integration, said({ outputs: [found("both sides trust the other's check")] }));
     expect(debate.conclude().outputs[2]).toMatchObject({
       id: "X003",
       status: "discovered",
@@ -141,7 +144,7 @@ describe("a finding ends", () => {
 describe("nobody", () => {
   test("changes somebody else's finding: what was said stands as one's own", () => {
     const debate = open();
-    debate.hearExpert(
+    debate.applyAnswer(
       api,
       said({
         outputs: [
@@ -150,7 +153,7 @@ describe("nobody", () => {
         ],
       }),
     );
-    debate.hearExpert(challenger, said({ outputs: [found("", { ref: "X002", decision: "withdrawn" })] }));
+    debate.applyAnswer(challenger, said({ outputs: [found("", { ref: "X002", decision: "withdrawn" })] }));
     const { outputs, withdrawn } = debate.conclude();
     expect(withdrawn).toEqual([]);
     expect(outputs).toMatchObject([
@@ -162,18 +165,18 @@ describe("nobody", () => {
 
   test("challenges what is not there, what is withdrawn, or what is one's own", () => {
     const debate = open();
-    debate.hearExpert(challenger, said({ outputs: [found("all of it is guessed")] }));
-    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
-    const { raised } = debate.hearChallenger(challenger, said({ challenges: [objection("X001"), objection("X003"), objection("X999")] }));
+    debate.applyAnswer(challenger, said({ outputs: [found("all of it is guessed")] }));
+    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
+    const { raised } = debate.applyChallenges(challenger, said({ challenges: [objection("X001"), objection("X003"), objection("X999")] }));
     expect(raised).toEqual([]);
   });
 
   test("says the same twice: what is found again is not new, and a challenge to what was merged goes on to what is kept", () => {
     const debate = open();
-    expect(debate.hearExpert(security, said({ outputs: [found("tokens never expire")] }))).toEqual([]);
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
-    debate.hearExpert(security, said({ outputs: [found("sessions outlive logout", { description: "Cookies stay good." })] }));
-    debate.hearExpert(
+    expect(debate.applyAnswer(security, said({ outputs: [found("tokens never expire")] }))).toEqual([]);
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyAnswer(security, said({ outputs: [found("sessions outlive logout", { description: "Cookies stay good." })] }));
+    debate.applyAnswer(
       security,
       said({
         outputs: [
@@ -189,7 +192,7 @@ describe("nobody", () => {
 describe("a finding that is repeated more gravely in a debate round", () => {
   const repeat = (changes: Partial<AnsweredOutput>) => {
     const debate = open();
-    debate.hearExpert(security, said({ outputs: [found("tokens never expire", { severity: "CRITICAL", ...changes })] }));
+    debate.applyAnswer(security, said({ outputs: [found("tokens never expire", { severity: "CRITICAL", ...changes })] }));
     return { debate, merges: debate.mergeDuplicates() };
   };
 
@@ -208,23 +211,23 @@ describe("a finding that is repeated more gravely in a debate round", () => {
 
   test("with its id as confirmed is revised to the higher severity, and stays defended", () => {
     const debate = open();
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
-    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "CRITICAL" })] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "CRITICAL" })] }));
     expect(debate.standing()).toMatchObject([{ id: "X001", severity: "CRITICAL", status: "revised" }, { id: "X002" }]);
     expect(debate.challenges).toMatchObject([{ state: "defended" }]);
   });
 
   test("with its id as confirmed at a lower severity keeps its severity", () => {
     const debate = open();
-    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "LOW" })] }));
+    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "LOW" })] }));
     expect(debate.standing()).toMatchObject([{ id: "X001", severity: "HIGH", status: "confirmed" }, { id: "X002" }]);
   });
 
   test("is still known by its first id", () => {
     const { debate } = repeat({});
-    debate.hearChallenger(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
     expect(debate.challengesFor("security")).toMatchObject([{ targetId: "X003" }]);
-    debate.hearExpert(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
+    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
     expect(debate.conclude().withdrawn).toMatchObject([{ id: "X003" }]);
   });
 
@@ -260,9 +263,9 @@ describe("findings that are taken over from other debates", () => {
   test("are changed by the judge alone", () => {
     const debate = takeOver(output("D001"));
     for (const speaker of [security, integration])
-      debate.hearExpert(speaker, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
+      debate.applyAnswer(speaker, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
     expect(debate.standing()).toHaveLength(1);
-    debate.hearExpert(judge, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
+    debate.applyAnswer(judge, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
     expect(debate.standing()).toEqual([]);
   });
 
@@ -271,7 +274,7 @@ describe("findings that are taken over from other debates", () => {
     expect(debate.hasUnsettled).toBe(true);
     expect(debate.describeRound().open_challenges).toMatchObject([{ target_finding_id: "D001", challenge_text: "They do." }]);
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "D001", status: "disputed" }, unresolved_challenge: "They do." }]);
-    debate.hearExpert(judge, said({ outputs: [found("", { ref: "D001", decision: "confirmed" })] }));
+    debate.applyAnswer(judge, said({ outputs: [found("", { ref: "D001", decision: "confirmed" })] }));
     expect(debate.hasUnsettled).toBe(false);
     expect(debate.conclude()).toMatchObject({ outputs: [{ id: "D001", status: "confirmed" }], disputed: [] });
   });
@@ -279,14 +282,14 @@ describe("findings that are taken over from other debates", () => {
   test("are never merged away, and a repetition of one is no finding", () => {
     const alike = { title: "Tokens never expire", description: "About tokens" };
     const debate = takeOver(output("D001", alike), output("D002", { ...alike, severity: "LOW" }));
-    expect(debate.hearExpert(integration, said({ outputs: [found("Tokens never expire", { description: "About tokens" })] }))).toEqual([]);
+    expect(debate.applyAnswer(integration, said({ outputs: [found("Tokens never expire", { description: "About tokens" })] }))).toEqual([]);
     expect(debate.mergeDuplicates()).toEqual([]);
     expect(debate.standing()).toHaveLength(2);
   });
 
   test("keep both challenges when the Challenger adds one", () => {
     const debate = takeOver(output("D001", { status: "disputed" }));
-    debate.hearChallenger(challenger, said({ challenges: [objection("D001", { text: "Where?" })] }));
+    debate.applyChallenges(challenger, said({ challenges: [objection("D001", { text: "Where?" })] }));
     expect(debate.conclude().disputed).toMatchObject([{ unresolved_challenge: "They do.\nWhere?" }]);
   });
 });
@@ -294,7 +297,7 @@ describe("findings that are taken over from other debates", () => {
 describe("a domain that is called for", () => {
   test("is wanted once, with the finding that called for it, until it is active", () => {
     const debate = createDebate(["security"], "X");
-    debate.hearFirst(
+    debate.addOpeningAnswer(
       security,
       said({
         outputs: [found("one", { ref: "a" }), found("two", { ref: "b" })],
@@ -319,7 +322,10 @@ describe("a domain that is called for", () => {
 
   test("and does not come is named in the report", () => {
     const debate = createDebate(["security"], "X");
-    debate.hearFirst(security, said({ outputs: [found("one")], signals: [{ domain: "database", reason: "rows", findingId: null }] }));
+    debate.addOpeningAnswer(
+      security,
+      said({ outputs: [found("one")], signals: [{ domain: "database", reason: "rows", findingId: null }] }),
+    );
     expect(debate.conclude().outputs[1]).toMatchObject({
       type: "observation",
       severity: null,
@@ -332,8 +338,8 @@ describe("a domain that is called for", () => {
 
 test("domains that weigh the same thing differently are in conflict, before and after", () => {
   const debate = createDebate(["security", "api"], "X");
-  debate.hearFirst(security, said({ outputs: [found("tokens never expire")] }));
-  debate.hearFirst(api, said({ outputs: [found("tokens never expire", { severity: "LOW" })] }));
+  debate.addOpeningAnswer(security, said({ outputs: [found("tokens never expire")] }));
+  debate.addOpeningAnswer(api, said({ outputs: [found("tokens never expire", { severity: "LOW" })] }));
   expect(debate.describeRound().conflicts).toEqual([{ finding_ids: ["X001", "X002"], about: "tokens never expire" }]);
   expect(debate.conclude().outputs[2]).toMatchObject({
     agent: "consolidation",
@@ -343,8 +349,8 @@ test("domains that weigh the same thing differently are in conflict, before and 
 
 test("a signal to a domain that takes part is a request to its expert, returned once and with its reason", () => {
   const debate = open();
-  debate.hearExpert(api, said({ signals: [{ domain: "security", reason: "Who may read the pages?", findingId: "X002" }] }));
-  debate.hearExpert(security, said({ signals: [{ domain: "security", reason: "myself", findingId: null }] }));
+  debate.applyAnswer(api, said({ signals: [{ domain: "security", reason: "Who may read the pages?", findingId: "X002" }] }));
+  debate.applyAnswer(security, said({ signals: [{ domain: "security", reason: "myself", findingId: null }] }));
   expect([debate.wantedDomains, debate.openRequests.length]).toEqual([[], 1]);
   expect(debate.takeRequests("security")).toEqual([
     { domain: "security", from: "Api", finding_id: "X002", reason: "Who may read the pages?" },
@@ -404,7 +410,7 @@ test("whatever roles answer, findings stay their own, none is lost, and every st
       for (const [index, { who, outputs, challenges }] of turns.entries()) {
         const speaker = speakers[who] ?? security;
         const heard =
-          who === 2 ? debate.hearChallenger(speaker, said({ outputs, challenges })).found : debate.hearExpert(speaker, said({ outputs }));
+          who === 2 ? debate.applyChallenges(speaker, said({ outputs, challenges })).found : debate.applyAnswer(speaker, said({ outputs }));
         for (const { id, agent, domain } of heard) {
           expect(`${agent} ${domain}`).toBe(`${speaker.agent} ${speaker.domain}`);
           authors.set(id, `${agent} ${domain}`);

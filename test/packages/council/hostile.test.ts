@@ -90,14 +90,14 @@ describe("an answer", () => {
       if (answer === null) throw new Error("unreadable");
       return answer;
     };
-    debate.hearFirst(expert, hear([say("CRITICAL", "No log", { type: "compliance-gap" }), say("HIGH", "No key")]));
+    debate.addOpeningAnswer(expert, hear([say("CRITICAL", "No log", { type: "compliance-gap" }), say("HIGH", "No key")]));
     debate.beginRound(2, []);
     const answer = hear([
       { id: "X001", status: "revised", description: "There is a log of errors only." },
       { id: "X002", status: "downgraded", severity: "LOW" },
     ]);
     expect(answer.notes).toEqual([]);
-    debate.hearExpert(expert, answer);
+    debate.applyAnswer(expert, answer);
     expect(debate.standing()).toMatchObject([
       { id: "X001", status: "revised", type: "compliance-gap", severity: "CRITICAL", title: "No log" },
       { id: "X002", status: "revised", severity: "LOW", title: "No key", description: "All about: No key." },
@@ -111,9 +111,9 @@ describe("an answer", () => {
       Speaker,
     ];
     const answerOf = (outputs: object[]) => readAnswer(JSON.stringify({ outputs }), "review") ?? expect.unreachable();
-    debate.hearFirst(security, answerOf([say("HIGH", "Tokens never expire")]));
+    debate.addOpeningAnswer(security, answerOf([say("HIGH", "Tokens never expire")]));
     debate.beginRound(2, []);
-    debate.hearExpert(auth, answerOf([{ id: "X001", status: "withdrawn" }]));
+    debate.applyAnswer(auth, answerOf([{ id: "X001", status: "withdrawn" }]));
     expect(debate.standing()).toMatchObject([{ id: "X001", status: "confirmed" }]);
   });
 
