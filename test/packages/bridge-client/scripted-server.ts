@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** One request as it came. */
+/** One received request. */
 export interface ReceivedRequest {
   method: string;
   target: string;
@@ -11,10 +11,10 @@ export interface ReceivedRequest {
   body: string;
 }
 
-/** Answers one request. */
+/** Responds to one request. */
 export type Answer = (response: ServerResponse) => void;
 
-/** A server that gives each request the next answer, and the last one again and again. Ends with the test. */
+/** Starts a server that sends the next answer to each request, and repeats the last one. Stops at the end of the test. */
 export async function startScriptedServer(...answers: Answer[]): Promise<{ url: string; requests: ReceivedRequest[] }> {
   const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
@@ -35,20 +35,20 @@ export async function startScriptedServer(...answers: Answer[]): Promise<{ url: 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export const json =
   (status: number, body: object, headers: Record<string, string> = {}): Answer =>
   (response) =>
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 
-/** Refuses as Bridge does. */
+/** Responds with an error of Bridge. */
 export const problem = (status: number, code: string, headers: Record<string, string> = {}): Answer =>
   json(status, { type: `urn:bridge:error:${code}`, title: code, status, detail: `It is ${code}.`, code, requestId: "request-1" }, headers);
 
-/** Breaks the connection off. */
+/** Closes the connection without a response. */
 export const hangUp: Answer = (response) => response.destroy();
 
-/** Opens an event stream with these lines and then ends it, breaks it off, or stays silent. */
+/** Sends an event stream with these lines, then ends it, closes the connection or stays silent. */
 export const stream =
   (text: string, then: "end" | "break" | "silence"): Answer =>
   (response) => {
@@ -58,7 +58,7 @@ export const stream =
     });
   };
 
-/** An event as Bridge writes it. */
+/** Formats an event as Bridge does. */
 export function frame(number: number, type = "execution.progress", data: object = {}): string {
   const id = `e-${number}`;
   const timestamp = "2026-01-01T00:00:00.000Z";

@@ -8,7 +8,7 @@ import { startBridgeProgram } from "../../support/bridge-program.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { until } from "../../support/until.ts";
 
-/** What a follower needs, wherever it runs. */
+/** Options of a follower, in Node or in a browser. */
 export interface Address {
   url: string;
   token: string;
@@ -18,7 +18,7 @@ export interface Address {
 export interface Follower {
   /** Ids of the task's events so far. */
   seen(): Promise<readonly string[]>;
-  /** Resolves when the task's stream has ended by itself: what both streams have brought, in order. */
+  /** Resolves with the events of both streams, in order, when the stream of the task has ended. */
   ended: Promise<{ task: BridgeEvent[]; all: BridgeEvent[] }>;
 }
 
@@ -57,7 +57,7 @@ export async function surviveTwoRestarts(
   bridge.signal("SIGTERM");
   expect(await bridge.exited).toBe(0);
   bridge = await start();
-  // It runs now, and the follower has come back and reads along.
+  // The task runs, and the follower has reconnected and receives events.
   expect(await until(async () => (await follower.seen()).length > 1, 15_000)).toBe(true);
 
   bridge.signal("SIGKILL");
@@ -74,13 +74,13 @@ export async function surviveTwoRestarts(
   expect(task.length).toBeGreaterThan(before + 40);
   expect(task.map(({ type, data }) => (type === "execution.progress" ? data : type))).toContainEqual({ restarted: true });
   expect(task.at(-1)?.type).toBe("execution.completed");
-  // Of all events not one is missing: the log's numbers have no gap.
+  // No event is missing: the numbers of the log have no gap.
   const numbers = all.map(({ id }) => Number(id.split("-")[1]));
   expect(numbers).toEqual(numbers.map((_, index) => index + (numbers[0] ?? 0)));
   expect(all.filter(({ taskId }) => taskId === "second")).toEqual(stored);
 }
 
-/** A port that is the same over all restarts. */
+/** Finds a port that stays the same across restarts. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -33,7 +33,7 @@ import type { listedTaskSchema, taskSchema } from "../../../src/http/routes/desc
 import type { Problem } from "../../../src/http/wire/problem.ts";
 import type { describedDispatchSchema } from "../../../src/requests/dispatch-schema.ts";
 
-/** The client's types are written by hand. Here they are held against the server's own; `npm run typecheck` is what fails. */
+/** Compares the handwritten types of the client with those of the server. `npm run typecheck` fails if they differ. */
 describe("the client's types are the server's", () => {
   test("tasks and results", () => {
     expectTypeOf<Task>().branded.toEqualTypeOf<z.infer<typeof taskSchema>>();
@@ -66,14 +66,14 @@ describe("the client's types are the server's", () => {
   test("a dispatch", () => {
     type Taken = z.input<typeof describedDispatchSchema>;
     expectTypeOf<keyof DispatchRequest>().toEqualTypeOf<keyof Taken>();
-    // A tool may have any of four forms; the client leaves them to Bridge.
+    // The client does not type the four tool formats; Bridge validates them.
     expectTypeOf<Omit<DispatchRequest, "tools" | "mcpServers">>().branded.toEqualTypeOf<Omit<Taken, "tools" | "mcpServers">>();
     type Server = NonNullable<z.infer<typeof describedDispatchSchema>["mcpServers"]>[number];
     expectTypeOf<NonNullable<DispatchRequest["mcpServers"]>[number]>().branded.toEqualTypeOf<Server>();
   });
 });
 
-/** Every key of a type: the compiler knows of each that is missing or too many. */
+/** All keys of a type. The compiler reports missing and extra keys. */
 type Keys<T> = Record<keyof T, true>;
 const keys = {
   AcceptedTask: { taskId: true, provider: true, agentId: true, state: true, createdAt: true } satisfies Keys<AcceptedTask>,

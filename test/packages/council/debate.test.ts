@@ -50,14 +50,14 @@ function open() {
 describe("a finding ends", () => {
   const statuses = (debate: ReturnType<typeof open>) => Object.fromEntries(debate.conclude().outputs.map(({ id, status }) => [id, status]));
 
-  test("confirmed, when nobody objects or the expert defends it", () => {
+  test("confirmed, when it is not challenged or the expert defends it", () => {
     const debate = open();
     debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
     debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
     expect(statuses(debate)).toEqual({ X001: "confirmed", X002: "confirmed" });
   });
 
-  test("revised, in the words of the revision", () => {
+  test("revised, with the text of the revision", () => {
     const debate = open();
     debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
     debate.applyAnswer(
@@ -68,7 +68,7 @@ describe("a finding ends", () => {
     expect(debate.changes.revised).toBe(1);
   });
 
-  test("withdrawn, and then among the withdrawn ones only", () => {
+  test("withdrawn, and is listed with the withdrawn outputs only", () => {
     const debate = open();
     debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
     const { outputs, withdrawn } = debate.conclude();
@@ -76,7 +76,7 @@ describe("a finding ends", () => {
     expect(withdrawn).toMatchObject([{ id: "X001", status: "withdrawn" }]);
   });
 
-  test("disputed, when its expert does not answer, with the challenge beside it", () => {
+  test("disputed, with the challenge, when its expert does not answer", () => {
     const debate = open();
     debate.applyChallenges(challenger, said({ challenges: [objection("X001", { text: "It does expire." })] }));
     debate.applyAnswer(security, said({}));
@@ -84,7 +84,7 @@ describe("a finding ends", () => {
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "X001" }, unresolved_challenge: "It does expire." }]);
   });
 
-  test("disputed, when the Challenger stays with it after the defence and the expert defends it again", () => {
+  test("disputed, when the Challenger maintains the challenge and the expert defends the finding again", () => {
     const debate = open();
     debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
     debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
@@ -121,7 +121,7 @@ describe("a finding ends", () => {
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "X001", severity: "LOW" }, unresolved_challenge: "Even so." }]);
   });
 
-  test("confirmed, when the Challenger takes the challenge back", () => {
+  test("confirmed, when the Challenger withdraws the challenge", () => {
     const debate = open();
     debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
     debate.beginRound(3, []);
@@ -129,7 +129,7 @@ describe("a finding ends", () => {
     expect(statuses(debate)["X001"]).toBe("confirmed");
   });
 
-  test("discovered, when it came up in the debate", () => {
+  test("discovered, when it was found in the debate", () => {
     const debate = open();
     debate.applyAnswer(integration, said({ outputs: [found("both sides trust the other's check")] }));
     expect(debate.conclude().outputs[2]).toMatchObject({
@@ -141,8 +141,8 @@ describe("a finding ends", () => {
   });
 });
 
-describe("nobody", () => {
-  test("changes somebody else's finding: what was said stands as one's own", () => {
+describe("a role cannot", () => {
+  test("change the finding of another role: its text becomes a finding of its own", () => {
     const debate = open();
     debate.applyAnswer(
       api,
@@ -163,7 +163,7 @@ describe("nobody", () => {
     ]);
   });
 
-  test("challenges what is not there, what is withdrawn, or what is one's own", () => {
+  test("challenge a missing or withdrawn finding or its own finding", () => {
     const debate = open();
     debate.applyAnswer(challenger, said({ outputs: [found("all of it is guessed")] }));
     debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
@@ -171,7 +171,7 @@ describe("nobody", () => {
     expect(raised).toEqual([]);
   });
 
-  test("says the same twice: what is found again is not new, and a challenge to what was merged goes on to what is kept", () => {
+  test("report a finding twice: a repetition is not new, and a challenge to a merged finding applies to the kept one", () => {
     const debate = open();
     expect(debate.applyAnswer(security, said({ outputs: [found("tokens never expire")] }))).toEqual([]);
     debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
@@ -189,7 +189,7 @@ describe("nobody", () => {
   });
 });
 
-describe("a finding that is repeated more gravely in a debate round", () => {
+describe("a finding that is repeated with a higher severity in a debate round", () => {
   const repeat = (changes: Partial<AnsweredOutput>) => {
     const debate = open();
     debate.applyAnswer(security, said({ outputs: [found("tokens never expire", { severity: "CRITICAL", ...changes })] }));
@@ -223,7 +223,7 @@ describe("a finding that is repeated more gravely in a debate round", () => {
     expect(debate.standing()).toMatchObject([{ id: "X001", severity: "HIGH", status: "confirmed" }, { id: "X002" }]);
   });
 
-  test("is still known by its first id", () => {
+  test("keeps its first id", () => {
     const { debate } = repeat({});
     debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
     expect(debate.challengesFor("security")).toMatchObject([{ targetId: "X003" }]);
@@ -231,14 +231,14 @@ describe("a finding that is repeated more gravely in a debate round", () => {
     expect(debate.conclude().withdrawn).toMatchObject([{ id: "X003" }]);
   });
 
-  test.each(["HIGH", "LOW"] as const)("is not there when the repetition is %s: it changes nothing", (severity) => {
+  test.each(["HIGH", "LOW"] as const)("is unchanged when the repetition has the severity %s", (severity) => {
     const { debate, merges } = repeat({ severity });
     expect([merges, debate.changes.discovered]).toEqual([[], 0]);
     expect(debate.standing()).toMatchObject([{ id: "X001", severity: "HIGH" }, { id: "X002" }]);
   });
 });
 
-describe("findings that are taken over from other debates", () => {
+describe("findings that are imported from other debates", () => {
   const judge: Speaker = { domain: "cross-domain", agent: "Debate Coordinator" };
   const output = (id: string, changes: Partial<Output> = {}): Output => ({
     id,
@@ -260,7 +260,7 @@ describe("findings that are taken over from other debates", () => {
     return debate;
   }
 
-  test("are changed by the judge alone", () => {
+  test("can only be changed by the judge", () => {
     const debate = takeOver(output("D001"));
     for (const speaker of [security, integration])
       debate.applyAnswer(speaker, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
@@ -269,7 +269,7 @@ describe("findings that are taken over from other debates", () => {
     expect(debate.standing()).toEqual([]);
   });
 
-  test("that are disputed stay so with their challenge, until the judge decides", () => {
+  test("stay disputed with their challenge until the judge decides", () => {
     const debate = takeOver(output("D001", { status: "disputed" }));
     expect(debate.hasUnsettled).toBe(true);
     expect(debate.describeRound().open_challenges).toMatchObject([{ target_finding_id: "D001", challenge_text: "They do." }]);
@@ -279,7 +279,7 @@ describe("findings that are taken over from other debates", () => {
     expect(debate.conclude()).toMatchObject({ outputs: [{ id: "D001", status: "confirmed" }], disputed: [] });
   });
 
-  test("are never merged away, and a repetition of one is no finding", () => {
+  test("are never merged, and a repetition of one is not a finding", () => {
     const alike = { title: "Tokens never expire", description: "About tokens" };
     const debate = takeOver(output("D001", alike), output("D002", { ...alike, severity: "LOW" }));
     expect(debate.applyAnswer(integration, said({ outputs: [found("Tokens never expire", { description: "About tokens" })] }))).toEqual([]);
@@ -294,8 +294,8 @@ describe("findings that are taken over from other debates", () => {
   });
 });
 
-describe("a domain that is called for", () => {
-  test("is wanted once, with the finding that called for it, until it is active", () => {
+describe("a requested domain", () => {
+  test("is wanted once, with the finding that caused the request, until it is active", () => {
     const debate = createDebate(["security"], "X");
     debate.addOpeningAnswer(
       security,
@@ -320,7 +320,7 @@ describe("a domain that is called for", () => {
     });
   });
 
-  test("and does not come is named in the report", () => {
+  test("is named in the report if no expert joins", () => {
     const debate = createDebate(["security"], "X");
     debate.addOpeningAnswer(
       security,
@@ -336,7 +336,7 @@ describe("a domain that is called for", () => {
   });
 });
 
-test("domains that weigh the same thing differently are in conflict, before and after", () => {
+test("domains that report similar findings with different severities are in conflict in the packet and in the result", () => {
   const debate = createDebate(["security", "api"], "X");
   debate.addOpeningAnswer(security, said({ outputs: [found("tokens never expire")] }));
   debate.addOpeningAnswer(api, said({ outputs: [found("tokens never expire", { severity: "LOW" })] }));
@@ -347,7 +347,7 @@ test("domains that weigh the same thing differently are in conflict, before and 
   });
 });
 
-test("a signal to a domain that takes part is a request to its expert, returned once and with its reason", () => {
+test("a signal to an active domain is a request to its expert, returned once with its reason", () => {
   const debate = open();
   debate.applyAnswer(api, said({ signals: [{ domain: "security", reason: "Who may read the pages?", findingId: "X002" }] }));
   debate.applyAnswer(security, said({ signals: [{ domain: "security", reason: "myself", findingId: null }] }));
@@ -378,7 +378,7 @@ describe("a debate ends", () => {
   });
 });
 
-test("whatever roles answer, findings stay their own, none is lost, and every state is one of the five", () => {
+test("no answer loses a finding, changes its owner or causes an unknown state", () => {
   const speakers = [security, api, challenger, integration];
   const ref = fc.option(fc.constantFrom("X001", "X002", "X003", "X004", "CH001", "X999"), { nil: null });
   const output = fc.record({

@@ -8,7 +8,7 @@ import { expert, failing, hold, holdCouncil, inputOf } from "./hold-council.ts";
 import { createRolePlayer, type Line, type Script, say } from "./role-player.ts";
 
 describe("a council of several bridges", () => {
-  test("confirms what several say, keeps what one says, and adds what only shows together", async () => {
+  test("confirms findings of several bridges, keeps findings of one, and adds findings of its own Integration Checker", async () => {
     const { report, player, events } = await hold(
       {
         claude: { outputs: [say("HIGH", "Tokens never expire"), say("LOW", "A typing mistake in the readme")] },
@@ -54,7 +54,7 @@ describe("a council of several bridges", () => {
     expect(renderCouncil(report, { scope: "12 files" })).toContain("### D001 CRITICAL: Tokens never expire at all");
   });
 
-  test("tells what stays disputed, with what each bridge thinks of it", async () => {
+  test("reports disputed findings with the position of each bridge", async () => {
     const { report } = await hold(
       { claude: { outputs: [say("HIGH", "Tokens never expire")] }, codex: { outputs: [say("LOW", "Tokens never expire")] } },
       { "Devil's Advocate": { challenges: [{ target_finding_id: "D001", challenge_text: "They do." }] } },
@@ -79,7 +79,7 @@ describe("a council of several bridges", () => {
     expect(report.verdict).toBe("CONCERNS");
   });
 
-  test("goes on without bridges that cannot, and records those that a person could have mended", async () => {
+  test("continues without failed bridges, and records those that need a user", async () => {
     const { report } = await hold({
       claude: { outputs: [say("HIGH", "Tokens never expire")] },
       codex: failing("authentication_required", "Log in first."),
@@ -97,7 +97,7 @@ describe("a council of several bridges", () => {
     });
   });
 
-  test("is aborted when nobody completed, and says what was tried", async () => {
+  test("is aborted when no bridge completed, and reports all attempts", async () => {
     const { report } = await hold({ claude: failing("adapter_offline", "x"), codex: failing("authentication_required", "y") });
     expect(report).toMatchObject({
       status: "ABORTED",
@@ -110,7 +110,7 @@ describe("a council of several bridges", () => {
     });
   });
 
-  test("chooses its domains by what the text is about, where nobody has", async () => {
+  test("chooses its domains from the text if the input names none", async () => {
     const { player } = await hold(
       { claude: { outputs: [] } },
       {},
@@ -119,7 +119,7 @@ describe("a council of several bridges", () => {
     expect([...new Set(player.requests.map(({ domain }) => domain))].sort()).toEqual(["api", "cross-domain", "database"]);
   });
 
-  test("keeps its reports whole however few of the debaters answer", async () => {
+  test("keeps the reports of bridges complete although debaters do not answer", async () => {
     const { report, player } = await hold(
       { claude: { outputs: [say("MEDIUM", "Retries have no limit")] } },
       { "Devil's Advocate": "garbage", "Integration Checker": "", "Debate Coordinator": failing("runtime_crashed", "x") },
@@ -134,7 +134,7 @@ describe("a council of several bridges", () => {
     ]);
   });
 
-  test("asks a Devil's Advocate whose answer cannot be read once more, and goes on with what it says then", async () => {
+  test("asks a Devil's Advocate again after an invalid answer, and continues with the second answer", async () => {
     const { report, player } = await hold(
       { claude: { outputs: [say("HIGH", "Tokens never expire")] } },
       {
@@ -155,7 +155,7 @@ describe("a council of several bridges", () => {
     ["quick", 0],
     ["standard", 2],
     ["thorough", 3],
-  ])("debates %s at most %i rounds over what its bridges found", async (intensity, rounds) => {
+  ])("with intensity %s debates the findings in at most %i rounds", async (intensity, rounds) => {
     const titles = ["Tokens never expire", "Retries have no limit", "Logs hold passwords", "Backups are not encrypted"];
     const { report, player } = await hold(
       { claude: { outputs: titles.map((title) => say("HIGH", title)) } },
@@ -173,7 +173,7 @@ describe("a council of several bridges", () => {
     ["one is skipped", { codex: failing("adapter_offline", "x") }, [], true],
     ["one needs a person", { codex: failing("authentication_required", "x") }, [], true],
     ["one is left out from the beginning", {}, [{ bridge: "gemini", reason: "disabled" }], true],
-  ])("covers only a part unless everybody takes part: %s", async (_what, others, leftOut, partial_coverage) => {
+  ])("has partial coverage unless all bridges complete: %s", async (_what, others, leftOut, partial_coverage) => {
     const findings: Record<string, Line> = { claude: { outputs: [] }, ...others };
     const { report } = await holdCouncil({
       bridges: Object.fromEntries(Object.keys(findings).map((name) => [name, []])),
@@ -185,7 +185,7 @@ describe("a council of several bridges", () => {
     expect(report).toMatchObject({ status: "COMPLETED", partial_coverage });
   });
 
-  test("of which nobody is there covers only a part", async () => {
+  test("without an available bridge has partial coverage", async () => {
     const { report } = await holdCouncil({
       bridges: {},
       bridge: () => ({ outputs: [] }),
@@ -195,7 +195,7 @@ describe("a council of several bridges", () => {
     expect(report).toMatchObject({ status: "ABORTED", partial_coverage: true, bridges_skipped: ["claude"] });
   });
 
-  test("logs under which id each output of a bridge goes on, and names the provider of every event", async () => {
+  test("logs the council id of each output of a bridge, and the provider of every event", async () => {
     const { events, progress } = await hold({
       claude: { outputs: [say("HIGH", "Tokens never expire")] },
       codex: { outputs: [say("LOW", "Tokens never expire")] },
@@ -215,7 +215,7 @@ describe("a council of several bridges", () => {
   });
 });
 
-test("the debate is held on the models that the bridges were told to use", async () => {
+test("the debate runs on the configured models of the bridges", async () => {
   const { player } = await hold(
     { claude: { outputs: [say("HIGH", "Tokens never expire")] }, codex: { outputs: [] } },
     { "Debate Coordinator": { outputs: [{ id: "D001", status: "confirmed" }] } },
@@ -270,7 +270,7 @@ test.each([
   expect(judgeCouncil("audit", gaps)).toBe(verdict);
 });
 
-test("what several say is put together under a new id, several voices first, and then by severity", () => {
+test("similar findings are merged under a new id, sorted by number of sources and then by severity", () => {
   const output = (id: string, severity: "HIGH" | "LOW" | "CRITICAL", title: string) => ({
     ...say(severity, title),
     type: "finding" as const,
@@ -316,7 +316,7 @@ describe("a runtime with several models", () => {
     };
   };
 
-  test("runs them at the same time, and what two agree on comes first", async () => {
+  test("runs them concurrently, and lists findings of two models first", async () => {
     const { player, given } = options({
       [expert]: ({ model }: RoleRequest) =>
         model === "glm/glm-4-7"
@@ -348,7 +348,7 @@ describe("a runtime with several models", () => {
     expect(report.notes).toContainEqual(expect.stringMatching(/^bad\/model: SKIPPED/));
   });
 
-  test("that differ in punctuation alone have ids of their own", async () => {
+  test("gives models that differ in punctuation only distinct ids", async () => {
     const { given } = options({ [expert]: { outputs: [say("LOW", "A detail")] } });
     const spies: string[] = [];
     await runModels({ ...given, log: (event) => void spies.push(JSON.stringify(event)) }, ["glm/4-7", "glm/4:7"]);
@@ -359,7 +359,7 @@ describe("a runtime with several models", () => {
   test.each([
     [[], undefined],
     [["glm/glm-4-7"], "glm/glm-4-7"],
-  ])("and %j is one run", async (models, model) => {
+  ])("runs one council for %j", async (models, model) => {
     const { player, given } = options({ [expert]: { outputs: [say("LOW", "A detail")] } });
     const report = await runModels(given, models);
     expect(player.requests.map((request) => request.model)).toEqual(Array.from({ length: 3 }, () => model));

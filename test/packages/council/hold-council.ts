@@ -36,9 +36,9 @@ interface Council {
   models?: Readonly<Record<string, string>>;
 }
 
-/** Holds a council over several bridges with the real merging code; only the runtimes are scripted. */
+/** Runs a council over several bridges with the real merging code; only the runtimes are scripted. */
 export async function holdCouncil({ bridges, bridge, debate, changes = {}, intensity, leftOut = [], models = {} }: Council) {
-  // The debate begins when all bridges are done; questions for a readable answer do not repeat who the role is.
+  // The debate starts when all bridges have ended. Prompts that repeat a request do not contain the introduction of the role.
   let isDebate = false;
   const player = createRolePlayer((request) => {
     isDebate ||= request.message.includes("council of several agents");
@@ -77,7 +77,7 @@ export async function holdCouncil({ bridges, bridge, debate, changes = {}, inten
   return { report, player, events, progress, input };
 }
 
-/** A council whose bridges each find what they are told to, quickly, and whose debate follows a script. */
+/** Runs a quick council whose bridges return scripted findings and whose debate follows a script. */
 export const hold = (
   findings: Readonly<Record<string, Line>>,
   debate: Script = {},

@@ -45,7 +45,7 @@ const listOf = (report: CouncilReport): string[] =>
     (name) => report[name].some((finding) => finding.title === title),
   );
 
-describe("a CRITICAL finding that one bridge leaves", () => {
+describe("a CRITICAL finding of one bridge", () => {
   test.each<[State, Decision, List, string, string]>([
     ["confirmed", "none", "single_source_findings", "confirmed", "FAIL"],
     ["confirmed", "confirmed", "single_source_findings", "confirmed", "FAIL"],
@@ -67,7 +67,7 @@ describe("a CRITICAL finding that one bridge leaves", () => {
     ["disputed", "downgraded", "single_source_findings", "downgraded", "PASS"],
     ["disputed", "withdrawn", "withdrawn_findings", "withdrawn", "PASS"],
     ["disputed", "disputed", "disputed_findings", "disputed", "CONCERNS"],
-  ])("%s, and about which the coordinator decides %s, is in %s as %s: %s", async (state, decision, list, status, verdict) => {
+  ])("that is %s and that the coordinator decides as %s is in %s as %s: %s", async (state, decision, list, status, verdict) => {
     const { report } = await council({ claude: state }, decision);
     expect(report.bridge_reports[0]?.outputs.find((output) => output.title === title)?.status).toBe(state);
     expect(listOf(report)).toEqual([list]);
@@ -94,7 +94,7 @@ describe("a CRITICAL finding of two bridges", () => {
     ["disputed", "disputed", "none", "disputed_findings", "CONCERNS"],
     ["disputed", "disputed", "confirmed", "multi_source_confirmed", "FAIL"],
     ["disputed", "disputed", "withdrawn", "withdrawn_findings", "PASS"],
-  ])("left %s and %s, and about which the coordinator decides %s, is in %s: %s", async (left, right, decision, list, verdict) => {
+  ])("that are %s and %s and that the coordinator decides as %s is in %s: %s", async (left, right, decision, list, verdict) => {
     const { report } = await council({ claude: left, codex: right }, decision);
     expect(listOf(report)).toEqual([list]);
     expect(report[list]).toMatchObject([
@@ -201,12 +201,12 @@ describe("two models of one runtime", () => {
     expect(report.verdict).toBe("CONCERNS");
   });
 
-  test("keep the challenge of the graver one", async () => {
+  test("keep the challenge of the version with the higher severity", async () => {
     const { report } = await models({ severity: "MEDIUM", isDisputed: true }, { severity: "HIGH", isDisputed: true });
     expect(report.disputed_outputs).toMatchObject([{ unresolved_challenge: "They do, says two." }]);
   });
 
-  test("report what each of them withdrew", async () => {
+  test("report the withdrawn findings of each", async () => {
     const player = createRolePlayer({
       [`${expert} 1`]: { outputs: [say("HIGH", title)] },
       [`${expert} 2`]: ({ model }: RoleRequest): Line => ({ outputs: [{ id: `O-${model}-001`, status: "withdrawn" }] }),

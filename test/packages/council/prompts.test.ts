@@ -111,7 +111,7 @@ test.each([
   ["devils-advocate", advocatePrompt(input, cross)],
   ["council-integration-checker", crossIntegrationPrompt(input, cross)],
   ["coordinator", coordinatorPrompt(input, cross)],
-])("the prompt %s is as in its file", async (name, prompt) => {
+])("the prompt %s equals its golden file", async (name, prompt) => {
   await expect(`${prompt}\n`).toMatchFileSnapshot(`golden/${name}.txt`);
 });
 

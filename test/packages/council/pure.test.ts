@@ -11,7 +11,7 @@ import { connectionWord, modelFamilyOf, statusOf } from "../../../packages/counc
 import { judge } from "../../../packages/council/src/verdict.ts";
 import type { Intensity, Output, OutputType, Severity, TaskType, Verdict } from "../../../packages/council/src/words.ts";
 
-describe("the time that an answer may take", () => {
+describe("the time limit of an answer", () => {
   test.each([
     [{ files: 4 }, 60],
     [{ files: 5 }, 180],
@@ -113,7 +113,7 @@ describe("the verdict", () => {
   });
 });
 
-describe("what is said twice", () => {
+describe("a repeated finding", () => {
   const output = (id: string, changes: Partial<Output> = {}): Output => ({
     id,
     type: "finding",
@@ -161,7 +161,7 @@ describe("what is said twice", () => {
     expect([...findAlike([of(10), of(7), of(8)]).values()].map((alike) => alike.length)).toEqual([0, 0, 2]);
   });
 
-  test("is found the same by comparing each with each and by counting common words", () => {
+  test("is found equally by comparing all pairs and by counting common words", () => {
     const word = fc.constantFrom("one", "two", "three", "four", "five");
     const text = fc.array(word, { maxLength: 5 }).map((words) => ({ title: words.join(" "), description: "" }));
     fc.assert(
@@ -172,14 +172,14 @@ describe("what is said twice", () => {
     );
   });
 
-  test("is kept once, at its highest severity, in its place, and the merge is told", () => {
+  test("is kept once, with the highest severity, in its position, and the merge is reported", () => {
     const other = output("C002", { title: "No rate limit", description: "Logins can be guessed without end." });
     const { kept, merges } = deduplicate([output("C001"), other, output("C003", { severity: "HIGH" })]);
     expect(kept.map(({ id }) => id)).toEqual(["C002", "C003"]);
     expect(merges).toEqual([{ keptId: "C003", droppedId: "C001" }]);
   });
 
-  test("is something else in another domain", () => {
+  test("is not merged with one of another domain", () => {
     expect(deduplicate([output("C001"), output("C002", { domain: "api" })]).merges).toEqual([]);
   });
 });
@@ -190,7 +190,7 @@ test.each([
   ["codex", "X", "openai/codex"],
   ["opencode", "O", "multi-provider"],
   ["vercel-ai", "V", "multi-provider"],
-])("ids of %s begin with %s", (bridge, prefix, family) => {
+])("ids of %s start with %s", (bridge, prefix, family) => {
   expect(prefixOf(bridge)).toBe(prefix);
   expect(modelFamilyOf(bridge)).toBe(family);
   const nextId = createIds(prefix);
@@ -210,7 +210,7 @@ test.each([
   ["rate_limited", "SKIPPED"],
   ["model_error", "SKIPPED"],
   [undefined, "SKIPPED"],
-])("a runtime that ends with %s makes a report %s", (errorCode, status) => {
+])("a runtime that fails with %s causes the report status %s", (errorCode, status) => {
   expect(statusOf(errorCode)).toBe(status);
 });
 
@@ -223,12 +223,12 @@ test.each([
   ["http-api", "http-api"],
   ["mcp", "mcp"],
   [undefined, null],
-])("the connection %s is told as %s", (connection, word) => {
+])("the connection %s is reported as %s", (connection, word) => {
   expect(connectionWord(connection)).toBe(word);
 });
 
 describe("the registry", () => {
-  test("has the 26 domains, each complete and each once", () => {
+  test("contains the 26 domains, each complete and once", () => {
     expect(domains.map(({ name }) => name)).toEqual(
       [
         ["security", "database", "api", "async-queue", "performance", "infrastructure", "cryptographic", "code-quality"],

@@ -4,32 +4,32 @@ import { readAnswer } from "../../../packages/council/src/read-answer.ts";
 
 const answer = JSON.stringify({ outputs: [{ type: "finding", severity: "HIGH", title: "T", description: "D" }], confidence: "high" });
 
-describe("an answer is found", () => {
+describe("readAnswer", () => {
   test.each([
-    ["by itself", answer],
-    ["in a fenced block", `Here it is:\n\`\`\`json\n${answer}\n\`\`\`\nDone.`],
-    ["in a fence without a language", `\`\`\`\n${answer}\n\`\`\``],
-    ["inside prose", `I have looked at {everything} and say ${answer} and "no" more.`],
-    ["after another object", `{"thinking": true} ${answer}`],
-    ["behind braces that never close", `{{{ " ${answer}`],
-    ["as the last of two", `\`\`\`json\n{"outputs": []}\n\`\`\`\n\`\`\`json\n${answer}\n\`\`\``],
-  ])("%s", (_where, said) => {
+    ["JSON without other text", answer],
+    ["a fenced block", `Here it is:\n\`\`\`json\n${answer}\n\`\`\`\nDone.`],
+    ["a fence without a language", `\`\`\`\n${answer}\n\`\`\``],
+    ["prose", `I have looked at {everything} and say ${answer} and "no" more.`],
+    ["the object after another one", `{"thinking": true} ${answer}`],
+    ["the text after unclosed braces", `{{{ " ${answer}`],
+    ["the last of two blocks", `\`\`\`json\n{"outputs": []}\n\`\`\`\n\`\`\`json\n${answer}\n\`\`\``],
+  ])("finds an answer in %s", (_where, said) => {
     expect(readAnswer(said, "review")).toMatchObject({ outputs: [{ severity: "HIGH", title: "T" }], confidence: "high" });
   });
 
   test.each([
-    ["nothing", ""],
+    ["an empty text", ""],
     ["prose", "I found nothing that is wrong."],
-    ["an object of something else", '{"result": "fine"}'],
+    ["another object", '{"result": "fine"}'],
     ["an array", "[1, 2]"],
-    ["half of an answer", answer.slice(0, -3)],
-    ["nesting without end", '{"outputs":'.repeat(50_000)],
-    ["lists in lists", `{"outputs": ${"[".repeat(100_000)}`],
-  ])("and not in %s", (_what, said) => {
+    ["a truncated answer", answer.slice(0, -3)],
+    ["very deep nesting", '{"outputs":'.repeat(50_000)],
+    ["nested lists", `{"outputs": ${"[".repeat(100_000)}`],
+  ])("finds no answer in %s", (_what, said) => {
     expect(readAnswer(said, "review")).toBeNull();
   });
 
-  test("not in openings without end, of which only the first 500 are tried", () => {
+  test("tries only the first 500 opening braces", () => {
     const openings = '{"a":';
     expect([...findJsonObjects(openings.repeat(400_000))]).toEqual([]);
     expect([...findJsonObjects(`${openings.repeat(499)}{"found": true}`)]).toEqual([{ found: true }]);
@@ -41,7 +41,7 @@ describe("an output", () => {
   const read = (item: object, taskType: Parameters<typeof readAnswer>[1] = "review") =>
     readAnswer(JSON.stringify({ outputs: [item] }), taskType);
 
-  test("keeps what it says", () => {
+  test("keeps its fields", () => {
     const item = {
       id: "X001",
       type: "recommendation",
@@ -80,25 +80,25 @@ describe("an output", () => {
     expect(read({ title: "T", ...item }, taskType)?.outputs).toMatchObject([expected]);
   });
 
-  test("takes its title from its description, and without both is left out with a note", () => {
+  test("uses its description as its title, and is omitted with a note without both", () => {
     expect(read({ severity: "LOW", description: "It leaks." })?.outputs).toMatchObject([{ title: "It leaks.", description: "It leaks." }]);
     expect(read({ severity: "LOW" })).toMatchObject({ outputs: [], notes: ["An output without a title and a description was left out."] });
   });
 
-  test("about an earlier one needs no text", () => {
+  test("about an earlier output needs no text", () => {
     expect(read({ id: "X001", status: "withdrawn", severity: "LOW" })?.outputs).toMatchObject([
       { ref: "X001", decision: "withdrawn", title: "" },
     ]);
   });
 
-  test("carries no control characters and no marks that turn text around, and is visibly cut", () => {
+  test("contains no control or bidirectional characters, and is marked as cut", () => {
     const [output] =
       read({ severity: "LOW", title: "a\u0000b\u001bc\u202ed", description: "x".repeat(9_000), evidence: "\ud800" })?.outputs ?? [];
     expect(output).toMatchObject({ title: "a b c d", evidence: "\ufffd" });
     expect(output?.description).toBe(`${"x".repeat(8_000)} … [1000 characters cut]`);
   });
 
-  test("comes with at most a hundred others, and what is left out is told", () => {
+  test("is one of at most a hundred, and the number of omitted ones is noted", () => {
     const outputs = Array.from({ length: 130 }, (_, index) => ({ severity: "LOW", title: `T${index}` }));
     const read = readAnswer(JSON.stringify({ outputs }), "review");
     expect(read?.outputs).toHaveLength(100);
@@ -106,7 +106,7 @@ describe("an output", () => {
   });
 });
 
-test("challenges and signals are read, and what has no target or no name is not", () => {
+test("challenges and signals are parsed, and omitted without a target or a name", () => {
   const said = JSON.stringify({
     challenges: [
       { challenge_id: "", target_finding_id: "X001", challenge_text: "Why?" },

@@ -32,7 +32,7 @@ async function record(availability: { found: boolean; path: string | null; detai
   return { report, player, events: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
-test("the event log of a council begins with the connection to its runtime, and ends with its verdict", async () => {
+test("the event log of a council starts with the connection to its runtime and ends with its verdict", async () => {
   const { events } = await record({ found: true, path: "acp", detail: "healthy" });
   const timestamp = "2026-11-21T19:39:05.000Z";
   expect(events).toEqual([
@@ -45,7 +45,7 @@ test("the event log of a council begins with the connection to its runtime, and 
   ]);
 });
 
-test("the event log of a runtime that is not asked claims no dispatch, and its report no agents", async () => {
+test("the event log of a skipped runtime contains no dispatch, and its report no agents", async () => {
   const { report, player, events } = await record({ found: false, path: null, detail: "not loaded" }, "not loaded");
   expect(events.map(({ event, result, path: connection }) => [event, result, connection])).toEqual([
     ["bridge_start", undefined, undefined],

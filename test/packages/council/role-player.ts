@@ -1,11 +1,11 @@
 import type { RoleRequest, RoleResult } from "bridge-council";
 
-/** What a role says when it is asked: an object is told as JSON, a text as it is, a result is given as the runtime's. */
+/** The answer of a role: an object is returned as JSON, a string unchanged, and a result as the result of the runtime. */
 export type Line = object | string | { result: Partial<RoleResult> };
-/** Lines by `<role> <round>`, and by `<role>` for every other round. Who has none finds nothing. */
+/** Answers by `<role> <round>`, or by `<role>` for all other rounds. A role without one reports no findings. */
 export type Script = Readonly<Record<string, Line | ((request: RoleRequest) => Line)>>;
 
-/** A runtime that plays roles by a script, or by a function, and keeps its requests. */
+/** Creates a runtime whose roles answer by a script or a function. Records its requests. */
 export function createRolePlayer(script: Script | ((request: RoleRequest) => Line) = {}, { remembers = false } = {}) {
   const requests: RoleRequest[] = [];
   let atOnce = 0;
@@ -37,13 +37,13 @@ export function createRolePlayer(script: Script | ((request: RoleRequest) => Lin
   };
 }
 
-/** The line of a script for a request. */
+/** Returns the answer of a script for a request. */
 export function lineOf(script: Script, request: RoleRequest): Line {
   const line = script[`${request.role} ${request.round}`] ?? script[request.role] ?? { outputs: [] };
   return typeof line === "function" ? line(request) : line;
 }
 
-/** An output as a role words it. */
+/** Creates an output of an answer. */
 export const say = (severity: string, title: string, more: object = {}) => ({
   type: "finding",
   severity,

@@ -55,7 +55,7 @@ const rounds = (player: { requests: { role: string; round: number }[] }, round: 
   player.requests.filter((request) => request.round === round).map(({ role }) => role);
 
 describe("a quick council", () => {
-  test("asks everybody once, at the same time, and confirms what is kept", async () => {
+  test("asks all roles once, concurrently, and confirms the findings", async () => {
     const { report, player, events, progress, spending } = await run(
       {
         [security]: {
@@ -150,7 +150,7 @@ describe("a standard council", () => {
     "Database Engineer 2": { outputs: [say("LOW", "An index is missing")] },
   };
 
-  test("debates one round: challenged findings fall, change, or stay disputed, and a domain is called in", async () => {
+  test("debates one round: challenged findings are withdrawn, revised or disputed, and a domain is added", async () => {
     const { report, player, events } = await run(script);
     expect(rounds(player, 2)).toEqual(["Challenger", "Integration Checker", security, api, "Database Engineer"]);
     expect(report).toMatchObject({
@@ -172,7 +172,7 @@ describe("a standard council", () => {
     expect(events.filter(({ event }) => event === "challenge")).toHaveLength(3);
   });
 
-  test("tells each role what is meant for it, and a newcomer why it was called", async () => {
+  test("sends each role its own material, and a new expert the reason why it was added", async () => {
     const { player } = await run(script);
     const promptOf = (role: string, round: number) =>
       player.requests.find((request) => request.role === role && request.round === round)?.message ?? "";
@@ -187,7 +187,7 @@ describe("a standard council", () => {
     expect(promptOf("Challenger", 2)).toContain("Tokens never expire");
   });
 
-  test("goes on in the sessions of a runtime that remembers, and does not repeat who they are", async () => {
+  test("continues the sessions of a runtime, and does not repeat the introduction of roles", async () => {
     const { player } = await run(script, {}, { remembers: true });
     const [, second] = player.requests.filter(({ role }) => role === security);
     expect(second?.resumeToken).toMatch(/^session of Application Security Engineer/);
@@ -196,7 +196,7 @@ describe("a standard council", () => {
     expect(player.requests.find(({ role }) => role === "Database Engineer")?.resumeToken).toBeUndefined();
   });
 
-  test("has no debate when nobody found anything", async () => {
+  test("has no debate without findings", async () => {
     const { report, player } = await run({});
     expect(player.requests).toHaveLength(4);
     expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 0, outputs: [], verdict: "PASS" });
@@ -204,7 +204,7 @@ describe("a standard council", () => {
 });
 
 describe("a thorough council", () => {
-  test("goes on until nothing is open", async () => {
+  test("continues until no challenge is open", async () => {
     const { report, player } = await run(
       {
         [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
@@ -258,7 +258,7 @@ describe("a thorough council", () => {
       3,
       "disputed",
     ],
-  ])("when %s has its number of rounds", async (_when, debate, debateRounds, status) => {
+  ])("when %s has the expected number of rounds", async (_when, debate, debateRounds, status) => {
     const { report, player } = await run(
       { [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] }, ...debate },
       { intensity: "thorough", domains: ["security"] },
@@ -269,7 +269,7 @@ describe("a thorough council", () => {
     expect(ended?.status).toBe(status);
   });
 
-  test("never has more than three rounds, and what both maintain is disputed", async () => {
+  test("has at most three rounds, and findings that both sides maintain are disputed", async () => {
     const again = { challenges: [{ target_finding_id: "X001", challenge_text: "Still not.", status: "escalated" }] };
     const found = createIds("number");
     const defend = () => {
@@ -286,7 +286,7 @@ describe("a thorough council", () => {
   });
 });
 
-describe("a signal to a domain that takes part", () => {
+describe("a signal to an active domain", () => {
   const signal = (reason: string) => ({ outputs: [], cross_domain_signals: [{ domain: "security", reason }] });
 
   test("reaches its expert with the reason and the finding, and the log", async () => {
@@ -308,7 +308,7 @@ describe("a signal to a domain that takes part", () => {
     expect(events).toContainEqual({ event: "signal", from: api, domain: "security", reason: "Anybody can list them.", round: 1 });
   });
 
-  test("that comes in the last answers of a thorough council leads to another round, as long as there is one", async () => {
+  test("in the last answers of a thorough council causes another round if one is left", async () => {
     const { report, player } = await run(
       { [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] }, [`${api} 2`]: signal("Look at the list.") },
       { intensity: "thorough" },
@@ -317,7 +317,7 @@ describe("a signal to a domain that takes part", () => {
     expect(player.requests.find(({ role, round }) => role === security && round === 3)?.message).toContain("Look at the list.");
   });
 
-  test.each(["quick", "standard"])("for which a %s council has no round left is a note of its report", async (intensity) => {
+  test.each(["quick", "standard"])("for which a %s council has no round left is noted in its report", async (intensity) => {
     const { report } = await run(
       {
         [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
@@ -328,7 +328,7 @@ describe("a signal to a domain that takes part", () => {
     expect(report.notes).toEqual([`${api} asked the expert of security to look at something, and no round was left: Look at the list.`]);
   });
 
-  test("is cut where there are many, and the prompt keeps its limit", async () => {
+  test("is cut if there are many, so that the prompt stays within its limit", async () => {
     const many = {
       outputs: [say("LOW", "Lists have no limit")],
       cross_domain_signals: Array.from({ length: 20 }, () => ({ domain: "security", reason: "r".repeat(1_000) })),
@@ -340,7 +340,7 @@ describe("a signal to a domain that takes part", () => {
   });
 });
 
-test("an expert that says its finding more gravely in the debate is heard: the verdict follows", async () => {
+test("an expert that raises the severity of its finding in the debate changes the verdict", async () => {
   const { report, events } = await run(
     {
       [`${security} 1`]: { outputs: [say("MEDIUM", "Tokens never expire")] },
@@ -352,7 +352,7 @@ test("an expert that says its finding more gravely in the debate is heard: the v
   expect(events).toContainEqual({ event: "merge", kept: "X002", dropped: "X001", round: 2 });
 });
 
-test("roles that may change the project are asked one after the other", async () => {
+test("roles that may change the project are asked one after another", async () => {
   const turns = createTurns();
   const { player, report } = await run(
     { [security]: { outputs: [say("HIGH", "Tokens never expire")] } },
@@ -362,8 +362,8 @@ test("roles that may change the project are asked one after the other", async ()
   expect([player.mostAtOnce, report.status, player.requests.length]).toEqual([1, "COMPLETED", 8]);
 });
 
-describe("answers that are none", () => {
-  test("are asked for once more; what comes then counts", async () => {
+describe("invalid answers", () => {
+  test("are requested once more, and the second answer counts", async () => {
     const { report, player } = await run(
       {
         [security]: ({ message }) =>
@@ -375,7 +375,7 @@ describe("answers that are none", () => {
     expect(player.requests.filter(({ role }) => role === security)[1]?.message).toContain("I think it is fine.");
   });
 
-  test("are told when they stay so, and make the report less sure, not silent", async () => {
+  test("are reported if they stay invalid, and lower the confidence of the report", async () => {
     const { report, events } = await run({ [security]: "no", [api]: { outputs: [], confidence: "high" } }, { intensity: "quick" });
     expect(report).toMatchObject({ status: "COMPLETED", domains_covered: ["api"], confidence: "medium" });
     expect(report.roles).toContainEqual({
@@ -395,7 +395,7 @@ describe("answers that are none", () => {
     ["output_invalid", "?", { status: "SKIPPED", skip_reason: "output_invalid: ?" }],
     ["authentication_required", "log in", { status: "HALTED", halt_reason: "authentication_required", halt_message: "log in" }],
     ["cancelled", "stopped", { status: "ABORTED", skip_reason: null }],
-  ])("of a runtime that ends every role with %s", async (errorCode, error, expected) => {
+  ])("of a runtime that fails every role with %s determine the report status", async (errorCode, error, expected) => {
     const failing = { result: { status: "error" as const, errorCode, error, output: undefined } };
     const { report, player } = await run({ [security]: failing, [api]: failing, Challenger: failing, "Integration Checker": failing });
     expect(report).toMatchObject({ ...expected, debate_rounds: null, verdict: null, outputs: [], confidence: null });
@@ -407,12 +407,12 @@ describe("answers that are none", () => {
     );
   });
 
-  test("of every role end as output_invalid, in words", async () => {
+  test("of every role end as output_invalid, with an explanation", async () => {
     const { report } = await run({ [security]: "no", [api]: "no", Challenger: "no", "Integration Checker": "no" });
     expect(report).toMatchObject({ status: "SKIPPED", skip_reason: "output_invalid: unreadable answer, twice", agents_spawned: 4 });
   });
 
-  test("of a runtime that dies in the debate leave a report of what there is", async () => {
+  test("of a runtime that crashes in the debate leave a report of the findings so far", async () => {
     const gone = { result: { status: "error" as const, errorCode: "runtime_crashed", output: undefined } };
     const { report } = await run({
       [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
@@ -427,7 +427,7 @@ describe("answers that are none", () => {
   });
 });
 
-test("a runtime that is cancelled in the debate makes no report of what was half said", async () => {
+test("a runtime that is canceled in the debate reports no partial findings", async () => {
   const { report } = await run({
     [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
     "Challenger 2": { result: { status: "error", errorCode: "cancelled" } },
@@ -435,7 +435,7 @@ test("a runtime that is cancelled in the debate makes no report of what was half
   expect(report.status).toBe("ABORTED");
 });
 
-test("without time for a debate the first round is the report", async () => {
+test("without time for a debate the report contains the first round", async () => {
   let left = 200;
   const { report, player } = await run(
     {
@@ -451,7 +451,7 @@ test("without time for a debate the first round is the report", async () => {
   expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 0, verdict: "CONCERNS" });
 });
 
-test("no more runs than allowed are begun, and nobody is called in for whom there is none left", async () => {
+test("no more prompts are sent than allowed, and no expert is added without remaining prompts", async () => {
   const spending = createSpending(plannedRuns(inputOf()));
   const { report, player } = await run(
     {

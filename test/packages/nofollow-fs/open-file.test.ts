@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { walkFiles } from "../../../src/workspaces/walk-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** What can be read there; null when nothing can. */
+/** Reads a file; null when it cannot be opened. */
 async function read(root: string, ...names: string[]): Promise<string | null> {
   const handle = await openFileInside(root, names);
   try {
@@ -28,14 +28,14 @@ async function workspaceBesideSecrets() {
   return { root, outside: path.join(directory, "outside") };
 }
 
-test("opens a file beneath the directory, also when the directory itself is reached by a link", async () => {
+test("openFileInside opens a file below the root, also if the root is a link", async () => {
   const { root, outside } = await workspaceBesideSecrets();
   expect(await read(root, "sub", "file")).toBe("inside");
   await symlink(root, path.join(outside, "to-root"));
   expect(await read(path.join(outside, "to-root"), "sub", "file")).toBe("inside");
 });
 
-test("opens nothing but regular files of one name, and does not wait for a pipe", async () => {
+test("openFileInside opens only regular files without further hard links, and does not wait for a pipe", async () => {
   const { root, outside } = await workspaceBesideSecrets();
   await symlink(path.join(outside, "file"), path.join(root, "link-to-file"));
   await symlink("sub/file", path.join(root, "link-inside"));
@@ -52,7 +52,7 @@ test("opens nothing but regular files of one name, and does not wait for a pipe"
   expect(await read(path.join(root, "missing"), "file")).toBeNull();
 });
 
-// Elsewhere there is no path that begins at an open directory, and only a check.
+// On other systems a path cannot start at an open directory, so a race is possible.
 test.runIf(existsSync("/proc/self/fd"))("never leads out while a directory and a link change places all the time", async () => {
   const { root, outside } = await workspaceBesideSecrets();
   await writeFile(path.join(outside, "only-outside"), "");

@@ -8,7 +8,7 @@ import { startSwapper } from "./start-swapper.ts";
 
 const ROUNDS = 300;
 
-/** A directory that looks like the one that is swapped for it, so that whoever is led there finds what it looks for. */
+/** Creates a directory with the same structure as the one that is replaced, so that a wrong operation succeeds there. */
 async function attractive(): Promise<string> {
   const outside = await temporaryDirectory();
   await mkdir(path.join(outside, "inner"));
@@ -21,7 +21,7 @@ async function expectUntouched(outside: string): Promise<void> {
   expect(await readFile(path.join(outside, "inner/file"), "utf8")).toBe("kept");
 }
 
-/** Runs an operation again and again; counts how often it came to its end. A task that disturbs it may make it fail, and no more. */
+/** Repeats an operation and counts its successes. The interfering program may only make it fail. */
 async function repeat(operation: () => Promise<unknown>): Promise<number> {
   let succeeded = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -33,23 +33,26 @@ async function repeat(operation: () => Promise<unknown>): Promise<number> {
   return succeeded;
 }
 
-// Elsewhere there is no path that begins at an open directory, and only a check.
+// On other systems a path cannot start at an open directory, so a race is possible.
 describe.runIf(existsSync("/proc/self/fd"))("while a directory and a link change places all the time", () => {
-  test("removing a tree never leads out", async () => {
+  test("removing a tree never removes a file outside", async () => {
     const [root, outside] = [await temporaryDirectory(), await attractive()];
     await startSwapper(root, outside);
     expect(await repeat(() => removeInside(root, "tree"))).toBeGreaterThan(0);
     await expectUntouched(outside);
   });
 
-  test.each(["refuse", "remove"] as const)("making a directory and writing to it never leads out (%s)", async (obstacles) => {
-    const [root, outside] = [await temporaryDirectory(), await attractive()];
-    await startSwapper(root, outside);
-    const written = await repeat(async () => {
-      using directory = await makeDirectoryInside(root, ["tree", "sub", "inner"], { obstacles });
-      await writeFileInside(directory, "file", "written", { obstacles });
-    });
-    expect(written).toBeGreaterThan(0);
-    await expectUntouched(outside);
-  });
+  test.each(["refuse", "remove"] as const)(
+    "creating a directory and writing to it never changes a file outside (%s)",
+    async (obstacles) => {
+      const [root, outside] = [await temporaryDirectory(), await attractive()];
+      await startSwapper(root, outside);
+      const written = await repeat(async () => {
+        using directory = await makeDirectoryInside(root, ["tree", "sub", "inner"], { obstacles });
+        await writeFileInside(directory, "file", "written", { obstacles });
+      });
+      expect(written).toBeGreaterThan(0);
+      await expectUntouched(outside);
+    },
+  );
 });

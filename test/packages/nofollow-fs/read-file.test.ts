@@ -39,7 +39,7 @@ test("a file over the limit is not read", async () => {
   expect(read("file", 6)).toEqual({ fault: "too_large" });
 });
 
-/** A task that writes at the worst moment: between the look at a name, its opening, and the next look. */
+/** Simulates a task that changes a file between the check of its name, its opening and the next check. */
 function swapBeforeOpening(swap: () => void, swapBack = () => {}): void {
   const open = fs.openSync;
   const spy = vi.spyOn(fs, "openSync").mockImplementationOnce((...given) => {
@@ -55,13 +55,13 @@ function swapBeforeOpening(swap: () => void, swapBack = () => {}): void {
   });
 }
 
-test("a pipe that takes the place of a file holds nobody up", async () => {
+test("a pipe that replaces a file does not block the read", async () => {
   const { workspace, read } = await makeWorkspace();
   swapBeforeOpening(() => fs.renameSync(path.join(workspace, "pipe"), path.join(workspace, "file")));
   expect(read("file")).toEqual({ fault: "no_file" });
 });
 
-test("a link that takes the place of a file for a moment leads nowhere", async () => {
+test("a link that briefly replaces a file is not followed", async () => {
   const { workspace, read } = await makeWorkspace();
   const file = path.join(workspace, "file");
   swapBeforeOpening(

@@ -9,14 +9,14 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const NOBODY = 65_534;
 
-/** Takes on an identity to which permissions mean something; root may do everything. */
+/** Switches to a user who is subject to permissions, because root is not. */
 function becomeOrdinary(): void {
   if (process.geteuid?.() !== 0) return;
   process.seteuid?.(NOBODY);
   onTestFinished(() => process.seteuid?.(0));
 }
 
-/** A directory as a package cache leaves it: neither it nor what it holds may be changed. */
+/** Creates a read-only tree, as a package cache does. */
 async function lockedCache(directory: string): Promise<void> {
   const inner = path.join(directory, "cache/module");
   await mkdir(inner, { recursive: true });
@@ -32,7 +32,7 @@ async function ownDirectory(): Promise<string> {
   return root;
 }
 
-test("a tree that forbids changes is removed, and nothing that its links lead to is touched", async () => {
+test("a read-only tree is removed, and the targets of its links are not changed", async () => {
   const root = await ownDirectory();
   const outside = path.join(root, "outside");
   await mkdir(outside, { mode: 0o500 });
@@ -58,7 +58,7 @@ test("the start reports what it cannot remove and removes the rest", async () =>
   await chmod(path.join(root, "tmp"), 0o700);
 });
 
-/** Makes directories in each other, deeper than any path may be long. */
+/** Creates nested directories whose path exceeds the maximum path length. */
 function nest(directory: string, depth: number): void {
   const name = "d".repeat(50);
   const script = `const fs = require("node:fs");
@@ -67,7 +67,7 @@ function nest(directory: string, depth: number): void {
   execFileSync(process.execPath, ["-e", script], { cwd: directory });
 }
 
-test("a tree is removed however deep it is", async () => {
+test("a tree of any depth is removed", async () => {
   const root = await temporaryDirectory();
   await mkdir(path.join(root, "tree"));
   nest(path.join(root, "tree"), 1500);
@@ -75,7 +75,7 @@ test("a tree is removed however deep it is", async () => {
   expect(await readdir(root)).toEqual([]);
 });
 
-test("the temporary directory of a task is removed however deep it is, at its end and by the sweep of a start", async () => {
+test("the temporary directory of a task is removed at any depth, at the end of the task and at the next start", async () => {
   const root = await temporaryDirectory();
   const workspaces = createWorkspaces({ dataDir: root, workspacesDir: path.join(root, "workspaces") });
   const task = { seq: 1, tenant: "default", taskId: "deep", agentId: "a", parentTaskId: null, provider: "command" };
@@ -88,7 +88,7 @@ test("the temporary directory of a task is removed however deep it is, at its en
   }
 });
 
-test("names that are not UTF-8, pipes, links and nothing at all are removed", async () => {
+test("entries with names that are not UTF-8, pipes and links are removed, and a missing entry is ignored", async () => {
   const [root, outside] = [await temporaryDirectory(), await temporaryDirectory()];
   await writeFile(path.join(outside, "kept"), "");
   const tree = path.join(root, "tree");
@@ -109,7 +109,7 @@ test("names that are not UTF-8, pipes, links and nothing at all are removed", as
   expect(await readdir(outside)).toEqual(["kept"]);
 });
 
-test("a large tree is removed in small steps, between which other work gets its turns", async () => {
+test("a large tree is removed in small steps, between which other work runs", async () => {
   const root = await temporaryDirectory();
   for (let index = 0; index < 20; index += 1) await mkdir(path.join(root, `tree/${index}/inner`), { recursive: true });
   for (let index = 0; index < 2000; index += 1) writeFileSync(path.join(root, `tree/${index % 20}/inner/${index}`), "");

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.close());
 
-/** A call whose model is the agent of a Bridge, which says its message back. The tool wants these words in it. */
+/** Runs rb with an agent of a Bridge that echoes its message. The tool requires the given words in the document. */
 async function start(words: string[], args: string[], env: Record<string, string> = {}) {
   const directory = await temporaryDirectory();
   const tool = await writeTool(directory, listTool(words).replace("...items]", "]"));
@@ -59,7 +59,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
 });
 
 test("stopping rb cancels the task", async () => {
-  // The one adapter whose task waits does so for the message `wait` alone: here the queue keeps it waiting.
+  // The in-memory adapter waits only for the message `wait`, so here the task waits in the queue.
   const held = await bridge.dispatch({ provider: "narrow", message: "wait" });
   const { rb } = await start(["x"], ["--runtime", "narrow", "--agent", "writer-2"]);
   expect(await until(async () => (await tasksOf("writer-2")).length === 1, 15_000)).toBe(true);

@@ -10,7 +10,7 @@ import { document, startRb } from "./start-rb.ts";
 
 const key = "sk-secret-of-the-tests";
 
-/** A project with materials, FlowMark on the PATH, and a model that gives these answers. */
+/** Creates a project with materials, FlowMark on the PATH and a model with scripted answers. */
 async function prepare(...answers: Answer[]) {
   const directory = await temporaryDirectory();
   await writeFile(path.join(directory, "README.md"), "material: one\n");
@@ -33,7 +33,7 @@ async function prepare(...answers: Answer[]) {
   };
 }
 
-/** The progress on stderr of a run on the model of the tests, given which drafts were valid. */
+/** Returns the expected progress on stderr, given which drafts were valid. */
 const progressOf = (maxIterations: number, ...verdicts: readonly boolean[]): string =>
   verdicts
     .flatMap((isValid, index) => {
@@ -83,7 +83,7 @@ test("rb run writes a valid document after two corrections, with the command lin
   expect(sent[0]).toContain("=== README.md ===\nmaterial: one\n");
   expect(sent[1]).toContain("Fix to pass validator. Do not reduce enumeration.");
   expect(sent[1]).toContain(await read("iterations/iter-01/validation.log"));
-  // Only what was named is sent, and neither the machine's paths nor the key are kept.
+  // Only the named files are sent, and the artifacts contain neither absolute paths nor the key.
   expect(sent.join()).not.toContain("never named");
   expect(sent.join()).not.toContain("bridge-test-");
   const kept = await Promise.all((await files()).filter((name) => /\.\w+$/.test(name)).map(read));

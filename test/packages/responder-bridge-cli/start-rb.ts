@@ -5,7 +5,7 @@ import { type Answer, json } from "../bridge-client/scripted-server.ts";
 
 const program = path.resolve(import.meta.dirname, "../../../packages/responder-bridge-cli/src/rb.ts");
 
-/** A call of `rb`, as a process in a directory, with no more of an environment than it needs. */
+/** Starts `rb` as a process in a directory with a minimal environment. */
 export function startRb(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
   return execa(process.execPath, [program, ...args], {
     cwd,
@@ -15,6 +15,6 @@ export function startRb(cwd: string, args: readonly string[], env: Record<string
   });
 }
 
-/** A model answers with this document. */
+/** Creates a model response with this document. */
 export const document = (text: string): Answer =>
   json(200, { choices: [{ message: { role: "assistant", content: text }, finish_reason: "stop" }] });

@@ -21,7 +21,7 @@ const refusal = (status: number, message = "It said no.", code: string | null = 
   json(status, { error: { message, type: "error", code } }, headers);
 const silence: Answer = () => {};
 
-/** A provider before a server that gives these answers. */
+/** Creates a provider for a server with scripted responses. */
 async function prepare(options: OpenAiProviderOptions, ...answers: Answer[]) {
   const { url, requests } = await startScriptedServer(...answers);
   const provider = createOpenAiProvider({ baseUrl: `${url}/v1`, apiKey: "sk-secret-1234567890", retryDelayMs: 1, ...options });
@@ -185,7 +185,7 @@ describe("retries", () => {
     ["seconds", () => "1"],
     ["a date", () => new Date(Date.now() + 2_500).toUTCString()],
   ])("a pause that the API requests in %s is kept", async (_, retryAfter) => {
-    // A date is made when the server answers, as late as that may be.
+    // Computed when the server responds, which may be late.
     const later: Answer = (...exchange) => refusal(429, "Later.", null, { "retry-after": retryAfter() })(...exchange);
     const { provider } = await prepare({}, later, completion("x"));
     expect(await outlasts(async () => expect(await provider.generate(request)).toEqual({ text: "x" }), 900)).toBe(true);

@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { until } from "../../support/until.ts";
 import { listTool, writeTool } from "./tools.ts";
 
-/** A tool that says with what it was called, and does what the script says. */
+/** A tool that prints its arguments and then runs the script. */
 async function scripted(script: string, options: Partial<CommandToolOptions> = {}) {
   const cwd = await temporaryDirectory();
   return { cwd, tool: createCommandTool({ command: await writeTool(cwd, script), cwd, ...options }) };
@@ -163,7 +163,7 @@ describe("a command tool rejects", () => {
 });
 
 describe("no process of the tool remains", () => {
-  // It starts a child that outlives it, unless it is stopped, and tells its number.
+  // It starts a child that outlives it unless it is stopped, and reports the process id of the child.
   const withChild = `
     const { spawn } = require("node:child_process");
     const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });

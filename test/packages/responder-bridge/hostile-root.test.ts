@@ -26,7 +26,7 @@ test("a store below a root is created name by name and rejects a link in its pat
   expect(await readdir(outside)).toEqual([]);
 });
 
-// Elsewhere there is no path that begins at an open directory, and only a check.
+// On other systems a path cannot start at an open directory, so a race is possible.
 describe.runIf(existsSync("/proc/self/fd"))("while a directory of the root and a link change places all the time", () => {
   test("no artifact is written outside", async () => {
     const [root, outside] = [await temporaryDirectory(), await attractive()];

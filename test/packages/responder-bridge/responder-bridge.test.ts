@@ -19,7 +19,7 @@ import { listTool, writeTool } from "./tools.ts";
 
 type Answer = string | Error | ((request: GenerateRequest) => Promise<string>);
 
-/** A provider that gives each request the next answer. */
+/** Creates a provider that returns the next answer for each request. */
 function scriptedProvider(...answers: Answer[]): Provider & { requests: GenerateRequest[] } {
   const requests: GenerateRequest[] = [];
   return {
@@ -44,7 +44,7 @@ const wordTool: ToolAdapter = {
   },
 };
 
-/** A run in a directory of its own. */
+/** Prepares a run in its own directory. */
 async function prepare(options: Partial<ResponderBridgeOptions> & Pick<ResponderBridgeOptions, "provider">) {
   const directory = path.join(await temporaryDirectory(), "run-001");
   const responder = createResponderBridge({ tool: wordTool, artifacts: createArtifactStore(directory), ...options });

@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-/** Writes a program in JavaScript, and answers how it is called. */
+/** Writes a JavaScript program and returns its command. */
 export async function writeTool(directory: string, source: string): Promise<string[]> {
   const file = path.join(directory, "tool.cjs");
   await writeFile(file, source);
@@ -9,7 +9,7 @@ export async function writeTool(directory: string, source: string): Promise<stri
 }
 
 /**
- * A tool that wants every line of its description in the document. It speaks as any validator may: what is missing on stdout, exit code 1.
+ * A tool that requires every line of its description in the document. It prints missing lines to stdout and exits with code 1.
  */
 export const listTool = (items: readonly string[]): string => `
   const [question, topic, ...more] = process.argv.slice(2);
@@ -26,8 +26,8 @@ export const listTool = (items: readonly string[]): string => `
 `;
 
 /**
- * A stand-in for the program FlowMark, by what is documented of it: a report in JSON, exit code 0 clean, 1 warnings only, 2 errors or wrong
- * usage, and a crash on a topic that it does not know. Errors are the items that the document lacks, a warning is a missing title.
+ * A replacement of the program FlowMark with its documented behavior: a report in JSON, exit code 0 for no problems, 1 for warnings only, 2 for errors or
+ * wrong usage, and a crash on an unknown topic. Errors are the items that the document lacks, a warning is a missing title.
  */
 export const flowmarkProgram = (items: readonly string[]): string => `
   const [question, topic, ...options] = process.argv.slice(2);
@@ -47,7 +47,7 @@ export const flowmarkProgram = (items: readonly string[]): string => `
   } else usage();
 `;
 
-/** Puts a program on a PATH of its own, under a name. */
+/** Installs a program under a name in its own directory for PATH. */
 export async function installProgram(directory: string, name: string, source: string): Promise<string> {
   const bin = path.join(directory, "bin");
   await mkdir(bin, { recursive: true });
