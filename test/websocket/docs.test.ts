@@ -56,5 +56,5 @@ test("the client of the page drives a run", async () => {
   expect(seen[0]).toBe("execution.started");
   await bridge.close();
   await expect(client.ask("workspace.list")).rejects.toThrow("closed");
-  await expect(openBridge(endpoint, async () => ({ ticket: "none" }))).rejects.toThrow("could not be opened");
+  await expect(openBridge(endpoint, async () => ({ ticket: "none" }))).rejects.toThrow("Cannot open the socket.");
 });

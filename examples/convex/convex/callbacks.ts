@@ -1,7 +1,7 @@
 import { v } from "convex/values";
 import { internalMutation } from "./_generated/server";
 
-/** Takes a callback once. A mutation is a transaction, so two deliveries at the same moment cannot both be first. */
+/** Processes a callback once. A mutation is a transaction, so concurrent deliveries cannot both be the first. */
 export const take = internalMutation({
   args: {
     taskId: v.string(),

@@ -1,7 +1,7 @@
 import { v } from "convex/values";
 import { internalAction } from "./_generated/server";
 
-/** Hands work to Bridge; the result comes to `/bridge/callback`. The same `taskId` twice is one task. */
+/** Dispatches a task to Bridge, which posts the result to `/bridge/callback`. A repeated `taskId` is the same task. */
 export const dispatch = internalAction({
   args: { taskId: v.string(), agentId: v.string(), message: v.string() },
   handler: async (_context, { taskId, agentId, message }) => {

@@ -9,7 +9,7 @@ http.route({
   path: "/bridge/callback",
   method: "POST",
   handler: httpAction(async (context, request) => {
-    const body = await request.text(); // The signature covers these very bytes.
+    const body = await request.text(); // The signature covers exactly these bytes.
     const secrets = (process.env.BRIDGE_CALLBACK_SECRETS ?? "").split(",");
     const callback = await verifyCallback(request.headers, body, secrets);
     if (callback === null) return new Response(null, { status: 401 });
@@ -21,7 +21,7 @@ http.route({
       ...(error !== undefined && { error }),
       ...(errorCode !== undefined && { errorCode }),
     });
-    return new Response(null, { status: 204 }); // Anything else, an exception included, and Bridge tries again.
+    return new Response(null, { status: 204 }); // Bridge retries after any other status or an exception.
   }),
 });
 

@@ -2,7 +2,7 @@ import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
 
 export default defineSchema({
-  // Bridge delivers at least once; a task in this table has been taken.
+  // Bridge delivers at least once. This table contains the processed tasks.
   callbackDedup: defineTable({ taskId: v.string(), receivedAt: v.number() }).index("by_task", ["taskId"]),
 
   taskResults: defineTable({
