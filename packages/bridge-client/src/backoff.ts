@@ -11,20 +11,13 @@ export interface BackoffOptions {
   patienceMs: number;
 }
 
-/** Pauses between attempts, with exponential backoff. */
-export interface Backoff {
-  /** Resolves when the next attempt is due; throws the error when the time is up. */
-  wait(error: BridgeClientError, signal: AbortSignal | undefined): Promise<void>;
-  /** Resets the backoff after a success. */
-  reset(): void;
-}
-
-/** Creates the backoff of one call or one stream. */
-export function createBackoff({ retryDelayMs, patienceMs }: BackoffOptions): Backoff {
+/** Creates the exponential backoff between the attempts of one call or one stream. */
+export function createBackoff({ retryDelayMs, patienceMs }: BackoffOptions) {
   let since: number | null = null;
   let attempts = 0;
   return {
-    async wait(error, signal) {
+    /** Resolves when the next attempt is due; throws the error when the time is up. */
+    async wait(error: BridgeClientError, signal: AbortSignal | undefined): Promise<void> {
       since ??= performance.now();
       const maxPauseMs = Math.min(retryDelayMs * 2 ** attempts, retryDelayMs * MAX_PAUSE_FACTOR);
       // Random, so that clients of one Bridge do not all reconnect at the same time.
@@ -33,7 +26,8 @@ export function createBackoff({ retryDelayMs, patienceMs }: BackoffOptions): Bac
       attempts += 1;
       await pause(pauseMs, signal);
     },
-    reset() {
+    /** Resets the backoff after a success. */
+    reset(): void {
       since = null;
       attempts = 0;
     },

@@ -1,7 +1,7 @@
 /** One field of knowledge and the expert who looks after it. `prompt_template` may name {scope}, {context_summary}, {focus_areas} and {standards}. */
 export interface Domain {
   name: string;
-  /** Lower-case words and phrases that tell that this domain is concerned. */
+  /** Words and phrases in lower case that indicate this domain. */
   trigger_signals: readonly string[];
   expert_role: { title: string; lens: string; prompt_template: string };
   focus_areas: readonly string[];

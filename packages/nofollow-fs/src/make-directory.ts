@@ -4,14 +4,14 @@ import { codeOf, entryPath, type HeldDirectory, holdDirectory, holdRoot } from "
 /** Number of attempts while another program keeps changing the name. */
 const MAX_TRIES = 100;
 
-/** What happens to a file or a link that has the name of a directory, or to a directory that has the name of a file. */
+/** How to treat a file or a link that has the name of a directory, or a directory that has the name of a file. */
 export type Replacement = "refuse" | "remove";
 
 /** Something other than a directory has the name of a directory. */
 export class NotADirectory extends Error {
   override readonly name = "NotADirectory";
   readonly code = "ENOTDIR";
-  /** The name, without the path. */
+  /** Name without the path. */
   readonly entry: string;
 
   constructor(entry: string) {
@@ -21,8 +21,8 @@ export class NotADirectory extends Error {
 }
 
 /**
- * Makes a directory below a trusted root, name by name, and opens it. A name that is taken by a link or a file is refused with
- * `NotADirectory`, or with "remove" the link or the file itself is removed; the target of a link is never touched.
+ * Creates a directory below a trusted root, name by name, and opens it. If a link or a file has a name of the path, it rejects with `NotADirectory`,
+ * or with "remove" it removes the link or the file. The target of a link is never changed.
  */
 export async function makeDirectoryInside(
   root: string | HeldDirectory,
@@ -44,7 +44,7 @@ async function makeEntry(parent: HeldDirectory, name: string, mode: number, obst
     const directory = holdDirectory(place);
     if (directory !== null) return directory;
     if (obstacles === "refuse") break;
-    // The removal fails if the name is a directory by now; the next try opens it.
+    // The removal fails if the name has become a directory; the next try opens it.
     await unlink(place).catch(unlessCode("ENOENT", "EISDIR", "EPERM"));
   }
   throw new NotADirectory(name);

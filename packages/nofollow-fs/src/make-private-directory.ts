@@ -4,8 +4,8 @@ import path from "node:path";
 const PRIVATE = 0o700;
 
 /**
- * Makes a directory at a trusted path and the directories above it, for their owner only; throws the error of the system when it cannot.
- * `mkdir` of Node with `recursive` never returns below a directory that refuses new entries with ENOENT, such as /proc.
+ * Creates a directory at a trusted path and its parents, for their owner only. Throws the error of the system. Unlike this function, `mkdir` of Node with
+ * `recursive` never returns below a directory that rejects new entries with ENOENT, such as /proc.
  */
 export function makePrivateDirectory(directory: string): void {
   if (isDirectory(directory)) return;
@@ -23,11 +23,11 @@ function make(directory: string): void {
   try {
     mkdirSync(directory, PRIVATE);
   } catch (error) {
-    // Another process has made it in between.
+    // Another process created it in the meantime.
     if ((error as NodeJS.ErrnoException).code === "EEXIST" && isDirectory(directory)) return;
     throw error;
   }
-  // A umask can take bits away that the next directory needs.
+  // A umask may remove permissions that are needed to create the next directory.
   chmodSync(directory, PRIVATE);
 }
 

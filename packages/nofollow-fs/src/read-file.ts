@@ -2,16 +2,16 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, 
 import path from "node:path";
 import { hasDescriptorPaths, O_PATH } from "./held-directory.ts";
 
-/** The content of a file, or why it is not read. */
+/** Content of a file, or the reason why it was not read. */
 export type FileReading = { content: Buffer } | { fault: "missing" | "no_file" | "too_large" | "outside" };
 
-/** Is `inner` the directory itself or something below it? Both absolute, links resolved. */
+/** Returns whether `inner` is the directory `outer` or an entry below it. Both are absolute real paths. */
 export const isInside = (outer: string, inner: string): boolean =>
   inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 
 /**
- * Reads a file below a trusted root. Links are followed, but not out of the root. Programs may write there at the same time, so the
- * check is made on the open file and not on its name: no device is opened, no pipe is waited for.
+ * Reads a file below a trusted root. Links are followed, but not out of the root. Programs may write there at the same time, so the open file is checked
+ * and not its name. Does not open devices and does not wait for pipes.
  */
 export function readFileInside(root: string, file: string, limitBytes: number): FileReading {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return { fault: "missing" };
@@ -26,7 +26,7 @@ export function readFileInside(root: string, file: string, limitBytes: number): 
   }
 }
 
-/** The real path of an open file. `file` is the path that it was opened with. Without descriptor paths, returns null when that path leads elsewhere by now. */
+/** Returns the real path of an open file. `file` is the path that it was opened with. Without descriptor paths, null if that path now refers to another file. */
 export function pathOfOpenFile(descriptor: number, file: string): string | null {
   if (hasDescriptorPaths) return readlinkSync(`/proc/self/fd/${descriptor}`);
   const opened = fstatSync(descriptor);
@@ -46,6 +46,6 @@ function readOpen(descriptor: number, limitBytes: number): FileReading {
 function read(descriptor: number, limitBytes: number): FileReading {
   const { size } = fstatSync(descriptor);
   if (size > limitBytes) return { fault: "too_large" };
-  // Node would read data that is written to an empty file after the check.
+  // Node reads an empty file until its end, which may have more data after the check.
   return { content: size === 0 ? Buffer.alloc(0) : readFileSync(descriptor) };
 }

@@ -5,18 +5,18 @@ import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { codeOf, entryPath, type HeldDirectory, holdDirectory, holdRoot } from "./held-directory.ts";
 
-/** How often a tree is emptied again because a program that still runs adds to it. */
+/** Maximum number of passes, because a running program may add entries. */
 const MAX_PASSES = 5;
 
-/** Directory entries that are read at once. */
+/** Number of directory entries to read at once. */
 const READ_ENTRIES = 256;
 
-/** How long one slice blocks the event loop, in ms. A step on a directory takes microseconds, less than a turn of the event loop. */
+/** How long one slice may block the event loop, in ms. An operation on a directory takes microseconds, less than a turn of the event loop. */
 const SLICE_MS = 2;
 
 /**
- * Removes an entry of a directory with everything below it; does nothing when there is none. Links are removed and never followed, and
- * permissions that forbid it are changed. Rejects with the first error when something cannot be removed; the rest is removed.
+ * Removes an entry of a directory and everything below it. Does nothing if it does not exist. Removes links without following them, and changes
+ * permissions that prevent the removal. Rejects with the first error after removing everything else.
  */
 export async function removeInside(parent: string | HeldDirectory, name: string): Promise<void> {
   const place = Buffer.from(entryPath(typeof parent === "string" ? { path: path.resolve(parent) } : parent, name));
@@ -30,8 +30,8 @@ export async function removeInside(parent: string | HeldDirectory, name: string)
 }
 
 /**
- * Removes a file or a link of a directory, never what it leads to; false when there is none. Rejects with the error of the system, EISDIR or EPERM,
- * when it is a directory.
+ * Removes a file or a link of a directory, not the target of the link; false if it does not exist. Rejects with EISDIR or EPERM, depending on the
+ * system, if it is a directory.
  */
 export async function removeFileInside(directory: string | HeldDirectory, name: string): Promise<boolean> {
   using held = holdRoot(directory);
@@ -44,7 +44,7 @@ export async function removeFileInside(directory: string | HeldDirectory, name: 
   }
 }
 
-/** Removes a file, a link or an empty directory; false when it is a directory that holds something. */
+/** Removes a file, a link or an empty directory; false if it is a directory with entries. */
 async function removeEmpty(place: Buffer): Promise<boolean> {
   try {
     return removeEmptyDirectory(place);
@@ -59,18 +59,18 @@ function removeEmptyDirectory(place: Buffer): boolean {
   try {
     rmdirSync(place);
   } catch (error) {
-    if (filledCodes.has(codeOf(error))) return false;
+    if (NOT_EMPTY_CODES.has(codeOf(error))) return false;
     if (codeOf(error) !== "ENOENT") throw error;
   }
   return true;
 }
 
-/** What `rmdir` reports about a directory that holds something. */
-const filledCodes: ReadonlySet<unknown> = new Set(["ENOTEMPTY", "EEXIST"]);
+/** Codes of `rmdir` for a directory with entries. */
+const NOT_EMPTY_CODES: ReadonlySet<unknown> = new Set(["ENOTEMPTY", "EEXIST"]);
 
 /**
- * Removes everything in a directory and returns the first error. Each directory that is found below moves up into the tree under a new name,
- * and is emptied there later. So any depth is removed with two open directories and short paths.
+ * Removes all entries of a directory and returns the first error. Each directory found below is moved to the top of the tree with a new name and emptied
+ * later, so any depth needs only two open directories and short paths.
  */
 async function emptyTree(tree: HeldDirectory): Promise<unknown> {
   const prefix = `${randomUUID()}-`;
@@ -91,7 +91,7 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
   }
 
   async function removeEntry(place: Buffer, isDirectory: boolean): Promise<void> {
-    // In the thread pool, because removing a large file takes long.
+    // Asynchronous, because removing a large file takes long.
     if (!isDirectory) return await unlink(place);
     if (removeEmptyDirectory(place)) return;
     using directory = holdDirectory(place);
@@ -101,7 +101,7 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
   }
 
   async function removeEntries(directory: HeldDirectory): Promise<void> {
-    // In latin1 every byte is a character, so a name that is not UTF-8 is found again.
+    // latin1 maps every byte to a character, so names that are not UTF-8 are preserved.
     const entries = opendirSync(directory.path, { encoding: "latin1", bufferSize: READ_ENTRIES });
     try {
       for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
@@ -132,7 +132,7 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
 
 const CHANGEABLE = 0o700;
 
-/** The permissions that are needed to empty a directory and to move it. */
+/** Grants the permissions that are needed to empty and move a directory. */
 function permitChanges(directory: HeldDirectory): void {
   // Most directories have these permissions already, and checking costs less than changing.
   if ((statSync(directory.path).mode & CHANGEABLE) !== CHANGEABLE) chmodSync(directory.path, CHANGEABLE);

@@ -6,8 +6,8 @@ import { type Replacement, unlessCode } from "./make-directory.ts";
 import { removeInside } from "./remove.ts";
 
 /**
- * Writes a file of a directory, whole or not at all. A link or a file of that name is replaced and never written through; a directory of that
- * name is refused, or with "remove" removed.
+ * Writes a file of a directory atomically. Replaces a link or a file of that name without writing through it. Rejects if a directory has that name, or
+ * with "remove" removes it.
  */
 export async function writeFileInside(
   directory: string | HeldDirectory,
@@ -16,29 +16,29 @@ export async function writeFileInside(
   { mode = 0o600, obstacles = "refuse" }: { mode?: number; obstacles?: Replacement } = {},
 ): Promise<void> {
   using held = holdRoot(directory);
-  const draft = `.${randomUUID()}`;
+  const temporaryName = `.${randomUUID()}`;
   try {
     {
-      await using handle = await createFileInside(held, draft, mode);
+      await using handle = await createFileInside(held, temporaryName, mode);
       await handle.writeFile(content);
     }
-    const put = () => rename(entryPath(held, draft), entryPath(held, name));
+    const put = () => rename(entryPath(held, temporaryName), entryPath(held, name));
     await put().catch(async (error: unknown) => {
-      if (obstacles === "refuse" || !directoryCodes.has(codeOf(error))) throw error;
+      if (obstacles === "refuse" || !DIRECTORY_CODES.has(codeOf(error))) throw error;
       await removeInside(held, name);
       await put();
     });
   } catch (error) {
-    await unlink(entryPath(held, draft)).catch(unlessCode("ENOENT"));
+    await unlink(entryPath(held, temporaryName)).catch(unlessCode("ENOENT"));
     throw error;
   }
 }
 
-/** Creates a file of a directory and opens it to write. Rejects with EEXIST when the name is taken, by a link too. */
+/** Creates a file of a directory and opens it for writing. Rejects with EEXIST if a file or a link has that name. */
 export async function createFileInside(directory: HeldDirectory, name: string, mode = 0o600): Promise<FileHandle> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   return await open(entryPath(directory, name), flags, mode);
 }
 
-/** What `rename` reports when a directory has the name. */
-const directoryCodes: ReadonlySet<unknown> = new Set(["EISDIR", "ENOTEMPTY", "EEXIST"]);
+/** Codes of `rename` if a directory has the name. */
+const DIRECTORY_CODES: ReadonlySet<unknown> = new Set(["EISDIR", "ENOTEMPTY", "EEXIST"]);

@@ -22,18 +22,10 @@ export interface RunEnd {
 }
 
 /** Writes the files of a run after each step, so that they are complete even if the run is interrupted. */
-export interface RunArtifacts {
-  begin(inputs: PromptInputs): Promise<void>;
-  prompt(iteration: number, messages: readonly Message[]): Promise<void>;
-  /** Resolves with the path of the file, which the tool validates. */
-  draft(iteration: number, draft: string): Promise<string>;
-  log(iteration: number, logText: string): Promise<void>;
-  /** Writes the last draft and its log to `final/`, and a note if the draft is invalid. */
-  end(end: RunEnd): Promise<void>;
-}
+export type RunArtifacts = ReturnType<typeof createRunArtifacts>;
 
 /** Creates the writer for one run. */
-export function createRunArtifacts(store: ArtifactStore, facts: RunFacts): RunArtifacts {
+export function createRunArtifacts(store: ArtifactStore, facts: RunFacts) {
   let iterations = 0;
   let last: Partial<Attempt> = {};
 
@@ -43,24 +35,27 @@ export function createRunArtifacts(store: ArtifactStore, facts: RunFacts): RunAr
   const write = async (name: string, text: string): Promise<void> => void (await store.write(name, text));
 
   return {
-    async begin({ describe, params, materials }) {
+    async begin({ describe, params, materials }: PromptInputs): Promise<void> {
       await store.create();
       await write("inputs/describe.md", describe);
       if (params !== null) await write("inputs/params.md", params);
       await write("inputs/materials.txt", materials);
       await writeMeta({ ok: null, error: null, finished_at: null });
     },
-    prompt: (iteration, messages) => write(`${directoryOf(iteration)}/prompt.json`, `${JSON.stringify(messages, null, 2)}\n`),
-    draft(iteration, draft) {
+    prompt: (iteration: number, messages: readonly Message[]): Promise<void> =>
+      write(`${directoryOf(iteration)}/prompt.json`, `${JSON.stringify(messages, null, 2)}\n`),
+    /** Resolves with the path of the file, which the tool validates. */
+    draft(iteration: number, draft: string): Promise<string> {
       iterations = iteration;
       last = { draft };
       return store.write(`${directoryOf(iteration)}/draft.md`, draft);
     },
-    log(iteration, logText) {
+    log(iteration: number, logText: string): Promise<void> {
       last = { ...last, logText };
       return write(`${directoryOf(iteration)}/validation.log`, logText);
     },
-    async end({ ok, error }) {
+    /** Writes the last draft and its log to `final/`, and a note if the draft is invalid. */
+    async end({ ok, error }: RunEnd): Promise<void> {
       if (last.draft !== undefined) await write("final/final.md", last.draft);
       if (last.logText !== undefined) await write("final/validation.log", last.logText);
       if (!ok) await write("final/INVALID.txt", `${error ?? `Not valid after ${iterations} iteration(s).`}\n`);
