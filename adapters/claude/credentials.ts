@@ -3,7 +3,7 @@ import type { Credentials, ProgramContext } from "../shared/agent-program/agent-
 import { checkLogin } from "../shared/claude-code/login.ts";
 
 /** The setting that error messages about missing credentials refer to. */
-export const homeSetting = "BRIDGE_CLAUDE_HOME";
+const homeSetting = "BRIDGE_CLAUDE_HOME";
 
 /** Checks whether Claude Code has credentials. */
 export const findCredentials = (connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials> =>

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 const GRACE_MS = 1_000;
 const failure = new Error("The work failed.");
-const doneAfter = (durationMs: number) => () => new Promise<string>((resolve) => setTimeout(resolve, durationMs, "done"));
+const doneAfter = (durationMs: number) => () => new Promise<string>((resolve) => setTimeout(() => resolve("done"), durationMs));
 
 test.each<[what: string, abort: "before" | "after" | "never", work: () => Promise<string>, expected: PromiseSettledResult<string | null>]>([
   ["the result of the work is returned", "never", async () => "done", { status: "fulfilled", value: "done" }],
