@@ -31,20 +31,11 @@ const NOT_YET_CLEAN: readonly string[] = [
   "src/access/",
   "src/adapters/",
   "src/app/",
-  "src/approvals/",
-  "src/callbacks/",
   "src/contract/",
-  "src/dispatch/",
-  "src/errors.ts",
-  "src/events/",
   "src/http/",
   "src/main.ts",
-  "src/metrics.ts",
-  "src/requests/",
   "src/store/",
-  "src/task.ts",
   "src/websocket/",
-  "src/workspaces/",
 ];
 
 interface Rule {

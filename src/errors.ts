@@ -34,7 +34,7 @@ export const errorCodes = {
 } as const;
 export type ErrorCode = keyof typeof errorCodes;
 
-/** A fault of one field: its dotted path, and a message that says how to correct it. */
+/** A fault of one field: its dotted path, and a message with the correction. */
 export interface FieldError {
   path: string;
   message: string;
@@ -74,7 +74,7 @@ export class BridgeError extends Error {
   }
 }
 
-/** Bridge cannot start. The message says what the operator can do. */
+/** Bridge cannot start. The message contains what the operator can do. */
 export class StartError extends Error {
   override readonly name: string = "StartError";
 }

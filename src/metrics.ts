@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
-/** Creates Bridge's metrics in a registry of their own. Labels have few values, and never contain an id. */
+/** Creates Bridge's metrics in a separate registry. Labels have few values, and never contain an id. */
 export function createMetrics(version: string) {
   const registry = new Registry();
   const registers = [registry];

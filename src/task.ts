@@ -102,8 +102,8 @@ export interface ListedTask extends TaskProgress {
 }
 
 /**
- * Returns the task id that adapters and runtimes use, unique over all tenants. Tasks of the default tenant, the only one of most installations, keep
- * their plain id.
+ * Returns the task id that adapters and runtimes use, unique over all tenants. Tasks of the default tenant, the only one of most
+ * installations, keep their plain id.
  */
 export const taskHandle = (task: Pick<TaskIdentity, "tenant" | "taskId">): string =>
   task.tenant === "default" ? task.taskId : `${task.tenant}/${task.taskId}`;

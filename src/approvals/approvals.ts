@@ -30,7 +30,9 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   /** Callbacks of the tool calls that wait for a decision, by approval id. */
   const waiting = new Map<string, (answer: ApprovalAnswer) => void>();
 
-  /** Requests a decision and resolves with it; never rejects. When the signal is aborted, its reason becomes the reason of the rejection. */
+  /**
+   * Requests a decision and resolves with it; never rejects. When the signal is aborted, its reason becomes the reason of the rejection.
+   */
   async function ask(task: TaskIdentity, question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer> {
     const approval = await insert(task, question).catch((error: unknown) => {
       logger.error({ err: error, taskId: task.taskId, tenant: task.tenant }, "failed to request an approval");
@@ -59,7 +61,8 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   async function insert(task: TaskIdentity, { toolCallId, toolName, input }: ApprovalQuestion): Promise<Approval | null> {
     if (toolCallId.length > MAX_NAME_LENGTH || toolName.length > MAX_NAME_LENGTH) return null;
     const approvalId = `apr_${uuidv7()}`;
-    // Hands earlier events to the store first, so that they are written before the approval. While the disk takes no writes, only the events wait.
+    // Hands earlier events to the store first, so that they are written before the approval. While the disk takes no writes, only the
+    // events wait.
     void eventLog.settle(task);
     return await store.insertApprovalIfRunning(task, {
       approvalId,

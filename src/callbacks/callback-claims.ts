@@ -19,8 +19,8 @@ const MAX_POSTS_PER_UNRESPONSIVE_ORIGIN = 1;
 /** Maximum callbacks in progress of all tenants. Limits sockets and memory. */
 const MAX_CLAIMED = 1024;
 /**
- * A tenant may have this many times as many callbacks in progress as there are free slots: 768 of the 1,024 if it is alone. So there is always a free
- * slot for a tenant without any.
+ * A tenant may have this many times as many callbacks in progress as there are free slots: 768 of the 1,024 if it is alone. So there is
+ * always a free slot for a tenant without any.
  */
 const TENANT_SHARE = 3;
 /** Approximate maximum length of the bodies in progress of one tenant, in UTF-16 units. A tenant without any may always post one. */
@@ -42,8 +42,8 @@ interface OriginLoad {
 }
 
 /**
- * Decides when each callback is posted: tenants and origins do not delay each other, and none gets more than its share. Only one worker settles callbacks,
- * so those in progress are tracked in memory and need no lease.
+ * Decides when each callback is posted: tenants and origins do not delay each other, and none gets more than its share. Only one worker
+ * settles callbacks, so those in progress are tracked in memory and need no lease.
  */
 export function createCallbackClaims({
   store,

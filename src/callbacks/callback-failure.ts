@@ -1,7 +1,10 @@
 import { DESTINATION_NOT_ALLOWED } from "../network/destination-guard.ts";
 import { RESPONSE_OVERHEAD_EXCEEDED } from "../network/limit-response-overhead.ts";
 
-/** Classifies the failure of a POST without a response. Returns a short name, because the messages of such errors contain resolved addresses. */
+/**
+ * Classifies the failure of a POST without a response. Returns a short name, because the messages of such errors contain resolved
+ * addresses.
+ */
 export function classifyFailure(error: unknown): string {
   const code = codeOf(error);
   return failures.find(({ codes }) => codes.test(code))?.name ?? "network_error";

@@ -12,8 +12,8 @@ const JITTER = 0.2;
 const MAX_DELAY_MS = 24 * 3600 * 1000;
 
 /**
- * Returns the milliseconds until the next POST after `roundAttempts` failed ones, or null if none is left. The receiver's `Retry-After` can extend the
- * delay to at most twice its length, and cannot shorten it.
+ * Returns the milliseconds until the next POST after `roundAttempts` failed ones, or null if none is left. The receiver's `Retry-After` can
+ * extend the delay to at most twice its length, and cannot shorten it.
  */
 export function nextCallbackDelayMs(
   { retries, backoffMs }: CallbackScheduleSettings,

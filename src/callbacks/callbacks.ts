@@ -12,7 +12,10 @@ export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "noti
   return {
     list: (tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]> => store.listCallbacks(tenant, state, page),
 
-    /** Gives a dead callback a new round of attempts, which starts immediately. Throws BridgeError: not_found, already_delivered, invalid_state. */
+    /**
+     * Gives a dead callback a new round of attempts, which starts immediately. Throws BridgeError: not_found, already_delivered,
+     * invalid_state.
+     */
     async redeliver(tenant: string, taskId: string): Promise<Callback> {
       const task = await store.findTaskProgress(tenant, taskId);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");

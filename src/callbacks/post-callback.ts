@@ -108,7 +108,10 @@ function createBodySource({ readBody }: DueCallback): BodySource {
   return { read: readBody === undefined ? null : () => read(readBody()), isUnreadable: () => unreadable };
 }
 
-/** Builds the headers and the body of an attempt. A long body is read twice, for its signature and for the receiver, and never held in memory as a whole. */
+/**
+ * Builds the headers and the body of an attempt. A long body is read twice, for its signature and for the receiver, and never held in
+ * memory as a whole.
+ */
 async function buildRequest(
   callback: DueCallback,
   { read }: BodySource,

@@ -28,8 +28,8 @@ const rejections: Readonly<Record<Exclude<DeletionOutcome, "deleted" | "absent">
 /** Creates the function that deletes an ended task, its child tasks and all data stored for them. */
 export function createTaskDeletion({ store, unreleased, logger, releaseWaitMs = RELEASE_WAIT_MS }: TaskDeletionOptions) {
   /**
-   * The task id can be reused after the deletion. A new task with this id would have the same TMPDIR and runtime name, so the old run must have
-   * ended completely.
+   * The task id can be reused after the deletion. A new task with this id would have the same TMPDIR and runtime name, so the old run must
+   * have ended completely.
    */
   async function awaitRelease(family: readonly number[]): Promise<void> {
     const leaving = family.flatMap((seq) => unreleased.get(seq) ?? []);

@@ -61,7 +61,9 @@ export type Dispatcher = ReturnType<typeof createDispatcher>;
 const STOP_GRACE_MS = 15_000;
 const LAST_WRITES_MS = 3_000;
 
-/** Creates the engine: it admits tasks, queues them, runs them within the limits of their adapter, and settles each of them exactly once. */
+/**
+ * Creates the engine: it admits tasks, queues them, runs them within the limits of their adapter, and settles each of them exactly once.
+ */
 export function createDispatcher(options: DispatcherOptions) {
   const { store, registry, metrics, logger, stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
   const runOptions = { ...options, stopGraceMs };

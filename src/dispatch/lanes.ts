@@ -59,7 +59,10 @@ interface Share extends HeapItem {
   readonly lane: Lane;
   readonly tenant: Tenant;
   running: number;
-  /** Grows with each start, inversely to the weight. When the share enters the order, it is at least the lane's: time without a queue earns no credit. */
+  /**
+   * Grows with each start, inversely to the weight. When the share enters the order, it is at least the lane's: time without a queue earns
+   * no credit.
+   */
   turn: number;
   /** When it entered the order, as a serial number. */
   since: number;
@@ -80,10 +83,11 @@ interface Line {
 export type Lanes = ReturnType<typeof createLanes>;
 
 /**
- * Creates the lanes of all adapters: counts in memory that decide which tenant gets a free slot; the store picks the task. The slot goes to the
- * tenant with the fewest running tasks in the lane in proportion to its weight. Tenants with equally few take turns in proportion to their weights.
- * Within a tenant, children come first, because a running task waits for them, and then the oldest task. Methods that return providers name the
- * lanes in which a task may be able to start now. Lanes and shares are created when they are first needed; shares of idle tenants are removed.
+ * Creates the lanes of all adapters: counts in memory that decide which tenant gets a free slot; the store picks the task. The slot goes to
+ * the tenant with the fewest running tasks in the lane in proportion to its weight. Tenants with equally few take turns in proportion to
+ * their weights. Within a tenant, children come first, because a running task waits for them, and then the oldest task. Methods that return
+ * providers name the lanes in which a task may be able to start now. Lanes and shares are created when they are first needed; shares of
+ * idle tenants are removed.
  */
 export function createLanes({ maxConcurrent, queueLimit, quotaOf }: LaneLimits) {
   const lanes = new Map<string, Lane>();

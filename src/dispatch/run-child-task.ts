@@ -20,7 +20,7 @@ interface RunChildTaskOptions {
 
 const CHILD_TIMEOUT_SECONDS = 600;
 
-/** Creates the function that runs a child task of a running task. A child is an ordinary task, under the limits of its own adapter. */
+/** Creates the function that runs a child task of a running task. A child is an ordinary task, under the limits of its adapter. */
 export function createRunChildTask({ store, running, admission, waiters, enqueue }: RunChildTaskOptions) {
   /** Returns the child's result; a rejected request is a failed result. Rejects only if the parent is not running. */
   return async (child: ChildRequest): Promise<ExecutionResult> => {

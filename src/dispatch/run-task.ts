@@ -227,7 +227,10 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     touch: clocks.touch,
     /** Pauses the clocks until the returned function is called. */
     pauseClocks: clocks.pause,
-    /** The ended task, or null if it is queued again. Starts in a later turn, so that the caller can register the run before its first event. */
+    /**
+     * The ended task, or null if it is queued again. Starts in a later turn, so that the caller can register the run before its first
+     * event.
+     */
     ended: Promise.resolve().then(runToEnd),
     /** Resolves when the runtime has ended, which frees the slot. */
     runtimeEnded: runtimeEnded.promise,
@@ -241,7 +244,10 @@ function withRoundNumbers({ durationMs, costUsd, ...result }: ExecutionResult): 
   return { ...result, durationMs: Math.round(durationMs), ...(costUsd !== undefined && { costUsd: Number(costUsd.toPrecision(12)) }) };
 }
 
-/** The text of the assistant's last message: not the content of a requested file. An object that the runtime reports separately is its JSON text. */
+/**
+ * The text of the assistant's last message: not the content of a requested file. An object that the runtime reports separately is its JSON
+ * text.
+ */
 function answerOf({ request }: Task, reported: ExecutionResult, final: ExecutionResult): string {
   const isSeparate = request.outputStrategy.type === "structured" && reported.outputs !== undefined;
   return (isSeparate ? final.output : reported.output) ?? "";

@@ -64,7 +64,10 @@ export function createRunningTasks({ approvals, metrics }: { approvals: Approval
     findParent,
     /** For each task number, a promise that resolves when the task's runtime has ended and its TMPDIR is removed. */
     unreleased: unreleased as ReadonlyMap<number, Promise<void>>,
-    /** Appends an event that an adapter emitted for one of its running tasks. It also resets the idle clocks of the task and of its ancestors. */
+    /**
+     * Appends an event that an adapter emitted for one of its running tasks. It also resets the idle clocks of the task and of its
+     * ancestors.
+     */
     onAdapterEvent,
     /** Asks for a decision on a tool call. The clocks of the task and of its ancestors are paused until the answer. */
     requestApproval,

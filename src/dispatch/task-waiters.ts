@@ -9,8 +9,8 @@ export function createTaskWaiters(store: Store) {
   const waiters = new Map<number, Set<() => void>>();
 
   /**
-   * Resolves with the task as it is stored when it has ended or when the signal is aborted. The result is not read, because many clients may wait
-   * for the same long one.
+   * Resolves with the task as it is stored when it has ended or when the signal is aborted. The result is not read, because many clients
+   * may wait for the same long one.
    */
   async function wait(task: TaskProgress, signal?: AbortSignal): Promise<TaskProgress> {
     if (isFinal(task.state)) return task;

@@ -30,7 +30,10 @@ export function countAgent({ agents }: TenantLoad, agentId: string, change: Part
 /** Queued tasks that no claim will take. */
 export const waitingOf = ({ queued, claiming }: TenantLoad): number => queued - claiming;
 
-/** The tenant's own queue that has no room for one more task of the agent; null if both have room. `load` is undefined for a tenant without tasks. */
+/**
+ * The tenant's own queue that has no room for one more task of the agent; null if both have room. `load` is undefined for a tenant without
+ * tasks.
+ */
 export function findFullOwnQueue(load: TenantLoad | undefined, quota: TenantQuota, agentId: string): Exclude<QueueOwner, "bridge"> | null {
   if (isReached(load?.agents.get(agentId)?.queued ?? 0, quota.agentQueueLimit)) return "agent";
   return isReached(load === undefined ? 0 : waitingOf(load), quota.queueLimit) ? "tenant" : null;

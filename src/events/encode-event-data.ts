@@ -7,9 +7,9 @@ const MIN_STRING_BYTES = 1024;
 const UNREADABLE = "[not serializable]";
 
 /**
- * Encodes event data as JSON. Above 256 KiB, the longest strings are truncated and `truncated: true` is added. If that does not suffice, for example
- * because of a huge array, each top-level field that is not small becomes a string with the start of its JSON text. Data with too many fields becomes
- * `{json: "<the start of its JSON text>", truncated: true}`.
+ * Encodes event data as JSON. Above 256 KiB, the longest strings are truncated and `truncated: true` is added. If that does not suffice,
+ * for example because of a huge array, each top-level field that is not small becomes a string with the start of its JSON text. Data with
+ * too many fields becomes `{json: "<the start of its JSON text>", truncated: true}`.
  */
 export function encodeEventData(original: Record<string, unknown>): string {
   const data = withShortenedFields(original);

@@ -47,8 +47,8 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   });
 
   /**
-   * Appends one event of a running task; never throws. Combines text deltas, cuts oversized data, and keeps the order of each task. Drops and counts
-   * events that cannot be stored.
+   * Appends one event of a running task; never throws. Combines text deltas, cuts oversized data, and keeps the order of each task. Drops
+   * and counts events that cannot be stored.
    */
   function append(task: TaskIdentity, { type, data }: { type: EventType; data: Record<string, unknown> }): void {
     const content = type === "assistant.text" ? data["content"] : undefined;

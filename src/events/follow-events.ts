@@ -53,7 +53,10 @@ export async function followEvents(
   }
 }
 
-/** Sends one page, or the gap before it. A separate function, so that the page is not held in memory while the feed waits for a slow follower. */
+/**
+ * Sends one page, or the gap before it. A separate function, so that the page is not held in memory while the feed waits for a slow
+ * follower.
+ */
 async function replayPage(
   feed: EventFeed,
   position: number,

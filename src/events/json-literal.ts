@@ -21,7 +21,10 @@ export function findLongLiterals(json: string, minBytes: number): Literal[] {
   return found;
 }
 
-/** Finds the end of the longest part that starts at `from` and takes at most `maxBytes` of UTF-8. It splits no escape sequence and no character. */
+/**
+ * Finds the end of the longest part that starts at `from` and takes at most `maxBytes` of UTF-8. It splits no escape sequence and no
+ * character.
+ */
 export function findCut(json: string, from: number, maxBytes: number): number {
   let bytes = 0;
   let index = from;

@@ -8,12 +8,15 @@ import { isForbidden, isPublic, readAddress } from "./network-address.ts";
 
 /** Decides which hosts Bridge and runtimes may connect to on behalf of a dispatch: callback receivers, MCP servers, fetched URLs. */
 export interface DestinationGuard {
-  /** Checks scheme, user info and literal address of a URL. Returns a fault to append to the name of its field ("must begin with …"), or null. */
+  /**
+   * Checks scheme, user info and literal address of a URL. Returns a fault to append to the name of its field ("must begin with …"), or
+   * null.
+   */
   checkUrl(url: string): string | null;
   /**
    * Also checks a URL that another program will connect to, because Bridge cannot check that connection: the host must be in its normalized
-   * spelling, and all addresses that it resolves to now must be permitted. Resolves within the time limit, which includes the wait for a lookup slot
-   * of the tenant. The fault never contains a resolved address.
+   * spelling, and all addresses that it resolves to now must be permitted. Resolves within the time limit, which includes the wait for a
+   * lookup slot of the tenant. The fault never contains a resolved address.
    */
   checkDestination(url: string, tenant: string, withinMs: number): Promise<string | null>;
   /** Connects only to permitted destinations. It checks literal and resolved addresses at the moment of the connection. */

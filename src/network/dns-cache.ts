@@ -9,15 +9,16 @@ export interface DnsCache {
   /** The same with the signature of Node's sockets. */
   lookup: HostLookup;
   /**
-   * Looks a name up in advance, under the tenant's limit of concurrent lookups. Resolves when the lookup has started; rejects if the signal aborts
-   * while it waits. `found` resolves when the result is in the cache, also after a failure. Connections within a second use this result.
+   * Looks a name up in advance, under the tenant's limit of concurrent lookups. Resolves when the lookup has started; rejects if the signal
+   * aborts while it waits. `found` resolves when the result is in the cache, also after a failure. Connections within a second use this
+   * result.
    */
   prepare(tenant: string, hostname: string, signal: AbortSignal): Promise<{ found: Promise<void> }>;
 }
 
 /**
- * Concurrent lookups of one tenant, with two queries each. A name server rejects queries beyond its own limit (dnsmasq: 150), which would affect
- * other tenants.
+ * Concurrent lookups of one tenant, with two queries each. A name server rejects queries beyond its own limit (dnsmasq: 150), which would
+ * affect other tenants.
  */
 const MAX_LOOKUPS_PER_TENANT = 64;
 /** Minimum cache time. The connection after a lookup must find the result in the cache, whatever its time to live. */

@@ -24,12 +24,14 @@ export interface ResolverOptions {
 /** A query without a response within this time is repeated, to the next name server if there is one. */
 const TRY_MS = 1000;
 const TRIES_PER_SERVER = 3;
-/** Time limit for one name with all its search domains. A callback attempt has 15 s, and the MCP servers of a dispatch have 5 s in total. */
+/**
+ * Time limit for one name with all its search domains. A callback attempt has 15 s, and the MCP servers of a dispatch have 5 s in total.
+ */
 const LIMIT_MS = 5000;
 
 /**
- * Creates a lookup that queries the name servers over its own sockets. `getaddrinfo`, which Node uses by default, occupies one of libuv's few
- * threads until a name server responds, so two unresponsive hosts suffice to block all other lookups.
+ * Creates a lookup that queries the name servers over its own sockets. `getaddrinfo`, which Node uses by default, occupies one of libuv's
+ * few threads until a name server responds, so two unresponsive hosts suffice to block all other lookups.
  */
 export function createDnsResolver({
   isConfigured,
@@ -54,8 +56,8 @@ async function queryServers(
   names: readonly string[],
   { servers, limitMs }: { servers: readonly string[] | undefined; limitMs: number },
 ): Promise<FoundAddress[]> {
-  // A resolver per lookup can be canceled separately, has its own port, uses the current name servers, and has no response-time statistics that
-  // unresponsive zones have distorted.
+  // A resolver per lookup can be canceled separately, has its own port, uses the current name servers, and has no response-time statistics
+  // that unresponsive zones have distorted.
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES_PER_SERVER });
   if (servers !== undefined) resolver.setServers(servers);
   let isLate = false;

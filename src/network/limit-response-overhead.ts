@@ -25,8 +25,9 @@ interface ResponseBytes {
 }
 
 /**
- * Closes the connection of every HTTP request of this process whose response has too many bytes outside of its content. HTTP clients limit neither
- * the number of informational responses nor the length of chunk extensions. Readers limit the content itself. Returns a function that stops this.
+ * Closes the connection of every HTTP request of this process whose response has too many bytes outside of its content. HTTP clients limit
+ * neither the number of informational responses nor the length of chunk extensions. Readers limit the content itself. Returns a function
+ * that stops this.
  */
 export function limitResponseOverhead(): () => void {
   const responses = new WeakMap<Request, ResponseBytes>();

@@ -51,7 +51,9 @@ const forbidden = [
   "192.0.0.192",
 ].map(readNetwork);
 
-/** The positions of the four bytes of an embedded IPv4 address in IPv6 ranges. Some translation prefixes have several possible positions. */
+/**
+ * The positions of the four bytes of an embedded IPv4 address in IPv6 ranges. Some translation prefixes have several possible positions.
+ */
 const embeddings: readonly { network: Network; places: readonly (readonly [number, number, number, number])[] }[] = [
   { network: readNetwork("::/96"), places: [[12, 13, 14, 15]] },
   { network: readNetwork("::ffff:0:0:0/96"), places: [[12, 13, 14, 15]] },

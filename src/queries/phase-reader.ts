@@ -32,7 +32,10 @@ export function createPhaseReader({ store, eventLog, dispatcher }: PhaseReaderOp
   }
 
   return {
-    /** Null if the tenant has no such task. `isHeldByQuota`: it is queued, and a limit on the running tasks of its tenant or agent is reached. */
+    /**
+     * Null if the tenant has no such task. `isHeldByQuota`: it is queued, and a limit on the running tasks of its tenant or agent is
+     * reached.
+     */
     async find(tenant: string, taskId: string): Promise<{ phase: Phase; isHeldByQuota: boolean } | null> {
       const task = await store.findTaskProgress(tenant, taskId);
       if (task === null) return null;

@@ -2,8 +2,8 @@
 export const MAX_JSON_DEPTH = 100;
 
 /**
- * Returns the JSON text of a value with sorted keys. `findJsonFault` must have accepted the value. Parts whose keys are already sorted, usually all, are
- * written by `JSON.stringify`, because it is five times as fast.
+ * Returns the JSON text of a value with sorted keys. `findJsonFault` must have accepted the value. Parts whose keys are already sorted,
+ * usually all, are written by `JSON.stringify`, because it is five times as fast.
  */
 export function canonicalJson(value: unknown): string {
   return reorder(value, { quoted: new Map(), orders: new Map() }) ?? JSON.stringify(value);

@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { type FieldError, MAX_FIELD_ERRORS } from "../errors.ts";
 
 /**
- * Converts zod issues to field errors. Each unknown key gets an error of its own. `knownSynonyms` maps names that other products use for a top-level field
- * to its name in Bridge.
+ * Converts zod issues to field errors. Each unknown key gets its own error. `knownSynonyms` maps names that other products use for a
+ * top-level field to its name in Bridge.
  */
 export function toFieldErrors(
   issues: readonly z.core.$ZodIssue[],

@@ -22,8 +22,8 @@ interface Job {
 }
 
 /**
- * Creates a checker of JSON Schemas, and of results against them. It runs in a worker thread, so that no check blocks the event loop. The thread starts
- * with the first check. Tenants take turns, one check each.
+ * Creates a checker of JSON Schemas, and of results against them. It runs in a worker thread, so that no check blocks the event loop. The
+ * thread starts with the first check. Tenants take turns, one check each.
  */
 export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { responseLimitMs?: number } = {}) {
   /** Waiting checks by tenant. The first tenant has the next turn. */
@@ -122,8 +122,8 @@ export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { r
       return (await ask(tenant, { schema: text })).fault;
     },
     /**
-     * Returns the object of a result, reported by the runtime or the last one in its text, with its JSON text and the reason why it does not match the
-     * schema. `outputs` and `json` are undefined if there is no object.
+     * Returns the object of a result, reported by the runtime or the last one in its text, with its JSON text and the reason why it does
+     * not match the schema. `outputs` and `json` are undefined if there is no object.
      */
     async findObject(
       tenant: string,

@@ -3,7 +3,9 @@ import { createHash, hash } from "node:crypto";
 /** In UTF-16 units. */
 const SLICE_LENGTH = 64 * 1024;
 
-/** Returns the SHA-256 of the text in UTF-8. A long text is hashed in slices, because hashing it at once allocates up to two copies of it. */
+/**
+ * Returns the SHA-256 of the text in UTF-8. A long text is hashed in slices, because hashing it at once allocates up to two copies of it.
+ */
 export function sha256Hex(text: string): string {
   if (text.length <= SLICE_LENGTH) return hash("sha256", text);
   const sha = createHash("sha256");

@@ -6,7 +6,10 @@ import type { Finish, NewCallback } from "../store/store.ts";
 import type { FinalState, Task } from "../task.ts";
 import type { MarkedResult } from "./store-long-texts.ts";
 
-/** Builds everything that is written when a task ends: state, result, terminal event, callback. `marked` is the result if its long texts are already stored. */
+/**
+ * Builds everything that is written when a task ends: state, result, terminal event, callback. `marked` is the result if its long texts are
+ * already stored.
+ */
 export function buildFinish(task: Task, result: ExecutionResult, marked: MarkedResult | null = null): Finish {
   const { status, output, outputs, usage, costUsd, model, durationMs, errorCode, error } = result;
   const state: FinalState = status === "ok" ? "completed" : errorCode === "cancelled" ? "cancelled" : "failed";

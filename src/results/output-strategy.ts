@@ -42,7 +42,10 @@ export async function applyOutputStrategy(
   }
 }
 
-/** Whether the task ends with calls of tools that its dispatch declared. Its final output then comes in a later task, with the results of the calls. */
+/**
+ * Whether the task ends with calls of tools that its dispatch declared. Its final output then comes in a later task, with the results of
+ * the calls.
+ */
 export function awaitsTools({ outputs = {} }: ExecutionResult, tools: readonly NormalizedTool[] = []): boolean {
   const { toolCalls, ...others } = outputs;
   if (!Array.isArray(toolCalls) || toolCalls.length === 0 || Object.keys(others).length > 0) return false;

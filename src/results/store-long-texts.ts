@@ -5,7 +5,10 @@ import { cutGaps, type GappedJson } from "../store/gapped-json.ts";
 import type { Store } from "../store/store.ts";
 import type { Task } from "../task.ts";
 
-/** Texts with more UTF-16 units than this are stored once, outside of the documents that contain them. Storing shorter texts inline costs less. */
+/**
+ * Texts with more UTF-16 units than this are stored once, outside of the documents that contain them. Storing shorter texts inline costs
+ * less.
+ */
 const LONG_TEXT_LENGTH = 128 * 1024;
 
 /** A result whose long texts are stored. */

@@ -18,7 +18,9 @@ export interface Workspace {
   agentId: string;
   /** Number of stored tasks of the agent. */
   tasks: number;
-  /** Time of the last start or end of its newest task, in ms since the epoch. Without tasks, the time of the last change of its directory. */
+  /**
+   * Time of the last start or end of its newest task, in ms since the epoch. Without tasks, the time of the last change of its directory.
+   */
   updatedAt: number;
 }
 

@@ -9,8 +9,8 @@ const promptFileNames = ["SOUL.md", "AGENTS.md", "TOOLS.md"] as const;
 const FILE_LIMIT_BYTES = 1024 * 1024;
 
 /**
- * The settings of `agent.json`. Tasks may be able to write this file, so it cannot extend their permissions: `profile`, `approvals` and `mcpServers` are
- * ignored.
+ * The settings of `agent.json`. Tasks may be able to write this file, so it cannot extend their permissions: `profile`, `approvals` and
+ * `mcpServers` are ignored.
  */
 const agentFileSchema = z.object({
   systemPrompt: z.string().optional(),

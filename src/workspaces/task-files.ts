@@ -27,8 +27,8 @@ export interface OpenTaskFile {
 export type TaskFiles = ReturnType<typeof createTaskFiles>;
 
 /**
- * Creates the access to the files that tasks left in their workspaces. A file belongs to a task if it last changed while the task ran. So its content is
- * the one at the end of the task, and a file that a later task has changed belongs to the later task.
+ * Creates the access to the files that tasks left in their workspaces. A file belongs to a task if it last changed while the task ran. So
+ * its content is the one at the end of the task, and a file that a later task has changed belongs to the later task.
  */
 export function createTaskFiles({
   store,

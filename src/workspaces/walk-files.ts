@@ -5,8 +5,8 @@ import { type HeldDirectory, holdDirectory, nullIfAbsent } from "@hak2i/nofollow
 import { pathLimits } from "../requests/workspace-path.ts";
 
 /**
- * Limits of one walk, so that a million files neither delay other requests nor exhaust the memory. The names of a directory are sorted at once, and sorting
- * 100,000 of them would block the event loop noticeably.
+ * Limits of one walk, so that a million files neither delay other requests nor exhaust the memory. The names of a directory are sorted at
+ * once, and sorting 100,000 of them would block the event loop noticeably.
  */
 export const walkLimits = { entries: 20_000, ms: 1000, directoryEntries: 25_000, ...pathLimits } as const;
 
@@ -37,7 +37,9 @@ export interface WalkOptions {
   limits?: { [Name in keyof typeof walkLimits]?: number };
 }
 
-/** Lists the regular files below a directory, in the order of their names, directory by directory. Links are neither followed nor listed. */
+/**
+ * Lists the regular files below a directory, in the order of their names, directory by directory. Links are neither followed nor listed.
+ */
 export async function walkFiles(root: HeldDirectory, { after, limit, skip, wanted, ...options }: WalkOptions): Promise<WalkedFiles> {
   const limits = { ...walkLimits, ...options.limits };
   const deadline = performance.now() + limits.ms;

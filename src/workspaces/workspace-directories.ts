@@ -10,8 +10,8 @@ import { type TaskIdentity, taskHandle } from "../task.ts";
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 /**
- * Creates the manager of workspaces, homes and temporary directories below the two configured directories. Names of tenants and agents are single path
- * segments.
+ * Creates the manager of workspaces, homes and temporary directories below the two configured directories. Names of tenants and agents are
+ * single path segments.
  */
 export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; workspacesDir: string }) {
   const tmpRoot = path.join(dataDir, "tmp");
@@ -43,8 +43,8 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
       if (existsSync(directory)) await removeInside(tmpRoot, path.basename(directory));
     },
     /**
-     * Renames temporary directories that a crash left behind, so that no new task uses them. Returns a function that removes them, which can take minutes,
-     * and resolves with the errors of those that it could not remove.
+     * Renames temporary directories that a crash left behind, so that no new task uses them. Returns a function that removes them, which
+     * can take minutes, and resolves with the errors of those that it could not remove.
      */
     async setAside(): Promise<() => Promise<unknown[]>> {
       const left = existsSync(tmpRoot) ? await readdir(tmpRoot) : [];
@@ -84,7 +84,10 @@ export function resolveDirectoryInside(workspace: string, relative: string): str
   return real;
 }
 
-/** Resolves the `path` of a file output. Neither the path nor its existing links may leave the workspace. Throws BridgeError: invalid_request. */
+/**
+ * Resolves the `path` of a file output. Neither the path nor its existing links may leave the workspace. Throws BridgeError:
+ * invalid_request.
+ */
 export function resolveFileInside(workspace: string, relative: string): string {
   const reject = (message: string): never => {
     throw new BridgeError("invalid_request", `outputStrategy.path ${message}.`, { errors: [{ path: "outputStrategy.path", message }] });

@@ -25,7 +25,9 @@ export interface WorkspaceFile {
 
 export type WorkspaceFiles = ReturnType<typeof createWorkspaceFiles>;
 
-/** Creates the writer of workspace files on behalf of callers. Throws BridgeError: invalid_request, invalid_state, stale_write, not_found. */
+/**
+ * Creates the writer of workspace files on behalf of callers. Throws BridgeError: invalid_request, invalid_state, stale_write, not_found.
+ */
 export function createWorkspaceFiles({ workspaces }: { workspaces: Workspaces }) {
   // Serializes requests, so that no other request changes the workspace between the check of a condition and the write.
   const turns = createTurns();

@@ -2,8 +2,8 @@ import { makeDirectoryInside, NotADirectory, writeFileInside } from "@hak2i/nofo
 import { BridgeError } from "../errors.ts";
 
 /**
- * Writes a file of a workspace atomically, and creates missing directories. Follows no links: it replaces a link at the path of the file, and rejects a link
- * at the path of a directory. Throws BridgeError: invalid_state, storage_unavailable.
+ * Writes a file of a workspace atomically, and creates missing directories. Follows no links: it replaces a link at the path of the file,
+ * and rejects a link at the path of a directory. Throws BridgeError: invalid_state, storage_unavailable.
  */
 export async function writeWorkspaceFile(workspace: string, names: readonly string[], content: Uint8Array): Promise<void> {
   try {
