@@ -42,7 +42,10 @@ export function limitMemory(
     if (bytes < UNCOUNTED_BYTES && !(request.raw.socket.writableLength > 0)) return done(null, payload);
     if (bytes >= UNCOUNTED_BYTES && tenantOf(request) === PUBLIC && clientMemory.isFull(PUBLIC))
       return done(
-        new BridgeError("overloaded", "Unread responses without a token occupy too much memory. Read the open responses, then try again."),
+        new BridgeError(
+          "overloaded",
+          "Unread responses to requests without a token occupy too much memory. Read the open responses, then try again.",
+        ),
       );
     const reservation = request.reservation ?? openReservation(clientMemory, request, reply);
     reservation.set(Math.max(reservation.bytes, bytes));
