@@ -21,7 +21,7 @@ export const restrictScopes = (principal: Principal, granted: Iterable<Scope>): 
   derivedFrom: principal,
 });
 
-/** Returns whether a principal is the principal of a token, or of a ticket that the token was exchanged for. */
+/** Returns whether a principal is the principal of a token or of one of its tickets. */
 export const derivesFrom = (principal: Principal, tokenPrincipal: Principal): boolean =>
   principal === tokenPrincipal || principal.derivedFrom === tokenPrincipal;
 

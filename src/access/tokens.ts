@@ -35,12 +35,12 @@ export function loadTokens({ config, logger, announce = writeError, clock = Date
           onQuotasChanged: () => quotasListener(),
         });
   if (configured.length === 0 && file === null)
-    configured.push(toKnownToken(digestOf(loadGeneratedToken(config.dataDir, announce)), "own-token"));
+    configured.push(toKnownToken(hashToken(loadGeneratedToken(config.dataDir, announce)), "own-token"));
 
   return {
     /** Returns the principal of a token; null if the token is unknown or has expired. */
     find(token: string): Principal | null {
-      const digest = digestOf(token);
+      const digest = hashToken(token);
       let found: Principal | null = null;
       // Every known token is compared, also after a match, so that the response time does not reveal which one matched.
       for (const known of [...configured, ...(file?.tokens() ?? [])]) {
@@ -62,7 +62,7 @@ export function loadTokens({ config, logger, announce = writeError, clock = Date
   };
 }
 
-const digestOf = (token: string): Buffer => hash("sha256", token, "buffer");
+const hashToken = (token: string): Buffer => hash("sha256", token, "buffer");
 
 function toKnownToken(digest: Buffer, name: string): KnownToken {
   return { digest, principal: { name, tenant: "default", scopes: new Set(scopes), expiresAt: null } };

@@ -27,8 +27,8 @@ export interface RunFollowerOptions {
 }
 
 /**
- * Creates the follower, which pushes the events of runs to clients. It reads the events from the store at the client's pace, so that a slow client occupies one page of
- * memory, misses no event and does not delay other clients. The event log only signals new events.
+ * Creates the follower, which pushes the events of runs to clients. It reads the events from the store at the client's pace, so that a slow client
+ * occupies one page of memory, misses no event and does not delay other clients. The event log only signals new events.
  */
 export function createRunFollower({ store, eventLog, logger }: RunFollowerOptions) {
   const listeners = new Map<number, Set<() => void>>();

@@ -12,7 +12,7 @@ const principal = (fields: Partial<Principal> = {}): Principal => ({
   ...fields,
 });
 
-test("a ticket speaks for its principal, once", () => {
+test("a ticket can be redeemed once, for its principal", () => {
   const tickets = createTickets();
   const who = principal();
   const { ticket } = tickets.issue(who);
@@ -22,20 +22,20 @@ test("a ticket speaks for its principal, once", () => {
   expect(tickets.redeem("tkt_unknown")).toBeNull();
 });
 
-test("a ticket lives for 60 seconds, and never longer than the token that asked for it", () => {
+test("a ticket expires after 60 seconds, or earlier with its token", () => {
   let now = 1000;
   const tickets = createTickets({ clock: () => now });
-  const minted = [principal(), principal({ expiresAt: 31_000 }), principal()].map((who) => tickets.issue(who));
-  expect(minted.map(({ expiresAt }) => expiresAt)).toEqual([1000 + TICKET_LIFETIME_MS, 31_000, 1000 + TICKET_LIFETIME_MS]);
+  const issued = [principal(), principal({ expiresAt: 31_000 }), principal()].map((who) => tickets.issue(who));
+  expect(issued.map(({ expiresAt }) => expiresAt)).toEqual([1000 + TICKET_LIFETIME_MS, 31_000, 1000 + TICKET_LIFETIME_MS]);
   now = 31_000;
-  expect(tickets.redeem(minted[1]?.ticket ?? "")).toBeNull();
+  expect(tickets.redeem(issued[1]?.ticket ?? "")).toBeNull();
   now = 1000 + TICKET_LIFETIME_MS - 1;
-  expect(tickets.redeem(minted[0]?.ticket ?? "")).not.toBeNull();
+  expect(tickets.redeem(issued[0]?.ticket ?? "")).not.toBeNull();
   now += 1;
-  expect(tickets.redeem(minted[2]?.ticket ?? "")).toBeNull();
+  expect(tickets.redeem(issued[2]?.ticket ?? "")).toBeNull();
 });
 
-test("a tenant that hoards tickets is refused until they expire, and takes nothing from another", () => {
+test("a tenant cannot exceed the maximum of unused tickets until some expire, and other tenants are not affected", () => {
   let now = 0;
   const tickets = createTickets({ clock: () => now });
   for (let count = 0; count < MAX_TICKETS_PER_TENANT; count += 1) tickets.issue(principal());
@@ -45,15 +45,15 @@ test("a tenant that hoards tickets is refused until they expire, and takes nothi
   tickets.issue(principal());
 });
 
-test("the tickets of a principal whose token is taken back are worth nothing; others stay", () => {
+test("revoking a token invalidates its tickets and no others", () => {
   const tickets = createTickets();
   const [gone, kept] = [principal(), principal()];
-  const minted = [gone, kept, gone].map((who) => tickets.issue(who).ticket);
+  const issued = [gone, kept, gone].map((who) => tickets.issue(who).ticket);
   tickets.revoke(gone);
-  expect(minted.map((ticket) => tickets.redeem(ticket))).toEqual([null, kept, null]);
+  expect(issued.map((ticket) => tickets.redeem(ticket))).toEqual([null, kept, null]);
 });
 
-test("a ticket with fewer scopes permits only these", () => {
+test("a ticket with fewer scopes permits only these scopes", () => {
   const tickets = createTickets();
   const who = principal({ scopes: new Set(["read", "dispatch"]) });
   const redeemed = tickets.redeem(tickets.issue(who, ["read"]).ticket);
@@ -70,12 +70,12 @@ test("a ticket cannot have a scope that its token lacks", () => {
   );
 });
 
-test("over the wire, a ticket opens what its scopes permit", async () => {
+test("over HTTP and WebSocket, a ticket permits what its scopes permit", async () => {
   const bridge = await startBridge();
   onTestFinished(() => bridge.close());
-  const mint = (body?: unknown, token: TokenName = "alpha") => bridge.call("POST", "/api/v2/events/ticket", { token, body });
+  const create = (body?: unknown, token: TokenName = "alpha") => bridge.call("POST", "/api/v2/events/ticket", { token, body });
   const socketOf = async (body?: unknown) => {
-    const client = await openSocket(`${bridge.url}/ws/bridge?ticket=${(await mint(body)).body.ticket}`);
+    const client = await openSocket(`${bridge.url}/ws/bridge?ticket=${(await create(body)).body.ticket}`);
     onTestFinished(() => client.close());
     return client;
   };
@@ -87,17 +87,17 @@ test("over the wire, a ticket opens what its scopes permit", async () => {
   for (const body of [undefined, {}, { scopes: ["dispatch"] }])
     expect((await (await socketOf(body)).ask("agent.run", run)).status).toBe(200);
 
-  const approver = (await mint({ scopes: ["approve"] })).body.ticket;
+  const approver = (await create({ scopes: ["approve"] })).body.ticket;
   const refused = await bridge.call("GET", `/api/events?ticket=${approver}`, { token: null, headers: { accept: "text/event-stream" } });
   expect([refused.status, refused.body.code]).toEqual([403, "scope_missing"]);
 
-  const lacking = await mint({ scopes: ["read", "approve"] }, "reader");
+  const lacking = await create({ scopes: ["read", "approve"] }, "reader");
   expect([lacking.status, lacking.body.code, lacking.body.errors[0].path]).toEqual([403, "scope_missing", "scopes.1"]);
   for (const scopes of [[], ["everything"], "read", ["read", "read", "read", "read", "read", "read"]])
-    expect((await mint({ scopes })).body.code).toBe("invalid_request");
+    expect((await create({ scopes })).body.code).toBe("invalid_request");
 });
 
-test("a system clock that is set back makes no ticket live longer, and unused ones do not add up", () => {
+test("setting the system clock back does not extend tickets, and unused tickets do not accumulate", () => {
   let now = 100_000_000;
   const tickets = createTickets({ clock: () => now });
   const { ticket } = tickets.issue(principal());

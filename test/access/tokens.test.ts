@@ -18,7 +18,7 @@ const entry = (name: string, fields: Record<string, unknown> = {}) => ({
   ...fields,
 });
 
-/** Loads tokens with a fast watch, and closes them with the test. */
+/** Loads tokens with a short polling interval, and closes them after the test. */
 async function load(config: Partial<TokensOptions["config"]>, options: Partial<TokensOptions> = {}) {
   const log: string[] = [];
   const announced: string[] = [];
@@ -45,8 +45,8 @@ const faultsOf = async (act: () => Promise<unknown>): Promise<readonly string[]>
   return (error as ConfigError).faults;
 };
 
-describe("hashes of the configuration", () => {
-  test("open everything to the default tenant, each of them", async () => {
+describe("token hashes in the settings", () => {
+  test("each configured token has all scopes in the default tenant", async () => {
     const { tokens, announced } = await load({ tokenHashes: [hash("old"), hash("new")] });
     for (const token of ["old", "new"]) {
       expect(tokens.find(token)).toMatchObject({ tenant: "default", expiresAt: null });
@@ -58,8 +58,8 @@ describe("hashes of the configuration", () => {
   });
 });
 
-describe("the token that Bridge makes", () => {
-  test("is shown once, kept for its owner alone, and works after a restart", async () => {
+describe("the generated token", () => {
+  test("the generated token is printed once, is readable only by its owner, and works after a restart", async () => {
     const first = await load({});
     const file = path.join(first.dataDir, "token");
     const token = (await readFile(file, "utf8")).trim();
@@ -75,7 +75,7 @@ describe("the token that Bridge makes", () => {
     expect((await load({})).tokens.find(token)).toBeNull();
   });
 
-  test("is not made when tokens are configured, even none in a file", async () => {
+  test("no token is generated if tokens are configured, even if the tokens file is empty", async () => {
     const directory = await temporaryDirectory();
     const tokensFile = path.join(directory, "tokens.json");
     await writeFile(tokensFile, "[]");
@@ -84,7 +84,7 @@ describe("the token that Bridge makes", () => {
     await expect(stat(path.join(directory, "token"))).rejects.toThrow("ENOENT");
   });
 
-  test("is refused when the kept file holds none or cannot be read", async () => {
+  test("Bridge does not start if the token file contains no token or cannot be read", async () => {
     const dataDir = await temporaryDirectory();
     await writeFile(path.join(dataDir, "token"), "\n");
     expect(await faultsOf(() => load({ dataDir }))).toEqual([expect.stringMatching(/^BRIDGE_DATA_DIR: .*delete the file/)]);
@@ -101,7 +101,7 @@ describe("the tokens file", () => {
     return target;
   };
 
-  test("gives each token its tenant and scopes, until it expires", async () => {
+  test("the tokens file gives each token its tenant and scopes until it expires", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const tokensFile = await write([
       entry("ci", { tenant: "build", scopes: ["dispatch", "read"] }),
@@ -117,7 +117,7 @@ describe("the tokens file", () => {
     expect(tokens.find("guest")).toBeNull();
   });
 
-  test("is read again when it changes; a bad edit keeps the old tokens and says why", async () => {
+  test("a changed tokens file is reloaded; an invalid one is reported and the previous tokens stay in force", async () => {
     const tokensFile = await write([entry("one")]);
     const { tokens, log } = await load({ tokensFile });
     await write([entry("two")], tokensFile);
@@ -138,7 +138,7 @@ describe("the tokens file", () => {
     expect(tokens.find("two")).toBeNull();
   });
 
-  test("is read as soon as descriptors are free, when it changed while all were in use", async () => {
+  test("a tokens file that changed during a descriptor shortage is reloaded after the shortage", async () => {
     const tokensFile = await write([entry("old")]);
     const next = await write([entry("new")]);
     const script = `import { loadTokens } from ${JSON.stringify(new URL("../../src/access/tokens.ts", import.meta.url).href)};
@@ -162,31 +162,31 @@ describe("the tokens file", () => {
     expect(stdout).toBe("BRIDGE_TOKENS_FILE: cannot be read (EMFILE)");
   });
 
-  test("tells of each token that is taken back or changed, and of no other", async () => {
+  test("the listener is called for each token that is removed or changed, and for no other", async () => {
     const tokensFile = await write([entry("gone"), entry("narrowed", { scopes: ["read", "dispatch"] }), entry("kept")]);
     const { tokens, log } = await load({ tokensFile, tokenHashes: [hash("root")] });
-    const withdrawn: unknown[] = [];
-    tokens.onRevoked((principal) => withdrawn.push(principal));
+    const revoked: unknown[] = [];
+    tokens.onRevoked((principal) => revoked.push(principal));
     const [gone, narrowed, kept] = ["gone", "narrowed", "kept"].map((token) => tokens.find(token));
     await write("[", tokensFile);
     await eventually(() => log.join("").includes("is not valid JSON"));
-    expect(withdrawn).toEqual([]);
+    expect(revoked).toEqual([]);
     await write([entry("new"), entry("kept"), entry("narrowed")], tokensFile);
     await eventually(() => tokens.find("new") !== null);
-    expect(withdrawn).toHaveLength(2);
-    for (const [index, principal] of [gone, narrowed].entries()) expect(withdrawn[index]).toBe(principal);
+    expect(revoked).toHaveLength(2);
+    for (const [index, principal] of [gone, narrowed].entries()) expect(revoked[index]).toBe(principal);
     expect(tokens.find("kept")).toBe(kept);
     expect(tokens.find("narrowed")?.scopes).toEqual(new Set(["read"]));
   });
 
-  test("sets the quota of a tenant, and a change of the quota leaves the tokens as they are", async () => {
+  test("the tokens file sets the quota of a tenant, and a change of the quota does not revoke tokens", async () => {
     const tokensFile = await write([entry("one", { weight: 2, maxRunning: 3 }), entry("two", { maxRunning: 3, queueLimit: "off" })]);
     const { tokens, log } = await load({ tokensFile });
     expect(tokens.quotaOf("team")).toEqual({ weight: 2, maxRunning: 3, queueLimit: null });
     expect(tokens.quotaOf("unknown")).toEqual({});
-    const withdrawn: string[] = [];
+    const revoked: string[] = [];
     let changes = 0;
-    tokens.onRevoked(({ name }) => void withdrawn.push(name));
+    tokens.onRevoked(({ name }) => void revoked.push(name));
     tokens.onQuotasChanged(() => {
       changes += 1;
     });
@@ -196,10 +196,10 @@ describe("the tokens file", () => {
     await write([entry("one", { maxRunning: 1 }), entry("two", { maxRunning: 2 })], tokensFile);
     await eventually(() => log.join("").includes("1.maxRunning"));
     expect(tokens.quotaOf("team").weight).toBe(0.5);
-    expect([withdrawn, changes]).toEqual([[], 1]);
+    expect([revoked, changes]).toEqual([[], 1]);
   });
 
-  test("is seen to change when it is replaced, or its link is turned, as orchestrators do", async () => {
+  test("a tokens file is reloaded when its symbolic link points to another file", async () => {
     const directory = await temporaryDirectory();
     const [first, second, link] = ["first", "second", "link"].map((name) => path.join(directory, name)) as [string, string, string];
     await write([entry("one")], first);
@@ -214,36 +214,36 @@ describe("the tokens file", () => {
   });
 
   test.each<[string, unknown, RegExp[]]>([
-    ["no JSON", "tokens", [/is not valid JSON/]],
-    ["no list", { name: "a" }, [/must be an array, for example \[\{"name":"ci"/]],
+    ["invalid JSON", "tokens", [/is not valid JSON/]],
+    ["an object instead of a list", { name: "a" }, [/must be an array, for example \[\{"name":"ci"/]],
     ["missing fields", [{}], [/0\.name is required/, /0\.tenant is required/, /0\.sha256 is required/, /0\.scopes is required/]],
     ["an unknown field", [entry("a", { scope: "read" })], [/0\.scope is not a known field/]],
-    ["a tenant that is a path", [entry("a", { tenant: "../b" })], [/0\.tenant must be/]],
+    ["a tenant that contains a path", [entry("a", { tenant: "../b" })], [/0\.tenant must be/]],
     ["a token instead of its hash", [entry("a", { sha256: "my-token" })], [/0\.sha256 must be a SHA-256 hash/]],
     ["no scope", [entry("a", { scopes: [] })], [/0\.scopes must have at least 1/]],
     ["an unknown scope", [entry("a", { scopes: ["read", "root"] })], [/0\.scopes\.1 must be one of/]],
-    ["a time that is none", [entry("a", { expiresAt: "tomorrow" })], [/0\.expiresAt must be a time/]],
+    ["an invalid time", [entry("a", { expiresAt: "tomorrow" })], [/0\.expiresAt must be a time/]],
     ["Bridge's own name", [entry("bridge")], [/0\.name must not be bridge/]],
-    ["a name twice", [entry("a"), entry("a", { sha256: hash("b") })], [/1\.name a is the name of another token/]],
-    ["a hash twice", [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })], [/1\.sha256 is the hash of another token/]],
-    ["a weight of nothing", [entry("a", { weight: 0 })], [/0\.weight must be a number from 0\.01 to 1000; got 0$/]],
-    ["a weight in words", [entry("a", { weight: "heavy" })], [/0\.weight must be a number from 0\.01 to 1000; got "heavy"$/]],
-    ["a limit of nothing", [entry("a", { maxRunning: 0 })], [/0\.maxRunning must be "off" or a whole number from 1 to 1000000; got 0$/]],
+    ["a duplicate name", [entry("a"), entry("a", { sha256: hash("b") })], [/1\.name a is the name of another token/]],
+    ["a duplicate hash", [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })], [/1\.sha256 is the hash of another token/]],
+    ["a weight of 0", [entry("a", { weight: 0 })], [/0\.weight must be a number from 0\.01 to 1000; got 0$/]],
+    ["a weight that is not a number", [entry("a", { weight: "heavy" })], [/0\.weight must be a number from 0\.01 to 1000; got "heavy"$/]],
+    ["a limit of 0", [entry("a", { maxRunning: 0 })], [/0\.maxRunning must be "off" or a whole number from 1 to 1000000; got 0$/]],
     [
-      "a limit in words",
+      "a limit that is not a number",
       [entry("a", { queueLimit: "none" })],
       [/0\.queueLimit must be "off" or a whole number from 1 to 10000000; got "none"$/],
     ],
     [
-      "tokens that contradict each other about their tenant",
+      "different quotas for one tenant",
       [entry("a", { weight: 2, maxRunning: "off" }), entry("b", { weight: 3, maxRunning: 1 }), entry("c", { weight: 2 })],
       [
         /1\.weight is 3, but an earlier token of the tenant team has 2; make them equal/,
         /1\.maxRunning is 1, but an earlier token of the tenant team has off; make them equal/,
       ],
     ],
-    ["a hash of the configuration", [entry("a", { sha256: hash("root") })], [/0\.sha256 is the hash of another token/]],
-  ])("is refused at start with %s", async (_, content, expected) => {
+    ["a hash from the settings", [entry("a", { sha256: hash("root") })], [/0\.sha256 is the hash of another token/]],
+  ])("Bridge does not start if the tokens file has %s", async (_, content, expected) => {
     const tokensFile = await write(content);
     const faults = await faultsOf(() => load({ tokensFile, tokenHashes: [hash("root")] }));
     expect(faults).toHaveLength(expected.length);
@@ -251,7 +251,7 @@ describe("the tokens file", () => {
     for (const fault of faults) expect(fault).toMatch(/^BRIDGE_TOKENS_FILE: /);
   });
 
-  test("is refused at start when it cannot be read", async () => {
+  test("Bridge does not start if the tokens file cannot be read", async () => {
     const tokensFile = path.join(await temporaryDirectory(), "missing.json");
     expect(await faultsOf(() => load({ tokensFile }))).toEqual(["BRIDGE_TOKENS_FILE: cannot be read (ENOENT)"]);
   });

@@ -3,7 +3,7 @@ import { startWallClockTimer } from "../../src/access/wall-clock-timer.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-test("the call follows a system clock that is set, and can be canceled", () => {
+test("the timer follows changes of the system clock and can be canceled", () => {
   vi.useFakeTimers();
   let offset = 0;
   const clock = () => Date.now() + offset;

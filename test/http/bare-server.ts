@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { createServer, type ServerOptions } from "../../src/http/server/create-server.ts";
 import { createClientMemory } from "../../src/http/wire/client-memory.ts";
 
-/** The server without a single route of ours: silent, and closed to every token, unless `options` say otherwise. */
+/** Creates the server without Bridge's routes. By default it logs nothing and rejects every token. */
 export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<FastifyInstance> =>
   createServer({
     config: { bodyLimitBytes: 1024, rateLimitPerMinute: null, corsOrigins: [] },

@@ -4,7 +4,7 @@ import { errorCodes } from "../../src/errors.ts";
 import { anyCharacter } from "../support/any-character.ts";
 import { type Bridge, startBridge } from "../support/start-bridge.ts";
 
-// Thousands of requests that are nearly right: whatever comes, the answer is one of those that the contract names.
+// Sends thousands of almost valid requests. Every response must be documented.
 let bridge: Bridge;
 beforeAll(async () => {
   bridge = await startBridge({ BRIDGE_QUEUE_LIMIT: "1000000" });
@@ -65,7 +65,7 @@ const hostileText = fc.oneof(
   ),
   fc.string({ unit: anyCharacter, maxLength: 40 }),
 );
-/** JSON text, so that what JavaScript cannot hold as a value can be sent too. */
+/** JSON text, so that it can contain values that JavaScript cannot represent. */
 const hostileJson = fc.oneof(
   hostileText.map((text) => JSON.stringify(text)),
   fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
@@ -88,7 +88,7 @@ const hostileJson = fc.oneof(
 );
 const fieldName = fc.oneof({ arbitrary: fc.constantFrom(...Object.keys(whole)), weight: 6 }, { arbitrary: hostileText, weight: 1 });
 
-/** A dispatch of a few right fields with up to three of them, or others, gone wrong. */
+/** A dispatch with a few valid fields and up to three mutations. */
 const body = fc
   .record({
     kept: fc.subarray(Object.keys(whole) as (keyof typeof whole)[], { maxLength: 4 }),
@@ -108,7 +108,7 @@ const run = async (act: () => Promise<{ status: number }>) => {
   return status;
 };
 
-test("2400 mutated dispatches", async () => {
+test("2400 mutated dispatches never cause an internal error", async () => {
   const seen = new Map<number, number>();
   const headers = fc.dictionary(
     fc.constantFrom("idempotency-key", "prefer", "traceparent", "x-request-id", "accept", "content-encoding"),
@@ -129,11 +129,11 @@ test("2400 mutated dispatches", async () => {
     }),
     { numRuns: 80, endOnFailure: true },
   );
-  // It would prove nothing if every request fell at the same hurdle.
+  // The test covers little if all requests fail the same check.
   for (const status of [202, 400, 422]) expect(seen.get(status) ?? 0).toBeGreaterThan(20);
 });
 
-test("500 bodies that are hardly JSON", async () => {
+test("500 almost-JSON bodies never cause an internal error", async () => {
   const text = fc.oneof(
     { arbitrary: hostileJson, weight: 6 },
     { arbitrary: fc.string({ unit: anyCharacter, maxLength: 200 }), weight: 6 },
@@ -151,7 +151,7 @@ test("500 bodies that are hardly JSON", async () => {
   );
 });
 
-test("1200 mutated queries and paths", async () => {
+test("1200 mutated queries and paths never cause an internal error", async () => {
   const name = fc.oneof(
     fc.constantFrom("limit", "cursor", "state", "provider", "agentId", "parentTaskId", "after", "ticket", "__proto__", "limit[]"),
     hostileText,
@@ -187,7 +187,7 @@ test("1200 mutated queries and paths", async () => {
   );
 });
 
-test("600 writes and deletions at mutated paths", async () => {
+test("600 writes and deletions at mutated paths never leave the workspace", async () => {
   const encode = (text: string) => encodeURIComponent(text.toWellFormed());
   const path = fc
     .array(fc.oneof(hostileText, fc.constantFrom("a", "b", "..", ".", ".git", "a/b", "x".repeat(256))), { minLength: 1, maxLength: 4 })
@@ -229,6 +229,6 @@ test("600 writes and deletions at mutated paths", async () => {
   );
 });
 
-test("and nothing of it was an error of Bridge's own", () => {
+test("the fuzzed requests log no errors", () => {
   expect(bridge.log.filter((line) => line.includes('"level":50') && line.includes("request failed"))).toEqual([]);
 });

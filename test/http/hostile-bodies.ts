@@ -2,7 +2,7 @@ import { BridgeError } from "../../src/errors.ts";
 import { parseJson } from "../../src/http/wire/parse-json.ts";
 import { parseDispatch } from "../../src/requests/parse-dispatch.ts";
 
-/** A dispatch made to keep Bridge busy. */
+/** A dispatch that is expensive to process. */
 export interface HostileBody {
   name: string;
   bytes: Buffer;
@@ -11,10 +11,10 @@ export interface HostileBody {
 
 /** The default of BRIDGE_BODY_LIMIT. */
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
-/** As many values as a body may hold, but for those around them. */
+/** The maximum number of values, minus those of the surrounding dispatch. */
 const FULL = 49_900;
 
-/** Bodies within BRIDGE_BODY_LIMIT, of each kind as large as the limits allow, and larger. */
+/** Bodies within BRIDGE_BODY_LIMIT: each kind at the maximum number of values, and above it. */
 export function makeHostileBodies(): HostileBody[] {
   const accepted = {
     "one text of 8 MB": systemPrompt("x", 1),
@@ -65,7 +65,7 @@ export function makeHostileBodies(): HostileBody[] {
   return [...toBodies(accepted, 202), ...toBodies(refused, 400), ...toBodies(tooMany, 413)];
 }
 
-/** Reads a body as the door does; returns the status of the answer. */
+/** Processes a body like the dispatch route, and returns the status of the response. */
 export function readBody(bytes: Buffer): number {
   try {
     parseDispatch(parseJson(bytes), { defaultProfile: "inspect" });
@@ -91,7 +91,7 @@ const keys = (count: number, entry: (index: number) => string): string =>
 const metadata = (value: string): string => `"metadata":{"a":${value}}`;
 const systemPrompt = (unit: string, bytes: number): string =>
   `"systemPrompt":"${unit.repeat(Math.floor((BODY_LIMIT_BYTES - 200) / bytes))}"`;
-/** Names in no order: in order they would be cheaper to store and to sort. */
+/** Unsorted names, which are more expensive to store and to sort. */
 const hash = (index: number): string =>
   Math.imul(index + 1, 0x9e3779b1)
     .toString(36)

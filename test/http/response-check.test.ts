@@ -53,7 +53,7 @@ test.each([
   ["GET", "/files/a/b.md", answer(200, { id: "1" })],
   ["GET", "/stream", answer(200, undefined, "text/event-stream", {}, 'event: x\ndata: {"id":"1"}\n\n')],
   ["GET", "/elsewhere", answer(500, {})],
-])("%s %s passes: %#", (method, target, given) => {
+])("%s %s matches the document: row %#", (method, target, given) => {
   expect(() => check(method, target, given)).not.toThrow();
 });
 
@@ -72,6 +72,6 @@ test.each([
   ["GET", "/things/latest", answer(200, { id: "1" })],
   ["GET", "/files/a/b.md", answer(200, {})],
   ["GET", "/stream", answer(200, undefined, "text/event-stream", {}, 'event: x\ndata: {"id":1}\n\n')],
-])("%s %s is caught: %#", (method, target, given) => {
+])("%s %s violates the document and is reported: row %#", (method, target, given) => {
   expect(() => check(method, target, given)).toThrow();
 });

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "vitest";
 
-/** The parts of an OpenAPI document that describe what a route may answer. */
+/** The parts of an OpenAPI document that describe responses. */
 interface Description {
   paths: Record<string, Record<string, { responses: Record<string, Answer | Reference> }>>;
   components: { responses?: Record<string, Answer>; headers?: Record<string, Header>; schemas?: Record<string, object> };
@@ -21,7 +21,7 @@ interface Header {
   schema: { type?: string };
 }
 
-/** An answer as it came; `text` is needed for event streams alone. */
+/** A received response; `text` is needed only for event streams. */
 interface LiveAnswer {
   status: number;
   headers: Headers;
@@ -29,17 +29,17 @@ interface LiveAnswer {
   text?: string;
 }
 
-/** What HTTP itself and bugs can answer to any request; described once, as the default of every route. */
+/** Status codes of invalid HTTP and of bugs, which the default response of every route describes. */
 const generic: ReadonlySet<number> = new Set([400, 431, 500]);
 
-/** Headers of HTTP, of its connections and of the browser's protection, which no route describes. */
+/** Headers of HTTP, of connections and of browser security, which no route describes. */
 const ofHttp =
   /^(access-control-.*|cache-control|connection|content-(length|type|security-policy)|cross-origin-.*|date|keep-alive|origin-agent-cluster|referrer-policy|strict-transport-security|transfer-encoding|upgrade|vary|x-(accel-buffering|content-type-options|dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/;
 
-/** A request counts before it is read, so that other refusals of a POST carry these headers, too; they are described where a client needs them. */
+/** Requests count before they are validated, so error responses to a POST have these headers too. They are documented only where clients need them. */
 const ofRateLimit = /^x-ratelimit-/;
 
-/** Holds every answer against the description of the API: a documented status, its headers, and a body that fits its schema. */
+/** Creates the check that a response has a documented status, the documented headers, and a body that matches its schema. */
 export function createResponseCheck(given: Description) {
   const description = closeSchemas(given);
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
@@ -80,7 +80,7 @@ export function createResponseCheck(given: Description) {
     const path = target.split("?")[0] ?? "";
     const found = templates.find(({ template }) => template === path) ?? templates.find(({ pattern }) => pattern.test(path));
     const operations = description.paths[found?.template ?? ""];
-    // A method without a description is described by the 405 of the others.
+    // For undocumented methods, the 405 of the documented ones applies.
     const operation = operations?.[method.toLowerCase()] ?? (answer.status === 405 ? Object.values(operations ?? {})[0] : undefined);
     if (operations === undefined || operation === undefined) return;
     const place = `${method} ${found?.template} ${answer.status}`;
@@ -106,10 +106,10 @@ export function createResponseCheck(given: Description) {
   };
 }
 
-/** The data of each server-sent event of a stream that has ended. */
+/** Parses the data of each server-sent event of an ended stream. */
 const eventsOf = (text: string): unknown[] => [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? ""));
 
-/** Clients must accept more than is described, but Bridge itself sends nothing else: no other field, and no other value of a list that can grow. */
+/** Closes open schemas: clients must accept unknown fields and enum values, but Bridge must not send any. */
 function closeSchemas<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(closeSchemas) as Value;
   if (typeof value !== "object" || value === null) return value;

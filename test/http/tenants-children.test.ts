@@ -5,7 +5,7 @@ import { type Bridge, expectProblem, startBridge } from "../support/start-bridge
 import { askUntil } from "../support/until.ts";
 import { openSocket } from "../websocket/socket-client.ts";
 
-/** A composite as the council and the responder are: each of its tasks runs one child that waits, and one that has ended. */
+/** A composite adapter like the council and the responder. Each of its tasks has a waiting and an ended child task. */
 function createComposite() {
   let config: AdapterConfig | undefined;
   const adapter = createInMemoryAdapter({
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.close());
 
-test("the children of another tenant's task do not exist: each route answers as for an unknown id", async () => {
+test("every route responds to the children of another tenant's task as to an unknown id", async () => {
   for (const child of children) {
     for (const [method, target] of [
       ["GET", `/api/v2/tasks/${child}`],
@@ -63,7 +63,7 @@ test("the children of another tenant's task do not exist: each route answers as 
   }
 });
 
-test("no list, stream or WebSocket op of another tenant shows them", async () => {
+test("no list, stream or WebSocket op returns child tasks of another tenant", async () => {
   for (const query of ["", "?parentTaskId=parent", "?agentId=shared", "?provider=memory", "?state=running"])
     expect((await bridge.call("GET", `/api/v2/tasks${query}`, { token: "beta" })).body.data).toEqual([]);
 
@@ -91,7 +91,7 @@ test("no list, stream or WebSocket op of another tenant shows them", async () =>
   await socket.close();
 });
 
-test("a task of another tenant with the parent's id gets none of its children, and its end leaves them running", async () => {
+test("a task of another tenant with the parent's id has none of its children, and its end does not stop them", async () => {
   await bridge.dispatch({ taskId: "parent", message: "wait", agentId: "shared" }, { token: "beta" });
   expect((await bridge.call("POST", "/api/v2/tasks/parent/cancel", { token: "beta" })).status).toBeLessThan(300);
   expect((await bridge.call("GET", "/api/v2/tasks?parentTaskId=parent", { token: "beta" })).body.data).toEqual([]);

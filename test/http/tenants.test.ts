@@ -4,7 +4,7 @@ import { type Bridge, expectProblem, startBridge } from "../support/start-bridge
 import { startReceiver } from "../support/start-receiver.ts";
 import { askUntil } from "../support/until.ts";
 
-// What belongs to another tenant does not exist: each route is asked for alpha's things with beta's token.
+// Requests alpha's resources with beta's token on every route.
 let bridge: Bridge;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let lastEventId = "";
@@ -50,14 +50,14 @@ test.each([
   ["GET", () => `/api/v2/tasks/${running}/files/any`],
   ["POST", () => `/api/v2/callbacks/${done}/redeliver`],
   ["POST", () => `/api/v2/callbacks/${running}/redeliver`],
-])("%s of another's task is 404: %#", async (method, target) => {
+])("%s of another tenant's task results in 404: row %#", async (method, target) => {
   const refused = await asBeta(method, target());
   expectProblem(refused, "not_found");
   const missing = await asBeta(method, target().replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, randomUUID()));
   expect(refused.body.detail).toBe(missing.body.detail);
 });
 
-test("the stream of another's task is 404", async () => {
+test("the stream of another tenant's task results in 404", async () => {
   expectProblem(await asBeta("GET", `/api/v2/tasks/${done}/events`, { accept: "text/event-stream" }), "not_found");
 });
 
@@ -68,18 +68,18 @@ test.each([
   "/api/v2/callbacks",
   "/api/v2/callbacks?state=dead",
   "/api/v2/workspaces",
-])("%s shows nothing of another's", async (target) => {
+])("%s returns nothing of another tenant", async (target) => {
   expect((await asBeta("GET", target)).body).toEqual({ data: [], meta: { nextCursor: null } });
 });
 
-test("parentTaskId and a cursor of another's list lead nowhere", async () => {
+test("parentTaskId and a cursor of another tenant's list return nothing of that tenant", async () => {
   const cursor = (await bridge.call("GET", "/api/v2/tasks?limit=1")).body.meta.nextCursor;
   expect(cursor).toEqual(expect.any(String));
   expect((await asBeta("GET", `/api/v2/tasks?cursor=${cursor}`)).body.data).toEqual([]);
   expect((await asBeta("GET", `/api/v2/tasks?parentTaskId=${done}`)).body.data).toEqual([]);
 });
 
-test("a workspace of the same name is another one: neither its files nor its list are another's", async () => {
+test("two tenants' workspaces of the same name have separate files and lists", async () => {
   const file = "/api/v2/workspaces/shared/files/a.md";
   const put = (token: "alpha" | "beta", headers = {}) =>
     bridge.call("PUT", file, { token, body: token, headers: { "content-type": "text/plain", ...headers } });
@@ -94,15 +94,15 @@ test("a workspace of the same name is another one: neither its files nor its lis
 describe("the stream of all events", () => {
   test.each([
     ["from the first event", () => ({ "last-event-id": lastEventId.replace(/-\d+$/, "-0") }), ""],
-    ["after another's event", () => ({ "last-event-id": lastEventId }), ""],
-    ["filtered by another's task", () => ({ "last-event-id": lastEventId.replace(/-\d+$/, "-0") }), `?taskId=${done}`],
+    ["after another tenant's event", () => ({ "last-event-id": lastEventId }), ""],
+    ["filtered by another tenant's task", () => ({ "last-event-id": lastEventId.replace(/-\d+$/, "-0") }), `?taskId=${done}`],
     ["after an unknown event", () => ({ "last-event-id": "unknown-7" }), ""],
-  ])("shows nothing of another's, %s", async (_, headers, query) => {
+  ])("the stream contains no events of another tenant, %s", async (_, headers, query) => {
     const response = await fetch(`${bridge.url}/api/events${query}`, {
       headers: { authorization: "Bearer secret-beta", accept: "text/event-stream", ...headers() },
     });
     expect(response.status).toBe(200);
-    // Its own event comes after everything that it could be shown of the past.
+    // The tenant's own event follows all events that a leak could replay.
     const own = randomUUID();
     await bridge.dispatch({ taskId: own, agentId: "shared" }, { token: "beta" });
     let seen = "";
@@ -116,7 +116,7 @@ describe("the stream of all events", () => {
   });
 });
 
-test("alpha's task went on undisturbed", async () => {
+test("the requests of the other tenant do not affect alpha's task", async () => {
   expect((await bridge.call("GET", `/api/v2/tasks/${running}`)).body.state).toBe("running");
   expect((await bridge.call("GET", `/api/v2/callbacks?state=dead`)).body.data).toHaveLength(1);
 });

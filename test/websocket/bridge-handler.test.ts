@@ -8,7 +8,7 @@ import { defineOp, type Op } from "../../src/websocket/op.ts";
 import { ok } from "../../src/websocket/responses.ts";
 import { createIdleOps } from "./idle-ops.ts";
 
-// The dispatching of ops, without a socket.
+// Tests the ops without a socket.
 const logged: unknown[] = [];
 const logger = { error: (...line: unknown[]) => void logged.push(line) };
 
@@ -20,11 +20,11 @@ function request(op: string, payload: Record<string, unknown> = {}, granted: rea
 const failing = (error: unknown): Op =>
   defineOp({ name: "test.fail", scope: "read", payload: z.strictObject({}), handle: () => Promise.reject(error) });
 
-describe("the table", () => {
+describe("the list of ops", () => {
   const ops = createIdleOps();
   const handler = createBridgeHandler({ ops, logger });
 
-  test("has every op once, as namespace and verb, with its scope", () => {
+  test("the list has every op once, as namespace and verb, with its scope", () => {
     expect(ops.map(({ name, scope }) => [name, scope])).toEqual([
       ["agent.run", "dispatch"],
       ["agent.cancel", "dispatch"],
@@ -38,7 +38,7 @@ describe("the table", () => {
   });
 
   test.each(ops.map(({ name, scope }) => [name, scope] as const))(
-    "%s needs the scope %s, before its payload is looked at",
+    "%s requires the scope %s before its payload is validated",
     async (name, scope) => {
       const others = scopes.filter((other) => other !== scope);
       expect(await handler.handle(request(name, { nonsense: true }, others))).toEqual({
@@ -48,17 +48,14 @@ describe("the table", () => {
     },
   );
 
-  test.each(ops.filter(({ name }) => name !== "agent.run").map(({ name }) => name))(
-    "%s refuses fields that it does not know, by name",
-    async (name) => {
-      const { status, payload } = await handler.handle(request(name, { nonsense: true }));
-      expect([status, payload["error"]]).toEqual([400, "invalid-request"]);
-      expect((payload["detail"] as { errors: unknown[] }).errors).toContainEqual({
-        path: "nonsense",
-        message: "is not a known field; remove it or correct its spelling",
-      });
-    },
-  );
+  test.each(ops.filter(({ name }) => name !== "agent.run").map(({ name }) => name))("%s rejects unknown fields by name", async (name) => {
+    const { status, payload } = await handler.handle(request(name, { nonsense: true }));
+    expect([status, payload["error"]]).toEqual([400, "invalid-request"]);
+    expect((payload["detail"] as { errors: unknown[] }).errors).toContainEqual({
+      path: "nonsense",
+      message: "is not a known field; remove it or correct its spelling",
+    });
+  });
 
   test.each([
     "agent.stop",
@@ -71,12 +68,12 @@ describe("the table", () => {
     "toString",
     "hasOwnProperty",
     "agent.run.v2",
-  ])("does not know %j", async (name) => {
+  ])("the op %j is not found", async (name) => {
     expect(await handler.handle(request(name))).toEqual({ status: 404, payload: { op: name, error: "operation-not-found" } });
   });
 });
 
-test("a new op is a row", async () => {
+test("a new op is one entry of the list", async () => {
   const row = defineOp({
     name: "test.add",
     scope: "read",
@@ -100,7 +97,7 @@ test("a new op is a row", async () => {
   });
 });
 
-test("a refusal has the status that it has over HTTP, its code, and the rest as detail", async () => {
+test("an error has its status over HTTP, its code, and the other fields as detail", async () => {
   const refusal = new BridgeError("queue_full", "The queue is full.", { errors: [{ path: "a.b", message: "is wrong" }] });
   expect(await createBridgeHandler({ ops: [failing(refusal)], logger }).handle(request("test.fail"))).toEqual({
     status: 503,
@@ -112,20 +109,20 @@ test("a refusal has the status that it has over HTTP, its code, and the rest as 
   expect(logged).toEqual([]);
 });
 
-test("a refusal with a cause of our own is logged", async () => {
+test("an error with an internal cause is logged", async () => {
   const refusal = new BridgeError("storage_unavailable", "Nothing can be stored.", { cause: new Error("disk") });
   expect((await createBridgeHandler({ ops: [failing(refusal)], logger }).handle(request("test.fail"))).status).toBe(503);
   expect(logged).toHaveLength(1);
 });
 
 test.each([new Error("a bug"), new BridgeError("internal_error", "A bug.")])(
-  "what is no refusal is for the transport to answer: %s",
+  "an unexpected error is passed to the transport: %s",
   async (error) => {
     await expect(createBridgeHandler({ ops: [failing(error)], logger }).handle(request("test.fail"))).rejects.toBe(error);
   },
 );
 
-test("no run is started while Bridge stops or is overloaded; nothing of the request is looked at", async () => {
+test("a run is rejected before validation while Bridge stops or is overloaded", async () => {
   const ops = createIdleOps({
     checkCanStart() {
       throw new BridgeError("overloaded", "Bridge is overloaded.");

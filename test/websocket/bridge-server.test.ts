@@ -16,7 +16,7 @@ import { startSocketServer } from "./socket-server.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** A handler whose answers are held until the test lets them go. */
+/** A handler whose responses the test controls. */
 function createHeldHandler() {
   const held: { request: BridgeRequest; answer(response?: BridgeResponse): void }[] = [];
   const handle = (request: BridgeRequest) =>
@@ -27,7 +27,7 @@ function createHeldHandler() {
 }
 
 describe("a frame", () => {
-  test("is answered under its own requestId", async () => {
+  test("a frame is answered with its requestId", async () => {
     const client = await (await startSocketServer()).connect();
     expect(await client.frame('{"requestId":"req-1","op":"test.echo","payload":{"a":1}}')).toEqual({
       requestId: "req-1",
@@ -37,7 +37,7 @@ describe("a frame", () => {
   });
 
   test.each(['{"op":"test.echo"}', '{"op":"test.echo","payload":null,"requestId":""}'])(
-    "without a requestId gets one: %s",
+    "a frame without a requestId gets one: %s",
     async (frame) => {
       const client = await (await startSocketServer()).connect();
       const answers = [await client.frame(frame), await client.frame(frame)];
@@ -49,7 +49,7 @@ describe("a frame", () => {
     },
   );
 
-  test("reaches the handler with who asks and when, and all of its meta as text", async () => {
+  test("the handler receives the principal, the time, and all attributes as text", async () => {
     const { held, handle } = createHeldHandler();
     const server = await startSocketServer(handle, { clock: () => 1234 });
     const client = await server.connect();
@@ -72,13 +72,13 @@ describe("a frame", () => {
 
   test.each<[string, BridgeRequest["op"] | null, () => unknown]>([
     ["throws", "test.echo", () => Promise.reject(new Error("secret of the handler"))],
-    ["throws what is no error", "test.echo", () => Promise.reject("secret of the handler")],
-    ["answers null", "test.echo", () => null],
-    ["answers nothing", "test.echo", () => undefined],
-    ["answers without a payload", "test.echo", () => ({ status: 200 })],
-    ["answers without a status", "test.echo", () => ({ payload: {} })],
-    ["answers what is no JSON", "test.echo", () => ({ status: 200, payload: { secret: 1n } })],
-  ])("whose handler %s is answered 500 and never with the reason", async (_, op, handle) => {
+    ["throws a value that is not an error", "test.echo", () => Promise.reject("secret of the handler")],
+    ["returns null", "test.echo", () => null],
+    ["returns undefined", "test.echo", () => undefined],
+    ["returns no payload", "test.echo", () => ({ status: 200 })],
+    ["returns no status", "test.echo", () => ({ payload: {} })],
+    ["returns a value that is not JSON", "test.echo", () => ({ status: 200, payload: { secret: 1n } })],
+  ])("a frame whose handler %s is answered with 500 and without the reason", async (_, op, handle) => {
     const server = await startSocketServer(handle as () => BridgeResponse);
     const client = await server.connect();
     const answer = await client.ask(op ?? "");
@@ -87,7 +87,7 @@ describe("a frame", () => {
     expect((await client.frame("{}")).status).toBe(400);
   });
 
-  test("leaves a line in the log at debug, cut to a sane length, and a count", async () => {
+  test("a frame is logged at debug level with truncated values, and counted", async () => {
     const server = await startSocketServer();
     const client = await server.connect();
     const long = "x".repeat(5000);
@@ -113,7 +113,7 @@ describe("a frame", () => {
     ]);
   });
 
-  test("10,000 in a row are answered, each once", async () => {
+  test("each of 10,000 frames is answered once", async () => {
     const client = await (await startSocketServer()).connect();
     for (let index = 0; index < 10_000; index += 1) {
       client.socket.send(index % 10 === 0 ? "[" : JSON.stringify({ requestId: `r-${index}`, op: "test.echo", payload: { index } }));
@@ -124,7 +124,7 @@ describe("a frame", () => {
     for (const { requestId, status, payload } of answers) if (status === 200) expect(requestId).toBe(`r-${payload.index}`);
   });
 
-  test("answers come as they are ready, matched by requestId; no more than a few are in work at once", async () => {
+  test("responses are sent as they complete, and only a few frames are processed concurrently", async () => {
     const { held, handle } = createHeldHandler();
     const client = await (await startSocketServer(handle)).connect();
     const asked = Array.from({ length: 100 }, (_, index) => client.ask("test.echo", { index }));
@@ -133,7 +133,7 @@ describe("a frame", () => {
     while (answered < 100) {
       await eventually(() => held.length).toBeGreaterThan(0);
       most = Math.max(most, held.length);
-      // The newest first: nothing may depend on the order.
+      // The newest first, because nothing may depend on the order.
       held.pop()?.answer();
       answered += 1;
     }
@@ -143,7 +143,7 @@ describe("a frame", () => {
     expect(most).toBeLessThanOrEqual(MAX_IN_FLIGHT);
   });
 
-  test("one that waits holds up nobody else", async () => {
+  test("a frame that waits does not delay others", async () => {
     const { held, handle } = createHeldHandler();
     const server = await startSocketServer((request) =>
       request.payload["slow"] === true ? handle(request) : { status: 200, payload: {} },
@@ -156,7 +156,7 @@ describe("a frame", () => {
     expect((await waiting).status).toBe(200);
   });
 
-  test("over the limit closes the socket with 1009; one below it does not, in pieces or whole", async () => {
+  test("a frame above the limit closes the socket with 1009; a smaller one does not, fragmented or whole", async () => {
     const server = await startSocketServer(undefined, { frameLimitBytes: 2000 });
     const client = await server.connect();
     const fitting = JSON.stringify({ requestId: "r", op: "test.echo", payload: { text: "x".repeat(1900) } });
@@ -169,21 +169,21 @@ describe("a frame", () => {
     expect(server.log.filter(({ level }) => (level as number) >= 40)).toEqual([]);
   });
 
-  test("no compression is agreed on", async () => {
+  test("compression is not negotiated", async () => {
     const server = await startSocketServer();
     const client = await openSocket(server.url, { headers: { authorization: "Bearer alpha" }, perMessageDeflate: true });
     expect(client.socket.extensions).toBe("");
   });
 });
 
-describe("who may connect", () => {
-  test("a token of any scope", async () => {
+describe("connecting", () => {
+  test("a token of any scope can connect", async () => {
     const server = await startSocketServer();
     server.principals.set("scraper", { name: "scraper", tenant: "alpha", scopes: new Set(["metrics"]), expiresAt: null });
     expect((await (await server.connect("scraper")).ask("test.echo")).status).toBe(200);
   });
 
-  test("a ticket, once; also of a page elsewhere", async () => {
+  test("a ticket can connect once, also from a page of another origin", async () => {
     const server = await startSocketServer();
     const { ticket } = server.tickets.issue(server.principals.get("beta") as never);
     const client = await openSocket(`${server.url}?ticket=${ticket}`, { origin: "https://dashboard.example" });
@@ -193,18 +193,18 @@ describe("who may connect", () => {
   });
 
   test.each([
-    ["nobody", "", {}, "unauthenticated"],
+    ["no token", "", {}, "unauthenticated"],
     ["an unknown token", "", { authorization: "Bearer nobody" }, "unauthenticated"],
     ["a token in the query", "?token=alpha", {}, "unauthenticated"],
     ["an unknown ticket", "?ticket=tkt_1", {}, "unauthenticated"],
     ["an unknown parameter", "?tenant=beta", { authorization: "Bearer alpha" }, "invalid_request"],
-  ] as const)("not %s: the upgrade is refused", async (_, query, headers, code) => {
+  ] as const)("an upgrade with %s is rejected", async (_, query, headers, code) => {
     const server = await startSocketServer();
     const refused = await openRefused(server.url + query, { headers });
     expectProblem({ ...refused, body: JSON.parse(refused.text) }, code);
   });
 
-  test("an upgrade with two Host headers is refused", async () => {
+  test("an upgrade with two Host headers is rejected", async () => {
     const server = await startSocketServer();
     const { port, pathname } = new URL(server.url);
     const socket = connectTcp(Number(port), "127.0.0.1");
@@ -216,7 +216,7 @@ describe("who may connect", () => {
     expect(answer).toContain("more than one Host header");
   });
 
-  test("the answer to the upgrade carries the request's id", async () => {
+  test("the response to the upgrade has the request id", async () => {
     const server = await startSocketServer();
     const socket = new WebSocket(server.url, { headers: { authorization: "Bearer alpha", "x-request-id": "mine" } });
     const [response] = await once(socket, "upgrade");
@@ -224,7 +224,7 @@ describe("who may connect", () => {
     socket.terminate();
   });
 
-  test("a tenant can hold so many sockets and no more, and takes none from another", async () => {
+  test("a tenant cannot exceed its maximum of open sockets, and other tenants are not affected", async () => {
     const server = await startSocketServer();
     const clients = [];
     for (let count = 0; count < MAX_SOCKETS_PER_TENANT; count += 50)
@@ -238,7 +238,7 @@ describe("who may connect", () => {
     expect((await (await server.connect()).ask("test.echo")).status).toBe(200);
   });
 
-  test("no request without an upgrade: 426", async () => {
+  test("a request without an upgrade results in 426", async () => {
     const server = await startSocketServer();
     const headers = { authorization: "Bearer alpha" };
     const plain = await fetch(server.url, { headers });
@@ -249,25 +249,25 @@ describe("who may connect", () => {
   });
 
   test.each([
-    ["a version that nobody speaks", "Sec-WebSocket-Version: 99\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="],
+    ["an unknown version", "Sec-WebSocket-Version: 99\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="],
     ["no key", "Sec-WebSocket-Version: 13"],
     ["a malformed protocol", "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: a,,"],
-  ])("no handshake with %s: a problem", async (_, lines) => {
+  ])("a handshake with %s results in a problem", async (_, lines) => {
     const server = await startSocketServer();
     const { status, headers, body } = await sendRaw(server.url, ["Upgrade: websocket", "Connection: Upgrade", ...lines.split("\r\n")]);
     expect(status).toBe(400);
     expectProblem({ status, headers, body }, "invalid_request");
   });
 
-  test("an offer of HTTP/2, as some clients make with every request, takes nothing from the request", async () => {
+  test("a request that offers an upgrade to HTTP/2 is processed normally", async () => {
     const server = await startSocketServer();
     const offer = ["Upgrade: h2c", "Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA"];
     expect((await sendRaw(server.url, offer)).status).toBe(426);
   });
 });
 
-describe("a token that is over", () => {
-  test("withdrawing a token also closes a socket that a ticket with fewer scopes has opened", async () => {
+describe("a token that is revoked or expires", () => {
+  test("revoking a token also closes a socket that was opened by a ticket with fewer scopes", async () => {
     const server = await startSocketServer();
     const alpha = server.principals.get("alpha") as Principal;
     const client = await openSocket(`${server.url}?ticket=${server.tickets.issue(alpha, ["read"]).ticket}`);
@@ -276,7 +276,7 @@ describe("a token that is over", () => {
     expect(await client.closed).toMatchObject({ code: 4401 });
   });
 
-  test("taken back: its sockets are closed with 4401, and nothing more is done for them", async () => {
+  test("revoking a token closes its sockets with 4401, and their pending frames are dropped", async () => {
     const { held, handle } = createHeldHandler();
     const server = await startSocketServer(handle);
     const [alpha, beta] = await Promise.all([server.connect("alpha"), server.connect("beta")]);
@@ -292,7 +292,7 @@ describe("a token that is over", () => {
     expect((await answered).status).toBe(200);
   });
 
-  test("also a client that Bridge does not listen to is told goodbye", async () => {
+  test("a client whose socket is paused receives the close frame", async () => {
     const { held, handle } = createHeldHandler();
     const server = await startSocketServer(handle, { closeGraceMs: 60_000 });
     const client = await server.connect();
@@ -304,7 +304,7 @@ describe("a token that is over", () => {
     expect(held).toHaveLength(MAX_IN_FLIGHT);
   });
 
-  test("expired: likewise", async () => {
+  test("an expired token closes its sockets with 4401", async () => {
     const server = await startSocketServer();
     server.principals.set("brief", { name: "brief", tenant: "brief", scopes: new Set(), expiresAt: Date.now() + 100 });
     expect(await (await server.connect("brief")).closed).toEqual({ code: 4401, reason: "token-expired" });
@@ -312,7 +312,7 @@ describe("a token that is over", () => {
 });
 
 describe("stop and start", () => {
-  test("what is in flight is answered, then 1001; who connects meanwhile gets 4503; a new start lets in again", async () => {
+  test("a stop answers pending frames and closes with 1001; new clients get 4503 until the next start", async () => {
     const { held, handle } = createHeldHandler();
     const server = await startSocketServer(handle);
     const client = await server.connect();
@@ -322,7 +322,7 @@ describe("stop and start", () => {
     expect(server.bridgeServer.running).toBe(false);
     const late = await server.connect();
     expect(await late.closed).toEqual({ code: 4503, reason: "bridge-stopped" });
-    // Asked while the other is still in flight: answered, too.
+    // Sent while the other request is still in flight; it is answered too.
     const after = client.ask("test.echo", { index: 2 });
     await eventually(() => held.length).toBe(2);
     for (const { answer } of held) answer();
@@ -339,7 +339,7 @@ describe("stop and start", () => {
     expect((await answered).status).toBe(200);
   });
 
-  test("nobody is let in while Bridge drains, and those that are in go on", async () => {
+  test("new sockets are rejected while Bridge drains, and open ones continue", async () => {
     let draining = false;
     const server = await startSocketServer(undefined, { isDraining: () => draining });
     const client = await server.connect();
@@ -348,7 +348,7 @@ describe("stop and start", () => {
     expect((await client.ask("test.echo")).status).toBe(200);
   });
 
-  test("neither an op that never ends nor a client that does not close keeps the server from closing", async () => {
+  test("the server closes despite an op that never ends and a client that does not close", async () => {
     const { held, handle } = createHeldHandler();
     const server = await startSocketServer(handle, { drainMs: 50, closeGraceMs: 50 });
     const [busy, deaf] = await Promise.all([server.connect(), server.connect()]);
@@ -364,11 +364,11 @@ describe("stop and start", () => {
 });
 
 describe("a client that does not keep up", () => {
-  test("because it takes nothing is disconnected, however much is heard of it", async () => {
+  test("a client that reads nothing is disconnected, even if it sends data", async () => {
     const text = "x".repeat(3_000_000);
     const server = await startSocketServer(() => ({ status: 200, payload: { text } }), { heartbeatMs: 200 });
     const [stuck, other] = await Promise.all([server.connect(), server.connect("beta")]);
-    // Fewer than would make Bridge stop to listen, and more than fits into the system's buffers.
+    // Too few to pause the socket, and more than the system's buffers.
     for (let index = 0; index < 10; index += 1) stuck.socket.send('{"op":"test.echo"}');
     stuck.socket.pause();
     const chatter = setInterval(() => stuck.socket.pong(), 20);
@@ -379,20 +379,20 @@ describe("a client that does not keep up", () => {
     expect((await other.ask("test.echo")).status).toBe(200);
   });
 
-  test("is not one that reads for long, while Bridge does not listen to it", async () => {
+  test("a client that reads slowly while its socket is paused is kept", async () => {
     const text = "x".repeat(500_000);
     const server = await startSocketServer(() => ({ status: 200, payload: { text } }), { heartbeatMs: 500 });
     const client = await server.connect();
-    // So many that there are always more than Bridge listens to.
+    // Enough to keep the socket paused.
     for (let index = 0; index < 5000; index += 1) client.socket.send('{"op":"test.echo"}');
-    // Long enough for a ping, and for others that find nothing heard.
+    // Long enough for several pings without received data.
     const end = await Promise.race([client.closed, delay(1700, "still open")]);
     expect(end).toBe("still open");
     expect(client.answers.length).toBeLessThan(5000);
     client.socket.terminate();
   });
 
-  test("makes Bridge hold one long answer, not as many as it asks for", async () => {
+  test("Bridge keeps one long response for a client that does not read, however many it requests", async () => {
     const { held, handle } = createHeldHandler();
     const server = await startSocketServer(handle);
     const client = await server.connect();
@@ -409,20 +409,20 @@ describe("a client that does not keep up", () => {
     held[1]?.answer();
     await asked;
     client.socket.resume();
-    // Taken, it makes room.
+    // After it is read, memory is available again.
     await eventually(() => held.length).toBe(7);
     for (const { answer } of held) answer();
     expect(await client.received(6)).toHaveLength(6);
   });
 
-  test("is not one that reads, however long the answers are that are made at the same moment", async () => {
+  test("a client that reads is kept, however long the concurrent responses are", async () => {
     const text = "x".repeat(1_500_000);
     const client = await (await startSocketServer(() => ({ status: 200, payload: { text } }))).connect();
     const answers = await Promise.all(Array.from({ length: 40 }, () => client.ask("test.echo")));
     expect(answers.every(({ payload }) => payload.text.length === text.length)).toBe(true);
   });
 
-  test("and sends on is not listened to, until it is found gone", async () => {
+  test("a client that sends without reading is paused until it is disconnected", async () => {
     let handled = 0;
     const answer = { status: 200, payload: { text: "x".repeat(50_000) } };
     const server = await startSocketServer(
@@ -440,7 +440,7 @@ describe("a client that does not keep up", () => {
     stuck.socket.terminate();
   });
 
-  test("by its heartbeat: pinged, and disconnected when it says nothing back", async () => {
+  test("a client that does not respond to a ping is disconnected", async () => {
     const server = await startSocketServer(undefined, { heartbeatMs: 200 });
     const silent = await openSocket(server.url, { headers: { authorization: "Bearer alpha" }, autoPong: false });
     const alive = await server.connect();
@@ -454,18 +454,18 @@ describe("a client that does not keep up", () => {
     expect((await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(1);
   });
 
-  test("is kept after a pause of Bridge, because a pong that waits in the socket counts", async () => {
+  test("a client is kept after the event loop was blocked, because its pong is still in the socket", async () => {
     const server = await startSocketServer(undefined, { heartbeatMs: 500 });
     const client = await server.connect();
     await once(client.socket, "ping");
-    // The pong is on its way; by the time that it is read, the next ping is long due.
+    // The pong has been sent. When Bridge reads it, the next ping is overdue.
     blockEventLoop(2_000);
     await once(client.socket, "ping");
     expect((await client.ask("test.echo")).status).toBe(200);
     expect((await server.metrics.websocketCutOffs.get()).values[0]?.value).toBe(0);
   });
 
-  test("because Bridge does not listen to it is kept, and what it sends waits on its side", async () => {
+  test("a client whose socket is paused is kept, and its data waits on its side", async () => {
     const { held, handle } = createHeldHandler();
     const server = await startSocketServer(handle, { heartbeatMs: 300 });
     const [client, other] = await Promise.all([server.connect(), server.connect("beta")]);

@@ -10,7 +10,7 @@ import { createIdleOps } from "./idle-ops.ts";
 const page = readFileSync(path.resolve(import.meta.dirname, "../../docs/websocket.md"), "utf8");
 
 test.each(createIdleOps().map((op) => [op.name, op] as const))(
-  "the page has a row for %s, with its scope and every field",
+  "docs/websocket.md has a row for %s with its scope and every field",
   (name, { scope, payload }) => {
     const row = page.split("\n").find((line) => line.startsWith(`| \`${name}\` |`)) ?? "";
     expect(row).toContain(`| \`${scope}\` |`);
@@ -19,17 +19,17 @@ test.each(createIdleOps().map((op) => [op.name, op] as const))(
   },
 );
 
-test("the page has no op that there is not", () => {
+test("docs/websocket.md has no unknown op", () => {
   const named = [...page.matchAll(/^\| `([a-z]+\.[a-z]+)` \|/gm)].map(([, name]) => name);
   expect(named).toEqual(createIdleOps().map(({ name }) => name));
 });
 
-test("the page names every field of agent.run", () => {
+test("docs/websocket.md names every field of agent.run", () => {
   const fields = Object.keys(dispatchBodySchema.shape).filter((field) => field !== "agentId" && field !== "message");
   for (const field of ["agent", "input", ...fields]) expect(page).toContain(`\`${field}\``);
 });
 
-test("the client of the page drives a run", async () => {
+test("the example client in docs/websocket.md completes a run", async () => {
   const bridge = await startBridge();
   const { openBridge } = (await import("../../examples/browser/open-bridge.js" as string)) as {
     openBridge(

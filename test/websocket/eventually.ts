@@ -1,4 +1,4 @@
 import { expect } from "vitest";
 
-/** Looks until it is as expected, however busy the machine is. */
+/** Polls until the expectation holds, independent of the load of the machine. */
 export const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 15_000, interval: 10 });

@@ -4,7 +4,7 @@ import { anyCharacter } from "../support/any-character.ts";
 import { type Bridge, startBridge } from "../support/start-bridge.ts";
 import { openSocket, type SocketClient } from "./socket-client.ts";
 
-// Whatever comes in a frame is answered, once, with a status that the contract names; the socket stays open.
+// Every frame is answered once with a documented status, and the socket stays open.
 let bridge: Bridge;
 let client: SocketClient;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => bridge.close());
 const expected = new Set([200, 400, 404, 409, 413, 422, 503]);
 const nested = (depth: number, open: string, close: string) => `${open.repeat(depth)}1${close.repeat(depth)}`;
 
-/** Sends frames in a row; each must be answered, nothing else may come, and a last, known one closes the count. */
+/** Sends frames and expects exactly one response to each. A known last frame marks the end. */
 async function send(frames: readonly (string | Buffer)[]): Promise<number[]> {
   const before = client.answers.length;
   for (const frame of frames) client.socket.send(frame);
@@ -32,7 +32,7 @@ async function send(frames: readonly (string | Buffer)[]): Promise<number[]> {
   return answers.map(({ status }) => status);
 }
 
-test("frames that are hostile on purpose", async () => {
+test("deliberately hostile frames get the documented responses", async () => {
   const ops = ["agent.run", "agent.cancel", "agent.status", "agent.result", "agent.events", "tool.approve", "workspace.list"];
   const hostile = [
     "",
@@ -130,7 +130,7 @@ const frame = fc.oneof(
   { arbitrary: fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)), weight: 1 },
 );
 
-test("6000 frames of any kind", async () => {
+test("each of 6000 random frames gets one response", async () => {
   const seen = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(fc.array(frame, { minLength: 60, maxLength: 60 }), async (frames) => {
@@ -138,7 +138,7 @@ test("6000 frames of any kind", async () => {
     }),
     { numRuns: 100, endOnFailure: true },
   );
-  // It would prove nothing if every frame fell at the same hurdle.
+  // The test covers little if all frames fail the same check.
   for (const status of [200, 400, 404]) expect(seen.get(status) ?? 0).toBeGreaterThan(50);
   expect(bridge.log.filter((line) => line.includes('"level":50'))).toEqual([]);
 });

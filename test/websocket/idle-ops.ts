@@ -1,9 +1,9 @@
 import type { Op } from "../../src/websocket/op.ts";
 import { createOps, type OpOptions } from "../../src/websocket/ops.ts";
 
-/** The catalogue, with nothing behind it but what is given. */
+/** Creates all ops with fakes for the dependencies that are not given. */
 export function createIdleOps(dependencies: Partial<OpOptions> = {}): Op[] {
-  const never = () => Promise.reject(new Error("No op is meant to be carried out."));
+  const never = () => Promise.reject(new Error("The test executes no op."));
   return createOps({
     receiveDispatch: never,
     dispatcher: { cancel: never, waitForEnd: never },

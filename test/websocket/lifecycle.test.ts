@@ -10,7 +10,7 @@ import { openSocket } from "./socket-client.ts";
 
 const sha256 = (token: string) => createHash("sha256").update(token).digest("hex");
 
-test("a Bridge that stops answers on open sockets until its tasks are through: no new run, everything else", async () => {
+test("while Bridge drains, open sockets reject new runs and support all other ops", async () => {
   const bridge = await startBridge({ BRIDGE_DRAIN_SECONDS: "30" });
   const options = { headers: { authorization: "Bearer secret-alpha" } };
   const client = await openSocket(`${bridge.url}/ws/bridge`, options);
@@ -20,7 +20,7 @@ test("a Bridge that stops answers on open sockets until its tasks are through: n
   const closed = bridge.close();
 
   expect(await client.ask("agent.run", { ...work, taskId: "u" })).toMatchObject({ status: 503, payload: { error: "draining" } });
-  // As over HTTP, what was accepted before is told.
+  // As over HTTP, a repeated run returns the accepted one.
   expect(await client.ask("agent.run", work)).toMatchObject({ status: 200, payload: { runId: "t" } });
   expect((await client.ask("agent.status", { runId: "t" })).payload.phase).toBe("running");
   const late = await openSocket(`${bridge.url}/ws/bridge`, options);
@@ -30,7 +30,7 @@ test("a Bridge that stops answers on open sockets until its tasks are through: n
   await closed;
 });
 
-test("a ticket opens a socket as its token does; both are over when the token is taken back", async () => {
+test("a ticket opens a socket, and revoking the token closes the sockets of both", async () => {
   const file = path.join(await temporaryDirectory(), "tokens.json");
   const entry = (name: string, scopes: string[]) => ({ name, tenant: "alpha", sha256: sha256(`secret-${name}`), scopes });
   await writeFile(file, JSON.stringify([entry("alpha", ["read"]), entry("scraper", ["metrics"])]));

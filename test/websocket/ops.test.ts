@@ -4,7 +4,7 @@ import { type Bridge, startBridge, type TokenName } from "../support/start-bridg
 import { askUntil } from "../support/until.ts";
 import { openSocket, type SocketClient } from "./socket-client.ts";
 
-// Every op over a real socket of a whole Bridge.
+// Tests every op over a real socket of a complete Bridge.
 let bridge: Bridge;
 const clients = new Map<TokenName, SocketClient>();
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const phaseIs = (runId: string, phase: string) =>
   );
 
 describe("agent.run", () => {
-  test("starts a run, which is a task", async () => {
+  test("agent.run starts a run, which is a task", async () => {
     const { status, payload } = await run({ stdin: "More.", metadata: { a: 1 } });
     expect({ status, payload }).toEqual({ status: 200, payload: { runId: expect.any(String), status: "started" } });
     await phaseIs(payload.runId, "completed");
@@ -40,7 +40,7 @@ describe("agent.run", () => {
     });
   });
 
-  test("of the same taskId is the same run, over both doors; of another request a conflict", async () => {
+  test("agent.run with the same taskId is the same run over HTTP and WebSocket; with another request it is a conflict", async () => {
     const taskId = randomUUID();
     const first = await run({ taskId });
     expect(first).toEqual({ status: 200, payload: { runId: taskId, status: "started" } });
@@ -54,14 +54,14 @@ describe("agent.run", () => {
   test.each([
     ["nothing", {}, ["agent", "input"]],
     ["wrong types", { agent: 1, input: [] }, ["agent", "input"]],
-    ["a name that is none", { agent: "../x", input: "a" }, ["agent"]],
+    ["an invalid name", { agent: "../x", input: "a" }, ["agent"]],
     ["a long input", { agent: "a", input: "x".repeat(1_000_001) }, ["input"]],
     ["an unknown field", { agent: "a", input: "b", inputs: "c" }, ["inputs"]],
-    ["a field below another", { agent: "a", input: "b", mcpServers: [{ name: "m" }] }, ["mcpServers.0.transport"]],
+    ["a nested field", { agent: "a", input: "b", mcpServers: [{ name: "m" }] }, ["mcpServers.0.transport"]],
     ["the names of HTTP", { agentId: "a", message: "b" }, ["agentId", "message"]],
     ["a prototype", JSON.parse('{"agent":"a","input":"b","__proto__":{"provider":"memory"}}'), ["__proto__"]],
-    ["aliases that differ", { agent: "a", input: "b", timeout: 5, timeoutSeconds: 6 }, ["timeout"]],
-  ])("with %s is refused by the names that the client used", async (_, payload, paths) => {
+    ["conflicting aliases", { agent: "a", input: "b", timeout: 5, timeoutSeconds: 6 }, ["timeout"]],
+  ])("agent.run with %s is rejected with the field names of the client", async (_, payload, paths) => {
     const { status, payload: refused } = await ask("agent.run", payload);
     expect([status, refused.error]).toEqual([400, "invalid-request"]);
     expect(refused.detail.errors.map(({ path }: { path: string }) => path)).toEqual(paths);
@@ -75,14 +75,14 @@ describe("agent.run", () => {
     ["resume_unknown", 422, { resumeToken: "never handed out" }],
     ["mcp_refused", 422, { mcpServers: [{ name: "m", transport: "stdio", command: "sh" }] }],
     ["callback_url_refused", 422, { callbackUrl: "http://10.0.0.1/" }],
-  ])("that HTTP would refuse as %s is refused likewise", async (code, status, fields) => {
+  ])("agent.run is rejected with %s as over HTTP", async (code, status, fields) => {
     const refused = await run(fields);
     expect(refused).toMatchObject({ status, payload: { error: code, detail: { message: expect.any(String) } } });
     const { body } = await bridge.dispatch(fields);
     expect(body).toMatchObject({ status, code, detail: refused.payload.detail.message });
   });
 
-  test("is counted as every other dispatch", async () => {
+  test("agent.run is counted like every dispatch", async () => {
     await run({});
     const { text } = await bridge.call("GET", "/metrics");
     expect(text).toMatch(/bridge_dispatches_total\{provider="memory",outcome="accepted"\} \d+/);
@@ -90,14 +90,14 @@ describe("agent.run", () => {
     expect(text).toMatch(/bridge_websocket_clients 5/);
   });
 
-  test("is not held to the limit of POST requests", async () => {
+  test("agent.run does not count towards the rate limit", async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => run({ agent: "many" })));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
   });
 });
 
 describe("agent.cancel", () => {
-  test("stops a run; what has ended stays as it is", async () => {
+  test("agent.cancel stops a run and has no effect on an ended one", async () => {
     const { payload } = await run({ input: "wait" });
     expect(await ask("agent.cancel", payload.runId === "" ? {} : { runId: payload.runId })).toEqual({
       status: 200,
@@ -107,21 +107,24 @@ describe("agent.cancel", () => {
     expect(await ask("agent.cancel", { runId: payload.runId })).toEqual({ status: 200, payload: { cancelled: false } });
   });
 
-  test("of a run that never was: 404", async () => {
+  test("agent.cancel of an unknown run results in 404", async () => {
     expect(await ask("agent.cancel", { runId: "nobody" })).toEqual({ status: 404, payload: { runId: "nobody", error: "run-not-found" } });
   });
 });
 
 describe("agent.status", () => {
-  test("of a run that never was: 404", async () => {
+  test("agent.status of an unknown run results in 404", async () => {
     expect(await ask("agent.status", { runId: "nobody" })).toEqual({ status: 404, payload: { runId: "nobody", error: "run-not-found" } });
   });
 
-  test.each([{}, { runId: 1 }, { runId: "" }, { runId: "x".repeat(300) }, { runId: "a", more: 1 }])("of %j: 400", async (payload) => {
-    expect(await ask("agent.status", payload)).toMatchObject({ status: 400, payload: { error: "invalid-request" } });
-  });
+  test.each([{}, { runId: 1 }, { runId: "" }, { runId: "x".repeat(300) }, { runId: "a", more: 1 }])(
+    "agent.status with the payload %j results in 400",
+    async (payload) => {
+      expect(await ask("agent.status", payload)).toMatchObject({ status: 400, payload: { error: "invalid-request" } });
+    },
+  );
 
-  test("tells each phase", async () => {
+  test("agent.status returns each phase", async () => {
     const first = (await run({ input: "wait", provider: "narrow" })).payload.runId;
     const second = (await run({ input: "Hello.", provider: "narrow" })).payload.runId;
     await phaseIs(first, "running");
@@ -134,7 +137,7 @@ describe("agent.status", () => {
     await phaseIs(working, "tool-call");
     await ask("agent.cancel", { runId: working });
     await phaseIs(working, "cancelled");
-    // A tool that was used, and is not any more.
+    // A tool call that has completed.
     const looked = (await run({ input: "look" })).payload.runId;
     await phaseIs(looked, "completed");
   });
@@ -154,7 +157,7 @@ describe("tool.approve", () => {
     return (await bridge.call("GET", `/api/v2/tasks/${runId}`)).body.result.output;
   };
 
-  test.each(["approve", "reject"])("%ss what waits, in the name of the token", async (decision) => {
+  test.each(["approve", "reject"])("tool.approve can %s a pending call, in the name of the token", async (decision) => {
     const runId = await waiting();
     const payload = { toolCallId: "call-1", decision, reason: "As agreed." };
     expect(await ask("tool.approve", payload)).toEqual({ status: 200, payload: { acked: true } });
@@ -164,7 +167,7 @@ describe("tool.approve", () => {
     expect(await ask("tool.approve", payload)).toEqual({ status: 404, payload: { toolCallId: "call-1", error: "approval-not-found" } });
   });
 
-  test("does not guess which of several is meant", async () => {
+  test("tool.approve rejects an ambiguous call", async () => {
     const runs = [await waiting(), await waiting()];
     const payload = { toolCallId: "call-1", decision: "approve" };
     expect(await ask("tool.approve", payload)).toEqual({ status: 409, payload: { error: "ambiguous" } });
@@ -181,7 +184,7 @@ describe("tool.approve", () => {
     await ask("agent.cancel", { runId: third });
   });
 
-  test("two at the same moment: one decision", async () => {
+  test("exactly one of two concurrent approvals decides", async () => {
     const runId = await waiting();
     const answers = await Promise.all(
       ["approve", "reject"].map((decision) => ask("tool.approve", { toolCallId: "call-1", decision, runId })),
@@ -198,11 +201,11 @@ describe("tool.approve", () => {
     { toolCallId: 1, decision: "approve" },
     { toolCallId: "call-1", decision: "approve", reason: 5 },
     { toolCallId: "call-1", decision: "approve", by: "somebody else" },
-  ])("of %j: 400", async (payload) => {
+  ])("tool.approve with the payload %j results in 400", async (payload) => {
     expect(await ask("tool.approve", payload)).toMatchObject({ status: 400, payload: { error: "invalid-request" } });
   });
 
-  test("shows and answers nothing of another tenant", async () => {
+  test("tool.approve does not find calls of another tenant", async () => {
     const runId = await waiting();
     const payload = { toolCallId: "call-1", decision: "approve" };
     expect(await ask("tool.approve", payload, "beta")).toMatchObject({ status: 404 });
@@ -213,7 +216,7 @@ describe("tool.approve", () => {
 });
 
 describe("workspace.list", () => {
-  test("lists the agents of the tenant, and of no other", async () => {
+  test("workspace.list returns the agents of the tenant and of no other", async () => {
     await run({ agent: "only-alpha" });
     await run({ agent: "only-beta" }, "beta");
     const { status, payload } = await ask("workspace.list", {});
@@ -226,8 +229,8 @@ describe("workspace.list", () => {
   });
 });
 
-describe("another tenant's run", () => {
-  test.each(["agent.status", "agent.cancel"])("does not exist for %s", async (op) => {
+describe("a run of another tenant", () => {
+  test.each(["agent.status", "agent.cancel"])("a run of another tenant does not exist for %s", async (op) => {
     const { payload } = await run({ input: "wait" });
     const { runId } = payload;
     expect(await ask(op, { runId }, "beta")).toEqual({ status: 404, payload: { runId, error: "run-not-found" } });
@@ -235,7 +238,7 @@ describe("another tenant's run", () => {
     expect(await ask("agent.cancel", { runId })).toEqual({ status: 200, payload: { cancelled: true } });
   });
 
-  test("has its name all the same: both may have it", async () => {
+  test("two tenants can have runs of the same name", async () => {
     const taskId = randomUUID();
     const answers = [await run({ taskId, input: "One." }), await run({ taskId, input: "Other." }, "beta")];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -248,11 +251,11 @@ test.each([
   ["agent.status", "dispatcher"],
   ["tool.approve", "dispatcher"],
   ["workspace.list", "scraper"],
-] as const)("%s is not for the token %s", async (op, token) => {
+] as const)("%s rejects the token %s", async (op, token) => {
   expect(await ask(op, {}, token)).toMatchObject({ status: 403, payload: { error: "scope_missing" } });
 });
 
-test("one socket asks for many things at once, and every answer is its own", async () => {
+test("concurrent requests on one socket get their own responses", async () => {
   const client = await connect("alpha");
   const runs = Array.from({ length: 40 }, () => randomUUID());
   const started = await Promise.all(

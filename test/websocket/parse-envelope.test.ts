@@ -5,7 +5,7 @@ import { parseEnvelope } from "../../src/websocket/parse-envelope.ts";
 const read = (text: string, isBinary = false) => parseEnvelope({ bytes: Buffer.from(text), isBinary });
 const UUID = /^[0-9a-f-]{36}$/;
 
-describe("what no op can be asked for with", () => {
+describe("invalid frames", () => {
   test.each([
     ["", "empty-envelope"],
     [" \t\r\n", "empty-envelope"],
@@ -30,31 +30,31 @@ describe("what no op can be asked for with", () => {
     ['{"op":"a.b","payload":[]}', "invalid-request"],
     ['{"op":"a.b","payload":"text"}', "invalid-request"],
     ['{"op":"a.b","payload":7}', "invalid-request"],
-  ])("%s", (text, fault) => {
+  ])("the frame %j has the fault %s", (text, fault) => {
     expect(read(text)).toMatchObject({ fault, requestId: expect.stringMatching(UUID) });
   });
 
-  test("binary, whatever is in it", () => {
+  test("a binary frame is malformed, whatever it contains", () => {
     for (const text of ["", "{}", '{"requestId":"r","op":"workspace.list"}']) expect(read(text, true).fault).toBe("malformed-envelope");
   });
 
-  test("a frame with more JSON values than one request may hold, which is not parsed", () => {
+  test("a frame with too many JSON values is rejected without parsing it", () => {
     const { fault } = read(`{"requestId":"mine","op":"a.b","payload":{"a":[${"0,".repeat(MAX_JSON_VALUES)}0]}}`);
     expect(fault).toMatchObject({ code: "too_large", message: expect.stringContaining(String(MAX_JSON_VALUES)) });
   });
 
-  test("keeps the requestId where there is one", () => {
+  test("the fault keeps the requestId if there is one", () => {
     expect(read('{"requestId":"mine"}')).toMatchObject({ requestId: "mine", fault: "missing-op" });
     expect(read('{"requestId":"mine","op":3}')).toMatchObject({ requestId: "mine", fault: "invalid-request" });
   });
 });
 
 describe("meta", () => {
-  test.each(["null", "5", '"text"', "[1,2]", "false"])("that is no object (%s) is none", (meta) => {
+  test.each(["null", "5", '"text"', "[1,2]", "false"])("meta that is not an object (%s) is ignored", (meta) => {
     expect(read(`{"op":"a.b","meta":${meta}}`)).toMatchObject({ op: "a.b", attributes: {} });
   });
 
-  test("of any values is text", () => {
+  test("values of meta are converted to text", () => {
     const meta = '{"a":"x","b":1,"c":true,"d":null,"e":[1,[2]],"f":{"g":{}},"__proto__":{"h":1}}';
     const { attributes } = read(`{"op":"a.b","meta":${meta}}`);
     expect(Object.entries(attributes)).toEqual([
@@ -69,18 +69,18 @@ describe("meta", () => {
     expect(({} as Record<string, unknown>)["h"]).toBeUndefined();
   });
 
-  test("nested beyond all measure is text, too", () => {
+  test("deeply nested values of meta are converted to text", () => {
     const { attributes, op } = read(`{"op":"a.b","meta":{"deep":${"[".repeat(40_000)}${"]".repeat(40_000)}}}`);
     expect([op, typeof attributes["deep"]]).toEqual(["a.b", "string"]);
   });
 
-  test("cannot fill a log", () => {
+  test("the size of meta is limited", () => {
     const meta = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${"k".repeat(1000)}`, "v".repeat(1000)]));
     expect(JSON.stringify(read(JSON.stringify({ op: "a.b", meta })).attributes).length).toBeLessThan(20_000);
   });
 });
 
-test("what the envelope has besides is not looked at", () => {
+test("unknown fields of the envelope are ignored", () => {
   expect(read('{"requestId":"r","op":"a.b","payload":{"c":1},"version":2}')).toEqual({
     requestId: "r",
     op: "a.b",

@@ -37,7 +37,7 @@ describe("over a real socket", () => {
       (type) => type === "execution.completed" || type === "execution.failed",
     );
 
-  test("a run that was started with events pushes all of them after its answer, as the event stream has them", async () => {
+  test("a run that is started with events pushes all events, in the format of the event stream, after the response", async () => {
     const client = await connect();
     const { payload } = await client.ask("agent.run", { ...whole, input: "look", events: true });
     expect(payload).toEqual({ runId: expect.any(String), status: "started" });
@@ -48,7 +48,7 @@ describe("over a real socket", () => {
     for (const push of pushesOf(client)) expect(Object.keys(push)).toEqual(["op", "payload"]);
   });
 
-  test("a run that was started without events pushes nothing", async () => {
+  test("a run that is started without events pushes nothing", async () => {
     const client = await connect();
     for (const more of [{}, { events: false }]) {
       const { payload } = await client.ask("agent.run", { ...whole, ...more });
@@ -57,7 +57,7 @@ describe("over a real socket", () => {
     expect(pushesOf(client)).toEqual([]);
   });
 
-  test("after a reconnect a client goes on behind the last event that it has seen", async () => {
+  test("after a reconnect a client continues after the last event that it received", async () => {
     const first = await connect();
     const taskId = randomUUID();
     await first.ask("agent.run", { ...whole, input: "work", taskId, events: true });
@@ -77,7 +77,7 @@ describe("over a real socket", () => {
     const { body } = await bridge.call("GET", `/api/v2/tasks/${taskId}/events`);
     const seen = [...pushesOf(first), ...pushesOf(second)].map(({ payload }) => payload.event);
     expect(seen).toEqual(body.data);
-    // Behind the last event nothing comes.
+    // Nothing follows the last event.
     await second.ask("agent.events", { runId: taskId, after: body.data.at(-1).id });
     await second.ask("agent.events", { runId: taskId });
     await askUntil(
@@ -87,7 +87,7 @@ describe("over a real socket", () => {
     expect(typesOf(second, taskId).filter((type) => type === "execution.started")).toHaveLength(1);
   });
 
-  test("the same run again, with events, follows the same run", async () => {
+  test("starting the same run again with events follows the existing run", async () => {
     const [first, second] = [await connect(), await connect()];
     const taskId = randomUUID();
     for (const client of [first, second])
@@ -96,7 +96,7 @@ describe("over a real socket", () => {
     expect(typesOf(second, taskId)).toEqual(typesOf(first, taskId));
   });
 
-  test("nothing is pushed of another tenant's run, or to a token without the scope read", async () => {
+  test("nothing is pushed for another tenant's run or to a token without the scope read", async () => {
     const [alpha, beta, dispatcher] = [await connect(), await connect("beta"), await connect("dispatcher")];
     const { payload } = await alpha.ask("agent.run", { ...whole, events: true });
     await isOver(alpha, payload.runId);
@@ -115,7 +115,7 @@ describe("over a real socket", () => {
     [{ runId: "a", after: "nonsense" }, "agent.events", "after"],
     [{ runId: "a", after: "unknown-1" }, "agent.events", "after"],
     [{ runId: "a", before: "unknown-1" }, "agent.events", "before"],
-  ])("%j is refused by the name of its field", async (payload, op, path) => {
+  ])("the payload %j is rejected with the name of the field", async (payload, op, path) => {
     const client = await connect();
     const { status, payload: refused } = await client.ask(op, payload);
     expect([status, refused.error, refused.detail.errors.map((fault: { path: string }) => fault.path)]).toEqual([
@@ -125,10 +125,10 @@ describe("over a real socket", () => {
     ]);
   });
 
-  test("a client that does not read slows neither the run nor another client, and gets everything when it reads on", async () => {
+  test("a client that does not read delays neither the run nor other clients, and receives everything when it continues", async () => {
     const [slow, quick] = [await connect(), await connect()];
     const taskId = randomUUID();
-    // 3 MB of text: more than the connection takes while the client does not read.
+    // 3 MB of text exceed the buffers of the connection while the client does not read.
     const message = "0123456789".repeat(90_000);
     slow.socket.pause();
     slow.socket.send(
@@ -147,7 +147,7 @@ describe("over a real socket", () => {
 });
 
 describe("the follower", () => {
-  /** A channel whose client takes a message when it is told to. */
+  /** A channel whose client receives a message when `take` is called. */
   function openChannel() {
     const controller = new AbortController();
     const pushed: Pushed["payload"][] = [];
@@ -164,7 +164,7 @@ describe("the follower", () => {
     return { channel, pushed, take: () => taking(), close: () => controller.abort() };
   }
 
-  test("holds one event of a client that does not take it, however many there are", async () => {
+  test("the follower keeps one event for a client that does not read, however many there are", async () => {
     const { store, eventLog } = await openLog();
     const follower = createRunFollower({ store, eventLog, logger });
     const task = await startTask(store);
@@ -185,7 +185,7 @@ describe("the follower", () => {
     expect(pushed.map(({ event }) => Number(event?.id.split("-")[1]))).toEqual(Array.from({ length: 202 }, (_, index) => index + 1));
   });
 
-  test("reports the deletion of a run, and ends", async () => {
+  test("the follower reports the deletion of a run and stops", async () => {
     const { store, eventLog } = await openLog();
     const follower = createRunFollower({ store, eventLog, logger });
     const task = await startTask(store);
@@ -200,7 +200,7 @@ describe("the follower", () => {
     for (const release of [take, another.take]) release();
   });
 
-  test("limits the runs that a tenant follows, and forgets those of closed channels", async () => {
+  test("the follower limits the runs of a tenant and releases those of closed channels", async () => {
     const { store, eventLog } = await openLog();
     const follower = createRunFollower({ store, eventLog, logger });
     const task = await startTask(store);
@@ -209,7 +209,7 @@ describe("the follower", () => {
     const { tenant } = task;
     expect(() => follower.checkCanFollow(tenant)).toThrow(expect.objectContaining({ code: "overloaded" }));
     follower.checkCanFollow("another");
-    // The run of a dispatch that was accepted meanwhile: an error would tell its client that it had not started.
+    // A dispatch that was accepted meanwhile must be followed, because an error would suggest that it did not start.
     const late = openChannel();
     channels.push(late);
     follower.follow(task, { channel: late.channel, after: store.lastEventNumber() });

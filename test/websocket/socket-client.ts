@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type ClientOptions, type RawData, WebSocket } from "ws";
 
-/** One answer as it came. */
+/** One received response. */
 export interface SocketAnswer {
   requestId: string;
   status: number;
@@ -12,13 +12,13 @@ export interface SocketAnswer {
 /** A client of the bridge protocol. */
 export interface SocketClient {
   socket: WebSocket;
-  /** Every answer, in the order in which they came. */
+  /** All responses in their order of arrival. */
   answers: SocketAnswer[];
-  /** Sends a frame as it is; resolves with the next answer that comes. */
+  /** Sends a raw frame; resolves with the next response. */
   frame(data: string | Buffer): Promise<SocketAnswer>;
-  /** Asks for an op; resolves with the answer to this request. */
+  /** Requests an op; resolves with its response. */
   ask(op: string, payload?: unknown, rest?: Record<string, unknown>): Promise<SocketAnswer>;
-  /** Resolves with the answer of this number, counted from 1. */
+  /** Resolves with the responses when this number has arrived. */
   received(count: number): Promise<SocketAnswer[]>;
   closed: Promise<{ code: number; reason: string }>;
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export interface SocketClient {
 
 let requests = 0;
 
-/** Connects; rejects when the upgrade is refused. */
+/** Connects; rejects if the upgrade is rejected. */
 export async function openSocket(url: string, options: ClientOptions = {}): Promise<SocketClient> {
   const socket = new WebSocket(url.replace("http", "ws"), options);
   const answers: SocketAnswer[] = [];
@@ -42,7 +42,7 @@ export async function openSocket(url: string, options: ClientOptions = {}): Prom
     for (const wake of waiters) wake();
   });
   await once(socket, "open");
-  // A socket that is cut off is told by `closed`.
+  // `closed` reports a broken connection.
   socket.on("error", () => {});
 
   async function until<T>(look: () => T | undefined): Promise<T> {
@@ -83,7 +83,7 @@ export async function openSocket(url: string, options: ClientOptions = {}): Prom
   };
 }
 
-/** The answer to an upgrade that is refused. */
+/** Returns the response to a rejected upgrade. */
 export async function openRefused(url: string, options: ClientOptions = {}): Promise<{ status: number; headers: Headers; text: string }> {
   const socket = new WebSocket(url.replace("http", "ws"), options);
   socket.on("error", () => {});

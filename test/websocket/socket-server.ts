@@ -14,24 +14,24 @@ import {
 import { createBareServer } from "../http/bare-server.ts";
 import { openSocket, type SocketClient } from "./socket-client.ts";
 
-/** The transport alone, on a real port, over a handler that the test writes. */
+/** A server with only the WebSocket transport and the handler of the test. */
 export interface SocketServer {
   url: string;
   bridgeServer: WebSocketBridgeServer;
   metrics: Metrics;
   /** Every line that was logged. */
   log: Record<string, unknown>[];
-  /** A token is the name of its principal and of its tenant. */
+  /** Each token is the name of its principal and of its tenant. */
   principals: Map<string, Principal>;
   tickets: ReturnType<typeof createTickets>;
   connect(token?: string): Promise<SocketClient>;
-  /** Closes the server as a stop of Bridge does. */
+  /** Closes the server like a shutdown of Bridge. */
   close(): Promise<void>;
 }
 
 type Options = Partial<Omit<WebSocketBridgeServerOptions, "handler" | "metrics" | "logger">>;
 
-/** Starts a server that stops with the test. */
+/** Starts a server that stops after the test. */
 export async function startSocketServer(
   handle: (request: BridgeRequest) => BridgeResponse | Promise<BridgeResponse> = echo,
   options: Options = {},

@@ -19,7 +19,7 @@ test("incomplete messages are limited for a tenant: the oldest ends with 1013, a
   const body = (client: typeof oldest) => client.socket.send(`{"op":"test.echo","payload":{"text":"${piece(3 * MIB)}`, { fin: false });
   body(foreign);
   body(oldest);
-  // What is not complete counts as soon as it came.
+  // Incomplete messages count as soon as they arrive.
   await eventually(() => held(clientMemory, "alpha", 2 * MIB)).toBe(true);
   body(newer);
   expect(await oldest.closed).toEqual({ code: 1013, reason: "too-much-held" });
@@ -27,11 +27,11 @@ test("incomplete messages are limited for a tenant: the oldest ends with 1013, a
   foreign.socket.send('"}}', { fin: true });
   for (const client of [newer, foreign]) expect((await client.received(1))[0]?.payload.text).toHaveLength(3 * MIB);
   expect(await cutOffs(server)).toBe(1);
-  // All is let go of again.
+  // All memory is released.
   await eventually(() => held(clientMemory, "alpha", 1)).toBe(false);
 });
 
-/** Does the tenant hold more than this? */
+/** Returns whether the tenant occupies more than this number of bytes. */
 function held(clientMemory: ReturnType<typeof createClientMemory>, tenant: string, bytes: number): boolean {
   const probe = clientMemory.open(tenant);
   probe.set(5 * MIB - bytes);
@@ -66,7 +66,7 @@ test("a client that sends only control frames is kept and occupies no memory", a
   expect([held(clientMemory, "alpha", 1), (await client.ask("test.echo", { a: 1 })).payload]).toEqual([false, { a: 1 }]);
 });
 
-test("unread answers are limited for a tenant, even with only one per client", async () => {
+test("unread responses are limited for a tenant, even with only one per client", async () => {
   const clientMemory = createClientMemory({ perTenantBytes: 16 * MIB });
   let handled = 0;
   const echo = ({ payload }: { payload: object }) => {
@@ -80,7 +80,7 @@ test("unread answers are limited for a tenant, even with only one per client", a
     client.socket.pause();
     client.socket.send(frame);
   }
-  // Each socket is either closed for the tenant's sake, or has its answer, of which the network takes a part.
+  // Each socket is either closed because of the limit or has its response, part of which is in the buffers of the connection.
   await eventually(async () => (await cutOffs(server)) + handled).toBe(20);
   expect(handled).toBeLessThan(8);
   for (const client of clients) client.socket.terminate();

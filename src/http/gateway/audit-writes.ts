@@ -25,7 +25,7 @@ export function describeWrite(request: FastifyRequest) {
  * Logs one line for every write to the routes of this plugin, also if it is rejected or its client disconnects. Unauthenticated requests are not logged,
  * because anyone could fill the log.
  */
-export function auditWrites(app: FastifyInstance, logger: Pick<Logger, "info">): void {
+export function auditWrites(app: FastifyInstance, logger: Logger): void {
   const pending = new Set<FastifyRequest>();
   const logged = new WeakSet<FastifyRequest>();
   const log = (request: FastifyRequest, outcome: string): void => {
@@ -38,7 +38,7 @@ export function auditWrites(app: FastifyInstance, logger: Pick<Logger, "info">):
   });
   app.addHook("onSend", async (request, reply, payload) => {
     if (!isWrite(request) || isUnauthenticated(request)) return;
-    log(request, reply.statusCode < 400 ? "done" : codeOf(payload));
+    log(request, reply.statusCode < 400 ? "done" : parseErrorCode(payload));
   });
   // The server closes the connections of writes that did not finish within the shutdown time limit.
   app.addHook("onClose", async () => {
@@ -49,4 +49,4 @@ export function auditWrites(app: FastifyInstance, logger: Pick<Logger, "info">):
 const isUnauthenticated = (request: FastifyRequest): boolean => (request.principal as Principal | null) === null;
 
 /** Returns the code of an error response. */
-const codeOf = (payload: unknown): string => (JSON.parse(String(payload)) as { code: string }).code;
+const parseErrorCode = (payload: unknown): string => (JSON.parse(String(payload)) as { code: string }).code;

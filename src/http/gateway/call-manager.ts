@@ -32,7 +32,7 @@ export interface Managers {
 export interface CallManagerOptions {
   registry: Pick<AdapterRegistry, "get" | "list" | "suspect">;
   dispatcher: Pick<Dispatcher, "draining">;
-  logger: Pick<Logger, "info">;
+  logger: Logger;
   /** Aborted when the server closes. */
   closing: AbortSignal;
   /** Time limit of one request, for tests. */
@@ -66,7 +66,7 @@ const guards: { [Kind in keyof Managers]: (adapter: unknown) => adapter is Manag
 /** Names of the managers in the API, except `runtime`. */
 export const managerKinds = ["agents", "skills", "system"] as const;
 /** Returns the managers that an adapter implements. */
-export const managersOf = (adapter: unknown): (typeof managerKinds)[number][] => managerKinds.filter((kind) => guards[kind](adapter));
+export const listManagers = (adapter: unknown): (typeof managerKinds)[number][] => managerKinds.filter((kind) => guards[kind](adapter));
 
 const codes: Readonly<Record<ManagementErrorCode, ErrorCode>> = {
   invalid_request: "invalid_request",
@@ -152,7 +152,7 @@ const missingManagers: Readonly<Record<keyof Managers, string>> = {
 };
 
 function explainMissingManager(provider: string, kind: keyof Managers, adapter: unknown): string {
-  const managed = managersOf(adapter);
+  const managed = listManagers(adapter);
   return `The adapter ${provider} ${missingManagers[kind]}. ${managed.length === 0 ? "It supports no management." : `It manages: ${managed.join(", ")}.`}`;
 }
 

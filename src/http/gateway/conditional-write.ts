@@ -13,8 +13,8 @@ export interface ConditionalWrite<Result> {
 }
 
 /**
- * Writes if the precondition of the request holds; throws BridgeError `stale_write` if the resource has changed or was deleted, and `not_found` if it never
- * existed. Once the signal is aborted, nothing is written, even if the abort happens during the read.
+ * Writes if the precondition of the request holds, and otherwise throws BridgeError `stale_write`. Without a precondition, throws `not_found` if the
+ * resource does not exist. Once the signal is aborted, nothing is written, even if the abort happens during the read.
  */
 export async function writeIfMatch<Result>(
   request: FastifyRequest,

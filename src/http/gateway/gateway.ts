@@ -9,7 +9,7 @@ import { agentFileRoutes } from "./agent-files.ts";
 import { agentRoutes } from "./agents.ts";
 import { auditWrites } from "./audit-writes.ts";
 import { bindingRoutes } from "./bindings.ts";
-import { type CallManagerOptions, createCallManager, managerKinds, managersOf } from "./call-manager.ts";
+import { type CallManagerOptions, createCallManager, listManagers, managerKinds } from "./call-manager.ts";
 import { providerParams, readHeaders, readResponses } from "./schemas.ts";
 import { skillRoutes } from "./skills.ts";
 import { systemRoutes } from "./system.ts";
@@ -54,7 +54,7 @@ export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<Omit<CallManagerOptions
     async (request, reply) => {
       const found = await callManager(request, "runtime", async (manager, signal) => ({
         ...(await manager.getRuntimeInfo({ signal })),
-        managers: managersOf(manager),
+        managers: listManagers(manager),
       }));
       return sendWithEtag(request, reply, found);
     },

@@ -29,7 +29,7 @@ export const preconditionHeaders = z.object({
   "if-match": z
     .string()
     .optional()
-    .describe("One or more ETags, of which one must match the current version, or `*` if any version matches."),
+    .describe("One or more ETags, of which one must match the current version, or `*` for any existing version."),
 });
 
 /** Header of conditional reads; an unchanged resource results in 304. */

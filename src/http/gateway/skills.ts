@@ -8,7 +8,7 @@ import { listResponses, namePageQuery, nameParams, pageByName, providerParams, r
 
 const entrySchema = z
   .looseObject({ name: z.string() })
-  .meta({ id: "SkillEntry", description: "A skill in a list; further fields are the runtime's own." });
+  .meta({ id: "SkillEntry", description: "A skill in a list. Further fields depend on the runtime." });
 const skillSchema = z.strictObject({ name: z.string(), content: z.string(), etag: z.string() }).meta({ id: "Skill" });
 const installedSchema = z
   .strictObject({ installed: z.array(z.string()), detail: z.string().nullable() })

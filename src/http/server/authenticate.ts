@@ -8,7 +8,7 @@ import { WEBSOCKET_PATH } from "../wire/websocket-upgrade.ts";
 /** Routes that accept a ticket instead of a token, because browsers open them without a way to send a header. */
 const ticketRoutes: ReadonlySet<string | undefined> = new Set(["/api/events", WEBSOCKET_PATH]);
 
-/** Where the hook finds the principal of a token or of a ticket. */
+/** The lookups of principals by token and by ticket. */
 export interface Credentials {
   tokens: Pick<Tokens, "find">;
   tickets: Pick<Tickets, "redeem">;

@@ -27,7 +27,7 @@ export function limitMemory(
   app.decorateRequest("reservation", null);
 
   app.addHook("onRequest", (request, reply, done) => {
-    const tenant = tenantOf(request);
+    const tenant = getTenant(request);
     const bytes = bodyBytes(request, bodyLimitBytes);
     if (tenant === PUBLIC || (bytes < UNCOUNTED_BYTES && !clientMemory.isFull(tenant))) return done();
     // Reserves before Bridge reads the body, so that a waiting request occupies no memory.
@@ -40,15 +40,18 @@ export function limitMemory(
     const bytes = payloadBytes(payload);
     // If the connection has unread data, even a small response waits behind it.
     if (bytes < UNCOUNTED_BYTES && !(request.raw.socket.writableLength > 0)) return done(null, payload);
-    if (bytes >= UNCOUNTED_BYTES && tenantOf(request) === PUBLIC && clientMemory.isFull(PUBLIC))
+    if (bytes >= UNCOUNTED_BYTES && getTenant(request) === PUBLIC && clientMemory.isFull(PUBLIC))
       return done(
-        new BridgeError("overloaded", "Unread responses without a token occupy too much memory. Read the open responses, then try again."),
+        new BridgeError(
+          "overloaded",
+          "Unread responses to requests without a token occupy too much memory. Read the open responses, then try again.",
+        ),
       );
     const reservation = request.reservation ?? openReservation(clientMemory, request, reply);
     reservation.set(Math.max(reservation.bytes, bytes));
     reply.raw.setTimeout(stalledReaderMs, () => {
       request.log.warn(
-        { tenant: tenantOf(request), route: request.routeOptions.url },
+        { tenant: getTenant(request), route: request.routeOptions.url },
         "client disconnected because it did not read its response",
       );
       reply.raw.destroy();
@@ -62,14 +65,14 @@ export function limitMemory(
 }
 
 function openReservation(clientMemory: ClientMemory, request: FastifyRequest, reply: FastifyReply): Reservation {
-  const reservation = clientMemory.open(tenantOf(request));
+  const reservation = clientMemory.open(getTenant(request));
   request.reservation = reservation;
   reply.raw.once("close", reservation.release);
   if (reply.raw.closed) reservation.release();
   return reservation;
 }
 
-const tenantOf = (request: FastifyRequest): string => (request.principal as FastifyRequest["principal"] | null)?.tenant ?? PUBLIC;
+const getTenant = (request: FastifyRequest): string => (request.principal as FastifyRequest["principal"] | null)?.tenant ?? PUBLIC;
 
 /** The declared length of the body; the limit when it declares none. */
 function bodyBytes({ headers }: FastifyRequest, limitBytes: number): number {

@@ -4,17 +4,17 @@ import { createInMemoryManager, type InMemoryManager } from "../../adapters/in-m
 import { type Answer, type Bridge, type Call, startBridge } from "../../support/start-bridge.ts";
 import { askUntil } from "../../support/until.ts";
 
-/** A Bridge whose adapter `daemon` manages everything, until a test changes what it does; `halfway` manages skills alone, `fallen` is offline. */
+/** A Bridge with the adapters `daemon`, which has all managers and which tests can change, `halfway`, which manages only skills, and `fallen`, which is offline. */
 export interface GatewayBridge extends Bridge {
-  /** Called before each call of a manager; a test may wait here, or throw. */
+  /** Called before each call of a manager. A test can wait or throw in it. */
   hook: { before(method: keyof InMemoryManager): Promise<void> | void };
-  /** A request below `/api/v2/gateway/`. */
+  /** Sends a request below `/api/v2/gateway/`. */
   gateway(method: string, target: string, options?: Call): Promise<Answer>;
-  /** The log lines of writes: what was told, without what every line has. */
+  /** The logged fields of all writes, without those of every log line. */
   audit(): Record<string, unknown>[];
 }
 
-/** Starts one; what it stores is empty. */
+/** Starts a Bridge whose managers store nothing yet. */
 export async function startGatewayBridge(environment: Record<string, string> = {}): Promise<GatewayBridge> {
   const hook: GatewayBridge["hook"] = { before() {} };
   const manager = createInMemoryManager({ before: (method) => hook.before(method) });

@@ -23,8 +23,8 @@ const newAgent = async (fields: object = {}): Promise<string> => {
   return id;
 };
 
-describe("every route", () => {
-  test("the runtime", async () => {
+describe("management routes", () => {
+  test("the runtime can be read", async () => {
     const { status, body, headers } = await ask("GET", "");
     expect([status, body]).toEqual([
       200,
@@ -33,7 +33,7 @@ describe("every route", () => {
     expect(headers.get("etag")).toMatch(/^"[\w-]{43}"$/);
   });
 
-  test("an agent: made, read, changed, listed, deleted", async () => {
+  test("an agent can be created, read, changed, listed and deleted", async () => {
     const posted = await ask("POST", "/agents", { body: { id: "writer", name: "Writer", model: "large" } });
     expect([posted.status, posted.headers.get("location")]).toEqual([201, "/api/v2/gateway/daemon/agents/writer"]);
     expect(posted.body).toEqual({ id: "writer", name: "Writer", model: "large", etag: expect.any(String) });
@@ -55,7 +55,7 @@ describe("every route", () => {
     expectProblem(await ask("GET", "/agents/writer"), "not_found");
   });
 
-  test("files of an agent: made, replaced, read, listed, deleted", async () => {
+  test("files of an agent can be created, replaced, read, listed and deleted", async () => {
     const id = await newAgent();
     const created = await put(`/agents/${id}/files/SOUL.md`, "Be kind. 世界");
     expect([created.status, created.body]).toEqual([201, { name: "SOUL.md", content: "Be kind. 世界", etag: expect.any(String) }]);
@@ -68,7 +68,7 @@ describe("every route", () => {
     expectProblem(await ask("GET", `/agents/${id}/files/SOUL.md`), "not_found");
   });
 
-  test("bindings of an agent: read and replaced", async () => {
+  test("bindings of an agent can be read and replaced", async () => {
     const id = await newAgent();
     const empty = await ask("GET", `/agents/${id}/bindings`);
     expect([empty.status, empty.body]).toEqual([200, { bindings: [], etag: expect.any(String) }]);
@@ -78,7 +78,7 @@ describe("every route", () => {
     expect((await ask("GET", `/agents/${id}/bindings`)).body).toEqual(set.body);
   });
 
-  test("skills: made, replaced, read, listed, with what they need, deleted", async () => {
+  test("skills can be created, replaced, read, listed and deleted, and their dependencies installed", async () => {
     expect((await put("/skills/look", "one")).status).toBe(201);
     expect((await put("/skills/look", "two")).status).toBe(200);
     const read = await ask("GET", "/skills/look");
@@ -94,7 +94,7 @@ describe("every route", () => {
     expectProblem(await ask("POST", "/skills/look/dependencies"), "not_found");
   });
 
-  test("the system", async () => {
+  test("the configuration can be reloaded, and models and the security posture read", async () => {
     expect((await ask("POST", "/system/reload")).body).toEqual({ detail: "Nothing had changed." });
     const models = await ask("GET", "/system/models");
     expect(models.body).toEqual({ data: [{ id: "large" }, { id: "small" }, { id: "tiny" }], meta: { nextCursor: null } });
@@ -103,7 +103,7 @@ describe("every route", () => {
     for (const read of [models, security]) expect(etagOf(read)).toMatch(/^"/);
   });
 
-  test("is in the description of the API", async () => {
+  test("every management route is in the OpenAPI document", async () => {
     const { paths } = (await bridge.call("GET", "/openapi.json")).body;
     const described = Object.entries(paths as Record<string, object>)
       .filter(([path]) => path.startsWith("/api/v2/gateway/{provider}"))
@@ -127,7 +127,7 @@ describe("every route", () => {
 });
 
 describe("lists", () => {
-  test.each(["agents", "skills", "files", "system/models"])("%s come in pages", async (list) => {
+  test.each(["agents", "skills", "files", "system/models"])("the list of %s is paginated", async (list) => {
     const id = await newAgent();
     await newAgent();
     for (const name of ["a", "b", "c"]) await Promise.all([put(`/skills/${name}`, "x"), put(`/agents/${id}/files/${name}`, "x")]);
@@ -143,12 +143,12 @@ describe("lists", () => {
     expect(found).toEqual(whole);
   });
 
-  test.each(["limit=0", "limit=201", "cursor=%20", "name=x"])("refuse ?%s", async (query) => {
+  test.each(["limit=0", "limit=201", "cursor=%20", "name=x"])("a list rejects ?%s", async (query) => {
     for (const list of ["agents", "skills", "system/models"]) expectProblem(await ask("GET", `/${list}?${query}`), "invalid_request");
   });
 });
 
-describe("who asks, and for what", () => {
+describe("access to management routes", () => {
   const routes = [
     ["GET", ""],
     ["GET", "/agents"],
@@ -158,18 +158,18 @@ describe("who asks, and for what", () => {
     ["DELETE", "/agents/nobody"],
   ] as const;
 
-  test.each(routes)("%s %s needs the scope manage, and no other", async (method, target) => {
+  test.each(routes)("%s %s requires the scope manage and no other", async (method, target) => {
     for (const token of ["reader", "dispatcher", "scraper"] as const) expectProblem(await ask(method, target, { token }), "scope_missing");
     expectProblem(await ask(method, target, { token: null }), "unauthenticated");
     expect((await ask(method, target, { token: "manager" })).status).toBe(method === "DELETE" ? 404 : 200);
   });
 
-  test("agents belong to the runtime: managers of every tenant see the same", async () => {
+  test("agents belong to the runtime, so all tenants access the same agents", async () => {
     const id = await newAgent();
     expect((await ask("GET", `/agents/${id}`, { token: "beta" })).body.id).toBe(id);
   });
 
-  test("a provider that nobody has loaded does not exist", async () => {
+  test("a provider that is not loaded results in 404", async () => {
     const refused = await bridge.gateway("GET", "nobody/agents");
     expectProblem(refused, "not_found");
     expect(refused.body.detail).toContain("daemon");
@@ -181,24 +181,24 @@ describe("who asks, and for what", () => {
     ["halfway", "/agents/a", "halfway manages no agents. It manages: skills."],
     ["halfway", "/system/models", "halfway does not manage its runtime as a whole. It manages: skills."],
     ["memory", "/skills/a", "memory manages no skills. It supports no management."],
-  ])("%s%s: no manager, no route, and words that say so", async (provider, target, words) => {
+  ])("%s%s results in 404 with an explanation if the adapter lacks the manager", async (provider, target, words) => {
     const refused = await bridge.gateway("GET", `${provider}${target}`);
     expectProblem(refused, "not_supported");
     expect([refused.status, refused.body.detail]).toEqual([404, `The adapter ${words}`]);
   });
 
-  test.each(["fallen", "absent"])("%s is offline: 503", async (provider) => {
+  test.each(["fallen", "absent"])("the provider %s results in 503 while it is offline", async (provider) => {
     const refused = await bridge.gateway("GET", `${provider}/agents`);
     expectProblem(refused, "adapter_offline");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
   });
 
-  test("the part that is managed, is", async () => {
+  test("an adapter with only one manager supports the routes of this manager", async () => {
     expect((await bridge.gateway("GET", "halfway/skills")).status).toBe(200);
   });
 });
 
-describe("what a manager refuses", () => {
+describe("errors of a manager", () => {
   test.each<[ManagementErrorCode, number, string]>([
     ["invalid_request", 400, "invalid_request"],
     ["not_found", 404, "not_found"],
@@ -206,15 +206,15 @@ describe("what a manager refuses", () => {
     ["conflict", 409, "invalid_state"],
     ["stale_write", 409, "stale_write"],
     ["unavailable", 503, "adapter_offline"],
-  ])("%s is %i %s, in its own words", async (code, status, told) => {
+  ])("the management error %s becomes %i %s with the manager's message", async (code, status, apiCode) => {
     bridge.hook.before = () => {
-      throw new ManagementError(code, "As I say.");
+      throw new ManagementError(code, "The message of the manager.");
     };
     for (const refused of [await ask("GET", "/agents"), await put("/skills/a", "x")])
-      expect([refused.status, refused.body.code, refused.body.detail]).toEqual([status, told, "As I say."]);
+      expect([refused.status, refused.body.code, refused.body.detail]).toEqual([status, apiCode, "The message of the manager."]);
   });
 
-  test("an agent that exists is not made again, one at work is not deleted, a field nobody knows is named", async () => {
+  test("an existing agent is not recreated, a working agent is not deleted, and an unknown field is named", async () => {
     const id = await newAgent({ busy: true });
     expectProblem(await ask("POST", "/agents", { body: { id } }), "invalid_state");
     expectProblem(await ask("DELETE", `/agents/${id}`), "invalid_state");
@@ -235,7 +235,7 @@ describe("what a manager refuses", () => {
     ["PUT", "/agents/none/bindings", { bindings: [] }],
     ["GET", "/skills/none", undefined],
     ["DELETE", "/skills/none", undefined],
-  ])("%s %s: what is not there is 404, and under If-Match a stale write", async (method, target, body) => {
+  ])("%s %s of a missing resource results in 404, and with If-Match in a stale write", async (method, target, body) => {
     expectProblem(await ask(method, target, { ...(body && { body }) }), "not_found");
     if (method === "GET") return;
     for (const tag of ['"abc"', "*", '"a", "b"'])
@@ -243,8 +243,8 @@ describe("what a manager refuses", () => {
   });
 });
 
-describe("tags", () => {
-  test("a reader that has it already gets 304 and no body", async () => {
+describe("ETags", () => {
+  test("a read with the current ETag returns 304 without a body", async () => {
     const id = await newAgent();
     for (const target of [`/agents/${id}`, "/agents", "/system/models"]) {
       const tag = etagOf(await ask("GET", target));
@@ -256,7 +256,7 @@ describe("tags", () => {
     }
   });
 
-  test.each(["file", "skill", "agent", "bindings"])("what has changed since is not written over: %s", async (kind) => {
+  test.each(["file", "skill", "agent", "bindings"])("a changed resource is not overwritten: %s", async (kind) => {
     const id = await newAgent();
     const target = { file: `/agents/${id}/files/a`, skill: `/skills/${id}`, agent: `/agents/${id}`, bindings: `/agents/${id}/bindings` }[
       kind
@@ -279,13 +279,13 @@ describe("tags", () => {
     if (kind !== "bindings") expect((await ask("DELETE", `${target}`, { headers: { "if-match": "*" } })).status).toBe(204);
   });
 
-  test("of two writers at once exactly one wins, also where each names several tags", async () => {
+  test("exactly one of two concurrent writers succeeds, also if each sends several ETags", async () => {
     const id = await newAgent();
     const target = `/agents/${id}/files/a`;
     for (const tagOf of [(tag: string) => tag, (tag: string) => `"x", ${tag}`, () => "*"]) {
       await put(target, "first");
       const seen = etagOf(await ask("GET", target));
-      // Both are in before either has begun to write.
+      // Both calls have started before either writes.
       let waiting = 0;
       const both = Promise.withResolvers<void>();
       bridge.hook.before = (method) => {
@@ -301,14 +301,14 @@ describe("tags", () => {
     }
   });
 
-  test.each(['W/"a"', "a", '"a'])("If-Match %s is refused before anything is written", async (header) => {
+  test.each(['W/"a"', "a", '"a'])("If-Match %s is rejected before anything is written", async (header) => {
     const refused = await put("/skills/never", "x", header);
     expectProblem(refused, "invalid_request");
     expect(refused.body.errors[0].path).toBe("If-Match");
     expectProblem(await ask("GET", "/skills/never"), "not_found");
   });
 
-  test("If-None-Match does not pass for a condition of a write, and what nobody can have read takes none", async () => {
+  test("writes reject If-None-Match, and requests without a previous read reject If-Match", async () => {
     expectProblem(await ask("PUT", "/skills/never", { body: { content: "x" }, headers: { "if-none-match": "*" } }), "invalid_request");
     const headers = { "if-match": '"a"' };
     expectProblem(await ask("POST", "/agents", { body: { id: "never" }, headers }), "invalid_request");

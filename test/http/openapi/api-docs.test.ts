@@ -15,14 +15,14 @@ interface Description {
   components: object;
 }
 
-describe("the page of the API", () => {
+describe("the page at /docs", () => {
   let bridge: Bridge;
   beforeAll(async () => {
     bridge = await startBridge();
   });
   afterAll(() => bridge.close());
 
-  test("has the name of the product and no logo of another one", async () => {
+  test("the page has the name of the product and no other logo", async () => {
     const { text: page } = await bridge.call("GET", "/docs", { token: null });
     expect(page).toContain("<title>Bridge API</title>");
     expect(page).toContain("/docs/static/theme/favicon.svg");
@@ -33,7 +33,7 @@ describe("the page of the API", () => {
     expect([icon.status, icon.headers.get("content-type")]).toEqual([200, expect.stringContaining("image/svg+xml")]);
   });
 
-  test("names nothing outside of Bridge", async () => {
+  test("the page loads nothing from other origins", async () => {
     for (const target of ["/docs", "/docs/static/swagger-initializer.js", "/docs/static/theme/favicon.svg"]) {
       const { text } = await bridge.call("GET", target, { token: null });
       expect([...text.matchAll(/https?:\/\/[^\s"'<>)]+/g)].map(([url]) => url).filter((url) => !/w3\.org|stackoverflow/.test(url))).toEqual(
@@ -43,7 +43,7 @@ describe("the page of the API", () => {
   });
 });
 
-test("every path of the description answers 405 to every other method, as it is described", async () => {
+test("every documented path responds to every other method with the documented 405", async () => {
   const bridge = await startBridge();
   try {
     const { paths } = (await bridge.call("GET", "/openapi.json")).body as Description;
@@ -52,7 +52,7 @@ test("every path of the description answers 405 to every other method, as it is 
     for (const [target, described] of filled)
       for (const method of ["get", "post", "put", "patch", "delete"]) {
         if (described.includes(method)) continue;
-        // `call` holds the answer, its headers too, against the description.
+        // `call` compares the response and its headers with the OpenAPI document.
         const { status } = await bridge.call(method.toUpperCase(), target);
         expect([method, target, status]).toEqual([method, target, 405]);
       }
@@ -61,7 +61,7 @@ test("every path of the description answers 405 to every other method, as it is 
   }
 });
 
-test("the headers of the rate limit are described where they are sent", async () => {
+test("the rate limit headers are documented for the responses that have them", async () => {
   const bridge = await startBridge({ BRIDGE_RATE_LIMIT: "2" });
   try {
     for (const expected of [202, 202, 429]) {
@@ -73,7 +73,7 @@ test("the headers of the rate limit are described where they are sent", async ()
   }
 });
 
-test("a Bridge with default settings completes the dispatch that the description proposes", async () => {
+test("a Bridge with default settings completes the documented example dispatch", async () => {
   const bridge = await startBridgeProgram(await temporaryDirectory());
   const description = (await (await bridge.call("GET", "/openapi.json")).json()) as Description;
   const example = description.paths["/api/v2/dispatch"]?.["post"]?.requestBody.content["application/json"]?.example;
@@ -81,11 +81,11 @@ test("a Bridge with default settings completes the dispatch that the description
     const answer = await bridge.call("POST", "/api/v2/dispatch", example, { prefer: "wait=30" });
     return [answer.status, ((await answer.json()) as { state?: string }).state];
   };
-  // The adapter is looked at after the start: until then it is offline.
+  // The adapter is offline until its first health check after the start.
   await expect.poll(dispatch).toEqual([200, "completed"]);
 });
 
-test("a callback is what the webhook describes, with its headers", async () => {
+test("a callback matches the documented webhook, including its headers", async () => {
   const receiver = await startReceiver();
   const bridge = await startBridge({ BRIDGE_CALLBACK_SECRETS: `whsec_${Buffer.alloc(32).toString("base64")}` });
   try {

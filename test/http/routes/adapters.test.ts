@@ -12,7 +12,7 @@ const adapters = () => bridge.call("GET", "/api/v2/adapters");
 const entry = async (provider: string) =>
   (await adapters()).body.data.find((adapter: { provider: string }) => adapter.provider === provider);
 
-test("lists every adapter with its health, abilities and load, also one that could not be loaded", async () => {
+test("the list has every adapter with its health, capabilities and load, including one that failed to load", async () => {
   const { status, body } = await askUntil(adapters, (answer) => answer.body.data[0].health.checkedAt !== null);
   expect([status, body.meta]).toEqual([200, { nextCursor: null }]);
   expect(body.data.map(({ provider }: { provider: string }) => provider)).toEqual(["memory", "narrow", "absent"]);
@@ -31,7 +31,7 @@ test("lists every adapter with its health, abilities and load, also one that cou
   });
 });
 
-test("counts what runs and what waits", async () => {
+test("the list counts running and queued tasks", async () => {
   await bridge.dispatch({ provider: "narrow", taskId: "runs", message: "wait" });
   await bridge.dispatch({ provider: "narrow", taskId: "waits" });
   await askUntil(
@@ -42,7 +42,7 @@ test("counts what runs and what waits", async () => {
   expect((await bridge.call("GET", "/metrics")).text).toContain('bridge_tasks_queued{provider="narrow"} 1');
 });
 
-test("comes in pages like every list, in the configured order", async () => {
+test("the list is paginated in the configured order", async () => {
   const found: string[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
     const { body } = await bridge.call("GET", `/api/v2/adapters?limit=2${cursor && `&cursor=${cursor}`}`);
@@ -53,7 +53,7 @@ test("comes in pages like every list, in the configured order", async () => {
   expect((await bridge.call("GET", "/api/v2/adapters?limit=3")).body.meta).toEqual({ nextCursor: null });
 });
 
-test.each(["provider=memory", "limit=0", "limit=201", "cursor=x"])("refuses ?%s", async (query) => {
+test.each(["provider=memory", "limit=0", "limit=201", "cursor=x"])("the list rejects ?%s", async (query) => {
   const refused = await bridge.call("GET", `/api/v2/adapters?${query}`);
   expectProblem(refused, "invalid_request");
   expect(refused.body.errors.map((fault: { path: string }) => fault.path)).toEqual([query.split("=")[0]]);

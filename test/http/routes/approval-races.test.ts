@@ -10,7 +10,7 @@ async function open(environment: Record<string, string>) {
   onTestFinished(() => bridge.close());
   const socket = await openSocket(`${bridge.url}/ws/bridge`, { headers: { authorization: "Bearer secret-alpha" } });
   onTestFinished(() => socket.close());
-  /** Tasks that wait for an answer, all at once. */
+  /** Dispatches tasks that all wait for an approval. */
   const ask = async (count: number): Promise<Pending[]> => {
     const ids = Array.from({ length: count }, (_, number) => `task-${number}`);
     await Promise.all(ids.map((taskId) => bridge.dispatch({ taskId, message: "ask", approvals: "ask", profile: "modify" })));
@@ -29,7 +29,7 @@ async function open(environment: Record<string, string>) {
   return { bridge, ask, decide, decideBySocket };
 }
 
-/** One decision is stored and told, it is the one that a client was told that it made, and the runtime went by it. */
+/** Expects that exactly one decision is stored and reported, to the client that made it and to the runtime. */
 async function expectOneDecision(bridge: Bridge, { taskId, approvalId }: Pending, accepted: (string | null)[]): Promise<string> {
   const { body: task } = await askUntil(
     () => bridge.call("GET", `/api/v2/tasks/${taskId}`),
@@ -37,19 +37,19 @@ async function expectOneDecision(bridge: Bridge, { taskId, approvalId }: Pending
   );
   const { body: list } = await bridge.call("GET", "/api/v2/approvals?limit=100");
   const approval = list.data.find((one: Pending) => one.approvalId === approvalId);
-  const { body: story } = await bridge.call("GET", `/api/v2/tasks/${taskId}/events`);
-  const resolved = story.data.filter(({ type }: { type: string }) => type === "tool.approval_resolved");
+  const { body: events } = await bridge.call("GET", `/api/v2/tasks/${taskId}/events`);
+  const resolved = events.data.filter(({ type }: { type: string }) => type === "tool.approval_resolved");
   const made = accepted.filter((decision) => decision !== null);
   const stored = approval.state === "approved" ? "approve" : "reject";
   expect(resolved.map(({ data }: { data: { decision: string } }) => data.decision)).toEqual([stored]);
   expect(made).toEqual(approval.decidedBy === "bridge" ? [] : [stored]);
-  // A canceled task has no output; any other reports what it was told.
+  // A canceled task has no output; any other task outputs its decision.
   if (task.state === "completed") expect(task.result.output).toBe(stored);
   else expect(task.state).toBe("cancelled");
   return approval.decidedBy;
 }
 
-test("of REST, WebSocket and cancel at once one decides, and the runtime goes by it", async () => {
+test("exactly one of concurrent HTTP, WebSocket and cancel requests decides, and the runtime receives its decision", async () => {
   const { bridge, ask, decide, decideBySocket } = await open({ BRIDGE_APPROVAL_SECONDS: "60" });
   const pending = await ask(36);
   const accepted = await Promise.all(
@@ -60,7 +60,7 @@ test("of REST, WebSocket and cancel at once one decides, and the runtime goes by
         () => decide(approval, "reject"),
         () => bridge.call("POST", `/api/v2/tasks/${approval.taskId}/cancel`).then(() => null),
       ];
-      // Each of them is first for a quarter of the tasks.
+      // Each request is the first for a quarter of the tasks.
       const order = moves.map((_, index) => moves[(index + number) % moves.length] as (typeof moves)[number]);
       return await Promise.all(order.map((move) => move()));
     }),
@@ -69,7 +69,7 @@ test("of REST, WebSocket and cancel at once one decides, and the runtime goes by
   expect(new Set(deciders)).toContain("alpha");
 });
 
-test("at the deadline either a client or Bridge decides, and the runtime goes by it", async () => {
+test("at the deadline either a client or Bridge decides, and the runtime receives this decision", async () => {
   const { bridge, ask, decide, decideBySocket } = await open({ BRIDGE_APPROVAL_SECONDS: "2" });
   const pending = await ask(30);
   const accepted = await Promise.all(

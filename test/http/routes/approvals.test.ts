@@ -19,7 +19,7 @@ const taskIn = (taskId: string, state: string) =>
     ({ body }) => body.state === state,
   );
 
-/** Dispatches a task that asks, and waits for its question. */
+/** Dispatches a task that requests an approval, and waits for the request. */
 async function ask(taskId: string): Promise<string> {
   await bridge.dispatch({ taskId, message: "ask", approvals: "ask", profile: "modify" });
   const { body } = await askUntil(
@@ -29,7 +29,7 @@ async function ask(taskId: string): Promise<string> {
   return body.data.find((approval: { taskId: string }) => approval.taskId === taskId).approvalId;
 }
 
-test("a task that asks says what it waits for, and goes on with the answer", async () => {
+test("a task that requests an approval reports what it waits for and continues with the decision", async () => {
   const approvalId = await ask("t1");
   expect((await bridge.call("GET", "/api/v2/tasks/t1")).body).toMatchObject({ state: "running", waitingOn: "approval" });
   expect((await bridge.call("GET", "/api/v2/tasks?state=running")).body.data).toMatchObject([{ taskId: "t1", waitingOn: "approval" }]);
@@ -57,7 +57,7 @@ test("a task that asks says what it waits for, and goes on with the answer", asy
   expect(audit).toMatchObject({ approvalId, taskId: "t1", tenant: "alpha", decidedBy: "alpha", state: "approved", reason: "It is old." });
 });
 
-test("two clients at the same moment: one decides, the other is told", async () => {
+test("only the first of two concurrent clients decides, and the other gets an error", async () => {
   const approvalId = await ask("t2");
   const answers = await Promise.all((["approve", "reject"] as const).map((decision) => decide(approvalId, { decision })));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
@@ -65,7 +65,7 @@ test("two clients at the same moment: one decides, the other is told", async () 
   expect((await taskIn("t2", "completed")).body.result.output).toBe(won);
 });
 
-test("a cancelled task waits no longer", async () => {
+test("a canceled task no longer waits for an approval", async () => {
   const approvalId = await ask("t3");
   await bridge.call("POST", "/api/v2/tasks/t3/cancel");
   await taskIn("t3", "cancelled");
@@ -74,7 +74,7 @@ test("a cancelled task waits no longer", async () => {
   expect(approval).toMatchObject({ approvalId, decidedBy: "bridge", reason: "The task was cancelled." });
 });
 
-test("approvals are listed newest first, by state, page by page", async () => {
+test("approvals are listed newest first, filtered by state and paginated", async () => {
   const all = pageSchema(approvalSchema).parse((await list()).body).data;
   expect(all.length).toBeGreaterThanOrEqual(3);
   const first = (await list("?limit=1")).body;
@@ -84,7 +84,7 @@ test("approvals are listed newest first, by state, page by page", async () => {
   expect((await list("?state=approved")).body.data.every(({ state }: { state: string }) => state === "approved")).toBe(true);
 });
 
-test("what belongs to another tenant does not exist, and each act needs its scope", async () => {
+test("approvals of another tenant result in 404, and each route requires its scope", async () => {
   const approvalId = await ask("t4");
   expect((await list("", "beta")).body.data).toEqual([]);
   expectProblem(await decide(approvalId, { decision: "approve" }, "beta"), "not_found");
@@ -98,16 +98,16 @@ test("what belongs to another tenant does not exist, and each act needs its scop
 
 test.each([
   ["no decision", {}, "decision"],
-  ["another word", { decision: "maybe" }, "decision"],
+  ["an unknown decision", { decision: "maybe" }, "decision"],
   ["an unknown field", { decision: "approve", by: "me" }, "by"],
-  ["a reason without end", { decision: "approve", reason: "x".repeat(2_001) }, "reason"],
-])("%s is refused by name", async (_, body, path) => {
+  ["a too long reason", { decision: "approve", reason: "x".repeat(2_001) }, "reason"],
+])("a decision with %s is rejected with the name of the field", async (_, body, path) => {
   const refused = await decide("apr_unknown", body);
   expectProblem(refused, "invalid_request");
   expect(refused.body.errors).toMatchObject([{ path }]);
 });
 
-test("an unknown approval is not found, an unknown state refused", async () => {
+test("an unknown approval results in 404 and an unknown state in 400", async () => {
   expectProblem(await decide("apr_unknown", { decision: "approve" }), "not_found");
   expectProblem(await list("?state=maybe"), "invalid_request");
 });

@@ -28,6 +28,6 @@ test.each([
   ["bytes=--1", 10, null],
   ["lines=1-2", 10, null],
   ["bytes=0-1,3-4", 10, null],
-] as const)("%j of %i bytes", (header, size, range) => {
+] as const)("the header %j for a file of %i bytes is parsed", (header, size, range) => {
   expect(parseByteRange(header, size)).toEqual(range);
 });

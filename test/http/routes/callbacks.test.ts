@@ -17,7 +17,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  // First, so that the POST that hangs ends at once.
+  // Closed first, so that the hanging POST ends immediately.
   await receiver.close();
   await bridge.close();
 });
@@ -30,7 +30,7 @@ const stateOf = (taskId: string, state: string) =>
     ({ body }) => body.callback?.state === state,
   );
 
-test("a dead callback is listed, and delivered by a redelivery; a delivered or pending one is final or under way", async () => {
+test("a dead callback can be listed and redelivered; a delivered or pending one cannot be redelivered", async () => {
   const dispatch = (taskId: string, target: string) => bridge.dispatch({ taskId, callbackUrl: receiver.origin + target });
   await dispatch("good", "/good");
   await stateOf("good", "delivered");
@@ -67,12 +67,12 @@ test("a dead callback is listed, and delivered by a redelivery; a delivered or p
   expectProblem(await redeliver("flaky"), "already_delivered");
 });
 
-test("there is nothing to redeliver without a callback or a task", async () => {
+test("a redelivery without a callback or a task results in 404", async () => {
   await bridge.dispatch({ taskId: "quiet" });
   expectProblem(await redeliver("quiet"), "not_found");
   expectProblem(await redeliver("unknown"), "not_found");
 });
 
-test.each(["?state=lost", "?limit=0", "?cursor=x", "?taskId=a"])("refuses %s", async (query) => {
+test.each(["?state=lost", "?limit=0", "?cursor=x", "?taskId=a"])("a request with %s is rejected", async (query) => {
   expectProblem(await list(query), "invalid_request");
 });

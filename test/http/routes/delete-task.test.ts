@@ -24,7 +24,7 @@ const isRunning = (taskId: string) =>
   );
 
 describe("deleting a task", () => {
-  test("removes it from every route, and a second time there is nothing to delete", async () => {
+  test("a deleted task is removed from every route, and a second deletion results in 404", async () => {
     const taskId = randomUUID();
     await bridge.dispatch({ taskId, agentId: "deleted", message: "look" }, waited);
     const { status, text } = await remove(taskId);
@@ -39,14 +39,14 @@ describe("deleting a task", () => {
     expect(bridge.log.some((line) => line.includes('"msg":"task deleted"') && line.includes(taskId))).toBe(true);
   });
 
-  test("removes a long result and its events", async () => {
+  test("deleting a task removes its long result and its events", async () => {
     const taskId = randomUUID();
     await bridge.dispatch({ taskId, message: "für 10 €\n".repeat(60_000) }, waited);
     expect((await remove(taskId)).status).toBe(204);
     expectProblem(await get(taskId), "not_found");
   });
 
-  test("a dispatch with its id is a new task, and a reader of events sees no gap", async () => {
+  test("a dispatch with the id of a deleted task is a new task, and event streams report no gap", async () => {
     const [taskId, before] = [randomUUID(), randomUUID()];
     await bridge.dispatch({ taskId: before }, waited);
     const { body } = await bridge.call("GET", `/api/v2/tasks/${before}/events`);
@@ -71,7 +71,7 @@ describe("deleting a task", () => {
     expect(seen).toContain("Second.");
   });
 
-  test("is refused while the task runs or waits, with words that tell what to do", async () => {
+  test("a running or queued task is not deleted, and the error explains what to do", async () => {
     const [running, queued] = [randomUUID(), randomUUID()];
     await bridge.dispatch({ taskId: running, provider: "narrow", message: "wait" });
     await isRunning(running);
@@ -88,7 +88,7 @@ describe("deleting a task", () => {
     }
   });
 
-  test("is refused while its callback is pending; afterwards the callback goes too, and that of a task of the same id has another webhook-id", async () => {
+  test("a task with a pending callback is not deleted; later its callback is deleted too, and a new task of the same id gets another webhook-id", async () => {
     const taskId = randomUUID();
     let answer = (): void => {};
     const receiver = await startReceiver((response) => {
@@ -122,7 +122,7 @@ describe("deleting a task", () => {
     await receiver.close();
   });
 
-  test("finds nothing of another tenant, and needs the scope dispatch", async () => {
+  test("deleting a task of another tenant results in 404, and the route requires the scope dispatch", async () => {
     const taskId = randomUUID();
     await bridge.dispatch({ taskId }, waited);
     expectProblem(await bridge.call("DELETE", `/api/v2/tasks/${taskId}`, { token: "beta" }), "not_found");
@@ -133,14 +133,14 @@ describe("deleting a task", () => {
     expect((await bridge.call("DELETE", `/api/v2/tasks/${taskId}`, { token: "dispatcher" })).status).toBe(204);
   });
 
-  test("of many requests at once one deletes", async () => {
+  test("exactly one of many concurrent requests deletes the task", async () => {
     const taskId = randomUUID();
     await bridge.dispatch({ taskId }, waited);
     const answers = await Promise.all(Array.from({ length: 10 }, () => remove(taskId)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([204, ...Array(9).fill(404)]);
   });
 
-  test("counts against the limit of requests", async () => {
+  test("deletions count towards the rate limit", async () => {
     const limited = await startBridge({ BRIDGE_RATE_LIMIT: "3" });
     const file = "/api/v2/workspaces/a/files/b";
     expectProblem(await limited.call("DELETE", "/api/v2/tasks/none"), "not_found");
@@ -157,9 +157,9 @@ describe("deleting a task", () => {
   });
 });
 
-test("a task of the same id starts only after everything of the deleted one has left the machine", async () => {
+test("a task with the id of a deleted one starts only after all data of the deleted task is removed", async () => {
   const root = await mkdtemp(path.join(tmpdir(), "bridge-test-"));
-  // The agent leaves a large TMPDIR, whose removal takes longer than the end of the task.
+  // The agent leaves a large TMPDIR, whose removal takes longer than ending the task.
   const script = `for (let n = 0; n < 300; n += 1) require("node:fs").writeFileSync(process.env.TMPDIR + "/" + n, "");`;
   const commanding = await startBridge(
     { BRIDGE_DATA_DIR: path.join(root, "data"), BRIDGE_COMMAND: JSON.stringify([process.execPath, "-e", script]) },

@@ -17,11 +17,11 @@ const snapshot = (task: Task, lastProgressAt: number | null): TaskSnapshot => ({
 
 test.each<[string, TaskSnapshot, string | null]>([
   ["queued", snapshot(base, null), "queue"],
-  ["back in the queue after an interruption", snapshot({ ...base, restarts: 1, startedAt: now - 80_000 }, now - 70_000), "queue"],
+  ["queued again after an interruption", snapshot({ ...base, restarts: 1, startedAt: now - 80_000 }, now - 70_000), "queue"],
   ["running, an event just now", snapshot(running, now), null],
   ["running, an event 30 s ago", snapshot(running, now - 30_000), null],
   ["running, an event more than 30 s ago", snapshot(running, now - 30_001), "runtime"],
-  ["running, a tool call waits for an answer", { ...snapshot(running, now - 60_000), isApprovalPending: true }, "approval"],
+  ["running, a tool call waits for an approval", { ...snapshot(running, now - 60_000), isApprovalPending: true }, "approval"],
   ["running, no event, started long ago", snapshot(running, null), "runtime"],
   ["running, no event, just started", snapshot({ ...running, startedAt: now }, null), null],
   ["running again, its last event from before the interruption", snapshot({ ...running, startedAt: now - 5 }, now - 60_000), null],
@@ -30,11 +30,11 @@ test.each<[string, TaskSnapshot, string | null]>([
     snapshot({ ...running, state: "completed", finishedAt: now, result: { status: "ok", durationMs: 1, connection: "cli" } }, now - 60_000),
     null,
   ],
-])("%s", (_, given, waitingOn) => {
+])("waitingOn is correct for a task in this state: %s", (_, given, waitingOn) => {
   expect(describeTask(given, now).waitingOn).toBe(waitingOn);
 });
 
-test("the whole task fits its schema; the request and its owner stay inside", () => {
+test("a task matches its schema and contains neither its request nor its owner", () => {
   const task: Task = {
     ...running,
     state: "failed",

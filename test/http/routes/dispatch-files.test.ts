@@ -40,7 +40,7 @@ const fileOf = (agentId: string, name: string) => path.join(root, "workspaces/al
 const waited = { headers: { prefer: "wait=20" } };
 const run = (fields: Record<string, unknown>) => bridge.dispatch({ provider: "command", message: "true", ...fields }, waited);
 
-test("files are in the workspace when the task starts, whatever its profile, and a later dispatch replaces them", async () => {
+test("dispatched files are in the workspace when the task starts, whatever its profile, and a later dispatch replaces them", async () => {
   const files = [
     { path: "in/a.txt", content: "für" },
     { path: "in/b.bin", content: Buffer.from([0, 255, 10]).toString("base64"), encoding: "base64" },
@@ -52,13 +52,13 @@ test("files are in the workspace when the task starts, whatever its profile, and
   expect(second.body.result.output).toBe("newa.txt\nb.bin\n");
 });
 
-test("they are files of the task, because it brought them", async () => {
+test("dispatched files are listed as files of their task", async () => {
   const { body } = await run({ agentId: "listed", files: [{ path: "in.txt", content: "x" }], message: "touch out.txt" });
   const { data } = (await bridge.call("GET", `/api/v2/tasks/${body.taskId}/files`)).body;
   expect(data.map((file: { path: string }) => file.path)).toEqual(["in.txt", "out.txt"]);
 });
 
-test("a task that waits in the queue changes nothing in the workspace of the one that runs", async () => {
+test("a queued task changes nothing in the workspace of the running task", async () => {
   const flag = path.join(root, "may-end");
   const message = `touch started; while [ ! -e '${flag}' ]; do sleep 0.02; done; cat in.txt`;
   await bridge.dispatch({ provider: "command", agentId: "q", taskId: "first", message, files: [{ path: "in.txt", content: "first" }] });
@@ -78,7 +78,7 @@ test("a task that waits in the queue changes nothing in the workspace of the one
   expect(outputs).toEqual(["first", "second"]);
 });
 
-test("a task may run in a directory that comes with its files", async () => {
+test("a task can run in a directory that its files create", async () => {
   const files = [{ path: "project/src/a.txt", content: "here" }];
   const { body } = await run({ agentId: "cwd", files, metadata: { cwd: "./project/src" }, message: "cat a.txt" });
   expect(body.result).toMatchObject({ status: "ok", output: "here" });
@@ -88,7 +88,7 @@ test("a task may run in a directory that comes with its files", async () => {
   expectProblem(await run({ agentId: "cwd2", files, metadata: { cwd: "project/../.." } }), "invalid_request");
 });
 
-test("a link that an earlier task has left in place of a directory fails the task, and nothing outside is written", async () => {
+test("a link in place of a directory fails the task, and nothing outside the workspace is written", async () => {
   const outside = path.join(root, "outside");
   await mkdir(outside);
   await run({ agentId: "linked", message: `ln -s '${outside}' dir; ln -s '${outside}/new' file` });
@@ -103,7 +103,7 @@ test("a link that an earlier task has left in place of a directory fails the tas
   for (const name of ["planted", "new"]) expect(existsSync(path.join(outside, name))).toBe(false);
 });
 
-test("a runtime without a workspace on this machine refuses files, and nothing is written", async () => {
+test("files for a runtime without a local workspace are rejected, and nothing is written", async () => {
   const refused = await bridge.dispatch({ provider: "remote", agentId: "remote", files: [{ path: "a", content: "" }] });
   expectProblem(refused, "capability_missing");
   expect(refused.body.errors).toEqual([{ path: "files", message: expect.stringContaining("no workspace on this machine") }]);
@@ -111,7 +111,7 @@ test("a runtime without a workspace on this machine refuses files, and nothing i
   expect((await bridge.dispatch({ provider: "remote", agentId: "remote", files: [] }, waited)).body.state).toBe("completed");
 });
 
-test("faults of files are named in the answer, and nothing is stored", async () => {
+test("invalid files are named in the response, and nothing is stored", async () => {
   const refused = await bridge.dispatch({
     taskId: "faulty",
     provider: "command",

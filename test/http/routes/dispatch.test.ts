@@ -19,7 +19,7 @@ const ended = (taskId: string) =>
   );
 
 describe("accepting", () => {
-  test("answers 202 with the task and where it is", async () => {
+  test("a dispatch returns 202 with the task and its location", async () => {
     const { status, headers, body } = await bridge.dispatch({ taskId: "order:1" });
     expect(status).toBe(202);
     expect(body).toEqual({
@@ -36,21 +36,21 @@ describe("accepting", () => {
     expect(found.body.taskId).toBe("order:1");
   });
 
-  test("makes an id that sorts by time when the caller has none", async () => {
+  test("a dispatch without an id gets one that sorts by time", async () => {
     const ids = [(await bridge.dispatch({})).body.taskId, (await bridge.dispatch({})).body.taskId] as string[];
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  test("takes the id from Idempotency-Key", async () => {
+  test("a dispatch takes its id from Idempotency-Key", async () => {
     const { body } = await bridge.dispatch({}, { headers: { "idempotency-key": "key-1" } });
     expect(body.taskId).toBe("key-1");
     expectProblem(await bridge.dispatch({ taskId: "other" }, { headers: { "idempotency-key": "key-1" } }), "invalid_request");
   });
 });
 
-describe("a repeat", () => {
-  test("is answered with the task as it stands, however the request is written", async () => {
+describe("a repeated dispatch", () => {
+  test("a repeated dispatch returns the existing task, however the JSON is formatted", async () => {
     const taskId = randomUUID();
     await bridge.dispatch({ taskId, metadata: { a: 1, b: 2 }, timeout: 30 });
     await ended(taskId);
@@ -58,7 +58,7 @@ describe("a repeat", () => {
     expect([repeat.status, repeat.headers.get("idempotent-replayed"), repeat.body.state]).toEqual([202, "true", "completed"]);
   });
 
-  test("with another request is a conflict", async () => {
+  test("a repeated taskId with another request is a conflict", async () => {
     const taskId = randomUUID();
     await bridge.dispatch({ taskId });
     const conflict = await bridge.dispatch({ taskId, message: "Something else." });
@@ -66,14 +66,14 @@ describe("a repeat", () => {
     expect(conflict.body.errors[0].path).toBe("taskId");
   });
 
-  test("of another tenant is a task of its own", async () => {
+  test("the taskId of another tenant is a separate task", async () => {
     const taskId = randomUUID();
     await bridge.dispatch({ taskId });
     const other = await bridge.dispatch({ taskId, message: "Something else." }, { token: "beta" });
     expect([other.status, other.headers.has("idempotent-replayed")]).toEqual([202, false]);
   });
 
-  test("many at once make one task", async () => {
+  test("concurrent equal dispatches create one task", async () => {
     const taskId = randomUUID();
     const answers = await Promise.all(Array.from({ length: 20 }, () => bridge.dispatch({ taskId })));
     expect(answers.every(({ status }) => status === 202)).toBe(true);
@@ -83,7 +83,7 @@ describe("a repeat", () => {
 });
 
 describe("Prefer: wait", () => {
-  test("answers 200 with the task when it ends in time, on a repeat too", async () => {
+  test("a task that ends in time is returned with 200, also by a repeated dispatch", async () => {
     const taskId = randomUUID();
     for (const replayed of [null, "true"]) {
       const { status, headers, body } = await bridge.dispatch({ taskId }, { headers: { prefer: "respond-async, wait=20" } });
@@ -93,19 +93,19 @@ describe("Prefer: wait", () => {
     }
   });
 
-  test("answers 202 when it does not", async () => {
+  test("a task that does not end in time is returned with 202", async () => {
     const taskId = randomUUID();
     const { status, headers, body } = await bridge.dispatch({ taskId, message: "wait" }, { headers: { prefer: "wait=1" } });
     expect([status, headers.get("preference-applied"), body.state]).toEqual([202, "wait=1", "running"]);
     await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`);
   });
 
-  test("above the limit is capped, and the answer reports the limit", async () => {
+  test("a wait above the limit is capped, and the response reports the limit", async () => {
     const { status, headers, body } = await bridge.dispatch({ taskId: randomUUID() }, { headers: { prefer: "wait=100000" } });
     expect([status, headers.get("preference-applied"), body.state]).toEqual([200, "wait=60", "completed"]);
   });
 
-  test.each(["wait=0", "wait=soon", "wait", "wait=-1"])("%s is ignored, and no applied preference is reported", async (prefer) => {
+  test.each(["wait=0", "wait=soon", "wait", "wait=-1"])("the preference %s is ignored and not reported as applied", async (prefer) => {
     const { status, headers } = await bridge.dispatch({ taskId: randomUUID() }, { headers: { prefer } });
     expect([status, headers.has("preference-applied")]).toEqual([202, false]);
   });
@@ -116,7 +116,7 @@ test("a dispatch without a body is rejected as the caller's error", async () => 
   expectProblem(await bridge.call("POST", "/api/v2/dispatch", { body: "null" }), "invalid_request");
 });
 
-test("knows no parameters in its URL", async () => {
+test("a dispatch with query parameters is rejected", async () => {
   const body = { provider: "memory", agentId: "writer", message: "Hello.", taskId: "parametered" };
   const refused = await bridge.call("POST", "/api/v2/dispatch?dryRun=true&message=x", { body });
   expectProblem(refused, "invalid_request");
@@ -157,7 +157,7 @@ test.each([
   ["invalid_request", 400, { outputStrategy: { type: "structured", schema: { type: "nonsense" } } }, "outputStrategy.schema"],
   ["invalid_request", 400, { agentId: undefined }, "agentId"],
   ["adapter_offline", 503, { provider: "absent" }, undefined],
-] as const)("refuses %s (%i): %j", async (code, status, fields, path) => {
+] as const)("a dispatch with %s is rejected (%i): %j", async (code, status, fields, path) => {
   const taskId = randomUUID();
   const refused = await bridge.dispatch({ taskId, ...fields });
   expectProblem(refused, code);
@@ -175,13 +175,13 @@ test("the detail of a malformed dispatch contains its first fault", async () => 
   expect(several.body.detail).toBe("The dispatch is not valid: agent is not a known field; use agentId instead (and 1 more in errors).");
 });
 
-test("a capability that is missing is refused with the adapters that have it", async () => {
+test("the error for a missing capability names the adapters that have it", async () => {
   const { body } = await bridge.dispatch({ provider: "narrow", tools: [{ name: "a" }] });
   expect(body.errors).toEqual([{ path: "tools", message: expect.stringMatching(/choose another provider, such as \w+/) }]);
   expect(body.errors[0].message).not.toContain("such as narrow");
 });
 
-test("traceparent travels to the callback, when it is one", async () => {
+test("a valid traceparent is passed to the callback", async () => {
   const receiver = await startReceiver();
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const callbackUrl = `${receiver.origin}/hook`;
@@ -201,7 +201,7 @@ test("traceparent travels to the callback, when it is one", async () => {
   await receiver.close();
 });
 
-test("the queue has an end", async () => {
+test("a dispatch to a full queue is rejected", async () => {
   const small = await startBridge({ BRIDGE_QUEUE_LIMIT: "2", BRIDGE_MAX_CONCURRENT: "1" });
   try {
     const first = await small.dispatch({ taskId: "running", message: "wait" });
@@ -219,7 +219,7 @@ test("the queue has an end", async () => {
   }
 });
 
-test("while Bridge drains nothing new is accepted, and what is known still answers", async () => {
+test("while Bridge drains, new tasks are rejected and repeated dispatches still return their task", async () => {
   const stopping = await startBridge({ BRIDGE_DRAIN_SECONDS: "30" });
   await stopping.dispatch({ taskId: "last", message: "wait" });
   await askUntil(

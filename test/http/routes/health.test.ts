@@ -13,12 +13,12 @@ describe("a running Bridge", () => {
   });
   afterAll(() => bridge.close());
 
-  test.each(["/healthz", "/health"])("%s says nothing but ok, to everybody", async (target) => {
+  test.each(["/healthz", "/health"])("%s returns only ok, without a token", async (target) => {
     const { status, body } = await bridge.call("GET", target, { token: null });
     expect([status, body]).toEqual([200, { status: "ok" }]);
   });
 
-  test("/readyz says ok when it can work, to everybody", async () => {
+  test("/readyz returns ok without a token if Bridge can accept tasks", async () => {
     const { body } = await askUntil(
       () => bridge.call("GET", "/readyz", { token: null }),
       ({ status }) => status === 200,
@@ -26,7 +26,7 @@ describe("a running Bridge", () => {
     expect(body).toEqual({ status: "ok" });
   });
 
-  test("/metrics shows the numbers to those with the scope", async () => {
+  test("/metrics requires the scope metrics", async () => {
     await bridge.dispatch({ taskId: "counted" });
     await bridge.dispatch({ taskId: "counted" });
     await bridge.dispatch({ provider: "made-up" });
@@ -39,7 +39,7 @@ describe("a running Bridge", () => {
     expect(text).not.toContain("made-up");
   });
 
-  test("/metrics has every series that dashboards are built on, each explained", async () => {
+  test("/metrics has every documented series with a help text", async () => {
     const { text } = await bridge.call("GET", "/metrics", { token: "scraper" });
     const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
     expect(Object.fromEntries(types)).toMatchObject({
@@ -63,7 +63,7 @@ describe("a running Bridge", () => {
     }
   });
 
-  test("/metrics can be opened to everybody", async () => {
+  test("/metrics can be made public", async () => {
     const open = await startBridge({ BRIDGE_METRICS_PUBLIC: "true" });
     expect((await open.call("GET", "/metrics", { token: null })).status).toBe(200);
     await open.close();
@@ -94,12 +94,12 @@ describe("readiness", () => {
     ["adapter_offline", { adapters: [{ health: { status: "offline" } }] }],
     ["adapter_offline", { adapters: [] }],
     ["storage_unavailable", { checkWritable: full }],
-  ])("is denied with %s", async (code, dependencies) => {
+  ])("readiness fails with %s", async (code, dependencies) => {
     const answer = await (await start(dependencies)).inject("/readyz");
     expect([answer.statusCode, answer.json().code, answer.headers["retry-after"]]).toEqual([503, code, "5"]);
   });
 
-  test("costs one write, however many ask at once", async () => {
+  test("concurrent readiness checks share one write", async () => {
     let writes = 0;
     const app = await start({
       checkWritable: async () => {

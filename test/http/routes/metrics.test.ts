@@ -10,7 +10,7 @@ afterAll(() => bridge.close());
 
 const series = async () => (await bridge.call("GET", "/metrics")).text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 
-test("names that clients make up become no series, and none breaks a line", async () => {
+test("names that clients choose create no series and cannot break a line", async () => {
   const names = Array.from({ length: 30 }, (_, number) => `made-up-${number}"} 1\u2028{x="`);
   const socket = await openSocket(`${bridge.url}/ws/bridge`, { headers: { authorization: "Bearer secret-alpha" } });
   const attack = async (provider: string) => {

@@ -11,7 +11,7 @@ import { askUntil } from "../../support/until.ts";
 
 const SIZE = 64 * 1024 ** 2;
 
-test("a reader that takes nothing is cut off, and the file is let go", async () => {
+test("a client that reads nothing is disconnected, and its file is closed", async () => {
   const file = path.join(await temporaryDirectory(), "large");
   await writeFile(file, "");
   await truncate(file, SIZE);
@@ -28,7 +28,7 @@ test("a reader that takes nothing is cut off, and the file is let go", async () 
   const socket = connect(typeof address === "object" && address !== null ? address.port : 0, "127.0.0.1");
   onTestFinished(() => void socket.destroy());
   socket.on("error", () => {});
-  // Never read from: what the network holds for it fills up, and then nothing moves.
+  // The client never reads, so the buffers of the connection fill up.
   socket.pause();
   socket.write("GET / HTTP/1.1\r\nHost: bridge\r\n\r\n");
   await askUntil(

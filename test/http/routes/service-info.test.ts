@@ -14,7 +14,7 @@ afterAll(() => bridge.close());
 const open = (target: string, headers: Record<string, string> = {}) => bridge.call("GET", target, { token: null, headers });
 
 test.each([undefined, "*/*", "application/json", "application/json, text/html;q=0", "text/plain"])(
-  "the root describes the service as JSON to programs, without a token: Accept %s",
+  "the root returns the service information as JSON without a token: Accept %s",
   async (accept) => {
     const { status, headers, body } = await open("/", accept === undefined ? {} : { accept });
     expect([status, headers.get("content-type"), headers.get("vary")]).toEqual([200, "application/json; charset=utf-8", "accept"]);
@@ -27,17 +27,17 @@ test.each([undefined, "*/*", "application/json", "application/json, text/html;q=
   },
 );
 
-test("every link of the root leads to a route", async () => {
+test("every link of the root is an existing route", async () => {
   const { links } = (await open("/")).body as { links: Record<string, string> };
   for (const link of Object.values(links)) {
     const { status } = await bridge.call("GET", link, { headers: { accept: "application/json" } });
-    // Some take another method, or stream events, or upgrade to a WebSocket; none is unknown.
+    // Some routes require another method or a WebSocket, but none is unknown.
     expect([200, 302, 405, 406, 426], link).toContain(status);
   }
 });
 
 test.each(["text/html", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/xhtml+xml, TEXT/HTML ;q=0.5"])(
-  "a browser gets a page that links the documentation and runs nothing: Accept %s",
+  "a browser gets a page with links to the documentation and without scripts: Accept %s",
   async (accept) => {
     const { status, headers, text } = await open("/", { accept });
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -48,21 +48,21 @@ test.each(["text/html", "text/html,application/xhtml+xml,application/xml;q=0.9,*
   },
 );
 
-test("the root takes no parameters and no other method", async () => {
+test("the root rejects parameters and other methods", async () => {
   expectProblem(await open("/?token=x&a=b"), "invalid_request");
   const refused = await bridge.call("POST", "/");
   expectProblem(refused, "method_not_allowed");
   expect(refused.headers.get("allow")).toBe("GET, HEAD");
 });
 
-test("the OpenAPI document is served as YAML too", async () => {
+test("the OpenAPI document is also served as YAML", async () => {
   const { status, headers, text } = await open("/openapi.yaml");
   expect([status, headers.get("content-type")]).toEqual([200, "application/yaml; charset=utf-8"]);
   expect(parse(text)).toEqual((await open("/openapi.json")).body);
   expect(text).toBe(readFileSync(path.resolve(import.meta.dirname, "../../../openapi.yaml"), "utf8"));
 });
 
-test("the line that reports the address names the documentation", () => {
+test("the log line with the address contains the URL of the documentation", () => {
   const line = bridge.log.map((text) => JSON.parse(text)).find(({ msg }) => msg === "listening");
   expect(line).toMatchObject({ address: bridge.url, docs: `${bridge.url}/docs` });
 });

@@ -9,7 +9,7 @@ import { MAX_FILE_RESPONSE_BYTES } from "../../../src/http/routes/send-file.ts";
 import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
 import { askUntil } from "../../support/until.ts";
 
-// The agent runs its message as a shell script, in its workspace: what a task leaves here, a real process has left.
+// The agent runs its message as a shell script in its workspace, so real processes write the files.
 const agent = `const { message } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
   require("node:child_process").execFileSync("/bin/sh", ["-c", message], { stdio: "inherit" });`;
 let bridge: Bridge;
@@ -31,13 +31,13 @@ const get = (target: string, headers: Record<string, string> = {}) => bridge.cal
 const pathsOf = async (taskId: string) =>
   (await get(`/api/v2/tasks/${taskId}/files`)).body.data.map((file: { path: string }) => file.path) as string[];
 
-/** Runs a script to its end, as a task of an agent of the same name unless told otherwise. */
+/** Runs a script as a task and waits for its end. The agent has the name of the task by default. */
 async function run(taskId: string, message: string, agentId = taskId): Promise<void> {
   const { body } = await bridge.dispatch({ provider: "command", taskId, agentId, message }, { headers: { prefer: "wait=20" } });
   expect(body.result).toMatchObject({ status: "ok" });
 }
 
-/** Starts a script that goes on until `end` is called. */
+/** Starts a script that runs until `end` is called. */
 async function begin(taskId: string, script: string): Promise<{ end(): Promise<void> }> {
   const flag = path.join(root, `${taskId}-may-end`);
   const message = `${script}\ntouch started; while [ ! -e '${flag}' ]; do sleep 0.02; done`;
@@ -55,11 +55,11 @@ async function begin(taskId: string, script: string): Promise<{ end(): Promise<v
   };
 }
 
-/** Its connections stay open: whoever gets fewer bytes than promised would wait for the rest. */
+/** Connections stay open, so a client that receives fewer bytes than announced would wait for the rest. */
 const staying = new http.Agent({ keepAlive: true });
 afterAll(() => staying.destroy());
 
-/** A request as it is, without what `fetch` tidies up; the body is counted, and what is wrong with its end is told. */
+/** Sends a request without the normalization of `fetch`. Counts the bytes of the body and reports how it ended. */
 function getRaw(
   target: string,
   { onStart = () => {}, onChunk = () => {} }: { onStart?: (response: http.IncomingMessage) => unknown; onChunk?: () => void } = {},
@@ -80,11 +80,11 @@ function getRaw(
   });
 }
 
-test("what a task left is listed by path and fetched as it is; what lay there before is not its own", async () => {
+test("files that a task left are listed by path and downloaded unchanged; earlier files are not listed", async () => {
   await mkdir(workspaceOf("writer"), { recursive: true });
   await writeFile(path.join(workspaceOf("writer"), "SOUL.md"), "Be brief.");
   const before = Date.now();
-  // The clock of files is read once a tick.
+  // File timestamps have the resolution of the kernel tick.
   await askUntil(async () => Date.now() - before > 20, Boolean);
   await run("writer", "mkdir -p sub/dir .git; printf ok > report.md; printf Grüße > 'sub/dir/ü #1%.txt'; : > .hidden; : > .git/index");
   const { status, headers, body } = await get("/api/v2/tasks/writer/files");
@@ -120,7 +120,7 @@ test("what a task left is listed by path and fetched as it is; what lay there be
   expectProblem(await get("/api/v2/tasks/writer/files/SOUL.md"), "not_found");
 });
 
-test("a file that a later task changes becomes that one's; one that failed has left files too", async () => {
+test("a file that a later task changes belongs to the later task; a failed task has files too", async () => {
   await run("first", "echo 1 > shared; echo 1 > own", "team");
   await bridge.dispatch(
     { provider: "command", taskId: "second", agentId: "team", message: "sleep 0.05; echo 2 > shared; exit 3" },
@@ -134,7 +134,7 @@ test("a file that a later task changes becomes that one's; one that failed has l
   expect(changed.body.detail).toBe("The file was changed after the end of the task.");
 });
 
-test("a list goes on page by page", async () => {
+test("the list of files is paginated", async () => {
   await run("many", "mkdir a; for name in 1 2 a/1 a/2 b 'ü'; do : > $name; done");
   const pages: string[][] = [];
   let cursor: string | null = "";
@@ -162,30 +162,33 @@ describe("a range", () => {
     ["bytes=7-", "789", "7-9"],
     ["bytes=-2", "89", "8-9"],
     ["bytes=8-99", "89", "8-9"],
-  ])("%s is that part of the file", async (range, text, told) => {
+  ])("the range %s returns this part of the file", async (range, text, contentRange) => {
     const part = await get(target, { range });
     expect([part.status, part.text]).toEqual([206, text]);
-    expect(part.headers.get("content-range")).toBe(`bytes ${told}/10`);
+    expect(part.headers.get("content-range")).toBe(`bytes ${contentRange}/10`);
     expect(part.headers.get("content-length")).toBe(String(text.length));
   });
 
-  test.each(["bytes=5-2", "bytes=0-1,3-4", "lines=1-2", "bytes=x"])("%s is none: the whole file", async (range) => {
-    const whole = await get(target, { range });
-    expect([whole.status, whole.text, whole.headers.get("content-range")]).toEqual([200, "0123456789", null]);
-  });
+  test.each(["bytes=5-2", "bytes=0-1,3-4", "lines=1-2", "bytes=x"])(
+    "the range %s is not supported and returns the whole file",
+    async (range) => {
+      const whole = await get(target, { range });
+      expect([whole.status, whole.text, whole.headers.get("content-range")]).toEqual([200, "0123456789", null]);
+    },
+  );
 
   test.each([
     [target, "bytes=10-", 10],
     [target, "bytes=-0", 10],
     [target.replace("digits", "empty"), "bytes=0-", 0],
-  ])("of %s, %s lies behind the end", async (file, range, size) => {
+  ])("in %s, the range %s starts after the end", async (file, range, size) => {
     const refused = await get(file, { range });
     expectProblem(refused, "range_not_satisfiable");
     expect(refused.headers.get("content-range")).toBe(`bytes */${size}`);
   });
 
-  test("is served only while the file is still the one that If-Range names", async () => {
-    // A file that has just changed has a weak tag: its clock could not tell two changes apart.
+  test("a range is returned only if the file still has the ETag in If-Range", async () => {
+    // A recently changed file has a weak tag, because two changes could have the same timestamp.
     const { headers } = await askUntil(
       () => bridge.call("HEAD", target),
       (answer) => answer.headers.get("etag")?.startsWith('"') === true,
@@ -196,14 +199,14 @@ describe("a range", () => {
       expect((await get(target, { range: "bytes=1-2", "if-range": other })).text).toBe("0123456789");
   });
 
-  test("does not matter to HEAD, which tells all and sends nothing", async () => {
+  test("HEAD ignores a range and returns all headers without a body", async () => {
     const head = await bridge.call("HEAD", target, { headers: { range: "bytes=1-2" } });
     expect([head.status, head.text, head.headers.get("content-length")]).toEqual([200, "", "10"]);
     expect((await bridge.call("HEAD", `${target}-missing`)).status).toBe(404);
   });
 });
 
-describe("nothing leads out of the workspace", () => {
+describe("paths outside of the workspace", () => {
   beforeAll(async () => {
     await writeFile(path.join(root, "secret"), "secret");
     const lines = [
@@ -214,7 +217,7 @@ describe("nothing leads out of the workspace", () => {
     await run("hostile", lines.join("\n"));
   });
 
-  test("by what a task can plant, nor is it listed", async () => {
+  test("links and special files of a task are neither listed nor followed", async () => {
     expect(await pathsOf("hostile")).toEqual(["kept"]);
     for (const name of [
       "to-file",
@@ -256,19 +259,19 @@ describe("nothing leads out of the workspace", () => {
     "kept;a=b",
     "a/".repeat(2000),
     "x".repeat(8000),
-  ])("by the path %#", async (name) => {
+  ])("the path in row %# does not leave the workspace", async (name) => {
     const answer = await getRaw(`/api/v2/tasks/hostile/files/${name}`);
     expect([400, 404]).toContain(answer.status);
     expect(answer.headers["content-type"]).toContain("application/problem+json");
   });
 
-  test("and every dot that is a name is one", async () => {
+  test("names that contain dots are ordinary names", async () => {
     expect((await getRaw("/api/v2/tasks/hostile/files/%6bept")).status).toBe(200);
     expect((await getRaw("/api/v2/tasks/hostile/files/kept?raw=1")).status).toBe(400);
   });
 });
 
-test("another tenant's task, and a token without the scope, see nothing", async () => {
+test("the files of another tenant's task result in 404, and the routes require the scope read", async () => {
   await run("private", "echo secret > report");
   for (const target of ["/api/v2/tasks/private/files", "/api/v2/tasks/private/files/report"]) {
     const refused = await bridge.call("GET", target, { token: "beta" });
@@ -285,7 +288,7 @@ describe("a large file", () => {
   const target = "/api/v2/tasks/large/files";
   beforeAll(() => run("large", `truncate -s ${400 * 1024 ** 2} 400M; truncate -s ${MAX_FILE_RESPONSE_BYTES + 10} larger`));
 
-  test("is sent as it is read, and never held", async () => {
+  test("a large file is streamed and never kept in memory", async () => {
     globalThis.gc?.();
     const before = process.memoryUsage().rss;
     let most = 0;
@@ -297,14 +300,14 @@ describe("a large file", () => {
     expect(most - before).toBeLessThan(150 * 1024 ** 2);
   });
 
-  test("of more than an answer carries is sent in ranges only", async () => {
+  test("a file larger than the maximum response is returned in ranges only", async () => {
     expectProblem(await get(`${target}/larger`), "too_large");
     expectProblem(await get(`${target}/larger`, { range: "bytes=0-" }), "too_large");
     const end = await get(`${target}/larger`, { range: `bytes=${MAX_FILE_RESPONSE_BYTES}-` });
     expect([end.status, end.text]).toEqual([206, "\0".repeat(10)]);
   });
 
-  test("lets go of the file when the reader goes away", async () => {
+  test("the file is closed when the client disconnects", async () => {
     const openFiles = async () => {
       const links = await Promise.all((await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
       return links.filter((link) => link.endsWith("/large/400M")).length;
@@ -322,7 +325,7 @@ describe("a large file", () => {
 describe("a file that changes while it is sent", () => {
   const size = 64 * 1024 ** 2;
 
-  test("grows: what was promised is sent", async () => {
+  test("a file that grows is returned up to its announced length", async () => {
     const task = await begin("growing", `truncate -s ${size} log`);
     const file = path.join(workspaceOf("growing"), "log");
     const answer = await getRaw("/api/v2/tasks/growing/files/log", { onStart: () => truncate(file, 2 * size) });
@@ -331,7 +334,7 @@ describe("a file that changes while it is sent", () => {
     expect(answer.headers["content-length"]).toBe(String(size));
   });
 
-  test("shrinks: the connection is cut, so that nobody takes the beginning for the whole, and Bridge goes on", async () => {
+  test("a file that shrinks closes the connection, so that no client mistakes a part for the whole", async () => {
     const task = await begin("shrinking", `truncate -s ${size} log`);
     const file = path.join(workspaceOf("shrinking"), "log");
     const answer = await getRaw("/api/v2/tasks/shrinking/files/log", { onStart: () => truncate(file, 10) });
@@ -341,13 +344,13 @@ describe("a file that changes while it is sent", () => {
     await task.end();
   });
 
-  test("after its task has ended: the connection is cut, and the next one is told why", async () => {
+  test("a file that changes after the end of its task closes the connection, and the next request reports why", async () => {
     await run("changing", `truncate -s ${size} log`);
     const file = path.join(workspaceOf("changing"), "log");
     const answer = await getRaw("/api/v2/tasks/changing/files/log", {
       async onStart() {
         const endedAt = Date.now();
-        // The clock of files is read once a tick, so an earlier write could seem to be from before the end of the task.
+        // File timestamps have the resolution of the kernel tick, so an earlier write could appear to precede the end of the task.
         await askUntil(async () => Date.now() - endedAt > 20, Boolean);
         await writeFile(file, "x", { flag: "r+" });
       },
@@ -356,7 +359,7 @@ describe("a file that changes while it is sent", () => {
     expect((await get("/api/v2/tasks/changing/files/log")).body.detail).toBe("The file was changed after the end of the task.");
   });
 
-  test("is gone: 404, and it is not listed", async () => {
+  test("a deleted file results in 404 and is not listed", async () => {
     const task = await begin("removing", "echo > log");
     expect(await pathsOf("removing")).toEqual(["log", "started"]);
     await rm(path.join(workspaceOf("removing"), "log"));

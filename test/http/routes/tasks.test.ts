@@ -16,7 +16,7 @@ const waited = { headers: { prefer: "wait=20" } };
 const listSchema = pageSchema(listedTaskSchema);
 
 describe("one task", () => {
-  test("is shown with its result, its metadata as it came", async () => {
+  test("a task is returned with its result and its unchanged metadata", async () => {
     const metadata = { b: 1, a: { deep: ["é", null] } };
     await bridge.dispatch({ taskId: "one", metadata }, waited);
     const { status, headers, body } = await get("/api/v2/tasks/one");
@@ -34,7 +34,7 @@ describe("one task", () => {
     expect(times.toSorted()).toEqual(times);
   });
 
-  test("is returned with a long result on every route", async () => {
+  test("a task with a long result is returned by every route", async () => {
     const message = "für 10 €\n".repeat(40_000);
     const waitedFor = await bridge.dispatch({ taskId: "long-result", message, metadata: { a: 1 } }, waited);
     const { status, headers, body, text } = await get("/api/v2/tasks/long-result");
@@ -47,7 +47,7 @@ describe("one task", () => {
     expect((await get("/api/v2/tasks/long-result/events")).body.data.at(-1).type).toBe("execution.completed");
   });
 
-  test("shows a failure as a result", async () => {
+  test("a failure is returned as a result", async () => {
     const { body } = await bridge.dispatch({ taskId: "failing", message: "fail" }, waited);
     expect(taskSchema.parse(body)).toMatchObject({
       state: "failed",
@@ -55,11 +55,14 @@ describe("one task", () => {
     });
   });
 
-  test.each(["unknown", "%00", "a%2Fb", "x".repeat(300), "..%2f..", "%F0%9F%A7%B5"])("does not exist: %s", async (taskId) => {
-    expectProblem(await get(`/api/v2/tasks/${taskId}`), "not_found");
-  });
+  test.each(["unknown", "%00", "a%2Fb", "x".repeat(300), "..%2f..", "%F0%9F%A7%B5"])(
+    "a task that does not exist results in 404: %s",
+    async (taskId) => {
+      expectProblem(await get(`/api/v2/tasks/${taskId}`), "not_found");
+    },
+  );
 
-  test("waits for the queue while there is no slot", async () => {
+  test("a task without a free slot waits on the queue", async () => {
     await bridge.dispatch({ provider: "narrow", taskId: "holder", message: "wait" });
     await askUntil(
       () => get("/api/v2/tasks/holder"),
@@ -69,18 +72,18 @@ describe("one task", () => {
     const { body } = await get("/api/v2/tasks/waiting");
     expect(taskSchema.parse(body)).toMatchObject({ state: "queued", waitingOn: "queue", startedAt: null, result: null });
     for (const taskId of ["waiting", "holder"]) await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`);
-    const told = (await get("/api/v2/tasks/waiting/events")).body.data.map(({ type, data }: { type: string; data: object }) => ({
+    const reported = (await get("/api/v2/tasks/waiting/events")).body.data.map(({ type, data }: { type: string; data: object }) => ({
       type,
       data,
     }));
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { type: "execution.started", data: { agentId: "writer" } },
       { type: "execution.failed", data: { error: expect.any(String), errorCode: "cancelled", durationMs: 0 } },
     ]);
   });
 });
 
-test("a task of the longest name can be followed and cancelled like every other", async () => {
+test("a task with an id of the maximum length can be followed and canceled", async () => {
   const taskId = "t".repeat(128);
   expect((await bridge.dispatch({ taskId }, waited)).status).toBe(200);
   expect((await get(`/api/v2/tasks/${taskId}`)).body.taskId).toBe(taskId);
@@ -88,7 +91,7 @@ test("a task of the longest name can be followed and cancelled like every other"
   expect((await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`)).status).toBe(200);
 });
 
-test("an event of more than 256 KiB carries the beginning of its text; the task has all of it", async () => {
+test("an event of more than 256 KiB contains the beginning of its text; the task contains all of it", async () => {
   const message = "é".repeat(200_000);
   const { body } = await bridge.dispatch({ taskId: "long", message }, waited);
   expect(body.result.output).toBe(message);
@@ -100,7 +103,7 @@ test("an event of more than 256 KiB carries the beginning of its text; the task 
   expect(bytes).toBeGreaterThan(256 * 1024 - 8);
 });
 
-test("all that a task tells is in its story, its result and its callback, in the words of the contract", async () => {
+test("everything that a task reports is in its events, its result and its callback, with the field names of the contract", async () => {
   const receiver = await startReceiver();
   const { body: task } = await bridge.dispatch(
     { taskId: "looking", message: "look", callbackUrl: receiver.origin, metadata: { order: 7 } },
@@ -120,9 +123,9 @@ test("all that a task tells is in its story, its result and its callback, in the
     ],
   });
 
-  const { data: story } = (await get("/api/v2/tasks/looking/events")).body;
+  const { data: events } = (await get("/api/v2/tasks/looking/events")).body;
   const envelope = { id: expect.any(String), taskId: "looking", agentId: "writer", provider: "memory", timestamp: expect.any(String) };
-  expect(story).toEqual([
+  expect(events).toEqual([
     { ...envelope, type: "execution.started", data: { agentId: "writer" } },
     { ...envelope, type: "execution.progress", data: { step: "looking" } },
     { ...envelope, type: "tool.invoked", data: { toolCallId: "call-1", toolName: "list", input: { path: "." } } },
@@ -148,7 +151,7 @@ test("all that a task tells is in its story, its result and its callback, in the
 });
 
 describe("Prefer: wait of GET", () => {
-  test("answers with the task as soon as it has ended", async () => {
+  test("a waiting request returns the task as soon as it ends", async () => {
     await bridge.dispatch({ taskId: "awaited", message: "wait" });
     const waiting = bridge.call("GET", "/api/v2/tasks/awaited", { headers: { prefer: "wait=20" } });
     expect((await get("/api/v2/tasks/awaited")).body.result).toBeNull();
@@ -158,24 +161,24 @@ describe("Prefer: wait of GET", () => {
     expect(taskSchema.parse(body).result?.errorCode).toBe("cancelled");
   });
 
-  test("answers with a task that has ended at once, and reports the limit in place of a longer wait", async () => {
+  test("an ended task is returned immediately, and a longer wait is reported as the limit", async () => {
     const { status, headers, body } = await bridge.call("GET", "/api/v2/tasks/awaited", { headers: { prefer: "wait=3600" } });
     expect([status, headers.get("preference-applied"), body.state]).toEqual([200, "wait=60", "cancelled"]);
   });
 
-  test("answers with the running task when the time is over", async () => {
+  test("a waiting request returns the running task when the time is over", async () => {
     await bridge.dispatch({ taskId: "running-on", message: "wait" });
     const { status, headers, body } = await bridge.call("GET", "/api/v2/tasks/running-on", { headers: { prefer: "wait=1" } });
     expect([status, headers.get("preference-applied"), body.state, body.result]).toEqual([200, "wait=1", "running", null]);
     await bridge.call("POST", "/api/v2/tasks/running-on/cancel");
   });
 
-  test.each(["wait=soon", "wait=0", "respond-async"])("%s is ignored", async (prefer) => {
+  test.each(["wait=soon", "wait=0", "respond-async"])("the preference %s is ignored", async (prefer) => {
     const { status, headers } = await bridge.call("GET", "/api/v2/tasks/awaited", { headers: { prefer } });
     expect([status, headers.has("preference-applied")]).toEqual([200, false]);
   });
 
-  test("of a task that does not exist, or of another tenant, is 404 at once", async () => {
+  test("waiting for a missing task or a task of another tenant results in 404 immediately", async () => {
     const headers = { prefer: "wait=60" };
     expectProblem(await bridge.call("GET", "/api/v2/tasks/never", { headers }), "not_found");
     expectProblem(await bridge.call("GET", "/api/v2/tasks/awaited", { headers, token: "beta" }), "not_found");
@@ -183,7 +186,7 @@ describe("Prefer: wait of GET", () => {
 });
 
 describe("cancel", () => {
-  test("ends a running task, once", async () => {
+  test("a cancel request ends a running task once", async () => {
     await bridge.dispatch({ taskId: "stopped", message: "wait" });
     await askUntil(
       () => get("/api/v2/tasks/stopped"),
@@ -201,13 +204,13 @@ describe("cancel", () => {
     expect((await get("/api/v2/tasks/stopped")).body).toEqual(body);
   });
 
-  test("changes nothing on a finished task", async () => {
+  test("a cancel request does not change an ended task", async () => {
     await bridge.dispatch({ taskId: "done" }, waited);
     const { status, body } = await bridge.call("POST", "/api/v2/tasks/done/cancel");
     expect([status, body]).toEqual([200, { taskId: "done", state: "completed" }]);
   });
 
-  test("refuses fields that it does not know, and tasks that do not exist", async () => {
+  test("a cancel request with unknown fields or for a missing task is rejected", async () => {
     const refused = await bridge.call("POST", "/api/v2/tasks/done/cancel", { body: { force: true } });
     expectProblem(refused, "invalid_request");
     expect(refused.body.errors.map(({ path }: { path: string }) => path)).toEqual(["force"]);
@@ -225,14 +228,14 @@ describe("the list", () => {
 
   const ids = (body: unknown) => listSchema.parse(body).data.map(({ taskId }) => taskId);
 
-  test("has the newest first, without results", async () => {
+  test("the list has the newest tasks first, without results", async () => {
     const { body } = await get("/api/v2/tasks?agentId=lister");
     expect(ids(body)).toEqual(["l7", "l6", "l5", "l4", "l3", "l2", "l1"]);
     expect(body.meta).toEqual({ nextCursor: null });
     expect(body.data.every((entry: object) => !("result" in entry))).toBe(true);
   });
 
-  test.each([1, 3, 7, 200])("comes in pages of %i without gap or repeat", async (limit) => {
+  test.each([1, 3, 7, 200])("the list has pages of %i without gaps or duplicates", async (limit) => {
     const found: string[] = [];
     let target = `/api/v2/tasks?agentId=lister&limit=${limit}`;
     for (;;) {
@@ -251,7 +254,7 @@ describe("the list", () => {
     ["agentId=lister&provider=narrow", []],
     ["agentId=nobody", []],
     ["parentTaskId=unknown", []],
-  ])("is filtered by %s", async (query, expected) => {
+  ])("the list is filtered by %s", async (query, expected) => {
     expect(ids((await get(`/api/v2/tasks?${query}`)).body)).toEqual(expected);
   });
 
@@ -269,20 +272,20 @@ describe("the list", () => {
     ["cursor=LTE", "cursor"],
     ["offset=5", "offset"],
     ["State=failed", "State"],
-  ])("refuses %s", async (query, path) => {
+  ])("the list rejects %s", async (query, path) => {
     const refused = await get(`/api/v2/tasks?${query}`);
     expectProblem(refused, "invalid_request");
     expect(refused.body.errors.map((fault: { path: string }) => fault.path)).toEqual([path]);
   });
 });
 
-test("HEAD answers like GET, without the body", async () => {
+test("HEAD returns the headers of GET without a body", async () => {
   const { status, text, headers } = await bridge.call("HEAD", "/api/v2/tasks");
   expect([status, text, headers.get("content-type")]).toEqual([200, "", "application/json; charset=utf-8"]);
   expect((await bridge.call("HEAD", "/api/v2/tasks/unknown")).status).toBe(404);
 });
 
-test("a page of tasks with large metadata is cut short, and the cursor goes on to all of them", async () => {
+test("a page of tasks with large metadata is cut short, and the cursor continues to all of them", async () => {
   const metadata = { filler: "x".repeat(300_000) };
   for (let count = 0; count < 8; count += 1)
     await bridge.dispatch({ taskId: `large-${count}`, agentId: "hoarder", metadata }, { token: "beta" });

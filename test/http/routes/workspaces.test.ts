@@ -38,7 +38,7 @@ const put = (agentId: string, name: string, body: string, headers: Record<string
 const remove = (agentId: string, name: string, headers: Record<string, string> = {}) =>
   bridge.call("DELETE", urlOf(agentId, name), { headers });
 
-/** A request as it is, without what `fetch` tidies up. */
+/** Sends a request without the normalization of `fetch`. */
 async function sendRaw(method: string, target: string, body: string, headers: Record<string, string> = {}) {
   const request = http.request({
     host: "127.0.0.1",
@@ -54,8 +54,8 @@ async function sendRaw(method: string, target: string, body: string, headers: Re
   return { status: response.statusCode ?? 0, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
 }
 
-describe("a file that is put into a workspace", () => {
-  test("is made with its directories, replaced, and deleted", async () => {
+describe("a file in a workspace", () => {
+  test("a file is created with its directories, replaced and deleted", async () => {
     const made = await put("writer", "in/deep/data.csv", "a;b\n");
     expect([made.status, made.text, made.headers.get("etag")]).toEqual([201, "", expect.stringMatching(/^"[0-9a-z-]+"$/)]);
     expect(await readFile(fileOf("writer", "in/deep/data.csv"), "utf8")).toBe("a;b\n");
@@ -70,7 +70,7 @@ describe("a file that is put into a workspace", () => {
     expect(existsSync(workspaceOf("nobody"))).toBe(false);
   });
 
-  test("is stored byte for byte, whatever its type: JSON, none, empty, binary", async () => {
+  test("a file is stored byte for byte, whether its type is JSON, missing, empty or binary", async () => {
     for (const type of ["application/json", "text/plain; charset=utf-16", "multipart/form-data"]) {
       expect([201, 204]).toContain((await put("typed", "a", "{not json", { "content-type": type })).status);
       expect(await readFile(fileOf("typed", "a"), "utf8")).toBe("{not json");
@@ -89,7 +89,7 @@ describe("a file that is put into a workspace", () => {
     expect((await readFile(fileOf("typed", "bytes"))).equals(bytes)).toBe(true);
   });
 
-  test("is read by a task, and listed as its own only if it changed while the task ran", async () => {
+  test("a task reads the file, which is listed for the task only if it changed while the task ran", async () => {
     await put("reader", "in.txt", "from outside");
     const before = Date.now();
     await askUntil(async () => Date.now() - before > 20, Boolean);
@@ -103,7 +103,7 @@ describe("a file that is put into a workspace", () => {
     expect((await bridge.call("GET", "/api/v2/tasks/reads/files/out.txt")).text).toBe("from outside");
   });
 
-  test("has the same tag as the file of a task, and a condition compares it", async () => {
+  test("a file has the same ETag as in the list of the task, and preconditions compare it", async () => {
     const made = await put("tagged", "a.md", "one", { "if-none-match": "*" });
     expect(made.status).toBe(201);
     const etag = made.headers.get("etag") ?? "";
@@ -113,7 +113,7 @@ describe("a file that is put into a workspace", () => {
     expect(await readFile(fileOf("tagged", "a.md"), "utf8")).toBe("one");
     const replaced = await put("tagged", "a.md", "two", { "if-match": `"other", ${etag}` });
     expect(replaced.status).toBe(204);
-    // What a task changes has another tag.
+    // A file that a task changes gets another tag.
     await writeFile(fileOf("tagged", "a.md"), "three");
     expectProblem(await put("tagged", "a.md", "four", { "if-match": replaced.headers.get("etag") ?? "" }), "stale_write");
     expectProblem(await remove("tagged", "a.md", { "if-match": replaced.headers.get("etag") ?? "" }), "stale_write");
@@ -132,19 +132,19 @@ describe("a file that is put into a workspace", () => {
     expect((await remove("tagged", "t.md", { "if-match": served.headers.get("etag") ?? "" })).status).toBe(204);
   });
 
-  test("of two requests that would make it one does", async () => {
+  test("exactly one of two conditional requests creates the file", async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => put("race", "a", String(index), { "if-none-match": "*" })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(409)]);
   });
 
-  test("is limited in size, and may not be encoded", async () => {
+  test("a file has a maximum size and must not be encoded", async () => {
     expectProblem(await put("large", "a", "x".repeat(100 * 1024 + 1)), "too_large");
     expect((await put("large", "a", "x".repeat(100 * 1024))).status).toBe(201);
     expectProblem(await put("large", "b", "x", { "content-encoding": "gzip" }), "unsupported_media_type");
     expect(await readdir(workspaceOf("large"))).toEqual(["a"]);
   });
 
-  test("is replaced as a whole: a reader never sees a part of it", async () => {
+  test("a file is replaced atomically, so that no client reads a part of it", async () => {
     const [one, other] = ["1".repeat(90_000), "2".repeat(90_000)];
     await put("atomic", "a", one);
     let isOver = false;
@@ -188,7 +188,7 @@ describe("hostile paths", () => {
     "agent.json",
     "x".repeat(256),
     "a/".repeat(64).concat("a"),
-  ])("%s is refused, and nothing is written or deleted", async (name) => {
+  ])("the path %s is rejected, and nothing is written or deleted", async (name) => {
     for (const method of ["PUT", "DELETE"]) {
       const { status, body } = await sendRaw(method, urlOf("hostile", name), method === "PUT" ? "planted" : "");
       expect(status).toBe(400);
@@ -198,7 +198,7 @@ describe("hostile paths", () => {
     for (const file of ["workspaces/alpha/escaped", "workspaces/escaped", "escaped"]) expect(existsSync(path.join(root, file))).toBe(false);
   });
 
-  test.each(["..", "a%2fb", "ä", "a.b", "%00", "x".repeat(129)])("the agent %s is refused", async (agentId) => {
+  test.each(["..", "a%2fb", "ä", "a.b", "%00", "x".repeat(129)])("the agent %s is rejected", async (agentId) => {
     const { status } = await sendRaw("PUT", `/api/v2/workspaces/${agentId}/files/a`, "planted");
     expect([400, 404, 405]).toContain(status);
     expect(existsSync(path.join(root, "workspaces/alpha/a"))).toBe(false);
@@ -213,7 +213,7 @@ describe("hostile paths", () => {
     await rm(workspaceOf("occupied"));
   });
 
-  test("links that an earlier task has left lead nowhere", async () => {
+  test("links that an earlier task left are not followed", async () => {
     const outside = path.join(root, "outside");
     await mkdir(outside, { recursive: true });
     await writeFile(path.join(outside, "secret"), "untouched");
@@ -227,7 +227,7 @@ describe("hostile paths", () => {
       expectProblem(await remove("linked", name), "not_found");
     }
     expectProblem(await put("linked", "real", "planted"), "invalid_state");
-    // A link that has the name of the file is replaced, never written through.
+    // A link with the name of the file is replaced and not followed.
     for (const name of ["file", "dangling", "pipe", "hard"]) expect([201, 204]).toContain((await put("linked", name, "own")).status);
     for (const name of ["file", "dangling", "pipe", "hard"]) expect(await readFile(fileOf("linked", name), "utf8")).toBe("own");
     expectProblem(await remove("linked", "dir"), "not_found");
@@ -238,7 +238,7 @@ describe("hostile paths", () => {
     expect(await readFile(path.join(outside, "secret"), "utf8")).toBe("untouched");
   });
 
-  test("a workspace that the operator has made a link is written to", async () => {
+  test("a workspace that the operator replaced by a link can be written to", async () => {
     const elsewhere = path.join(root, "elsewhere");
     await mkdir(elsewhere, { recursive: true });
     await mkdir(path.dirname(workspaceOf("moved")), { recursive: true });
@@ -250,7 +250,7 @@ describe("hostile paths", () => {
 });
 
 describe("the list of workspaces", () => {
-  test("comes in pages by name, with what is known of each", async () => {
+  test("the list of workspaces is paginated and sorted by name", async () => {
     const own = await startBridge({ BRIDGE_WORKSPACES_DIR: path.join(root, "listed") });
     try {
       await mkdir(path.join(root, "listed/alpha/idle"), { recursive: true });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.close());
 
-/** Every route, with what it asks of a token. */
+/** Every route with its required scope. */
 const routes: readonly [method: string, target: string, scope: Scope | "any" | null][] = [
   ["POST", "/api/v2/dispatch", "dispatch"],
   ["GET", "/api/v2/tasks", "read"],
@@ -66,7 +66,7 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["GET", "/docs/static/swagger-ui.css", null],
 ];
 
-test("the table knows every route", async () => {
+test("the table of the test has every route", async () => {
   const { paths } = (await bridge.call("GET", "/openapi.json", { token: null })).body;
   const described = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
@@ -83,11 +83,11 @@ describe.each(routes)("%s %s", (method, target, scope) => {
   const call = (token: TokenName | null, headers: Record<string, string> = {}) => bridge.call(method, target, { token, headers });
 
   if (scope === null) {
-    test("is open", async () => expect((await call(null)).status).not.toBe(401));
+    test("the route needs no token", async () => expect((await call(null)).status).not.toBe(401));
     return;
   }
 
-  test("is closed to strangers", async () => {
+  test("the route rejects requests without a valid token", async () => {
     expectProblem(await call(null), "unauthenticated");
     expectProblem(await call("expired"), "unauthenticated");
     for (const authorization of [
@@ -103,7 +103,7 @@ describe.each(routes)("%s %s", (method, target, scope) => {
     }
   });
 
-  test("is closed to a token in the query, even beside a good one", async () => {
+  test("the route rejects a token in the query, even if the header has a valid token", async () => {
     for (const query of ["token=secret-alpha", "access_token=secret-alpha"]) {
       expectProblem(await bridge.call(method, `${target}?${query}`, { token: null }), "unauthenticated");
       expectProblem(await bridge.call(method, `${target}?${query}`), "unauthenticated");
@@ -111,11 +111,11 @@ describe.each(routes)("%s %s", (method, target, scope) => {
   });
 
   if (scope === "any") {
-    test("lets any token in", async () => expectProblem(await call("scraper"), "upgrade_required"));
+    test("the route accepts a token with any scope", async () => expectProblem(await call("scraper"), "upgrade_required"));
     return;
   }
 
-  test("asks for its scope, by name", async () => {
+  test("the error names the missing scope", async () => {
     const others = (["reader", "dispatcher", "scraper"] as const).filter(
       (name) => ({ reader: "read", dispatcher: "dispatch", scraper: "metrics" })[name] !== scope,
     );
@@ -127,7 +127,7 @@ describe.each(routes)("%s %s", (method, target, scope) => {
   });
 });
 
-test("the scheme's name may be written in any case", async () => {
+test("the name of the authentication scheme is case-insensitive", async () => {
   for (const scheme of ["bearer", "BEARER"]) {
     expect(
       (await bridge.call("GET", "/api/v2/adapters", { token: null, headers: { authorization: `${scheme} secret-alpha` } })).status,
@@ -143,7 +143,7 @@ describe("tickets", () => {
     return response.status;
   };
 
-  test("open the event stream or a WebSocket once, and nothing else", async () => {
+  test("a ticket opens an event stream or a WebSocket once, and no other route", async () => {
     const ticket = await mint();
     for (const [method, target, scope] of routes) {
       if (scope === null || target === "/api/events" || target === "/ws/bridge") continue;
@@ -157,7 +157,7 @@ describe("tickets", () => {
   });
 });
 
-test("a token that is taken back ends its streams and its tickets, and nobody else's", async () => {
+test("revoking a token ends its streams and tickets and no others", async () => {
   const file = path.join(await temporaryDirectory(), "tokens.json");
   const keep = (...names: TokenName[]) =>
     writeFile(
@@ -190,18 +190,18 @@ test("a token that is taken back ends its streams and its tickets, and nobody el
     expectProblem(await other.call("GET", "/api/v2/tasks"), "unauthenticated");
 
     await other.dispatch({}, { token: "reader" });
-    let told = "";
+    let received = "";
     for await (const piece of kept.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      told += piece;
-      if (told.includes("event: execution.completed")) break;
+      received += piece;
+      if (received.includes("event: execution.completed")) break;
     }
-    expect(told).not.toContain("stream.closing");
+    expect(received).not.toContain("stream.closing");
   } finally {
     await other.close();
   }
 });
 
-test("a ticket is minted without parameters and fields", async () => {
+test("a ticket can be created without a body and rejects unknown fields", async () => {
   for (const [target, body, path] of [
     ["/api/v2/events/ticket?seconds=600", undefined, "seconds"],
     ["/api/v2/events/ticket", { seconds: 600 }, "seconds"],
@@ -213,7 +213,7 @@ test("a ticket is minted without parameters and fields", async () => {
   for (const body of [undefined, {}]) expect((await bridge.call("POST", "/api/v2/events/ticket", { body })).status).toBe(201);
 });
 
-test("a stranger's body is never read: the answer comes while it has hardly begun", async () => {
+test("the body of an unauthenticated request is not read, so the response is sent before the body is complete", async () => {
   const socket = connect(bridge.port, "127.0.0.1");
   socket.write(
     "POST /api/v2/dispatch HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\nConnection: close\r\n\r\n{",
@@ -226,7 +226,7 @@ test("a stranger's body is never read: the answer comes while it has hardly begu
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
 });
 
-test("what a stranger sends is not parsed, however malformed", async () => {
+test("the body of an unauthenticated request is not parsed", async () => {
   for (const [body, type] of [
     ["{", "application/json"],
     ["x", "text/csv"],

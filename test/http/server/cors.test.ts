@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.close());
 
-/** What a browser asks before it sends a dispatch. */
+/** The preflight request of a dispatch. */
 const preflight = (from: string, target = "/api/v2/dispatch"): Promise<Response> =>
   fetch(bridge.url + target, {
     method: "OPTIONS",
@@ -18,7 +18,7 @@ const preflight = (from: string, target = "/api/v2/dispatch"): Promise<Response>
   });
 
 describe("with BRIDGE_CORS_ORIGINS", () => {
-  test("a browser may send what the API takes, and is told without a token", async () => {
+  test("preflight requests need no token and allow everything that the API supports", async () => {
     const { status, headers } = await preflight(origin);
     expect(status).toBe(204);
     expect(headers.get(allowed)).toBe(origin);
@@ -29,7 +29,7 @@ describe("with BRIDGE_CORS_ORIGINS", () => {
     expect(headers.get("vary")).toContain("Origin");
   });
 
-  test("a page of a listed origin reads answers, refusals and streams", async () => {
+  test("a page of a listed origin can read responses, errors and streams", async () => {
     const answers = [
       await bridge.dispatch({}, { headers: { origin } }),
       await bridge.call("GET", "/api/v2/tasks", { headers: { origin }, token: null }),
@@ -48,14 +48,17 @@ describe("with BRIDGE_CORS_ORIGINS", () => {
     expect(stream.headers.get(allowed)).toBe("http://localhost:5173");
   });
 
-  test.each(["https://evil.example", "https://app.example.evil.example", "http://app.example", "null"])("%s gets nothing", async (from) => {
-    expect((await preflight(from)).headers.get(allowed)).toBeNull();
-    const answer = await bridge.call("GET", "/api/v2/tasks", { headers: { origin: from } });
-    expect(answer.headers.get(allowed)).toBeNull();
-    expect(answer.headers.get("vary")).toContain("Origin");
-  });
+  test.each(["https://evil.example", "https://app.example.evil.example", "http://app.example", "null"])(
+    "the origin %s is not allowed",
+    async (from) => {
+      expect((await preflight(from)).headers.get(allowed)).toBeNull();
+      const answer = await bridge.call("GET", "/api/v2/tasks", { headers: { origin: from } });
+      expect(answer.headers.get(allowed)).toBeNull();
+      expect(answer.headers.get("vary")).toContain("Origin");
+    },
+  );
 
-  test("an unknown path stays unknown, and OPTIONS that is no preflight stays refused as a problem", async () => {
+  test("an unknown path results in 404, and OPTIONS without a preflight is rejected with a problem", async () => {
     expect((await bridge.call("GET", "/nowhere")).body.code).toBe("not_found");
     expect((await bridge.call("DELETE", "/api/v2/dispatch")).body.code).toBe("method_not_allowed");
     expect((await bridge.call("OPTIONS", "/api/v2/dispatch")).body.code).toBe("method_not_allowed");
@@ -63,7 +66,7 @@ describe("with BRIDGE_CORS_ORIGINS", () => {
   });
 });
 
-test("without the setting no page of another origin is let in", async () => {
+test("without the setting, no other origin is allowed", async () => {
   const closed = await startBridge();
   try {
     const answer = await closed.call("OPTIONS", "/api/v2/dispatch", {
@@ -77,7 +80,7 @@ test("without the setting no page of another origin is let in", async () => {
   }
 });
 
-test("* lets in pages of every origin", async () => {
+test("the value * allows all origins", async () => {
   const open = await startBridge({ BRIDGE_CORS_ORIGINS: "*" });
   try {
     expect((await open.call("GET", "/api/v2/tasks", { headers: { origin: "https://any.example" } })).headers.get(allowed)).toBe("*");

@@ -15,7 +15,7 @@ import { createBareServer } from "../bare-server.ts";
 
 const principal = { name: "tester", tenant: "default", scopes: new Set(["read", "dispatch"] as const), expiresAt: null };
 
-/** The bare server with a few routes, on a real socket. */
+/** Starts the bare server with a few routes. */
 async function startServer(
   options: Partial<ServerOptions> = {},
   register: (app: FastifyInstance) => void = () => {},
@@ -45,14 +45,14 @@ const send = async (url: string, init: RequestInit = {}) => {
   return { status: response.status, headers: response.headers, body: body === "" ? undefined : JSON.parse(body) };
 };
 
-/** Sends bytes as they are and reads until the server closes. */
+/** Sends raw bytes and reads until the server closes the connection. */
 async function sendRaw(port: number, bytes: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   socket.write(bytes, "latin1");
   return answerOn(socket);
 }
 
-/** All that comes until the connection is closed, be it in the middle of what the client still sends. */
+/** Reads until the connection is closed, even while the client still sends. */
 function answerOn(socket: Socket): Promise<string> {
   let answer = "";
   socket.on("data", (piece) => {
@@ -82,7 +82,7 @@ describe("a whole Bridge", () => {
     ["OPTIONS", "/api/v2/dispatch", "POST"],
     ["PATCH", "/healthz", "GET, HEAD"],
     ["HEAD", "/api/events", "GET"],
-  ])("%s %s is answered 405 with the allowed methods", async (method, target, allow) => {
+  ])("%s %s results in 405 with the allowed methods", async (method, target, allow) => {
     const refused = await bridge.call(method, target, { token: null });
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, allow]);
     if (method === "HEAD") return;
@@ -99,15 +99,18 @@ describe("a whole Bridge", () => {
     "/api/v3/dispatch",
     "/docs/../secret",
     "/docs/static/nothing.js",
-  ])("%s is 404, token or not", async (target) => {
+  ])("the unknown path %s results in 404, with or without a token", async (target) => {
     for (const token of ["alpha", null] as const) expectProblem(await bridge.call("GET", target, { token }), "not_found");
   });
 
-  test.each(["/%zz", "/api/v2/tasks/%", "/api/v2/tasks/%ff"])("%s is 400: no valid percent-encoding", async (target) => {
-    expectProblem(await bridge.call("GET", target), "invalid_request");
-  });
+  test.each(["/%zz", "/api/v2/tasks/%", "/api/v2/tasks/%ff"])(
+    "the path %s results in 400 because of its percent-encoding",
+    async (target) => {
+      expectProblem(await bridge.call("GET", target), "invalid_request");
+    },
+  );
 
-  test("every answer has an id, the caller's own when it has one", async () => {
+  test("every response has a request id, which is the client's own if it sent one", async () => {
     for (const target of ["/healthz", "/api/v2/tasks", "/nothing", "/%zz"]) {
       const own = await bridge.call("GET", target, { headers: { "x-request-id": "my-id" } });
       expect(own.headers.get("x-request-id")).toBe("my-id");
@@ -116,7 +119,7 @@ describe("a whole Bridge", () => {
     }
   });
 
-  test("answers carry the headers that protect a browser, and fit the page at /docs", async () => {
+  test("responses have the security headers, and the page at /docs works with them", async () => {
     const { headers } = await bridge.call("GET", "/docs", { token: null });
     const policy = headers.get("content-security-policy")?.split("; ");
     expect(policy).toEqual(expect.arrayContaining(["default-src 'self'", "script-src 'self'", "object-src 'none'"]));
@@ -126,7 +129,7 @@ describe("a whole Bridge", () => {
     expect([script.status, script.headers.get("content-type")]).toEqual([200, "application/javascript; charset=utf-8"]);
   });
 
-  test("no browser of another origin is let in, and nothing is kept in one", async () => {
+  test("browsers of other origins are not allowed, and responses are not cached", async () => {
     const headers = { origin: "https://elsewhere.example", "access-control-request-method": "POST" };
     for (const [method, target] of [
       ["GET", "/api/v2/tasks"],
@@ -140,7 +143,7 @@ describe("a whole Bridge", () => {
     }
   });
 
-  test("the description of the API is OpenAPI 3.1 without a dangling reference", async () => {
+  test("the OpenAPI document is version 3.1 without dangling references", async () => {
     const { body, text: json } = await bridge.call("GET", "/openapi.json", { token: null });
     expect(body.openapi).toBe("3.1.0");
     const references = [...json.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name);
@@ -171,14 +174,14 @@ describe("bodies", () => {
     ["application/json", "\ufeff{}", 400, "invalid_request"],
     ["application/json", Buffer.from('"\xe4"', "latin1"), 400, "invalid_request"],
     ["application/json; charset=latin1", Buffer.from('"\xe4"', "latin1"), 400, "invalid_request"],
-  ])("%s %s is %i", async (type, body, status, code) => {
+  ])("the body %s with %s results in %i", async (type, body, status, code) => {
     const { url } = await startServer();
     const refused = await send(`${url}/api/echo`, { method: "POST", body, headers: { "content-type": type } });
     expect(refused.status).toBe(status);
     expectProblem(refused, code as "too_large");
   });
 
-  test("a body under an encoding is 415, whatever it holds", async () => {
+  test("a body with Content-Encoding results in 415", async () => {
     const { url } = await startServer();
     for (const encoding of ["gzip", "br", "identity, gzip"]) {
       const headers = { "content-type": "application/json", "content-encoding": encoding };
@@ -186,7 +189,7 @@ describe("bodies", () => {
     }
   });
 
-  test("a body that only its chunks tell to be too large is refused too", async () => {
+  test("a chunked body that is too large is rejected", async () => {
     const { port } = await startServer();
     const chunk = `400\r\n${"x".repeat(1024)}\r\n`;
     const answer = await sendRaw(
@@ -197,7 +200,7 @@ describe("bodies", () => {
     expect(bodyOf(answer).code).toBe("too_large");
   });
 
-  test("JSON in any legal dress is read; none is none", async () => {
+  test("JSON with any valid content type is parsed, and a missing body is null", async () => {
     const { url } = await startServer();
     const echo = (body: string | undefined, type: string) =>
       send(`${url}/api/echo`, { method: "POST", ...(body === undefined ? {} : { body }), headers: { "content-type": type } });
@@ -215,14 +218,14 @@ describe("bodies", () => {
 describe("malformed HTTP", () => {
   const get = "GET /api/read HTTP/1.1\r\nHost: a\r\n";
   test.each<[string, string, number, string]>([
-    ["no HTTP", "hello\r\n\r\n", 400, "invalid_request"],
+    ["text that is not HTTP", "hello\r\n\r\n", 400, "invalid_request"],
     ["an unknown method", "FLY / HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid_request"],
     ["an unknown version", "GET / HTTP/9.9\r\nHost: a\r\n\r\n", 400, "invalid_request"],
     ["a header without a colon", `${get}nonsense\r\n\r\n`, 400, "invalid_request"],
     ["a NUL in a header", `${get}x: a\0b\r\n\r\n`, 400, "invalid_request"],
-    ["a length that is no number", `POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n`, 400, "invalid_request"],
+    ["a Content-Length that is not a number", `POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n`, 400, "invalid_request"],
     [
-      "a length and chunks",
+      "Content-Length and Transfer-Encoding",
       `POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`,
       400,
       "invalid_request",
@@ -230,13 +233,18 @@ describe("malformed HTTP", () => {
     ["no Host", "GET /api/read HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "invalid_request"],
     ["a second Host", `${get}Host: a\r\nConnection: close\r\n\r\n`, 400, "invalid_request"],
     ["a second Host that differs", `${get}hOST: b\r\nConnection: close\r\n\r\n`, 400, "invalid_request"],
-    ["headers without end", `${get}x: ${"x".repeat(70_000)}\r\n\r\n`, 431, "headers_too_large"],
-    ["a URL without end", `GET /${"x".repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, "headers_too_large"],
+    ["too large headers", `${get}x: ${"x".repeat(70_000)}\r\n\r\n`, 431, "headers_too_large"],
+    ["a too long URL", `GET /${"x".repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, "headers_too_large"],
     ["a NUL in the URL", "GET /api\0/read HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid_request"],
     ["a byte beyond ASCII in the URL", "GET /api/\xe4 HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid_request"],
-    ["two lengths", "POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}", 400, "invalid_request"],
+    [
+      "two Content-Length headers",
+      "POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+      400,
+      "invalid_request",
+    ],
     ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "invalid_request"],
-  ])("%s is a problem too", async (_, bytes, status, code) => {
+  ])("malformed HTTP results in a problem: %s", async (_, bytes, status, code) => {
     const { port } = await startServer();
     const answer = await sendRaw(port, bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -256,8 +264,8 @@ describe("malformed HTTP", () => {
     ["an offer to upgrade", `GET /api/read HTTP/1.1\r\n${authorized}Connection: upgrade, close\r\nUpgrade: h2c\r\n\r\n`, '{"ok":true}'],
     ["an empty line before it", `\r\nGET /api/read HTTP/1.1\r\n${authorized}Connection: close\r\n\r\n`, '{"ok":true}'],
     ["a second token", `GET /api/read HTTP/1.1\r\n${authorized}Authorization: Bearer x\r\nConnection: close\r\n\r\n`, '{"ok":true}'],
-    ["a body that asks first", `POST /api/echo HTTP/1.1\r\n${authorized}Expect: 100-continue\r\n${echo}[1]`, '{"body":[1]}'],
-  ])("is not %s", async (_, bytes, body) => {
+    ["a body after 100-continue", `POST /api/echo HTTP/1.1\r\n${authorized}Expect: 100-continue\r\n${echo}[1]`, '{"body":[1]}'],
+  ])("valid HTTP is accepted: %s", async (_, bytes, body) => {
     const { port } = await startServer();
     const answer = await sendRaw(port, bytes);
     expect(answer).toMatch(/^(HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 200 OK\r\n/);
@@ -265,7 +273,7 @@ describe("malformed HTTP", () => {
     expect(answer.endsWith(`\r\n\r\n${body}`)).toBe(true);
   });
 
-  test("requests that do not wait for each other's answers are answered in their order", async () => {
+  test("pipelined requests are answered in order", async () => {
     const { port } = await startServer();
     const ids = ["first", "second", "third"];
     const requests = ids.map((id, index) => {
@@ -280,14 +288,14 @@ describe("malformed HTTP", () => {
     ]);
   });
 
-  test("an expectation that nobody knows is ignored", async () => {
+  test("an unknown Expect header is ignored", async () => {
     const { port } = await startServer();
     expect(await sendRaw(port, `${get}Authorization: Bearer good\r\nExpect: miracles\r\nConnection: close\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 200 /,
     );
   });
 
-  test("a client that goes away in the middle of its body is nobody's error", async () => {
+  test("a client that disconnects during its body is not logged as an error", async () => {
     const { port, url, log } = await startServer();
     const socket = connect(port, "127.0.0.1");
     socket.write(
@@ -301,7 +309,7 @@ describe("malformed HTTP", () => {
   });
 });
 
-test("what nobody expected is an internal error that tells nothing, and a log line that tells all", async () => {
+test("an unexpected error is returned as an internal error without details and logged with them", async () => {
   const { url, log } = await startServer();
   const { status, body, headers } = await send(`${url}/api/broken?ticket=hidden`);
   expectProblem({ status, body, headers }, "internal_error");
@@ -318,14 +326,14 @@ test("what nobody expected is an internal error that tells nothing, and a log li
   expect(log.join("")).not.toContain("hidden");
 });
 
-test("nothing else of Fastify's is logged, whatever the level", async () => {
+test("other messages of Fastify are not logged at any level", async () => {
   const lines: string[] = [];
   const { url } = await startServer({ logger: pino({ level: "trace" }, { write: (line: string) => void lines.push(line) }) });
   for (const target of ["/api/read", "/nothing", "/api/unscoped", "/%zz"]) await send(url + target);
   expect(lines).toEqual([]);
 });
 
-test("a route that forgot its scope is closed", async () => {
+test("a route without a scope rejects all requests", async () => {
   const { url } = await startServer();
   expectProblem(await send(`${url}/api/unscoped`), "scope_missing");
 });
@@ -333,7 +341,7 @@ test("a route that forgot its scope is closed", async () => {
 describe("slow clients", () => {
   const timeouts = { headersTimeoutMs: 300, requestTimeoutMs: 600, checkIntervalMs: 50 };
 
-  /** A hundred clients that send a little again and again, and never all of a request. */
+  /** Opens a hundred clients that send slowly and never complete a request. */
   function attack(port: number) {
     const head =
       "POST /api/echo HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n";
@@ -350,7 +358,7 @@ describe("slow clients", () => {
     ];
   }
 
-  test("are cut at the limits", async () => {
+  test("slow clients are disconnected at the time limits", async () => {
     const { port } = await startServer({ timeouts });
     for (const answer of await Promise.all(attack(port))) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 /);
@@ -358,7 +366,7 @@ describe("slow clients", () => {
     }
   });
 
-  test("do not delay good requests", async () => {
+  test("slow clients do not delay other requests", async () => {
     const { app, port, url } = await startServer({ timeouts: { headersTimeoutMs: 240_000, requestTimeoutMs: 240_000 } });
     let ended = 0;
     const attacks = attack(port).map((answer) =>
@@ -367,13 +375,13 @@ describe("slow clients", () => {
       }),
     );
     for (let count = 0; count < 50; count += 1) expect((await send(`${url}/api/read`)).status).toBe(200);
-    // All of the slow ones are still waited for.
+    // The slow clients are still connected.
     expect(ended).toBe(0);
     app.server.closeAllConnections();
     await Promise.allSettled(attacks);
   });
 
-  test("are told so under the id of their request, as far as it was read", async () => {
+  test("slow clients receive an error with their request id, if it was read", async () => {
     const { port } = await startServer({ timeouts });
     const answer = await sendRaw(
       port,
@@ -384,7 +392,7 @@ describe("slow clients", () => {
     expect(bodyOf(answer).requestId).toBe("my-id");
   });
 
-  test("in production are cut within 15 s, headers and all", async () => {
+  test("the default limits disconnect slow clients within 15 s", async () => {
     const { app } = await startServer();
     expect(serverTimeouts).toEqual({
       headersTimeoutMs: 10_000,
@@ -400,13 +408,13 @@ describe("slow clients", () => {
       requestTimeout: 14_000,
       keepAliveTimeout: 72_000,
     });
-    // What is too slow is noticed at the next check.
+    // Slow requests are detected at the next check.
     expect(serverTimeouts.requestTimeoutMs + serverTimeouts.checkIntervalMs).toBeLessThanOrEqual(15_000);
   });
 });
 
 describe("the rate limit", () => {
-  test("counts a token's POST requests, over all routes together, and nothing else", async () => {
+  test("the rate limit counts the POST requests of a token over all routes and nothing else", async () => {
     const { url } = await startServer({ config: { bodyLimitBytes: 1024, rateLimitPerMinute: 3, corsOrigins: [] } });
     const post = (route: string, token: string) => send(url + route, { method: "POST", headers: { authorization: `Bearer ${token}` } });
     for (const route of ["/api/echo", "/api/other", "/api/echo"]) expect((await post(route, "good")).status).toBe(200);
@@ -420,7 +428,7 @@ describe("the rate limit", () => {
     expect((await post("/api/echo", "another")).status).toBe(200);
   });
 
-  test("ends with its minute also when the system clock is set back", async () => {
+  test("the rate limit resets after a minute even if the system clock is set back", async () => {
     const { url } = await startServer({ config: { bodyLimitBytes: 1024, rateLimitPerMinute: 1, corsOrigins: [] } });
     const post = () => send(`${url}/api/echo`, { method: "POST" });
     expect((await post()).status).toBe(200);
@@ -429,16 +437,16 @@ describe("the rate limit", () => {
     expect(Number((await post()).headers.get("retry-after"))).toBeLessThanOrEqual(60);
   });
 
-  test("is off unless it is set", async () => {
+  test("the rate limit is off by default", async () => {
     const { url } = await startServer();
     const answers = await Promise.all(Array.from({ length: 50 }, () => send(`${url}/api/echo`, { method: "POST" })));
     expect(answers.every(({ status, headers }) => status === 200 && !headers.has("x-ratelimit-limit"))).toBe(true);
   });
 });
 
-test("under overload dispatches are refused, and nothing else", async () => {
-  const nobody = async () => {
-    throw new Error("Nothing well-formed is dispatched here.");
+test("under overload only dispatches are rejected", async () => {
+  const fail = async () => {
+    throw new Error("The test dispatches no valid task.");
   };
   const overload = createOverloadMonitor({ maxDelayMs: 20 });
   overload.start();
@@ -448,13 +456,13 @@ test("under overload dispatches are refused, and nothing else", async () => {
     (app) =>
       void app.register(dispatchRoutes, {
         receiveDispatch: createReceiveDispatch({
-          dispatcher: { admitTask: nobody },
+          dispatcher: { admitTask: fail },
           registry: { get: () => undefined },
           metrics: createMetrics("test"),
           defaultProfile: "inspect",
         }),
-        dispatcher: { waitForEnd: nobody },
-        tasks: { find: nobody, resultBytes: nobody },
+        dispatcher: { waitForEnd: fail },
+        tasks: { find: fail, resultBytes: fail },
       }),
   );
   const keepBusy = setInterval(() => {
@@ -474,7 +482,7 @@ test("under overload dispatches are refused, and nothing else", async () => {
 });
 
 describe("closing", () => {
-  test("does not wait for connections that idle", async () => {
+  test("closing does not wait for idle connections", async () => {
     const { app, url, port } = await startServer();
     const idle = connect(port, "127.0.0.1");
     await once(idle, "connect");
@@ -482,7 +490,7 @@ describe("closing", () => {
     await app.close();
   });
 
-  test("lets an answer that is being made go out", async () => {
+  test("closing waits for pending responses", async () => {
     const slow = Promise.withResolvers<void>();
     const entered = Promise.withResolvers<void>();
     const { app, url } = await startServerWith("/api/slow", async () => {
@@ -498,7 +506,7 @@ describe("closing", () => {
     await closed;
   });
 
-  test("does not wait for ever for an answer that never comes", async () => {
+  test("closing stops waiting for a response after the time limit", async () => {
     const entered = Promise.withResolvers<void>();
     const { app, url } = await startServerWith(
       "/api/never",
@@ -514,7 +522,7 @@ describe("closing", () => {
     expect(await answer).toBeInstanceOf(Error);
   });
 
-  /** The server with one more route, which must be there before it listens. */
+  /** Starts the server with an additional route, which must be registered before the server listens. */
   async function startServerWith(route: string, handler: () => Promise<unknown>, options: Partial<ServerOptions> = {}) {
     const app = await createBareServer({ tokens: { find: () => principal }, ...options });
     app.get(route, { config: { scope: "read" } }, handler);

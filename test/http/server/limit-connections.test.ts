@@ -34,7 +34,7 @@ async function ask(socket: Socket, path: string): Promise<string> {
   return answer;
 }
 
-test("connections beyond the limit get 503 and are closed, health checks are answered, and a free place is taken again", async () => {
+test("connections above the limit get 503 and are closed, health checks succeed, and a closed connection makes room for another", async () => {
   const open = await startServer({ served: 2, accepted: 4 });
   const served = [await open(), await open()];
   for (const socket of served) expect(await ask(socket, "/closed")).toMatch(/^HTTP\/1\.1 401/);
@@ -48,7 +48,7 @@ test("connections beyond the limit get 503 and are closed, health checks are ans
   await expect.poll(async () => await ask(await open(), "/closed")).toMatch(/^HTTP\/1\.1 401/);
 });
 
-test("the limits leave descriptors for tasks", () => {
+test("the limits leave file descriptors for tasks", () => {
   const limits = findConnectionLimits();
   if (process.platform !== "linux") expect(limits).toBeNull();
   else {

@@ -8,12 +8,12 @@ import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { createBareServer } from "../bare-server.ts";
 
 const MIB = 1024 ** 2;
-/** More than the network takes for a client that does not read. */
+/** More than the buffers of a connection whose client does not read. */
 const OUTPUT_BYTES = 12 * MIB;
 const ADMITTED = Math.floor(MAX_BYTES_PER_TENANT / OUTPUT_BYTES);
 const ADMITTED_IN_PARTS = Math.floor(MAX_BYTES_PER_TENANT / HELD_WHILE_READ_BYTES);
 
-/** A connection that sends a request and reads nothing until it is told to. */
+/** Opens a connection that sends a request and reads nothing until `resume`. */
 function askWithoutReading(port: number, head: string): Socket {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
@@ -23,7 +23,7 @@ function askWithoutReading(port: number, head: string): Socket {
   return socket;
 }
 
-/** The status line of what came, and how many bytes there were until the connection was closed. */
+/** Reads to the end and returns the status, `Retry-After` and the number of bytes. */
 async function readAll(socket: Socket): Promise<{ status: number; retryAfter: string | undefined; bytes: number }> {
   let bytes = 0;
   let head = "";
@@ -36,7 +36,7 @@ async function readAll(socket: Socket): Promise<{ status: number; retryAfter: st
   return { status: Number(head.split(" ")[1]), retryAfter: /retry-after: (\d+)/i.exec(head)?.[1], bytes };
 }
 
-/** `outputs` are sent as a whole, and a long `output` in parts. */
+/** An adapter with large results: `outputs` are built in memory, and a long `output` is streamed. */
 const largeAdapter = (field: "output" | "outputs") => {
   const text = "x".repeat(OUTPUT_BYTES);
   const adapter = createInMemoryAdapter({
@@ -59,25 +59,25 @@ async function bridgeWithLargeResults(field: "output" | "outputs"): Promise<Brid
 const taskRequest = (token: string) =>
   `GET /api/v2/tasks/t HTTP/1.1\r\nHost: bridge\r\nAuthorization: Bearer secret-${token}\r\nConnection: close\r\n\r\n`;
 
-describe("answers that nobody reads", () => {
+describe("unread responses", () => {
   test.each([
-    ["made as a whole", "outputs", 24, ADMITTED],
-    ["read from the store in parts", "output", ADMITTED_IN_PARTS + 9, ADMITTED_IN_PARTS],
-  ] as const)("%s are limited in bytes for a tenant and do not affect other tenants", async (_, field, count, admitted) => {
+    ["that are built in memory", "outputs", 24, ADMITTED],
+    ["that are streamed from the store", "output", ADMITTED_IN_PARTS + 9, ADMITTED_IN_PARTS],
+  ] as const)("unread responses %s are limited per tenant and do not affect other tenants", async (_, field, count, admitted) => {
     const bridge = await bridgeWithLargeResults(field);
     const stalled = Array.from({ length: count }, () => askWithoutReading(bridge.port, taskRequest("alpha")));
     await Promise.all(stalled.map(async (socket) => await Promise.race([once(socket, "readable"), once(socket, "close")])));
-    // The other tenant is served while they stand still.
+    // The other tenant is served while the responses are unread.
     expect((await bridge.call("GET", "/api/v2/tasks/t", { token: "beta" })).text.length).toBeGreaterThan(OUTPUT_BYTES);
     const answers = await Promise.all(stalled.map(readAll));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(admitted);
     const others = answers.filter(({ status }) => status !== 200);
     expect(new Set(others.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(["503 5"]));
-    // Once they are read there is room again.
+    // After they are read, memory is available again.
     expect((await bridge.call("GET", "/api/v2/tasks/t")).status).toBe(200);
   });
 
-  test("do not delay clients that read: each of many concurrent requests gets its answer", async () => {
+  test("clients that read are not delayed: each of many concurrent requests gets its response", async () => {
     const bridge = await bridgeWithLargeResults("outputs");
     const answers = await Promise.all(Array.from({ length: 2 * ADMITTED + 1 }, () => bridge.call("GET", "/api/v2/tasks/t")));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));

@@ -8,7 +8,7 @@ import { createBareServer } from "../bare-server.ts";
 const ask = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
 const statuses = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
-/** A server with a route that answers when it is told to. */
+/** Starts a server with a route whose response the test controls. */
 async function startServer() {
   const app = await createBareServer();
   const answer = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ async function startServer() {
   return { open: () => connect(Number(port), "127.0.0.1"), answer: answer.resolve, asked: () => asked };
 }
 
-test("requests that were sent ahead are answered in order, up to a limit; then the connection is closed", async () => {
+test("pipelined requests are answered in order up to the limit; then the connection is closed", async () => {
   const server = await startServer();
   const socket = server.open();
   socket.write(ask.repeat(MAX_PIPELINED + 500));
@@ -37,7 +37,7 @@ test("requests that were sent ahead are answered in order, up to a limit; then t
   expect(statuses(await text(other))).toEqual(Array<number>(MAX_PIPELINED).fill(200));
 });
 
-test("what has been answered does not count", async () => {
+test("answered requests do not count towards the limit", async () => {
   const server = await startServer();
   server.answer();
   const socket = server.open();

@@ -14,32 +14,36 @@ describe("overload detection", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** What it says after each second, for the mean delays of these seconds in ms. */
+  /** Returns whether the monitor reports overload after each sample, for samples with these mean delays in ms. */
   function judge(meansMs: readonly number[]): boolean[] {
     const delays = { mean: Number.NaN, enable() {}, disable() {}, reset() {} };
     const overload = createOverloadMonitor({ maxDelayMs: 500, delays });
     overload.start();
-    const said = meansMs.map((meanMs) => {
+    const overloaded = meansMs.map((meanMs) => {
       delays.mean = meanMs * 1e6;
       vi.advanceTimersByTime(1000);
       return overload.isOverloaded;
     });
     overload.close();
-    return said;
+    return overloaded;
   }
 
   test.each<[string, number[], boolean[]]>([
     ["an idle loop is not overloaded", [10, 10, 11], [false, false, false]],
-    ["one second with a long block, as after SIGSTOP or one costly request, refuses nobody", [10, 6000, 10], [false, false, false]],
-    ["two such seconds with a good one between refuse nobody", [6000, 10, 6000, 10], [false, false, false, false]],
-    ["two slow seconds in a row are overload, until the first good one", [600, 600, 700, 20], [false, true, true, false]],
-    ["a second in which nothing could be measured says nothing", [Number.NaN, 600, 10], [false, false, false]],
-    ["nor is it a good second between two slow ones", [6000, Number.NaN, 6000, Number.NaN, 10], [false, false, true, true, false]],
-  ])("%s", (_, meansMs, said) => {
-    expect(judge(meansMs)).toEqual(said);
+    ["one sample with a long block, as after SIGSTOP or one expensive request, is not overload", [10, 6000, 10], [false, false, false]],
+    ["two blocked samples with a normal one between them are not overload", [6000, 10, 6000, 10], [false, false, false, false]],
+    ["two consecutive slow samples are overload until the first normal one", [600, 600, 700, 20], [false, true, true, false]],
+    ["a sample without a measurement does not count as slow", [Number.NaN, 600, 10], [false, false, false]],
+    [
+      "a sample without a measurement does not count as normal between two slow ones",
+      [6000, Number.NaN, 6000, Number.NaN, 10],
+      [false, false, true, true, false],
+    ],
+  ])("%s", (_, meansMs, overloaded) => {
+    expect(judge(meansMs)).toEqual(overloaded);
   });
 
-  test("nothing is measured before the start, and nothing at all with a limit of 0", () => {
+  test("nothing is measured before the start, or with a limit of 0", () => {
     const delays = { mean: 9e9, enable: vi.fn(), disable() {}, reset() {} };
     const waiting = createOverloadMonitor({ maxDelayMs: 500, delays });
     const never = createOverloadMonitor({ maxDelayMs: 0, delays });
@@ -49,7 +53,7 @@ describe("overload detection", () => {
   });
 });
 
-test("a start that blocks the event loop for seconds does not cause rejections of the first dispatches", async () => {
+test("a start that blocks the event loop for seconds does not cause the first dispatches to be rejected", async () => {
   const dataDir = await temporaryDirectory();
   const tokenHash = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b";
   const { config } = loadConfig({ BRIDGE_PORT: "0", BRIDGE_DATA_DIR: dataDir, BRIDGE_GATEWAY_TOKEN_HASH: tokenHash });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRateLimitStore } from "../../../src/http/server/rate-limit-store.ts";
 
-test("a window counts one key from its first request on, and the next begins when it is over", () => {
+test("a window starts with the first request of a key, and the next window starts when it is over", () => {
   let now = 5_000;
   const Windows = createRateLimitStore(() => now);
   const windows = new Windows();

@@ -16,6 +16,6 @@ test.each([
   ["*/*, text/event-stream; q=0.0", false],
   ["text/*;q=0, text/event-stream", true],
   ["*/*;q=0", false],
-])("%s: %s", (accept, accepted) => {
+])("the Accept header %s allows an event stream: %s", (accept, accepted) => {
   expect(acceptsEventStream(accept)).toBe(accepted);
 });

@@ -5,7 +5,7 @@ import { startTask } from "../../events/log-fixture.ts";
 import { numbersOf, openReader, range } from "./stream-reader.ts";
 import { startStreamServer } from "./stream-server.ts";
 
-/** A standard client, as a browser has it, that only adds its token and waits less before it comes back. */
+/** A standard EventSource that adds a token and reconnects faster. */
 function openEventSource(url: string) {
   const seen: EventEnvelope[] = [];
   const closings: string[] = [];
@@ -45,24 +45,21 @@ function openEventSource(url: string) {
   };
 }
 
-test.each([0, 3])(
-  "an EventSource cut off before its first event comes back to where it was (after %i), not to a later present",
-  async (count) => {
-    const server = await startStreamServer();
-    // Where nothing has happened yet there is a place, too: before the first event.
-    if (count > 0) await server.progress(await startTask(server.store), count);
-    const client = openEventSource(`${server.url}/api/events`);
-    await new Promise((resolve) => client.source.addEventListener("open", resolve, { once: true }));
-    await server.stop();
-    await server.start();
-    // Long before the client comes back.
-    await startTask(server.store);
-    await client.received(1);
-    expect(numbersOf(client.seen)).toEqual([count === 0 ? 1 : count + 2]);
-  },
-);
+test.each([0, 3])("an EventSource that disconnects before its first event resumes at its position (after %i)", async (count) => {
+  const server = await startStreamServer();
+  // An empty log also has a position: before the first event.
+  if (count > 0) await server.progress(await startTask(server.store), count);
+  const client = openEventSource(`${server.url}/api/events`);
+  await new Promise((resolve) => client.source.addEventListener("open", resolve, { once: true }));
+  await server.stop();
+  await server.start();
+  // The client has not reconnected yet.
+  await startTask(server.store);
+  await client.received(1);
+  expect(numbersOf(client.seen)).toEqual([count === 0 ? 1 : count + 2]);
+});
 
-test("an EventSource goes on over two restarts on the same port and data, with no gap and no duplicate", async () => {
+test("an EventSource continues over two restarts of Bridge without gaps or duplicates", async () => {
   const server = await startStreamServer();
   let written = 0;
   const work = async (count: number): Promise<void> => {
@@ -77,7 +74,7 @@ test("an EventSource goes on over two restarts on the same port and data, with n
   for (let restart = 0; restart < 2; restart += 1) {
     await server.stop();
     await server.start();
-    // Written before the client is back: it comes from the past.
+    // Written before the client reconnects, so it is replayed.
     await work(1500);
     await client.received(written);
     await work(10);
@@ -88,7 +85,7 @@ test("an EventSource goes on over two restarts on the same port and data, with n
   expect(client.source.readyState).toBe(EventSource.OPEN);
 });
 
-test("an EventSource of an ended task stops for good", async () => {
+test("an EventSource of an ended task does not reconnect", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   const client = openEventSource(`${server.url}/api/v2/tasks/${task.taskId}/events`);
@@ -101,7 +98,7 @@ test("an EventSource of an ended task stops for good", async () => {
   expect(numbersOf(client.seen)).toEqual(range(1, 5));
 });
 
-test("a reader whose connection breaks again and again sees everything once", async () => {
+test("a client whose connection breaks repeatedly receives every event once", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   const { epoch } = server.store;

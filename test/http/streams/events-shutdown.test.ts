@@ -5,7 +5,7 @@ import { startStreamServer } from "./stream-server.ts";
 
 const FLOOD = { filler: "x".repeat(60_000) };
 
-test("a server with 100 open streams, one of them stalled, closes and tells each reader why", async () => {
+test("a server with 100 open streams, one of them stalled, closes and sends the reason to each client", async () => {
   const server = await startStreamServer({ closeGraceMs: 300 });
   const quiet = await startTask(server.store, { taskId: "quiet" });
   const loud = await startTask(server.store, { taskId: "loud" });
@@ -13,7 +13,7 @@ test("a server with 100 open streams, one of them stalled, closes and tells each
   const readers = await Promise.all(Array.from({ length: 99 }, () => openReader(`${server.url}/api/events?taskId=quiet`)));
   await Promise.all([stalled, ...readers].map((reader) => reader.until(({ comments }) => comments.length === 1)));
   stalled.pause();
-  // More than the buffers of both sockets take, in one commit, so that the reader is stalled and not yet cut off.
+  // One commit that exceeds the buffers of both sockets, so that the client is stalled but not disconnected.
   await server.progress(loud, 160, FLOOD);
   await server.progress(quiet, 1);
 
@@ -28,7 +28,7 @@ test("a server with 100 open streams, one of them stalled, closes and tells each
   expect((await server.metrics.sseClients.get()).values[0]?.value).toBe(0);
 });
 
-test("a slow reader that takes what is left within the grace gets all of it and a clean end", async () => {
+test("a slow client that reads the rest within the grace period receives all events and a clean end", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   const reader = await openReader(`${server.url}/api/events`);
@@ -43,7 +43,7 @@ test("a slow reader that takes what is left within the grace gets all of it and 
   expect(reader.messages.at(-1)?.event).toBe("stream.closing");
 });
 
-test("while it closes, no stream is opened any more", async () => {
+test("no stream can be opened while the server closes", async () => {
   const server = await startStreamServer();
   await server.eventStreams.closeAll("shutdown");
   const refused = await openReader(`${server.url}/api/events`);

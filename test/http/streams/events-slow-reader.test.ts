@@ -9,14 +9,14 @@ import { type StreamServer, startStreamServer } from "./stream-server.ts";
 const MIB = 1024 * 1024;
 const slowDisconnects = async (server: StreamServer) => (await server.metrics.sseSlowDisconnects.get()).values[0]?.value;
 
-test("a stalled reader under a flood of 50 MB is cut off within bounds, and slows neither the publisher nor 100 others", async () => {
+test("a stalled client is disconnected during a flood of 50 MB and delays neither the publisher nor 100 other clients", async () => {
   const server = await startStreamServer();
   const flood = await startTask(server.store, { taskId: "flood" });
   const pulse = await startTask(server.store, { taskId: "pulse" });
   const data = { filler: "x".repeat(32 * 1024) };
   const rounds = 50;
 
-  /** A megabyte and a pulse each round: how many reached the good readers while nobody was cut off, and what waited at most. */
+  /** Sends a megabyte and a marker per round. Returns how many rounds reached the other clients before the disconnect, and the maximum of waiting bytes. */
   async function publish(readers: readonly StreamReader[], count: number): Promise<{ completeRounds: number; mostWaiting: number }> {
     let completeRounds = 0;
     let mostWaiting = 0;
@@ -42,14 +42,14 @@ test("a stalled reader under a flood of 50 MB is cut off within bounds, and slow
   expect(await slowDisconnects(server)).toBe(1);
   stalled.resume();
   expect(await stalled.ended).toBe(false);
-  // The limit and the one commit that went over it.
+  // The limit plus the commit that exceeded it.
   expect(disturbed.mostWaiting).toBeGreaterThan(0);
   expect(disturbed.mostWaiting).toBeLessThan(2.5 * MIB);
-  // The stalled reader takes nothing: a publisher or a reader that waited for it would not end such a round.
+  // If the publisher or another client waited for the stalled client, the round would not end.
   expect(disturbed.completeRounds).toBeGreaterThan(1);
   for (const reader of readers) expect(reader.envelopes()).toHaveLength(15 + rounds);
 
-  // What it missed is not lost: it comes back with the last id that it has.
+  // The client can resume with its last id, so it misses nothing.
   const seen = numbersOf(stalled.envelopes());
   const { epoch } = server.store;
   const back = await openReader(`${server.url}/api/events?taskId=flood`, { lastEventId: `${epoch}-${seen.at(-1)}` });
@@ -59,7 +59,7 @@ test("a stalled reader under a flood of 50 MB is cut off within bounds, and slow
   expect(all).toHaveLength(rounds * 32);
 });
 
-test("a good reader of the flood itself gets all of it, in order", async () => {
+test("a client that keeps up with the flood receives all events in order", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   const reader = await openReader(`${server.url}/api/events`);
@@ -69,7 +69,7 @@ test("a good reader of the flood itself gets all of it, in order", async () => {
   expect(await slowDisconnects(server)).toBe(0);
 });
 
-test("a stalled reader in replay is not cut off, costs a page, and gets everything when it goes on", async () => {
+test("a client that stalls during a replay occupies one page and receives everything when it continues", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   for (let round = 0; round < 10; round += 1) await server.progress(task, 32, { filler: "x".repeat(32 * 1024) });
@@ -81,7 +81,7 @@ test("a stalled reader in replay is not cut off, costs a page, and gets everythi
   expect(numbersOf(await reader.received(641))).toEqual(range(1, 641));
 });
 
-test("a reader that takes nothing of its replay for long is cut off, counted, and goes on by id", async () => {
+test("a client that reads nothing of its replay for too long is disconnected, counted, and can resume by id", async () => {
   const server = await startStreamServer({ replayTimeoutMs: scaled(200) });
   const task = await startTask(server.store);
   for (let round = 0; round < 20; round += 1) await server.progress(task, 32, { filler: "x".repeat(32 * 1024) });
@@ -96,20 +96,20 @@ test("a reader that takes nothing of its replay for long is cut off, counted, an
   expect([...seen, ...rest]).toEqual(range(1, 641));
 });
 
-test("a stalled reader of one task's story costs no more than a page, however large its events", async () => {
+test("a stalled client of one task occupies at most one page, however large the events are", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   for (let round = 0; round < 10; round += 1) await server.progress(task, 10, { filler: "x".repeat(240_000) });
   const reader = await openReader(`${server.url}/api/v2/tasks/${task.taskId}/events`);
   reader.pause();
-  // More than the system's own buffers take: something has to wait.
+  // More than the system's buffers, so that data waits in Bridge.
   while (server.bytesWaiting() === 0) await nextTurn();
   expect(server.bytesWaiting()).toBeLessThan(2 * MIB);
   reader.resume();
   expect(numbersOf(await reader.received(101))).toEqual(range(1, 101));
 });
 
-test("a reader that leaves in the middle of its replay leaves nothing behind", async () => {
+test("a client that disconnects during its replay leaves no state behind", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   for (let round = 0; round < 10; round += 1) await server.progress(task, 32, { filler: "x".repeat(32 * 1024) });
@@ -121,9 +121,9 @@ test("a reader that leaves in the middle of its replay leaves nothing behind", a
   expect(server.log.filter((line) => line.includes('"level":50'))).toEqual([]);
 });
 
-test("a tenant can hold so many streams open and no more, and takes none from another", async () => {
+test("a tenant cannot exceed its maximum of open streams, and other tenants are not affected", async () => {
   const server = await startStreamServer();
-  // The ceiling is asked of the registry itself: two thousand sockets would prove the same, slowly.
+  // The limit is tested in the registry, because opening two thousand sockets is slow.
   const listeners = new Set<() => void>();
   const raw = { destroyed: false, write: () => true, once: (_name: string, listener: () => void) => listeners.add(listener) };
   const reply = { raw, header: () => reply, sse: { keepAlive() {}, sendHeaders() {} } };

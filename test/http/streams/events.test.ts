@@ -19,7 +19,7 @@ async function post(
   };
 }
 
-test("the first bytes come at once, on a log where nothing happens", async () => {
+test("the first bytes of a stream are sent immediately, even if the log is empty", async () => {
   const { url, store } = await startStreamServer();
   const reader = await openReader(`${url}/api/events`);
   await reader.until(({ comments }) => comments.length === 1);
@@ -33,7 +33,7 @@ test("the first bytes come at once, on a log where nothing happens", async () =>
   });
 });
 
-test("without an id a stream begins now; each event is an envelope on one line", async () => {
+test("a stream without an id starts with the next event, and each event is one line of JSON", async () => {
   const server = await startStreamServer();
   const { store, eventLog } = server;
   const task = await startTask(store, { agentId: "agent-1", provider: "memory" });
@@ -55,7 +55,7 @@ test("without an id a stream begins now; each event is an envelope on one line",
   expect(reader.messages[0]).toMatchObject({ id: `${store.epoch}-5`, event: "tool.completed" });
 });
 
-test("a child task's events name their parent", async () => {
+test("the events of a child task contain the id of its parent", async () => {
   const server = await startStreamServer();
   const { epoch } = server.store;
   const parent = await startTask(server.store, { provider: "parent" });
@@ -64,7 +64,7 @@ test("a child task's events name their parent", async () => {
   expect((await reader.received(2)).map(({ parentTaskId }) => parentTaskId)).toEqual([undefined, parent.taskId]);
 });
 
-test("after an id comes everything since, then what is new: by header, by query, and the header wins", async () => {
+test("a stream resumes after the id in the header or the query, and the header takes precedence", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   const { epoch } = server.store;
@@ -80,7 +80,7 @@ test("after an id comes everything since, then what is new: by header, by query,
   }
 });
 
-test("an id that the log does not know is told as a gap, without moving the cursor", async () => {
+test("an unknown id is reported as a gap without moving the cursor", async () => {
   const server = await startStreamServer();
   const { epoch } = server.store;
   await startTask(server.store);
@@ -92,7 +92,7 @@ test("an id that the log does not know is told as a gap, without moving the curs
   }
 });
 
-test("after a prune, an older id is told as a gap and goes on from the oldest", async () => {
+test("after a prune, an older id is reported as a gap and the stream continues with the oldest event", async () => {
   let now = 1_000_000;
   const server = await startStreamServer({ storeClock: () => now });
   const old = await startTask(server.store);
@@ -115,7 +115,7 @@ test("after a prune, an older id is told as a gap and goes on from the oldest", 
   }
 });
 
-test("filters choose, in replay and live", async () => {
+test("filters apply to replayed and live events", async () => {
   const server = await startStreamServer();
   const one = await startTask(server.store, { taskId: "one", agentId: "a", provider: "p" });
   const two = await startTask(server.store, { taskId: "two", agentId: "b", provider: "q" });
@@ -138,7 +138,7 @@ test("filters choose, in replay and live", async () => {
   }
 });
 
-test("nobody reads another tenant's events: not live, not in replay, not by filter, not by a foreign id", async () => {
+test("events of another tenant are not sent: live, in a replay, by filter or by a foreign id", async () => {
   const server = await startStreamServer();
   const { epoch } = server.store;
   const secret = await startTask(server.store, { tenant: "default", taskId: "shared" });
@@ -172,7 +172,7 @@ test.each([
   ["taskid=one", undefined, "taskid"],
   ["taskId=", undefined, "taskId"],
   ["taskId=a&taskId=b", undefined, "taskId"],
-])("?%s with Last-Event-ID %s is refused by name", async (query, lastEventId, path) => {
+])("?%s with Last-Event-ID %s is rejected with the name of the field", async (query, lastEventId, path) => {
   const { url } = await startStreamServer();
   const reader = await openReader(`${url}/api/events?${query}`, lastEventId === undefined ? {} : { lastEventId });
   await reader.ended;
@@ -181,7 +181,7 @@ test.each([
   expect(JSON.parse(reader.text)).toMatchObject({ code: "invalid_request", errors: [{ path }] });
 });
 
-test("who does not accept a stream, or has no token, gets a problem", async () => {
+test("a request that does not accept a stream or has no token gets a problem", async () => {
   const { url } = await startStreamServer();
   for (const [options, status, code] of [
     [{ accept: "application/json" }, 406, "not_acceptable"],
@@ -197,19 +197,19 @@ test("who does not accept a stream, or has no token, gets a problem", async () =
   expect(curl.status).toBe(200);
 });
 
-/** From here on time stands still, but for what the test lets pass. */
+/** Starts fake timers, so that only the test advances the time. */
 function stopTime(): void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** Lets time pass, and then whatever was sent in it arrive: both ends of the connection share these turns. */
+/** Advances the time and waits until the sent data has arrived, because both ends share the event loop. */
 async function pass(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 }
 
-test("a stream is kept alive by a comment after 15 s of silence; traffic puts it off", async () => {
+test("a comment keeps a stream alive after 15 s without data", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   stopTime();
@@ -222,9 +222,9 @@ test("a stream is kept alive by a comment after 15 s of silence; traffic puts it
   expect(reader.text.endsWith(": heartbeat\n\n")).toBe(true);
 
   await pass(10_000);
-  const told = server.progress(task, 1);
+  const appended = server.progress(task, 1);
   await pass(100);
-  await told;
+  await appended;
   await reader.received(1);
   await pass(14_899);
   expect(reader.comments).toEqual(["connected", "heartbeat"]);
@@ -232,7 +232,7 @@ test("a stream is kept alive by a comment after 15 s of silence; traffic puts it
   expect(reader.comments).toEqual(["connected", "heartbeat", "heartbeat"]);
 });
 
-test("what a client sends into its stream cuts it, and is not answered in the middle of it", async () => {
+test("data that a client sends during its stream closes the connection without a response in the stream", async () => {
   const server = await startStreamServer();
   const socket = connect(server.port, "127.0.0.1");
   socket.write("GET /api/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer default\r\n\r\n");
@@ -244,7 +244,7 @@ test("what a client sends into its stream cuts it, and is not answered in the mi
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
 });
 
-test("a ticket opens one stream, as the principal that asked for it", async () => {
+test("a ticket opens one stream for the principal that created it", async () => {
   let now = Date.now();
   const server = await startStreamServer({ ticketClock: () => now });
   const task = await startTask(server.store, { tenant: "other" });
@@ -286,12 +286,12 @@ test("a stream ends when its token expires, whether it was opened by token or by
     expect(await reader.ended).toBe(true);
     expect(reader.messages).toEqual([{ id: undefined, event: "stream.closing", data: '{"reason":"token_expired"}' }]);
   }
-  // 40 days are more than a timer can wait for: it must not fire at once.
+  // 40 days exceed the maximum delay of a timer, which must not fire immediately.
   expect(lasting.messages).toEqual([]);
   expect((await server.metrics.sseClients.get()).values[0]?.value).toBe(1);
 });
 
-test("a stream whose reader has left leaves no timer behind", async () => {
+test("a stream whose client disconnected leaves no timer behind", async () => {
   stopTime();
   const server = await startStreamServer({ principals: { brief: { expiresAt: Date.now() + 30_000 } } });
   const before = vi.getTimerCount();
@@ -303,7 +303,7 @@ test("a stream whose reader has left leaves no timer behind", async () => {
   expect(vi.getTimerCount()).toBe(before);
 });
 
-test("the gauge of open streams comes back to zero, however its readers leave", async () => {
+test("the gauge of open streams returns to zero, however the clients disconnect", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   const gauge = async () => (await server.metrics.sseClients.get()).values[0]?.value;
@@ -319,7 +319,7 @@ test("the gauge of open streams comes back to zero, however its readers leave", 
     if (index % 10 === 0) await server.progress(task, 1);
   }
   await left;
-  // One that leaves before it has an answer.
+  // A client that disconnects before it has a response.
   const hasty = request(`${server.url}/api/events`, { headers: { authorization: "Bearer default" } });
   hasty.on("error", () => {});
   hasty.end();

@@ -3,27 +3,27 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { onTestFinished } from "vitest";
 import type { EventEnvelope } from "#contract";
 
-/** One reader of a stream, over a socket of its own. */
+/** The client of one stream, with its own socket. */
 export interface StreamReader {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly messages: EventSourceMessage[];
   readonly comments: string[];
   readonly retries: number[];
-  /** The body as it came: what an answer that is no stream says. */
+  /** The raw body, for responses that are not streams. */
   readonly text: string;
-  /** The envelopes of all events, control events left out. */
+  /** All events, without control events. */
   envelopes(): EventEnvelope[];
-  /** Resolves when so many events (control events not counted) have come; rejects when the stream ends before. */
+  /** Resolves when this number of events, without control events, has arrived; rejects if the stream ends earlier. */
   received(count: number): Promise<EventEnvelope[]>;
-  /** Resolves when the condition holds, which is asked after each piece that comes; rejects when the stream ends before. */
+  /** Resolves when the condition holds, which is checked after each chunk; rejects if the stream ends earlier. */
   until(condition: (reader: StreamReader) => boolean): Promise<void>;
-  /** How the stream ended: true for a clean end. */
+  /** Resolves to whether the stream ended cleanly. */
   readonly ended: Promise<boolean>;
-  /** Stops taking anything, as a stalled client does. */
+  /** Stops reading, like a stalled client. */
   pause(): void;
   resume(): void;
-  /** Leaves: with a FIN, or with a reset. */
+  /** Disconnects with a FIN or a reset. */
   leave(how?: "fin" | "reset"): void;
 }
 
@@ -33,7 +33,7 @@ export interface ReadOptions {
   accept?: string;
 }
 
-/** Opens a stream and resolves when the headers have come. */
+/** Opens a stream and resolves when the headers have arrived. */
 export async function openReader(
   url: string,
   { token = "default", lastEventId, accept = "text/event-stream" }: ReadOptions = {},
@@ -68,7 +68,7 @@ function readStream(response: IncomingMessage): StreamReader {
   const ended = new Promise<boolean>((resolve) => {
     response.once("close", () => resolve(response.complete));
   });
-  // A cut connection is an answer here, told by `ended`.
+  // `ended` reports a broken connection.
   response.on("error", () => {});
 
   const reader: StreamReader = {
@@ -107,9 +107,9 @@ function readStream(response: IncomingMessage): StreamReader {
   return reader;
 }
 
-/** The numbers behind a list of event ids. */
+/** Parses event ids into their numbers. */
 export const numbersOf = (envelopes: readonly EventEnvelope[]): number[] => envelopes.map(({ id }) => Number(id.split("-")[1]));
 
-/** The whole numbers from `first` to `last`. */
+/** Returns the integers from `first` to `last`. */
 export const range = (first: number, last: number): number[] =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);

@@ -19,7 +19,7 @@ import type { Task } from "../../../src/task.ts";
 import { newFinish } from "../../conformance/store.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** A server of event streams and nothing else, on a real socket. */
+/** A server with only the event routes. */
 export interface StreamServer {
   readonly url: string;
   readonly port: number;
@@ -27,7 +27,7 @@ export interface StreamServer {
   readonly eventLog: EventLog;
   readonly eventStreams: EventStreams;
   readonly metrics: Metrics;
-  /** What the server has written and its readers have not taken, over all connections. */
+  /** Bytes that the server has written and its clients have not read, over all connections. */
   bytesWaiting(): number;
   /** Every line that was logged. */
   readonly log: string[];
@@ -35,18 +35,18 @@ export interface StreamServer {
   progress(task: Task, count: number, data?: Record<string, unknown>): Promise<void>;
   finish(task: Task): Promise<void>;
   stop(): Promise<void>;
-  /** Starts again on the same port, over the same data. */
+  /** Restarts on the same port with the same data. */
   start(): Promise<void>;
 }
 
 export interface StreamServerOptions extends Partial<Pick<EventStreamsOptions, "heartbeatMs" | "closeGraceMs" | "replayTimeoutMs">> {
   storeClock?: () => number;
   ticketClock?: () => number;
-  /** Tokens beside `default` and `other`, which name their tenant. */
+  /** Tokens in addition to `default` and `other`. */
   principals?: Readonly<Record<string, Partial<Principal>>>;
 }
 
-/** Starts a server that stops with the test. A token is the name of its principal, and of its tenant unless said otherwise. */
+/** Starts a server that stops after the test. Each token is the name of its principal and, by default, of its tenant. */
 export async function startStreamServer(options: StreamServerOptions = {}): Promise<StreamServer> {
   const { storeClock, ticketClock, heartbeatMs, closeGraceMs, replayTimeoutMs } = options;
   const file = path.join(await temporaryDirectory(), "bridge.db");

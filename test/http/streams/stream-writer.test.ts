@@ -9,7 +9,7 @@ import { outlasts } from "../../support/outlasts.ts";
 
 const MIB = 1024 * 1024;
 
-/** A writer and, at the far end of a real connection, a client that takes nothing until it is told to. */
+/** Creates a writer and a client that reads nothing until `resume`, over a real connection. */
 async function connect(heartbeatMs = 60_000, clientMemory = createClientMemory()) {
   const server = createServer();
   server.listen(0, "127.0.0.1");
@@ -38,7 +38,7 @@ async function connect(heartbeatMs = 60_000, clientMemory = createClientMemory()
 
 type Connection = Awaited<ReturnType<typeof connect>>;
 
-/** More than the buffers of both sockets ever take, so that the connection stays full; it does not count as waiting. */
+/** More than the buffers of both sockets, so that the connection stays full. It does not count as waiting. */
 const FULL = 32 * MIB;
 function stall({ raw, writer }: Connection): void {
   expect(writer.write(Buffer.alloc(FULL, "-"))).toBe(false);
@@ -47,7 +47,7 @@ function stall({ raw, writer }: Connection): void {
 
 const frames = (count: number, bytes: number): Buffer[] => Array.from({ length: count }, () => Buffer.alloc(bytes, "."));
 
-test("a stalled reader may have 1,000 live events waiting, and not one more", async () => {
+test("at most 1,000 live events wait for a stalled client", async () => {
   const connection = await connect();
   stall(connection);
   const { writer } = connection;
@@ -56,7 +56,7 @@ test("a stalled reader may have 1,000 live events waiting, and not one more", as
   expect(writer.writeLive(frames(1, 10))).toBe(false);
 });
 
-test("or a megabyte, and not one byte more", async () => {
+test("at most a megabyte of live events waits for a stalled client", async () => {
   const connection = await connect();
   stall(connection);
   const { raw, writer } = connection;
@@ -67,7 +67,7 @@ test("or a megabyte, and not one byte more", async () => {
   expect(raw.writableLength - before).toBeLessThan(MIB + 1000);
 });
 
-test("one commit of any size is taken when nothing waits, and what has been taken waits no more", async () => {
+test("a commit of any size is accepted if nothing waits, and events that were sent no longer count", async () => {
   const connection = await connect();
   const { writer, client } = connection;
   let received = 0;
@@ -81,7 +81,7 @@ test("one commit of any size is taken when nothing waits, and what has been take
   expect(received).toBe(6 + 15_000_000);
 });
 
-test("waiting for room ends when there is room, and when the reader is gone", async () => {
+test("waitForDrain resolves when the client can receive more, and when it disconnects", async () => {
   const first = await connect();
   stall(first);
   expect(await first.writer.waitForDrain(10)).toBe(false);
@@ -98,12 +98,12 @@ test("waiting for room ends when there is room, and when the reader is gone", as
   expect(second.writer.write("more")).toBe(false);
 });
 
-test("no heartbeat is added for a reader that takes nothing", async () => {
+test("no heartbeat is sent to a client that reads nothing", async () => {
   const connection = await connect(10);
   stall(connection);
   const { raw, writer, client } = connection;
   const waiting = raw.writableLength;
-  // Ten intervals, counted by a timer of the same length: those of one length fire in the order in which they were set.
+  // Counts ten intervals with timers of the same length, which fire in the order of their creation.
   for (let interval = 0; interval < 10; interval += 1) await delay(10);
   expect(raw.writableLength).toBe(waiting);
   let [fill, rest] = [0, ""];
@@ -112,7 +112,7 @@ test("no heartbeat is added for a reader that takes nothing", async () => {
     fill += end;
     rest += piece.subarray(end);
   });
-  // Once it takes what is there, it is looked after again.
+  // After the client has read, heartbeats continue.
   while (!rest.includes(": heartbeat\n\n")) await once(client, "data");
   expect(fill + rest.indexOf(": heartbeat")).toBe("begin\n".length + FULL);
   writer.end("end");
@@ -120,7 +120,7 @@ test("no heartbeat is added for a reader that takes nothing", async () => {
   expect(rest.endsWith("\n\nend")).toBe(true);
 });
 
-test("an end that is not taken is cut off after the grace", async () => {
+test("a stream whose end is not read is closed after the grace period", async () => {
   const connection = await connect();
   stall(connection);
   connection.writer.end("end");
@@ -130,13 +130,13 @@ test("an end that is not taken is cut off after the grace", async () => {
   await connection.writer.waitForFinish(100);
 });
 
-test("while the tenant is over its limit, only a reader that is behind is disconnected", async () => {
+test("while the tenant is over its memory limit, only a client that is behind is disconnected", async () => {
   const clientMemory = createClientMemory({ perTenantBytes: 10 * MIB });
   const behind = await connect(60_000, clientMemory);
   const upToDate = await connect(60_000, clientMemory);
   upToDate.client.resume();
   stall(behind);
-  // What waits for one reader counts for the tenant, until it is taken.
+  // Data that waits for one client counts towards the tenant's limit until it is read.
   expect(clientMemory.isFull("default")).toBe(true);
   expect(behind.writer.writeLive(frames(1, 10))).toBe(true);
   expect(behind.writer.writeLive(frames(1, 10))).toBe(false);

@@ -28,7 +28,7 @@ async function deliver(server: StreamServer, seq: number): Promise<void> {
   });
 }
 
-test("the list is the whole story, oldest first, in pages, without the callback", async () => {
+test("the list has all events of the task, oldest first and paginated, without the callback", async () => {
   const server = await startStreamServer();
   const { epoch } = server.store;
   const task = await startTask(server.store);
@@ -43,10 +43,10 @@ test("the list is the whole story, oldest first, in pages, without the callback"
   expect(first.body.meta.nextCursor).toBe(first.body.data.at(-1)?.id);
   const second = await list(server, task.taskId, `?cursor=${first.body.meta.nextCursor}`);
   expect(second.body.meta.nextCursor).toBeNull();
-  const story = [...first.body.data, ...second.body.data];
-  expect(story).toHaveLength(62);
-  expect([story[0]?.type, story.at(-1)?.type]).toEqual(["execution.started", "execution.completed"]);
-  expect(story[0]).toEqual({
+  const events = [...first.body.data, ...second.body.data];
+  expect(events).toHaveLength(62);
+  expect([events[0]?.type, events.at(-1)?.type]).toEqual(["execution.started", "execution.completed"]);
+  expect(events[0]).toEqual({
     id: `${epoch}-1`,
     type: "execution.started",
     taskId: task.taskId,
@@ -55,11 +55,11 @@ test("the list is the whole story, oldest first, in pages, without the callback"
     timestamp: expect.any(String),
     data: { agentId: "agent" },
   });
-  const ids = story.map(({ id }) => id);
+  const ids = events.map(({ id }) => id);
   for (const query of [`?after=${ids[9]}&limit=3`, `?cursor=${ids[9]}&limit=3`, `?after=${ids[0]}&cursor=${ids[9]}&limit=3`]) {
     expect((await list(server, task.taskId, query)).body.data.map(({ id }) => id)).toEqual(ids.slice(10, 13));
   }
-  expect((await list(server, task.taskId, `?after=${epoch}-0&limit=200`)).body).toEqual({ data: story, meta: { nextCursor: null } });
+  expect((await list(server, task.taskId, `?after=${epoch}-0&limit=200`)).body).toEqual({ data: events, meta: { nextCursor: null } });
   expect((await list(server, task.taskId, `?after=${ids.at(-1)}`)).body).toEqual({ data: [], meta: { nextCursor: null } });
 });
 
@@ -75,7 +75,7 @@ test.each([
   ["?after=elsewhere-1", "after"],
   ["?cursor=elsewhere-1", "cursor"],
   ["?order=desc", "order"],
-])("the list refuses %s by name", async (query, path) => {
+])("the list rejects %s with the name of the field", async (query, path) => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   const { status, body } = await list(server, task.taskId, query);
@@ -83,7 +83,7 @@ test.each([
   expect(body).toMatchObject({ code: "invalid_request", errors: [{ path }] });
 });
 
-test("the stream tells the story from its beginning, then live, and ends cleanly after its terminal event", async () => {
+test("the stream replays all events, continues live, and ends after the terminal event", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   const other = await startTask(server.store);
@@ -102,7 +102,7 @@ test("the stream tells the story from its beginning, then live, and ends cleanly
   expect(reader.messages).toHaveLength(12);
 });
 
-test("of a task that has ended, the rest and the end; and 204 once there is nothing left", async () => {
+test("the stream of an ended task sends the remaining events and ends; without remaining events the response is 204", async () => {
   const server = await startStreamServer();
   const { epoch } = server.store;
   const task = await startTask(server.store);
@@ -133,7 +133,7 @@ test("of a task that has ended, the rest and the end; and 204 once there is noth
   expect(numbersOf(lost.envelopes())).toEqual(range(1, 7));
 });
 
-test("a reader of a queued task waits for its beginning, and hears that it was cancelled", async () => {
+test("the stream of a queued task waits for its first event and reports that the task was canceled", async () => {
   const server = await startStreamServer();
   const { task } = await server.store.insertTaskIfAbsent(newTask({ taskId: "queued" }));
   const reader = await stream(server, "queued");
@@ -150,7 +150,7 @@ test("a reader of a queued task waits for its beginning, and hears that it was c
   expect(reader.envelopes().map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
 });
 
-test("another tenant's task does not exist, nor does one nobody has", async () => {
+test("a task of another tenant and an unknown task result in 404", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store, { taskId: "theirs" });
   await server.progress(task, 1);
@@ -166,7 +166,7 @@ test("another tenant's task does not exist, nor does one nobody has", async () =
   }
 });
 
-test("two tenants' tasks of one id have one story each", async () => {
+test("two tenants' tasks of the same id have separate events", async () => {
   const server = await startStreamServer();
   const mine = await startTask(server.store, { taskId: "same" });
   const theirs = await startTask(server.store, { taskId: "same", tenant: "other" });
@@ -179,7 +179,7 @@ test("two tenants' tasks of one id have one story each", async () => {
   expect(numbersOf(reader.envelopes())).toEqual([2, 5, 7]);
 });
 
-test("a page of large events is cut short, and the cursor goes on to all of them", async () => {
+test("a page of large events is cut short, and the cursor continues to all of them", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
   await server.progress(task, 20, { filler: "x".repeat(240_000) });

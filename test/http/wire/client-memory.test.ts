@@ -9,7 +9,7 @@ function track(order: string[], name: string, reserved: Promise<void>): Promise<
 }
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test("a tenant's reservations wait in their order until there is room, and other tenants pass by", async () => {
+test("the reservations of a tenant wait in order for memory, and other tenants do not wait for them", async () => {
   const memory = createClientMemory(limits);
   const order: string[] = [];
   const first = memory.open("a");
@@ -38,7 +38,7 @@ test("a tenant that occupies nothing is admitted with a response of any size, ev
   expect(memory.isFull("c")).toBe(false);
 });
 
-test("a request that waits too long is rejected as overloaded, and a closed one waits no longer", async () => {
+test("a request that waits too long is rejected as overloaded, and a released one stops waiting", async () => {
   const memory = createClientMemory({ ...limits, maxWaitMs: 10 });
   await memory.open("a").reserve(100);
   await expect(memory.open("a").reserve(1)).rejects.toMatchObject({ code: "overloaded", retryAfterSeconds: 5 });
@@ -53,7 +53,7 @@ test("a request that waits too long is rejected as overloaded, and a closed one 
   await patient.open("a").reserve(100);
 });
 
-test("a waiting request that gives up makes room for smaller ones behind it", async () => {
+test("a waiting request that is released lets smaller ones behind it proceed", async () => {
   const memory = createClientMemory(limits);
   await memory.open("a").reserve(60);
   const large = memory.open("a");

@@ -15,11 +15,11 @@ test.each([
   ['{"a,b":",[{"}', 2],
   ['["\\"[,", "\\\\", "é,€"]', 4],
   ["[[[[[1]]]]]", 6],
-])("%s holds %i values", (text, expected) => {
+])("%s contains %i values", (text, expected) => {
   expect(count(text)).toBe(expected);
 });
 
-test("any JSON text holds as many values as its parsed form, whatever its white space", () => {
+test("any JSON text contains as many values as its parsed form, whatever its whitespace", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(0, 1, "\t", " \r\n"), (value, indent) => {
       expect(count(JSON.stringify(value, null, indent))).toBe(countParsed(value));
@@ -43,7 +43,7 @@ test("counting stops above the limit", () => {
   expect(count("[0,0,0,0,0,0]", 3)).toBe(4);
 });
 
-test("any bytes are counted to an end", () => {
+test("counting terminates for any bytes", () => {
   fc.assert(fc.property(fc.uint8Array(), (bytes) => countJsonValues(bytes, 10) > 0));
 });
 

@@ -7,7 +7,7 @@ import { createEventEncoder, encodeSseFrame } from "../../../src/http/wire/encod
 import type { StoredEvent } from "../../../src/store/store.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 
-/** What a client makes of the bytes, cut at any place on their way. */
+/** Parses the bytes like a client, split at random positions. */
 function parse(bytes: Buffer, cut = bytes.length): EventSourceMessage[] {
   const messages: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (message) => void messages.push(message) });
@@ -50,7 +50,7 @@ const storedEvent: fc.Arbitrary<StoredEvent> = fc
   })
   .map((event) => ({ ...event, data: encodeEventData(event.data) }));
 
-test("any event comes out of a client's parser as itself and as exactly one, wherever its bytes are cut", () => {
+test("a client parses any event as exactly one equal event, however its bytes are split", () => {
   const encode = createEventEncoder((number) => `epoch-${number}`);
   fc.assert(
     fc.property(storedEvent, fc.nat(), (event, place) => {
@@ -77,7 +77,7 @@ test("any event comes out of a client's parser as itself and as exactly one, whe
   );
 });
 
-test("any frame is refused or comes out as itself", () => {
+test("any frame is rejected or parsed as an equal frame", () => {
   const line = fc.oneof(hostile, fc.string());
   fc.assert(
     fc.property(line, line, fc.string({ unit: anyCharacter }), (id, event, text) => {
@@ -96,13 +96,13 @@ test("any frame is refused or comes out as itself", () => {
   );
 });
 
-describe("what could forge an event is refused", () => {
+describe("frames that could forge an event", () => {
   const controls = [...Array.from({ length: 32 }, (_, code) => code), ...Array.from({ length: 33 }, (_, index) => 127 + index)];
-  test.each(controls.map((code) => String.fromCharCode(code)))("control character %j", (control) => {
+  test.each(controls.map((code) => String.fromCharCode(code)))("the control character %j is rejected", (control) => {
     expect(() => encodeSseFrame({ id: `1${control}2`, event: "e", data: "{}" })).toThrow(TypeError);
     expect(() => encodeSseFrame({ id: "1", event: `e${control}`, data: "{}" })).toThrow(TypeError);
   });
-  test.each(["{}\n", "\r{}", "{\r\n}"])("data %j", (data) => {
+  test.each(["{}\n", "\r{}", "{\r\n}"])("the data %j is rejected", (data) => {
     expect(() => encodeSseFrame({ event: "e", data })).toThrow(TypeError);
   });
 });
@@ -111,7 +111,7 @@ test("a control event has no id, so that it does not move a client's cursor", ()
   expect(encodeSseFrame({ event: "stream.gap", data: '{"oldestId":"e-5"}' })).toBe('event: stream.gap\ndata: {"oldestId":"e-5"}\n\n');
 });
 
-test("an event becomes bytes once for all its readers", () => {
+test("an event is encoded once for all streams", () => {
   const [event] = fc.sample(storedEvent, 1) as [StoredEvent];
   const encode = createEventEncoder(String);
   expect(encode(event)).toBe(encode(event));

@@ -14,16 +14,16 @@ test.each<[header: string, precondition: Precondition]>([
   ['""', [""]],
   ['"%22%25%20"', ['"% ']],
   ['"100%"', ["100%"]],
-])("If-Match %s is read", (header, precondition) => {
+])("If-Match %s is parsed", (header, precondition) => {
   expect(read({ "if-match": header })).toEqual(precondition);
 });
 
-test("no header is no condition", () => {
+test("a missing header is no precondition", () => {
   expect(read({})).toBeNull();
 });
 
 test.each(["", "a", '"a', 'a"', '"a" "b"', '"a"; "b"', 'W/"a"', '"a", W/"b"', "*, *", '*, "a"', ",", "''"])(
-  "If-Match %s is refused, in words",
+  "If-Match %s is rejected with an explanation",
   (header) => {
     expect(() => read({ "if-match": header })).toThrow(
       expect.objectContaining({ code: "invalid_request", message: expect.stringMatching(/^The header If-Match must/) }),
@@ -31,11 +31,11 @@ test.each(["", "a", '"a', 'a"', '"a" "b"', '"a"; "b"', 'W/"a"', '"a", W/"b"', "*
   },
 );
 
-test("If-None-Match is not taken for a condition of a write", () => {
+test("If-None-Match is rejected for writes", () => {
   expect(() => read({ "if-none-match": "*" })).toThrow(expect.objectContaining({ code: "invalid_request" }));
 });
 
-test("a header that is all blanks is read in no time", () => {
+test("a header of many blanks is parsed in linear time", () => {
   const blanks = " ".repeat(200_000);
   for (const header of [`"a"${blanks}x`, `"a",${blanks}x`, `${blanks}x`, `${", ".repeat(100_000)}x`]) {
     const refused = () => expect(() => read({ "if-match": header })).toThrow(expect.objectContaining({ code: "invalid_request" }));

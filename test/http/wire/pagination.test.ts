@@ -5,7 +5,7 @@ import { encodeCursor, pageQuery, toPage } from "../../../src/http/wire/paginati
 const query = z.strictObject(pageQuery);
 const rows = [5, 4, 3].map((seq) => ({ seq }));
 
-test("a cursor leads back to its row", () => {
+test("a cursor is parsed into the row that it was created from", () => {
   for (const key of [1, 42, Number.MAX_SAFE_INTEGER])
     expect(query.parse({ cursor: encodeCursor(key) })).toEqual({ limit: 50, cursor: key });
 });
@@ -21,11 +21,11 @@ test.each([
   `${encodeCursor(5)}x`,
   "1e400",
   "x".repeat(500),
-])("a cursor that Bridge cannot have made is refused: %s", (cursor) => {
+])("a cursor that Bridge did not issue is rejected: %s", (cursor) => {
   expect(query.safeParse({ cursor }).success).toBe(false);
 });
 
-test("a page tells whether another one follows", () => {
+test("a page reports whether another page follows", () => {
   const page = (hasMore: boolean) =>
     toPage(
       rows,

@@ -14,14 +14,17 @@ test.each([
   ["return=minimal; foo=bar, wait=3", 3],
   ["waiting=3", null],
   ["wait=5, wait=7", 5],
-])("%s is %s", (header, seconds) => {
+])("the preference %s is parsed as %s", (header, seconds) => {
   expect(parsePreferredWait(header)).toBe(seconds);
 });
 
-test.each(["wait=61", "wait=1000", "wait=100000", `wait=${"9".repeat(400)}`])("%s is capped to 60", (header) => {
+test.each(["wait=61", "wait=1000", "wait=100000", `wait=${"9".repeat(400)}`])("the preference %s is capped to 60", (header) => {
   expect(parsePreferredWait(header)).toBe(60);
 });
 
-test.each(["wait", "wait=", "wait=0", "wait=-1", "wait=1.5", "wait=x", "wait=1e3", "wait=x, wait=5"])("%s is ignored", (header) => {
-  expect(parsePreferredWait(header)).toBeNull();
-});
+test.each(["wait", "wait=", "wait=0", "wait=-1", "wait=1.5", "wait=x", "wait=1e3", "wait=x, wait=5"])(
+  "the preference %s is ignored",
+  (header) => {
+    expect(parsePreferredWait(header)).toBeNull();
+  },
+);

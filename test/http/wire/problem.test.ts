@@ -3,7 +3,7 @@ import { BridgeError, type ErrorCode, errorCodes } from "../../../src/errors.ts"
 import { PROBLEM_TYPE, toProblem } from "../../../src/http/wire/problem.ts";
 import { createBareServer } from "../bare-server.ts";
 
-test.each(Object.keys(errorCodes) as ErrorCode[])("%s goes over the wire as a problem", async (code) => {
+test.each(Object.keys(errorCodes) as ErrorCode[])("the error code %s becomes a problem", async (code) => {
   const app = await createBareServer();
   app.get("/refused", { config: { public: true } }, async () => {
     throw new BridgeError(code, "What is wrong.", { errors: [{ path: "a.0.b", message: "must be mended" }] });
@@ -37,7 +37,7 @@ test.each([
   ["The body is not valid.", { path: "", message: "is not valid" }, "The body is not valid: it is not valid."],
   ["The path must be short.", { path: "path", message: "must be short" }, "The path must be short."],
   ["metadata.cwd must be short.", { path: "metadata.cwd", message: "must be short" }, "metadata.cwd must be short."],
-])("The detail of an invalid request names its first field once: %s", async (message, fieldError, detail) => {
+])("the detail of an invalid request names its first field once: %s", async (message, fieldError, detail) => {
   const problem = toProblem(new BridgeError("invalid_request", message, { errors: [fieldError] }), "my-id");
   expect([problem.detail, problem.errors]).toEqual([detail, [fieldError]]);
 });

@@ -3,9 +3,9 @@ import { startBridge } from "../support/start-bridge.ts";
 import { askUntil } from "../support/until.ts";
 import { openSocket } from "../websocket/socket-client.ts";
 
-// The quotas of tenants as clients see them, over a whole Bridge.
+// Tests the quotas of tenants over HTTP and WebSocket with a complete Bridge.
 
-test("a task that a quota holds back waits on it, in the API and over the WebSocket, and other tenants are not affected", async () => {
+test("a task that a quota delays reports waitingOn quota over HTTP and WebSocket, and other tenants are not affected", async () => {
   const bridge = await startBridge({ BRIDGE_TENANT_MAX_RUNNING: "1" });
   onTestFinished(() => bridge.close());
   const socket = await openSocket(`${bridge.url}/ws/bridge`, { headers: { authorization: "Bearer secret-alpha" } });
@@ -33,7 +33,7 @@ test.each([
   ["bridge", { BRIDGE_QUEUE_LIMIT: "1" }],
   ["tenant", { BRIDGE_TENANT_QUEUE_LIMIT: "1" }],
   ["agent", { BRIDGE_AGENT_QUEUE_LIMIT: "1" }],
-])("a refusal says that the queue of the %s is full, and when to try again", async (queue, settings) => {
+])("the error reports that the queue of the %s is full, and when to retry", async (queue, settings) => {
   const bridge = await startBridge(settings);
   onTestFinished(() => bridge.close());
   const socket = await openSocket(`${bridge.url}/ws/bridge`, { headers: { authorization: "Bearer secret-alpha" } });

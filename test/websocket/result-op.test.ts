@@ -25,13 +25,13 @@ const result = async (payload: Record<string, unknown>, on = client) => {
 };
 
 describe("agent.result", () => {
-  test("waits for the end of a run and answers with its result", async () => {
+  test("agent.result waits for the end of a run and returns its result", async () => {
     const runId = await run({ input: "look" });
     const { body } = await bridge.call("GET", `/api/v2/tasks/${runId}`, { headers: { prefer: "wait=20" } });
     expect(await result({ runId, waitSeconds: 20 })).toEqual({ status: 200, payload: { runId, phase: "completed", result: body.result } });
   });
 
-  test("answers at once without a wait, and null while the run has no result", async () => {
+  test("agent.result without a wait returns immediately, with null while the run has no result", async () => {
     const runId = await run({ input: "work" });
     await askUntil(
       () => result({ runId }),
@@ -43,7 +43,7 @@ describe("agent.result", () => {
     expect(await waiting).toMatchObject({ status: 200, payload: { phase: "cancelled", result: { errorCode: "cancelled" } } });
   });
 
-  test("answers with a failure as a result", async () => {
+  test("agent.result returns a failure as a result", async () => {
     const runId = await run({ input: "fail" });
     expect(await result({ runId, waitSeconds: 20 })).toMatchObject({
       status: 200,
@@ -51,7 +51,7 @@ describe("agent.result", () => {
     });
   });
 
-  test("holds a long result, and refuses one that is too long for a frame", async () => {
+  test("agent.result returns a long result and rejects one that is too long for a frame", async () => {
     const message = "für 10 €\n".repeat(40_000);
     const long = await run({ input: message });
     expect((await result({ runId: long, waitSeconds: 20 })).payload.result).toMatchObject({ output: message });
@@ -63,12 +63,12 @@ describe("agent.result", () => {
     });
   });
 
-  test("that waits does not keep a socket from its other requests, however many wait", async () => {
+  test("waiting requests do not block the other requests of a socket", async () => {
     const other = await connect();
     const runId = await run({ input: "wait" }, other);
     const waiting = Array.from({ length: 30 }, () => result({ runId, waitSeconds: 60 }, other));
     expect((await other.ask("agent.status", { runId })).payload.phase).toBe("running");
-    // Those beyond the limit are answered without a wait.
+    // Requests above the limit are answered without a wait.
     const first = await Promise.race(waiting);
     expect(first.payload).toEqual({ runId, phase: "running", result: null });
     await other.ask("agent.cancel", { runId });
@@ -78,7 +78,7 @@ describe("agent.result", () => {
     await other.close();
   });
 
-  test("a wait that fails does not count as waiting from then on", async () => {
+  test("a failed wait no longer counts as waiting", async () => {
     const task = { taskId: "a", state: "running" } as unknown as Task;
     const waitForEnd = vi.fn(async (): Promise<TaskProgress> => Promise.reject(new Error("The disk is full.")));
     const op = createResultOp({
@@ -93,7 +93,7 @@ describe("agent.result", () => {
     expect(waitForEnd).toHaveBeenCalledTimes(20);
   });
 
-  test("of another tenant's run, or of none, is 404", async () => {
+  test("agent.result of another tenant's run or an unknown run results in 404", async () => {
     const runId = await run({});
     const beta = await connect("beta");
     const missing = { status: 404, payload: { runId, error: "run-not-found" } };
@@ -106,7 +106,7 @@ describe("agent.result", () => {
   });
 
   test.each([{}, { runId: "a", waitSeconds: -1 }, { runId: "a", waitSeconds: "5" }, { runId: "a", more: 1 }])(
-    "of %j is 400",
+    "agent.result with the payload %j results in 400",
     async (payload) => {
       expect(await result(payload)).toMatchObject({ status: 400, payload: { error: "invalid-request" } });
     },
@@ -115,7 +115,7 @@ describe("agent.result", () => {
   test.each([
     ["agent.result", "dispatcher"],
     ["agent.events", "dispatcher"],
-  ] as const)("%s needs the scope read", async (op, token) => {
+  ] as const)("%s requires the scope read", async (op, token) => {
     const other = await connect(token);
     expect(await other.ask(op, { runId: randomUUID() })).toMatchObject({ status: 403, payload: { error: "scope_missing" } });
     await other.close();

@@ -14,7 +14,7 @@ import { expectProblem } from "../../support/start-bridge.ts";
 import { createBareServer } from "../bare-server.ts";
 import { type GatewayBridge, startGatewayBridge } from "./gateway-bridge.ts";
 
-// Every write to the gateway leaves one line in the log: who asked for what, and what came of it.
+// Every write to the management routes is logged once, with the caller, the resource and the outcome.
 let bridge: GatewayBridge;
 beforeAll(async () => {
   bridge = await startGatewayBridge({ BRIDGE_RATE_LIMIT: "5" });
@@ -36,7 +36,7 @@ const line = (changes: object) => ({
   ...changes,
 });
 
-test("a write leaves one line, without its content; a read leaves none", async () => {
+test("a write is logged once without its content; a read is not logged", async () => {
   const headers = { "x-request-id": "request-1" };
   await bridge.gateway("PUT", "daemon/skills/look%20here", { body: { content: secret }, headers, token: "beta" });
   await bridge.gateway("GET", "daemon/skills/look%20here");
@@ -45,7 +45,7 @@ test("a write leaves one line, without its content; a read leaves none", async (
   expect(bridge.log.join("")).not.toContain(secret);
 });
 
-test("a refused write leaves one, too, whatever refused it", async () => {
+test("a rejected write is logged once, whatever the reason", async () => {
   await bridge.gateway("PUT", "daemon/skills/a?x=secret-query", { body: { content: secret } });
   await bridge.gateway("PUT", "daemon/skills/a%2Fb", { body: { content: secret } });
   await bridge.gateway("PUT", "daemon/skills/a", { body: `{"content":"${secret}` });
@@ -75,7 +75,7 @@ test.each([
   "/api/v2/gate%77ay/d%61emon/%73kills/%61%20b",
   "http://elsewhere/api/v2/gateway/daemon/skills/a%20b",
   "/api/v2/gateway/daemon/skills/a%20b?x=1",
-])("it names the place by its own name, however it was written: %s", async (path) => {
+])("the log contains the canonical path of the resource for the URL %s", async (path) => {
   const headers = { authorization: "Bearer secret-alpha", "content-type": "application/json" };
   const sent = httpRequest({ port: bridge.port, method: "PUT", path, headers }).end(`{"content":"${secret}"}`);
   const [response] = await once(sent, "response");
@@ -84,7 +84,7 @@ test.each([
   expect(bridge.audit()).toMatchObject([{ provider: "daemon", resource: "skills/a%20b" }]);
 });
 
-test("a bug leaves one, and a stranger, who could fill the log, none", async () => {
+test("a write that fails because of a bug is logged; an unauthenticated one is not", async () => {
   bridge.hook.before = () => {
     throw new Error("a bug");
   };
@@ -95,14 +95,14 @@ test("a bug leaves one, and a stranger, who could fill the log, none", async () 
   expect(bridge.audit()).toHaveLength(1);
 });
 
-test("the limit of requests counts here, too", async () => {
+test("the rate limit applies to management routes", async () => {
   const reload = () => bridge.gateway("POST", "daemon/system/reload", { token: "manager" });
   for (let count = 0; count < 5; count += 1) expect((await reload()).status).toBe(200);
   expectProblem(await reload(), "too_many_requests");
   expect(bridge.audit().map(({ outcome }) => outcome)).toEqual([...Array(5).fill("done"), "too_many_requests"]);
 });
 
-test("a write whose client has gone ends all the same, and leaves its line", async () => {
+test("a write whose client disconnects completes and is logged", async () => {
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   bridge.hook.before = (method) => {
@@ -124,7 +124,7 @@ test("a write whose client has gone ends all the same, and leaves its line", asy
   expect((await bridge.gateway("GET", "daemon/skills/left")).body.content).toBe("x");
 });
 
-/** The routes alone, over a registry of one adapter. */
+/** Starts a server with the management routes only and a registry of one adapter. */
 async function startRoutes({ limitMs = 60_000, before }: { limitMs?: number; before(method: string): Promise<void> | void }) {
   const adapter = { ...createInMemoryAdapter({ provider: "daemon" }), ...createInMemoryManager({ before }) };
   const health = { ...(await adapter.checkHealth()), status: "healthy" as const, checkedAt: 1 };
@@ -151,7 +151,7 @@ async function startRoutes({ limitMs = 60_000, before }: { limitMs?: number; bef
   return { server, call, log, dispatcher, adapter };
 }
 
-test("a runtime that does not answer in time: 503, and the line of a write that ends later follows", async () => {
+test("a runtime that times out results in 503, and the late end of a write is logged", async () => {
   const goOn = Promise.withResolvers<void>();
   const { call, log } = await startRoutes({ limitMs: 50, before: (method) => (method === "readSkill" ? undefined : goOn.promise) });
   const read = await call("GET", "agents");
@@ -160,10 +160,10 @@ test("a runtime that does not answer in time: 503, and the line of a write that 
   const write = await call("PUT", "skills/a", { content: "x" });
   expectProblem(write, "adapter_offline");
   expect(write.body.detail).toContain("The outcome of the write is unknown. Read the current state");
-  const told = () => log.map(({ msg, outcome, resource }) => [msg, resource, outcome]);
-  expect(told()).toEqual([["gateway write", "skills/a", "adapter_offline"]]);
+  const outcomes = () => log.map(({ msg, outcome, resource }) => [msg, resource, outcome]);
+  expect(outcomes()).toEqual([["gateway write", "skills/a", "adapter_offline"]]);
   goOn.resolve();
-  await expect.poll(told).toEqual([
+  await expect.poll(outcomes).toEqual([
     ["gateway write", "skills/a", "adapter_offline"],
     ["gateway write ended late", "skills/a", "done"],
   ]);
@@ -174,7 +174,7 @@ test.each([
   ["PUT", {}],
   ["PUT", { "if-match": "*" }],
   ["DELETE", { "if-match": "*" }],
-])("a %s with %j whose reading hangs writes nothing once it has been answered", async (method, headers) => {
+])("a %s with %j whose read hangs writes nothing after its time limit", async (method, headers) => {
   const goOn = Promise.withResolvers<void>();
   const { call, log, adapter } = await startRoutes({ limitMs: 50, before: (name) => (name === "readSkill" ? goOn.promise : undefined) });
   await adapter.writeSkill("a", "before");
@@ -184,7 +184,7 @@ test.each([
   expect((await adapter.readSkill("a"))?.content).toBe("before");
 });
 
-test("while Bridge drains nothing is changed any more, and reads go on", async () => {
+test("while Bridge drains, writes are rejected and reads continue", async () => {
   const { call, dispatcher, log } = await startRoutes({ before: async () => {} });
   dispatcher.draining = true;
   expectProblem(await call("POST", "agents", { id: "a" }), "draining");
@@ -192,7 +192,7 @@ test("while Bridge drains nothing is changed any more, and reads go on", async (
   expect(log.map(({ outcome }) => outcome)).toEqual(["draining"]);
 });
 
-test("a write that the stop cuts off leaves a line, once", async () => {
+test("a write that the shutdown interrupts is logged once", async () => {
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const before = () => {
@@ -210,8 +210,8 @@ test("a write that the stop cuts off leaves a line, once", async () => {
   expect(log).toHaveLength(1);
 });
 
-describe("the signal of a call", () => {
-  /** Replaces a method by one that never answers; resolves with the signal it was called with. */
+describe("the signal of a manager call", () => {
+  /** Replaces a method by one that never resolves. Resolves with the signal of its call. */
   function hang(adapter: Awaited<ReturnType<typeof startRoutes>>["adapter"], method: "listAgents" | "reloadConfig"): Promise<AbortSignal> {
     const { promise, resolve } = Promise.withResolvers<AbortSignal>();
     adapter[method] = (call?: ManagerCall) => {
@@ -220,7 +220,7 @@ describe("the signal of a call", () => {
     };
     return promise;
   }
-  /** A request whose client goes away when it is told to. */
+  /** Sends a request whose client can be disconnected. */
   function leave(server: FastifyInstance, method: string, target: string): { disconnect(): void } {
     const { port } = server.server.address() as AddressInfo;
     const client = httpRequest({
@@ -236,7 +236,7 @@ describe("the signal of a call", () => {
   }
   const before = () => {};
 
-  test("is aborted for a read when its client disconnects", async () => {
+  test("the signal of a read is aborted when its client disconnects", async () => {
     const { server, adapter } = await startRoutes({ before });
     const called = hang(adapter, "listAgents");
     const client = leave(server, "GET", "agents");
@@ -246,7 +246,7 @@ describe("the signal of a call", () => {
     await expect.poll(() => signal.aborted).toBe(true);
   });
 
-  test("is not aborted for a write when its client disconnects, but when the server closes", async () => {
+  test("the signal of a write is aborted when the server closes, not when its client disconnects", async () => {
     const { server, call, adapter } = await startRoutes({ before });
     const called = hang(adapter, "reloadConfig");
     const closed = new Promise((resolve) => server.server.once("connection", (socket) => socket.once("close", resolve)));
@@ -260,7 +260,7 @@ describe("the signal of a call", () => {
     expect(signal.aborted).toBe(true);
   });
 
-  test("is aborted at the time limit, for a write too", async () => {
+  test("the signal is aborted at the time limit, also for a write", async () => {
     const { call, adapter } = await startRoutes({ before, limitMs: 50 });
     const called = hang(adapter, "reloadConfig");
     expectProblem(await call("POST", "system/reload"), "adapter_offline");

@@ -24,22 +24,25 @@ const put = (target: string, content: string) => ask("PUT", target, { body: { co
 describe("an adapter with bugs", () => {
   test.each<[what: string, thrown: unknown]>([
     ["an error", new Error("key-4711 in /srv/secret")],
-    ["an error that looks like an answer of HTTP", Object.assign(new Error("key-4711"), { statusCode: 404 })],
-    ["an error that looks like a refusal of the door", Object.assign(new Error("key-4711"), { validation: [], code: "FST_ERR_BAD_URL" })],
-    ["an error that cannot be changed", Object.freeze(new Error("key-4711"))],
+    ["an error with an HTTP status", Object.assign(new Error("key-4711"), { statusCode: 404 })],
+    [
+      "an error that looks like a validation error of Fastify",
+      Object.assign(new Error("key-4711"), { validation: [], code: "FST_ERR_BAD_URL" }),
+    ],
+    ["a frozen error", Object.freeze(new Error("key-4711"))],
     ["a text", "key-4711"],
     ["nothing", undefined],
-  ])("throws %s: an internal error, told to the log alone", async (_, thrown) => {
+  ])("an adapter that throws %s causes an internal error whose details are only logged", async (_, thrown) => {
     bridge.hook.before = () => {
       throw thrown;
     };
-    // Not by the helper, which knows that no route is meant to answer so.
+    // Without the helper, which rejects undocumented responses.
     const headers = { authorization: "Bearer secret-alpha" };
     for (const method of ["GET", "DELETE"]) {
       const answer = await fetch(`${bridge.url}/api/v2/gateway/daemon/skills/a`, { method, headers });
-      const told = await answer.text();
-      expect([answer.status, JSON.parse(told).code]).toEqual([500, "internal_error"]);
-      expect(told).not.toMatch(/4711|srv/);
+      const body = await answer.text();
+      expect([answer.status, JSON.parse(body).code]).toEqual([500, "internal_error"]);
+      expect(body).not.toMatch(/4711|srv/);
     }
     const faults = bridge.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "request failed");
     expect(faults.map(({ method }) => method)).toEqual(["GET", "DELETE"]);
@@ -47,10 +50,10 @@ describe("an adapter with bugs", () => {
     expect(bridge.audit().map(({ outcome }) => outcome)).toEqual(["internal_error"]);
   });
 
-  test("throws before there is a promise: refused in its words all the same", async () => {
+  test("a ManagementError that is thrown synchronously is returned with its message", async () => {
     const provider = "hasty";
     const listSkills = (): never => {
-      throw new ManagementError("conflict", "As I say.");
+      throw new ManagementError("conflict", "The message of the manager.");
     };
     const adapter = { ...createInMemoryAdapter({ provider }), ...createInMemoryManager(), listSkills };
     const hasty = await startBridge({}, { adapters: [{ provider, adapter }] });
@@ -58,11 +61,11 @@ describe("an adapter with bugs", () => {
     await expect.poll(isChecked, patience).toBe(200);
     const refused = await hasty.call("GET", "/api/v2/gateway/hasty/skills");
     expectProblem(refused, "invalid_state");
-    expect(refused.body.detail).toBe("As I say.");
+    expect(refused.body.detail).toBe("The message of the manager.");
     await hasty.close();
   });
 
-  test("is asked nothing before it is initialised", async () => {
+  test("an adapter is not called before it is initialized", async () => {
     const provider = "slow";
     const begun = Promise.withResolvers<void>();
     const called: string[] = [];
@@ -80,7 +83,7 @@ describe("an adapter with bugs", () => {
 });
 
 describe("hostile input", () => {
-  /** Unlike fetch, this sends a path as it stands. */
+  /** Sends a path without normalizing it, unlike fetch. */
   const raw = (method: string, target: string) =>
     new Promise<{ status: number | undefined; code: string }>((resolve, reject) => {
       const path = `/api/v2/gateway/daemon${target}`;
@@ -96,18 +99,18 @@ describe("hostile input", () => {
     ...["/agents/a/files/..", "/agents/a/files/.", "/agents/a/files/...", "/agents/a/files/..%2Fx", "/agents/a/files/%2Fetc%2Fpasswd"],
     ...["/agents/a/files/a%5Cb", "/agents/a/files/a%00b", "/agents/a/files/a%0Ab", "/agents/a/files/%7F"],
     ...["/skills/..", "/skills/%2e%2e", "/skills/a%2F..%2Fb", "/skills/a%0D%0Ax", `/skills/${"a".repeat(129)}`],
-  ])("the name in %s reaches no adapter", async (target) => {
+  ])("the name in %s is rejected before it reaches an adapter", async (target) => {
     const called: string[] = [];
     bridge.hook.before = (method) => void called.push(method);
     for (const method of ["GET", "DELETE"]) expect(await raw(method, target)).toEqual({ status: 400, code: "invalid_request" });
     expect(called).toEqual([]);
   });
 
-  test.each(["/agents/%ff", "/agents/%", "/skills/%c0%ae"])("%s is no URL", async (target) => {
+  test.each(["/agents/%ff", "/agents/%", "/skills/%c0%ae"])("%s is rejected as a malformed URL", async (target) => {
     expect((await raw("GET", target)).status).toBe(400);
   });
 
-  test("a name may have other characters", async () => {
+  test("a name can contain other characters", async () => {
     const name = "Grüße an 世界 (1).md";
     expect((await put(`/skills/${encodeURIComponent(name)}`, "x")).status).toBe(201);
     expect((await ask("GET", `/skills/${encodeURIComponent(name)}`)).body.name).toBe(name);
@@ -128,13 +131,13 @@ describe("hostile input", () => {
     ["PATCH", "/agents/a", [], ""],
     ["PUT", "/agents/a/bindings", { bindings: ["x"] }, "bindings.0"],
     ["POST", "/system/reload", { now: true }, "now"],
-  ])("%s %s %j is refused by its field", async (method, target, body, path) => {
+  ])("%s %s %j is rejected with the name of the field", async (method, target, body, path) => {
     const refused = await ask(method, target, { body });
     expectProblem(refused, "invalid_request");
     expect(refused.body.errors.map((fault: { path: string }) => fault.path)).toEqual([path]);
   });
 
-  test("content of more than 1 MiB is refused, and 1 MiB of control characters is not", async () => {
+  test("content of more than 1 MiB is rejected, but 1 MiB of control characters is accepted", async () => {
     const limit = 1024 ** 2;
     expectProblem(await put("/skills/large", "é".repeat(limit / 2 + 1)), "too_large");
     const most = "\u0001".repeat(limit);
