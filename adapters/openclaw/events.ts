@@ -26,7 +26,7 @@ const streams = {
 const resultSchema = z.object({ content: z.array(z.object({ type: z.literal("text"), text })).min(1) });
 
 /** Reads what a gateway tells of the runs of one task. */
-export interface RunReader {
+export interface EventReader {
   /** What an event means for the task; nothing when it is about something else. */
   read(event: GatewayEvent): readonly Step[];
   /** From now on the gateway no longer tells of tools, but of items that stand for them: we are not the connection that started the run. */
@@ -36,16 +36,16 @@ export interface RunReader {
 }
 
 /** Makes the reader of a task; `isOurs` tells which runs are the task's. */
-export function createRunReader(isOurs: (runId: string) => boolean): RunReader {
-  const told = new Map<string, number>();
+export function createEventReader(isOurs: (runId: string) => boolean): EventReader {
+  const emittedLengths = new Map<string, number>();
   let itemId: string | null = null;
-  let hasSpoken = false;
-  let hasRejoined = false;
+  let hasEmittedText = false;
+  let isRejoined = false;
   let failoverReason: string | null = null;
 
-  const say = (words: string): Step[] => {
+  const textStep = (words: string): Step[] => {
     if (words === "") return [];
-    hasSpoken = true;
+    hasEmittedText = true;
     return [{ kind: "text", text: words }];
   };
 
@@ -57,27 +57,27 @@ export function createRunReader(isOurs: (runId: string) => boolean): RunReader {
     },
     // The text is all that the item has said so far: what a broken connection has swallowed comes with the next event.
     assistant(data) {
-      const before = told.get(data.itemId) ?? 0;
-      told.set(data.itemId, data.text.length);
+      const before = emittedLengths.get(data.itemId) ?? 0;
+      emittedLengths.set(data.itemId, data.text.length);
       // The model is asked again.
-      if (data.replace) return [{ kind: "discarded", reason: "OpenClaw replaces the text of a broken answer." }, ...say(data.text)];
+      if (data.replace) return [{ kind: "discarded", reason: "OpenClaw replaces the text of a broken answer." }, ...textStep(data.text)];
       // An item that another one follows was whole.
       const isNext = itemId !== null && data.itemId !== itemId;
       itemId = data.itemId;
-      return [...(isNext ? [{ kind: "kept" } as const] : []), ...say(data.text.slice(before))];
+      return [...(isNext ? [{ kind: "kept" } as const] : []), ...textStep(data.text.slice(before))];
     },
     tool(data) {
       const { toolCallId, name: toolName } = data;
-      hasSpoken = false;
+      hasEmittedText = false;
       if (data.phase === "start") return [{ kind: "tool.invoked", toolCallId, toolName, input: data.args }];
       return [{ kind: "tool.completed", toolCallId, toolName, output: outputOf(data.result), isError: data.isError }];
     },
     item(data) {
       // Some models' words before a tool come as nothing else.
-      if (data.kind === "preamble") return data.phase === "end" && !hasSpoken ? say(data.progressText) : [];
-      if (!hasRejoined) return [];
+      if (data.kind === "preamble") return data.phase === "end" && !hasEmittedText ? textStep(data.progressText) : [];
+      if (!isRejoined) return [];
       const { toolCallId, name: toolName, title = null, status } = data;
-      hasSpoken = false;
+      hasEmittedText = false;
       if (data.phase === "start") return [{ kind: "tool.invoked", toolCallId, toolName, input: { title } }];
       if (data.phase !== "end") return [];
       return [{ kind: "tool.completed", toolCallId, toolName, output: title, isError: status !== "completed" }];
@@ -95,7 +95,7 @@ export function createRunReader(isOurs: (runId: string) => boolean): RunReader {
       return parsed.success ? (readers[stream] as (given: unknown) => Step[])(parsed.data) : [];
     },
     rejoin() {
-      hasRejoined = true;
+      isRejoined = true;
     },
     get failoverReason() {
       return failoverReason;

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
-import type { Answering } from "./answer-approvals.ts";
-import type { RunReader } from "./events.ts";
+import type { ApprovalHandler } from "./approval-handler.ts";
+import type { EventReader } from "./events.ts";
 import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
-import { failure, readFinal, readRow, readWait, type TaskRow, taskRowSchema } from "./outcome.ts";
-import { overBreaks } from "./over-breaks.ts";
 import type { runParams } from "./request.ts";
+import { retryAfterReconnect } from "./retry-after-reconnect.ts";
+import { failure, parseFinalResponse, parseTaskRow, parseWaitResponse, type TaskRow, taskRowSchema } from "./run-result.ts";
 
 /** A gateway that was killed goes on with its sessions one after the other, under new runs: each waits for the end of those before it. */
 const RESUME_LIMIT_MS = 240_000;
@@ -24,13 +24,13 @@ export interface FollowedRun {
   over: AbortSignal;
   /** The ids under which the task runs; a run that the gateway has put in its place joins them. */
   runs: Set<string>;
-  reader: RunReader;
-  answering: Answering;
+  reader: EventReader;
+  approvals: ApprovalHandler;
 }
 
 /** Starts a run and follows it to its end, over broken connections and restarts of the gateway. Rejects with a GatewayError. */
 export async function followRun(run: FollowedRun): Promise<ConnectionResult> {
-  const { gateway, params, runs, reader, answering, over } = run;
+  const { gateway, params, runs, reader, approvals, over } = run;
   const runId = params.idempotencyKey;
   let isAccepted = false;
   /** The start of the gateway in which the latest of the runs works. */
@@ -41,13 +41,13 @@ export async function followRun(run: FollowedRun): Promise<ConnectionResult> {
       isAccepted = true;
     };
     const final = await gateway.call("agent", params, { onAccepted, signal: over });
-    if (!isInFlight(final)) return readFinal(final);
+    if (!isInFlight(final)) return parseFinalResponse(final);
     // It had begun before the connection broke.
     isAccepted = true;
     reader.rejoin();
-    return await waitFor(run, runId);
+    return await waitForRun(run, runId);
   };
-  return await overBreaks(run, async (hello) => {
+  return await retryAfterReconnect(run, async (hello) => {
     const rows = bootId === null ? [] : await listRows(run);
     // What has not begun may be started: its id keeps it from beginning twice.
     if (!isAccepted && !rows.some((row) => row.runId === runId)) {
@@ -55,14 +55,14 @@ export async function followRun(run: FollowedRun): Promise<ConnectionResult> {
       return await start();
     }
     reader.rejoin();
-    await answering.catchUp();
+    await approvals.catchUp();
     if (hello.bootId !== bootId) {
       if (!(await adopt(run, rows)))
         return failure("runtime_crashed", "The gateway was restarted in the middle of the run, and has not gone on with it.");
       bootId = hello.bootId;
     }
     const [latest = runId] = [...runs].slice(-1);
-    return await waitFor(run, latest);
+    return await waitForRun(run, latest);
   });
 }
 
@@ -89,15 +89,17 @@ async function adopt(run: FollowedRun, found: readonly TaskRow[]): Promise<boole
 }
 
 /** Waits for the end of a run that another connection has begun. */
-async function waitFor(run: FollowedRun, runId: string): Promise<ConnectionResult> {
+async function waitForRun(run: FollowedRun, runId: string): Promise<ConnectionResult> {
   const { gateway, over } = run;
   for (;;) {
-    const ending = readWait(await gateway.call("agent.wait", { runId, timeoutMs: WAIT_MS }, { timeoutMs: 2 * WAIT_MS, signal: over }));
-    if (ending !== null) return await withWords(run, runId, ending);
+    const ending = parseWaitResponse(
+      await gateway.call("agent.wait", { runId, timeoutMs: WAIT_MS }, { timeoutMs: 2 * WAIT_MS, signal: over }),
+    );
+    if (ending !== null) return await withLastMessage(run, runId, ending);
     // Of a run that it has forgotten the gateway says no more than of one that goes on.
     const row = (await listRows(run)).find((one) => one.runId === runId);
-    const ended = row === undefined ? failure("runtime_crashed", "The gateway has lost the run.") : readRow(row);
-    if (ended !== null) return await withWords(run, runId, ended);
+    const ended = row === undefined ? failure("runtime_crashed", "The gateway has lost the run.") : parseTaskRow(row);
+    if (ended !== null) return await withLastMessage(run, runId, ended);
     await delay(POLL_MS);
   }
 }
@@ -118,7 +120,7 @@ const historySchema = z.object({
 });
 
 /** What a run has said last, as the session keeps it, where its end does not tell. */
-async function withWords({ gateway, key, over }: FollowedRun, runId: string, ending: ConnectionResult): Promise<ConnectionResult> {
+async function withLastMessage({ gateway, key, over }: FollowedRun, runId: string, ending: ConnectionResult): Promise<ConnectionResult> {
   if (ending.status !== "ok" || ending.output !== undefined) return ending;
   const history = historySchema.safeParse(await gateway.call("chat.history", { sessionKey: key, limit: 20 }, { signal: over })).data;
   const last = history?.messages.findLast(({ role, __openclaw }) => role === "assistant" && __openclaw?.runId === runId);

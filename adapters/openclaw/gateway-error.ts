@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** How a gateway says no. */
-export const refusalSchema = z.object({
+export const gatewayErrorSchema = z.object({
   code: z.string(),
   message: z.string(),
   details: z.unknown().optional(),
@@ -20,7 +20,7 @@ export class GatewayError extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
 
-  constructor({ code, message, details, retryable = false, retryAfterMs }: z.infer<typeof refusalSchema>) {
+  constructor({ code, message, details, retryable = false, retryAfterMs }: z.infer<typeof gatewayErrorSchema>) {
     super(message);
     this.code = code;
     this.details = details;

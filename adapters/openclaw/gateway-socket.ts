@@ -1,30 +1,30 @@
 import WebSocket from "ws";
 import { z } from "zod";
 import type { AdapterConfig } from "#contract";
-import { GatewayError, refusalSchema } from "./gateway-error.ts";
+import { GatewayError, gatewayErrorSchema } from "./gateway-error.ts";
 
 const PROTOCOL = 4;
 const HANDSHAKE_LIMIT_MS = 10_000;
 const CALL_LIMIT_MS = 30_000;
 /** Until the gateway has told its own limit. */
-const FRAME_LIMIT_BYTES = 25 * 1024 ** 2;
+const DEFAULT_MAX_PAYLOAD_BYTES = 25 * 1024 ** 2;
 const MAX_PENDING_CALLS = 1_000;
 /** A gateway ticks; one that has been silent for so many ticks is dead. */
-const SILENT_TICKS = 2.5;
+const MAX_SILENT_TICKS = 2.5;
 /** How much of what a gateway says in an error is kept. */
-const MAX_WORDS_LENGTH = 2_000;
+const MAX_MESSAGE_LENGTH = 2_000;
 const MAX_TICK_MS = 600_000;
 
 const frameSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("res"), id: z.string(), ok: z.literal(true), payload: z.unknown() }),
   z.object({ type: z.literal("event"), event: z.string(), payload: z.unknown() }),
 ]);
-const strangeRefusal = { code: "UNAVAILABLE", message: "The gateway refuses this in a way that Bridge does not know." };
-const refusedSchema = z.object({
+const unknownError = { code: "UNAVAILABLE", message: "The gateway refuses this in a way that Bridge does not know." };
+const errorFrameSchema = z.object({
   type: z.literal("res"),
   id: z.string(),
   ok: z.literal(false),
-  error: refusalSchema.catch(strangeRefusal),
+  error: gatewayErrorSchema.catch(unknownError),
 });
 const helloSchema = z.object({
   protocol: z.literal(PROTOCOL).default(PROTOCOL),
@@ -91,23 +91,24 @@ export async function openGatewaySocket(
 ): Promise<GatewaySocket> {
   const socket = new WebSocket(url, {
     handshakeTimeout: HANDSHAKE_LIMIT_MS,
-    maxPayload: FRAME_LIMIT_BYTES,
+    maxPayload: DEFAULT_MAX_PAYLOAD_BYTES,
     perMessageDeflate: false,
     lookup,
   });
   const pending = new Map<string, PendingCall>();
   const challenged = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<GatewayError>();
-  let maxPayload = FRAME_LIMIT_BYTES;
+  let maxPayload = DEFAULT_MAX_PAYLOAD_BYTES;
   let lastId = 0;
-  let isOver = false;
+  let isClosed = false;
   let watchdog: NodeJS.Timeout | undefined;
 
   /** Whatever a gateway says is logged, and shown to whoever asks: never our token. */
-  const said = (words: string): string => (token === undefined ? words : words.replaceAll(token, "[redacted]")).slice(0, MAX_WORDS_LENGTH);
+  const said = (words: string): string =>
+    (token === undefined ? words : words.replaceAll(token, "[redacted]")).slice(0, MAX_MESSAGE_LENGTH);
   const end = (message: string): void => {
     const error = new GatewayError({ code: "DISCONNECTED", message: said(message), retryable: true });
-    isOver = true;
+    isClosed = true;
     ended.resolve(error);
     challenged.reject(error);
     clearTimeout(watchdog);
@@ -135,20 +136,20 @@ export async function openGatewaySocket(
     if (socket.bufferedAmount > 2 * maxPayload) return Promise.reject(tooMany());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const timer = setTimeout(() => settle(id)?.reject(late(method, timeoutMs)), timeoutMs);
-    const giveUp = (): void => settle(id)?.reject(aborted(method));
-    given?.addEventListener("abort", giveUp, { once: true });
+    const onAbort = (): void => settle(id)?.reject(aborted(method));
+    given?.addEventListener("abort", onAbort, { once: true });
     pending.set(id, { resolve, reject, onAccepted, timer });
     socket.send(frame);
     return promise.finally(() => {
       settle(id);
-      given?.removeEventListener("abort", giveUp);
+      given?.removeEventListener("abort", onAbort);
     });
   };
 
   const take = (json: unknown): void => {
     const frame = frameSchema.safeParse(json).data;
     if (frame === undefined) {
-      const refused = refusedSchema.safeParse(json).data;
+      const refused = errorFrameSchema.safeParse(json).data;
       if (refused !== undefined) settle(refused.id)?.reject(new GatewayError({ ...refused.error, message: said(refused.error.message) }));
     } else if (frame.type === "event") {
       if (frame.event === "connect.challenge") challenged.resolve();
@@ -165,7 +166,7 @@ export async function openGatewaySocket(
 
   socket.on("message", (data) => {
     // What was read in one go with the frame that was too much.
-    if (isOver) return;
+    if (isClosed) return;
     watchdog?.refresh();
     try {
       take(JSON.parse(data.toString()));
@@ -179,14 +180,14 @@ export async function openGatewaySocket(
   socket.on("close", (code, reason) => end(`The gateway closed the connection (${code}${reason.length > 0 ? ` ${reason}` : ""}).`));
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });
-  const shy = setTimeout(() => end("The gateway did not begin its handshake in time."), HANDSHAKE_LIMIT_MS);
+  const handshakeTimer = setTimeout(() => end("The gateway did not begin its handshake in time."), HANDSHAKE_LIMIT_MS);
 
   try {
     await challenged.promise;
     const hello = helloSchema.parse(await call("connect", connectParams(token), { timeoutMs: HANDSHAKE_LIMIT_MS }));
     const { server, features, auth, policy } = hello;
     maxPayload = policy.maxPayload;
-    watchdog = setTimeout(() => end("The gateway has been silent for too long."), SILENT_TICKS * policy.tickIntervalMs);
+    watchdog = setTimeout(() => end("The gateway has been silent for too long."), MAX_SILENT_TICKS * policy.tickIntervalMs);
     return {
       hello: { ...server, methods: new Set(features.methods), scopes: auth.scopes, policy },
       call,
@@ -199,7 +200,7 @@ export async function openGatewaySocket(
       ? new GatewayError({ code: "INVALID_HELLO", message: "What answers there does not speak as an OpenClaw gateway does." })
       : error;
   } finally {
-    clearTimeout(shy);
+    clearTimeout(handshakeTimer);
   }
 }
 

@@ -14,7 +14,7 @@ const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 15_000;
 /** A connection that breaks sooner counts as one more that did not come about. */
 const STABLE_MS = 10_000;
-const wellKnown = ["DISCONNECTED", "UNAVAILABLE", "TIMEOUT"];
+const TRANSIENT_CODES = ["DISCONNECTED", "UNAVAILABLE", "TIMEOUT"];
 
 /** Where a gateway is, and who is told what goes wrong on the way there. */
 export interface GatewayOptions extends GatewayAddress {
@@ -117,13 +117,13 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
       if (socket !== null) return socket.hello;
       const next = Promise.withResolvers<Hello>();
       const stop = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
-      const giveUp = (): void => next.reject(new GatewayError({ code: "ABORTED", message: "Nobody waits for the gateway any longer." }));
-      if (stop.aborted) giveUp();
-      stop.addEventListener("abort", giveUp, { once: true });
+      const onAbort = (): void => next.reject(new GatewayError({ code: "ABORTED", message: "Nobody waits for the gateway any longer." }));
+      if (stop.aborted) onAbort();
+      stop.addEventListener("abort", onAbort, { once: true });
       connectedListeners.add(next.resolve);
       return await next.promise.finally(() => {
         connectedListeners.delete(next.resolve);
-        stop.removeEventListener("abort", giveUp);
+        stop.removeEventListener("abort", onAbort);
       });
     },
     tried: async () => (socket === null ? attempt.promise : undefined),
@@ -143,10 +143,10 @@ function listen<T>(listeners: Set<T>, listener: T): () => void {
 
 /** Longer after each failure, never all at the same moment; what only an operator can mend is tried least often. */
 function delayMs(failures: number, failure: GatewayError | null): number {
-  const isWellKnown = failure === null || wellKnown.includes(failure.code);
-  const longest = isWellKnown ? Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 10)) : LONGEST_DELAY_MS;
+  const isWellKnown = failure === null || TRANSIENT_CODES.includes(failure.code);
+  const maxMs = isWellKnown ? Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 10)) : LONGEST_DELAY_MS;
   const asked = Math.min(failure?.retryAfterMs ?? 0, LONGEST_DELAY_MS);
-  return Math.max(asked, longest * (0.5 + Math.random() / 2));
+  return Math.max(asked, maxMs * (0.5 + Math.random() / 2));
 }
 
 const asGatewayError = (error: unknown): GatewayError =>

@@ -1,23 +1,23 @@
 import type { ExecutionAdapter } from "#contract";
 import { createCallStore } from "../shared/declared-tools/call-store.ts";
+import type { AdapterContext } from "./adapter-context.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import { createCommandSweep } from "./command-sweep.ts";
 import { createGateway } from "./gateway.ts";
-import { checkGateway } from "./health.ts";
-import { createLentServers } from "./lent-servers.ts";
+import { checkGatewayHealth } from "./health.ts";
 import { readAgents } from "./manage/agent-records.ts";
 import { createManagers, type Managers } from "./manage/create-managers.ts";
 import type { ManageContext } from "./manage/manage-context.ts";
-import type { OpenedGateway } from "./opened-gateway.ts";
-import { overBreaks } from "./over-breaks.ts";
+import { retryAfterReconnect } from "./retry-after-reconnect.ts";
 import { openSessionKeys } from "./session-keys.ts";
 import { openClawSettingsSchema } from "./settings.ts";
-import { watchStrays } from "./stray-runs.ts";
+import { stopOrphanedRuns } from "./stop-orphaned-runs.ts";
+import { createTaskMcpServers } from "./task-mcp-servers.ts";
 import { createTasks } from "./tasks.ts";
 
 /** Runs tasks on the agents of an OpenClaw gateway, and manages it. */
 export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
-  let opened: (OpenedGateway & { endWatch(): void }) | null = null;
+  let opened: (AdapterContext & { stopWatching(): void }) | null = null;
   let closing = new AbortController();
   let audit: Promise<unknown> = Promise.resolve();
   const { isFollowed, cancelAll, ...tasks } = createTasks(() => opened);
@@ -31,14 +31,14 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       const settings = openClawSettingsSchema.parse(config.settings);
       const keys = await openSessionKeys(config.dataDir);
       const gateway = createGateway({ url: settings.url, token: settings.token, lookup: config.lookup, logger: config.logger });
-      const endWatch = watchStrays({ gateway, logger: config.logger, isOurs: keys.isOurs, isFollowed });
+      const stopWatching = stopOrphanedRuns({ gateway, logger: config.logger, isOurs: keys.isOurs, isFollowed });
       const closed = closing.signal;
       const context = { ...manageContext({ config, settings, gateway }, closed), gateway, closed };
-      const servers = createLentServers(context, keys.bridgeId, config.logger);
+      const servers = createTaskMcpServers(context, keys.bridgeId, config.logger);
       const readWorkspaces = async () => (await readAgents(context)).agents.flatMap(({ workspace }) => workspace ?? []);
       const commands = settings.workspace === "bridge" ? createCommandSweep({ ...config, readWorkspaces }) : null;
       const endSweep = gateway.onConnected(() => {
-        overBreaks({ gateway, signal: closed }, servers.sweep).catch((error: unknown) =>
+        retryAfterReconnect({ gateway, signal: closed }, servers.sweep).catch((error: unknown) =>
           config.logger.debug({ reason: String(error) }, "could not look for MCP servers of ended tasks"),
         );
         commands?.sweepEarlier().catch((error: unknown) => {
@@ -46,11 +46,11 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
         });
       });
       const endBoth = (): void => {
-        endWatch();
+        stopWatching();
         endSweep();
       };
       const openCalls = createCallStore(config.dataDir, config.retentionDays);
-      opened = { config, settings, keys, gateway, servers, openCalls, commands, endWatch: endBoth };
+      opened = { config, settings, keys, gateway, servers, openCalls, commands, stopWatching: endBoth };
     },
 
     async shutdown() {
@@ -59,7 +59,7 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       closing.abort();
       await Promise.all([cancelAll(), audit]);
       await was?.servers.close();
-      was?.endWatch();
+      was?.stopWatching();
       await was?.gateway.close();
     },
 
@@ -67,7 +67,7 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       if (opened !== null) {
         const { openCalls, config } = opened;
         await openCalls.sweep().catch((err: unknown) => config.logger.warn({ err }, "failed to remove old open tool calls"));
-        return await checkGateway(opened);
+        return await checkGatewayHealth(opened);
       }
       return { status: "offline", connection: null, version: null, detail: "The openclaw adapter is not running.", preflight: [] };
     },
@@ -86,7 +86,7 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
 }
 
 function manageContext(
-  { config, settings, gateway }: Pick<OpenedGateway, "config" | "settings" | "gateway">,
+  { config, settings, gateway }: Pick<AdapterContext, "config" | "settings" | "gateway">,
   closed: AbortSignal,
 ): ManageContext {
   const { env, dataDir, sandbox, onOrphansKilled } = config;

@@ -3,10 +3,10 @@ import { promptOf } from "../shared/agent-program/prompt.ts";
 import type { OpenClawSettings } from "./settings.ts";
 
 /** Bridge ends a task at its time limit by itself; the gateway's own comes after it, for a run that Bridge has lost. */
-const LATER_SECONDS = 60;
+const EXTRA_SECONDS = 60;
 
 /** Where a task's run belongs. */
-export interface RunPlace {
+export interface RunTarget {
   key: string;
   runId: string;
   sessionId: string;
@@ -23,12 +23,12 @@ export function sessionParams(request: ExecutionRequest, key: string, { workspac
 }
 
 /** Params of `sessions.patch`, by which a session uses servers that are disabled for all others. */
-export const useServers = (names: readonly string[]) => ({
+export const enableServersParams = (names: readonly string[]) => ({
   toolOverrides: { mcpServers: Object.fromEntries(names.map((name) => [name, true])) },
 });
 
 /** Params of `agent`, which starts the run. */
-export function runParams(request: ExecutionRequest, { key, runId, sessionId }: RunPlace) {
+export function runParams(request: ExecutionRequest, { key, runId, sessionId }: RunTarget) {
   const { agentId, model, systemPrompt, timeoutSeconds } = request;
   return {
     agentId,
@@ -38,7 +38,7 @@ export function runParams(request: ExecutionRequest, { key, runId, sessionId }: 
     // The id of the run, and what keeps it from being started twice.
     idempotencyKey: runId,
     message: promptOf(request),
-    timeout: Math.ceil(timeoutSeconds) + LATER_SECONDS,
+    timeout: Math.ceil(timeoutSeconds) + EXTRA_SECONDS,
     // Into no chat channel.
     deliver: false,
     ...(model === undefined ? {} : { model }),

@@ -2,63 +2,63 @@ import { withTimeout } from "@hak2i/async-kit";
 import { z } from "zod";
 import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
 import { applyStep } from "../shared/agent-program/run-program.ts";
-import { createAnswering } from "./answer-approvals.ts";
-import { createRunReader } from "./events.ts";
+import { createApprovalHandler } from "./approval-handler.ts";
+import { createEventReader } from "./events.ts";
 import { followRun } from "./follow-run.ts";
 import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { GatewayTask } from "./gateway-task.ts";
-import { explainError, failure } from "./outcome.ts";
-import { overBreaks } from "./over-breaks.ts";
-import { overReloads } from "./over-reloads.ts";
-import { runParams, sessionParams, useServers } from "./request.ts";
+import { enableServersParams, runParams, sessionParams } from "./request.ts";
+import { retryAfterReconnect } from "./retry-after-reconnect.ts";
+import { retryRunStart } from "./retry-run-start.ts";
+import { explainError, failure } from "./run-result.ts";
 
 /** A stop is asked for again and again: one that comes before its run has begun stops nothing. */
-const STOP_EVERY_MS = 500;
+const STOP_INTERVAL_MS = 500;
 const STOP_LIMIT_MS = 10_000;
 
 /** Runs a task in its session to its end; nothing of it is at work in the gateway afterwards, unless the gateway is gone. */
 export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
   const { request, key, gateway, timeline, signal } = task;
   const runs = new Set<string>();
-  const reader = createRunReader((id) => runs.has(id));
-  const answering = createAnswering(task);
+  const reader = createEventReader((id) => runs.has(id));
+  const approvals = createApprovalHandler(task);
   let facts: Omit<Partial<ConnectionResult>, "status"> = {};
   let hasBegun = false;
-  const deaf = gateway.onEvent((event) => {
-    answering.take(event);
+  const removeListener = gateway.onEvent((event) => {
+    approvals.take(event);
     for (const step of reader.read(event)) {
       // Its model is known when that begins to answer.
       hasBegun = true;
       task.offeredTools?.noteOutput();
       if (step.kind === "facts") facts = { ...facts, ...step.facts };
-      else if (step.kind !== "ended") applyStep(timeline, nameDeclaredTool(step, task.offeredTools));
+      else if (step.kind !== "ended") applyStep(timeline, renameDeclaredTool(step, task.offeredTools));
     }
   });
 
   const over = new AbortController();
 
-  let lent: string[] = [];
+  let serverNames: string[] = [];
   const work = async (): Promise<ConnectionResult> => {
     try {
-      const sessionId = await overBreaks(task, () => openSession(task));
-      if (sessionId === null) return forgotten;
+      const sessionId = await retryAfterReconnect(task, () => openSession(task));
+      if (sessionId === null) return unknownSession;
       if (request.mcpServers !== undefined && request.mcpServers.length > 0) {
         const servers = request.mcpServers;
-        lent = await overBreaks(task, () => task.servers.lend(servers));
+        serverNames = await retryAfterReconnect(task, () => task.servers.lend(servers));
         if (over.signal.aborted) {
-          task.servers.giveBack(lent);
+          task.servers.giveBack(serverNames);
           return cancelled;
         }
-        await overBreaks(task, () => gateway.call("sessions.patch", { key, ...useServers(lent) }, { signal }));
+        await retryAfterReconnect(task, () => gateway.call("sessions.patch", { key, ...enableServersParams(serverNames) }, { signal }));
       }
       facts.resumeToken = key;
       const start = async (runId: string): Promise<ConnectionResult> => {
         runs.add(runId);
         const params = runParams(request, { key, runId, sessionId });
-        return await followRun({ gateway, key, params, signal, over: over.signal, runs, reader, answering });
+        return await followRun({ gateway, key, params, signal, over: over.signal, runs, reader, approvals });
       };
-      return await overReloads(signal, () => hasBegun, start);
+      return await retryRunStart(signal, () => hasBegun, start);
     } catch (error) {
       if (signal.aborted) return cancelled;
       return explainError(error, reader.failoverReason);
@@ -67,38 +67,38 @@ export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
   try {
     if (signal.aborted) return cancelled;
     const working = work();
-    const stopping = stopWhenAsked(task, { working, hasRun: () => runs.size > 0 });
+    const stopping = stopOnAbort(task, { working, hasRun: () => runs.size > 0 });
     // With a broken connection, the local work ends at once, but the run on the gateway continues.
     const ending = await Promise.race([working.then((own) => (signal.aborted ? stopping : own)), stopping]);
     // The first end is the end, whatever is told after it.
-    deaf();
+    removeListener();
     if (!signal.aborted) await stopLeftovers(task);
     return { ...facts, ...ending, ...(signal.aborted ? cancelled : {}) };
   } finally {
-    deaf();
+    removeListener();
     over.abort();
-    if (lent.length > 0) task.servers.giveBack(lent);
+    if (serverNames.length > 0) task.servers.giveBack(serverNames);
   }
 }
 
 /** The gateway has a tool of its own that calls those of MCP servers, which it knows by the names under which they were lent. */
-function nameDeclaredTool(step: ToldStep, offeredTools: GatewayTask["offeredTools"]): ToldStep {
+function renameDeclaredTool(step: TimelineStep, offeredTools: GatewayTask["offeredTools"]): TimelineStep {
   if (step.kind !== "tool.invoked" || offeredTools === undefined) return step;
   const { id } = z.object({ id: z.string() }).safeParse(step.input).data ?? {};
   const toolName = [step.toolName, ...(step.toolName === "tool_call" && id !== undefined ? [id] : [])]
-    .map((name) => name.replace(lentPrefix, ""))
+    .map((name) => name.replace(SERVER_NAME_PREFIX, ""))
     .find(offeredTools.includes);
   return toolName === undefined ? step : { ...step, toolName };
 }
 
-const lentPrefix = /^(mcp:[^:]*:)?br[0-9a-f]{12}-/;
+const SERVER_NAME_PREFIX = /^(mcp:[^:]*:)?br[0-9a-f]{12}-/;
 
-type ToldStep = Parameters<typeof applyStep>[1];
+type TimelineStep = Parameters<typeof applyStep>[1];
 
 /** How a task ends that was stopped. */
 export const cancelled = failure("cancelled", "The task was cancelled.");
 
-const forgotten = failure("adapter_error", "OpenClaw no longer knows the session of the resume token.");
+const unknownSession = failure("adapter_error", "OpenClaw no longer knows the session of the resume token.");
 
 /** Opens the task's session, with nothing at work in it; null: one that is to go on is gone, and made anew it would know nothing. */
 async function openSession(task: GatewayTask): Promise<string | null> {
@@ -114,7 +114,7 @@ async function openSession(task: GatewayTask): Promise<string | null> {
 }
 
 /** Stops the session on request and repeats this until its run has ended; waits for a limited time for a reconnect. */
-async function stopWhenAsked(
+async function stopOnAbort(
   { gateway, key, signal }: GatewayTask,
   { working, hasRun }: { working: Promise<unknown>; hasRun(): boolean },
 ): Promise<ConnectionResult> {
@@ -128,7 +128,7 @@ async function stopWhenAsked(
   while (!deadline.aborted) {
     if (gateway.state !== "connected" && !(hasRun() && (await isBack(gateway, deadline)))) break;
     const isAsked = await stopSession(gateway, key);
-    if (isAsked && (await withTimeout(ended, STOP_EVERY_MS, () => false))) break;
+    if (isAsked && (await withTimeout(ended, STOP_INTERVAL_MS, () => false))) break;
   }
   return cancelled;
 }

@@ -6,7 +6,7 @@ import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import { createTaskTimeline } from "../shared/agent-program/task-timeline.ts";
 import { runWithDeclaredTools } from "../shared/declared-tools/run-with-declared-tools.ts";
 import { MAX_TEXT_BYTES } from "../shared/process/text-limit.ts";
-import type { OpenedGateway } from "./opened-gateway.ts";
+import type { AdapterContext } from "./adapter-context.ts";
 import { unsupportedReason } from "./request.ts";
 import { cancelled, runTask } from "./run-task.ts";
 
@@ -22,14 +22,14 @@ export interface Tasks extends Required<Pick<ExecutionAdapter, "execute" | "canc
 }
 
 /** Makes what runs tasks on the gateway; `opened` is null while there is none. */
-export function createTasks(opened: () => OpenedGateway | null): Tasks {
+export function createTasks(opened: () => AdapterContext | null): Tasks {
   const running = createRunningTasks();
   // Only one task of a session runs at a time, so stopping a task does not stop the next one.
   const sessions = createTurns();
 
   const run = async (
     request: ExecutionRequest,
-    { config, settings, gateway, keys, servers, openCalls, commands }: OpenedGateway,
+    { config, settings, gateway, keys, servers, openCalls, commands }: AdapterContext,
     signal: AbortSignal,
   ): Promise<ExecutionResult> => {
     const { agentId, taskId, resumeToken, directories } = request;
@@ -37,7 +37,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
     if (obstacle !== null) return failure("adapter_error", obstacle);
     if (resumeToken !== undefined && !keys.belongs(resumeToken, agentId, directories.home))
       return failure("adapter_error", "The resume token is not of a session of this agent.");
-    const offline = await whyOffline(gateway, signal);
+    const offline = await waitForConnection(gateway, signal);
     if (offline !== null) return failure(signal.aborted ? "cancelled" : "adapter_offline", offline);
 
     const startedAt = performance.now();
@@ -65,7 +65,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
         if (error !== signal.reason) throw error;
         return cancelled;
       });
-      const whole = ending.status === "ok" ? { ...ending, output: wholeOf(timeline.answer, ending.output) } : ending;
+      const whole = ending.status === "ok" ? { ...ending, output: completeTextOf(timeline.answer, ending.output) } : ending;
       return {
         ...finishAnswer(whole, { request, timeline }),
         durationMs: performance.now() - startedAt,
@@ -92,7 +92,7 @@ export function createTasks(opened: () => OpenedGateway | null): Tasks {
 }
 
 /** Why a task cannot begin; null when it can. A gateway that was there is waited for. */
-async function whyOffline(gateway: OpenedGateway["gateway"], signal: AbortSignal): Promise<string | null> {
+async function waitForConnection(gateway: AdapterContext["gateway"], signal: AbortSignal): Promise<string | null> {
   if (gateway.failure === null) await nullIfAborted(gateway.tried(), signal);
   const isAway = gateway.hello !== null && gateway.failure?.retryable === true;
   if (isAway) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(AWAY_LIMIT_MS)])).catch(() => {});
@@ -102,7 +102,7 @@ async function whyOffline(gateway: OpenedGateway["gateway"], signal: AbortSignal
 }
 
 /** The gateway's whole text leaves the blanks around it away; where the two differ otherwise, it is the one that counts. */
-const wholeOf = (told: string, whole = told): string => (told.trim() === whole.trim() ? told : whole);
+const completeTextOf = (told: string, whole = told): string => (told.trim() === whole.trim() ? told : whole);
 
 const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
   status: "error",

@@ -1,11 +1,11 @@
 import { isAbsolute, win32 } from "node:path";
 import { z } from "zod";
 import { type AgentFields, ManagementError } from "#contract";
-import { ask, type ManageContext } from "./manage-context.ts";
+import { callGateway, type ManageContext } from "./manage-context.ts";
 
 const idPattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 /** What is the gateway's own business. */
-const reserved = ["agentDir"];
+const PRIVATE_FIELDS = ["agentDir"];
 const lookupSchema = z.object({ children: z.array(z.object({ key: z.string() })) });
 
 /** Takes no id that the gateway would turn into another. */
@@ -20,8 +20,8 @@ export function checkAgentId(agentId: string): void {
 /** Takes only fields that this gateway knows, as its own schema tells, and says which these are. */
 export async function checkAgentFields(context: ManageContext, fields: AgentFields): Promise<void> {
   if (Object.keys(fields).length === 0) return;
-  const { children } = await ask(context, lookupSchema, "config.schema.lookup", { path: "agents.entries.*" });
-  const known = children.map(({ key }) => key).filter((key) => !reserved.includes(key));
+  const { children } = await callGateway(context, lookupSchema, "config.schema.lookup", { path: "agents.entries.*" });
+  const known = children.map(({ key }) => key).filter((key) => !PRIVATE_FIELDS.includes(key));
   const unknown = Object.keys(fields).filter((name) => !known.includes(name));
   if (unknown.length > 0)
     throw new ManagementError("invalid_request", `${unknown.join(", ")}: no field of an agent of OpenClaw; it has ${known.join(", ")}.`);

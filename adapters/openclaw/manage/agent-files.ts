@@ -3,13 +3,13 @@ import { type AgentFile, ManagementError } from "#contract";
 import { GatewayError } from "../gateway-error.ts";
 import { textEtag } from "./etag.ts";
 import { removeFile } from "./host-files.ts";
-import { ask, askToChange, expectMatch, type ManageContext } from "./manage-context.ts";
-import { isMissingAgent } from "./refusals.ts";
+import { callGateway, callGatewayForWrite, expectMatch, type ManageContext } from "./manage-context.ts";
+import { isMissingAgent } from "./management-errors.ts";
 
 /** The gateway itself takes no larger ones to where they count. */
 const MAX_BYTES = 2 * 1024 ** 2;
 /** The gateway serves it, and leaves it out of its list. */
-const UNLISTED = "IDENTITY.md";
+const UNLISTED_FILE = "IDENTITY.md";
 
 const fileSchema = z.object({
   name: z.string(),
@@ -92,12 +92,14 @@ async function set(
   context: ManageContext,
   params: { agentId: string; name: string; content: string; expectedHash?: string },
 ): Promise<void> {
-  await askToChange(context, oneSchema, "agents.files.set", params).catch(explainName(context, params.agentId));
+  await callGatewayForWrite(context, oneSchema, "agents.files.set", params).catch(explainFileName(context, params.agentId));
 }
 
 async function readFile(context: ManageContext, agentId: string, name: string): Promise<{ workspace: string; file: AgentFile } | null> {
   try {
-    const { workspace, file } = await ask(context, oneSchema, "agents.files.get", { agentId, name }).catch(explainName(context, agentId));
+    const { workspace, file } = await callGateway(context, oneSchema, "agents.files.get", { agentId, name }).catch(
+      explainFileName(context, agentId),
+    );
     if (file.missing || file.content === undefined) return null;
     return { workspace, file: { name: file.name, content: file.content, etag: file.hash ?? textEtag(file.content) } };
   } catch (error) {
@@ -107,7 +109,7 @@ async function readFile(context: ManageContext, agentId: string, name: string): 
 }
 
 /** Which names there are is the gateway's to say. */
-const explainName =
+const explainFileName =
   (context: ManageContext, agentId: string) =>
   async (error: unknown): Promise<never> => {
     if (!(error instanceof GatewayError && error.message.startsWith("unsupported file"))) throw error;
@@ -118,10 +120,10 @@ const explainName =
 async function filesOf(context: ManageContext, agentId: string): Promise<z.infer<typeof fileSchema>[] | null> {
   try {
     const [{ files }, { file }] = await Promise.all([
-      ask(context, listSchema, "agents.files.list", { agentId }),
-      ask(context, oneSchema, "agents.files.get", { agentId, name: UNLISTED }),
+      callGateway(context, listSchema, "agents.files.list", { agentId }),
+      callGateway(context, oneSchema, "agents.files.get", { agentId, name: UNLISTED_FILE }),
     ]);
-    return files.some(({ name }) => name === UNLISTED) ? files : [...files, file];
+    return files.some(({ name }) => name === UNLISTED_FILE) ? files : [...files, file];
   } catch (error) {
     if (isMissingAgent(error)) return null;
     throw error;

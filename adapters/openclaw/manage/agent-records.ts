@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AgentRecord } from "#contract";
 import { recordEtag } from "./etag.ts";
 import { type GatewayConfig, readConfig } from "./gateway-config.ts";
-import { ask, type ManageContext } from "./manage-context.ts";
+import { callGateway, type ManageContext } from "./manage-context.ts";
 
 const agentsSchema = z.object({
   defaultId: z.string().nullish(),
@@ -16,7 +16,7 @@ const modelSchema = z.union([z.string(), z.object({ primary: z.string() }).trans
 export type GatewayAgents = z.infer<typeof agentsSchema>;
 
 /** Which agents there are; one that was just made may still be missing. */
-export const readAgents = (context: ManageContext): Promise<GatewayAgents> => ask(context, agentsSchema, "agents.list");
+export const readAgents = (context: ManageContext): Promise<GatewayAgents> => callGateway(context, agentsSchema, "agents.list");
 
 /** The agent that stands for the gateway: its default one, else the first. */
 export async function readDefaultAgent(context: ManageContext): Promise<string> {

@@ -3,8 +3,8 @@ import { type AgentFields, type AgentRecord, ManagementError } from "#contract";
 import { checkAgentFields, checkAgentId } from "./agent-fields.ts";
 import { describeAgent, getAgent, readAgents } from "./agent-records.ts";
 import { changeConfig, readConfig } from "./gateway-config.ts";
-import { anyAnswer, ask, completing, expectMatch, type ManageContext, untilShown } from "./manage-context.ts";
-import { isMissingAgent } from "./refusals.ts";
+import { anyResponse, callGateway, expectMatch, type ManageContext, waitUntilVisible, withoutSignal } from "./manage-context.ts";
+import { isMissingAgent } from "./management-errors.ts";
 
 const WRITE_LIMIT_MS = 45_000;
 /** The agent of a fresh gateway; others may work inside its workspace. */
@@ -18,9 +18,9 @@ export async function createAgent(context: ManageContext, agentId: string, field
   checkAgentId(agentId);
   await checkAgentFields(context, fields);
   if (await isListed(context, agentId)) throw new ManagementError("conflict", `There is an agent ${agentId} already.`);
-  const { model, workspace = await ownWorkspace(context, agentId), ...others } = dropNulls(fields);
+  const { model, workspace = await defaultWorkspace(context, agentId), ...others } = dropNulls(fields);
   context.signal?.throwIfAborted();
-  const begun = completing(context);
+  const begun = withoutSignal(context);
   await createNamed(begun, agentId, {
     ...(typeof model === "string" ? { model } : {}),
     ...(workspace === undefined ? {} : { workspace }),
@@ -48,7 +48,7 @@ export async function updateAgent(
   const current = await getAgent(context, agentId);
   if (current === null) return null;
   expectMatch(ifMatch, current.etag, `The agent ${agentId}`);
-  if (Object.keys(changes).length > 0) await changeAgent(completing(context), agentId, changes, ifMatch);
+  if (Object.keys(changes).length > 0) await changeAgent(withoutSignal(context), agentId, changes, ifMatch);
   return await getAgent(context, agentId);
 }
 
@@ -62,34 +62,34 @@ export async function deleteAgent(context: ManageContext, agentId: string, ifMat
     );
   if (record === null && ifMatch !== undefined) return false;
   expectMatch(ifMatch, record?.etag ?? null, `The agent ${agentId}`);
-  const { tasks } = await ask(context, tasksSchema, "tasks.list", { agentId, status: ["running", "queued"] });
+  const { tasks } = await callGateway(context, tasksSchema, "tasks.list", { agentId, status: ["running", "queued"] });
   if (tasks.length > 0)
     throw new ManagementError(
       "conflict",
       `The agent ${agentId} works: ${tasks.length} run(s). Cancel its tasks (POST /api/v2/tasks/{taskId}/cancel), or wait for their end; what others have started is stopped at the gateway. Then delete it.`,
     );
-  return await removeAgent(completing(context), agentId);
+  return await removeAgent(withoutSignal(context), agentId);
 }
 
 /**
  * Beside the workspace that the operator has set for all agents, as the gateway does it where none is set: inside of it, where it would be
  * by default, its files would stay when the agent is deleted, and come back with the next of its name.
  */
-async function ownWorkspace(context: ManageContext, agentId: string): Promise<string | undefined> {
+async function defaultWorkspace(context: ManageContext, agentId: string): Promise<string | undefined> {
   const shared = (await readConfig(context)).sourceConfig.agents?.defaults?.workspace;
   return shared === undefined ? undefined : `${shared.replace(/[/\\]+$/, "")}-${agentId}`;
 }
 
 /** Made under its id as a name, because the gateway makes the id out of the name. */
 async function createNamed(context: ManageContext, agentId: string, given: object): Promise<void> {
-  const { agentId: created } = await ask(
+  const { agentId: created } = await callGateway(
     context,
     createdSchema,
     "agents.create",
     { name: agentId, ...given },
     { timeoutMs: WRITE_LIMIT_MS },
   ).catch(explainCreation);
-  await untilShown(context, async () => await isListed(context, created), `The agent ${created} was made`);
+  await waitUntilVisible(context, async () => await isListed(context, created), `The agent ${created} was made`);
   if (created === agentId) return;
   await removeAgent(context, created);
   throw new ManagementError("invalid_request", `The gateway would call this agent ${created}; use that as its id.`);
@@ -108,7 +108,7 @@ async function changeAgent(context: ManageContext, agentId: string, changes: Age
   const { name, workspace } = dropNulls(changes);
   if (name === undefined && workspace === undefined) return;
   const told = { ...(name === undefined ? {} : { name }), ...(workspace === undefined ? {} : { workspace }) };
-  await ask(context, anyAnswer, "agents.update", { agentId, ...told }, { timeoutMs: WRITE_LIMIT_MS });
+  await callGateway(context, anyResponse, "agents.update", { agentId, ...told }, { timeoutMs: WRITE_LIMIT_MS });
 }
 
 /** By its name an agent knows itself, too. */
@@ -118,7 +118,7 @@ const withIdentity = (changes: AgentFields): AgentFields =>
 /** Runs that began in between keep files of the agent open; the gateway then wants to be asked again. False: there is no such agent. */
 async function removeAgent(context: ManageContext, agentId: string): Promise<boolean> {
   const isGone = async (): Promise<boolean> => {
-    const { purgeFailed, failed } = await ask(
+    const { purgeFailed, failed } = await callGateway(
       context,
       deletedSchema,
       "agents.delete",
@@ -128,12 +128,12 @@ async function removeAgent(context: ManageContext, agentId: string): Promise<boo
     return !purgeFailed && failed.length === 0;
   };
   try {
-    await untilShown(context, isGone, `The agent ${agentId} is deleted`);
+    await waitUntilVisible(context, isGone, `The agent ${agentId} is deleted`);
   } catch (error) {
     if (isMissingAgent(error)) return false;
     throw error;
   }
-  await untilShown(context, async () => !(await isListed(context, agentId)), `The agent ${agentId} is deleted`);
+  await waitUntilVisible(context, async () => !(await isListed(context, agentId)), `The agent ${agentId} is deleted`);
   return true;
 }
 

@@ -12,8 +12,8 @@ import { getAgent, listAgents } from "./agent-records.ts";
 import { createAgent, deleteAgent, updateAgent } from "./agents.ts";
 import { listBindings, setBindings } from "./bindings.ts";
 import type { ManageContext } from "./manage-context.ts";
-import { refusing } from "./refusals.ts";
-import { getRuntimeInfo } from "./runtime.ts";
+import { withManagementErrors } from "./management-errors.ts";
+import { getRuntimeInfo } from "./runtime-info.ts";
 import { createSecurityAudit } from "./security-audit.ts";
 import { installSkillDependencies } from "./skill-dependencies.ts";
 import { deleteSkill, listSkills, readSkill, writeSkill } from "./skills.ts";
@@ -35,7 +35,7 @@ export function createManagers(current: () => ManageContext | null): Managers {
       // The call options follow the parameters of the operation; the context is not a parameter.
       const call = given[act.length - 1] as ManagerCall | undefined;
       const own = given.slice(0, act.length - 1) as A;
-      return refusing(async () => {
+      return withManagementErrors(async () => {
         const context = current();
         if (context === null) throw new ManagementError("unavailable", "The adapter openclaw is not running.");
         call?.signal?.throwIfAborted();

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { ManagementError } from "#contract";
-import { anyAnswer, ask, askToChange, type ManageContext } from "./manage-context.ts";
-import { isOvertaken, isStaleConfig, withoutPaths } from "./refusals.ts";
+import { anyResponse, callGateway, callGatewayForWrite, type ManageContext } from "./manage-context.ts";
+import { isStaleConfig, isSupersededChange, redactPaths } from "./management-errors.ts";
 
 /** How often a change is tried again because somebody else has changed something meanwhile. */
 const MAX_TRIES = 4;
@@ -36,10 +36,10 @@ export type GatewayConfig = z.infer<typeof configSchema>;
 
 /** Reads the configuration; the gateway has blanked its secrets. */
 export async function readConfig(context: ManageContext): Promise<GatewayConfig> {
-  const config = await ask(context, configSchema, "config.get");
+  const config = await callGateway(context, configSchema, "config.get");
   if (config.valid) return config;
   const issues = config.issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new ManagementError("unavailable", `The gateway's configuration is not valid: ${withoutPaths(issues)}`);
+  throw new ManagementError("unavailable", `The gateway's configuration is not valid: ${redactPaths(issues)}`);
 }
 
 /**
@@ -50,20 +50,20 @@ export async function changeConfig(context: ManageContext, change: (config: Gate
   for (let tries = 1; ; tries += 1) {
     const config = await readConfig(context);
     const patch = change(config);
-    const params = { raw: JSON.stringify(patch), baseHash: config.hash, replacePaths: arraysTouched(patch, config.sourceConfig) };
+    const params = { raw: JSON.stringify(patch), baseHash: config.hash, replacePaths: replacedArrays(patch, config.sourceConfig) };
     try {
-      await askToChange(context, anyAnswer, "config.patch", params, { timeoutMs: WRITE_LIMIT_MS });
+      await callGatewayForWrite(context, anyResponse, "config.patch", params, { timeoutMs: WRITE_LIMIT_MS });
       break;
     } catch (error) {
-      if (isOvertaken(error)) break;
+      if (isSupersededChange(error)) break;
       if (!isStaleConfig(error) || tries === MAX_TRIES) throw error;
     }
   }
-  await untilApplied(context);
+  await waitUntilApplied(context);
 }
 
 /** Waits a while, and no longer: what the operator has changed beside this may come into force only with the next start. */
-export async function untilApplied(context: ManageContext): Promise<boolean> {
+export async function waitUntilApplied(context: ManageContext): Promise<boolean> {
   const deadline = performance.now() + APPLY_LIMIT_MS;
   for (;;) {
     if (isApplied(await readConfig(context))) return true;
@@ -77,11 +77,11 @@ const isApplied = ({ configRevisionHash, appliedConfigHash }: GatewayConfig): bo
   configRevisionHash === undefined || appliedConfigHash === undefined || configRevisionHash === appliedConfigHash;
 
 /** The arrays that a patch replaces or removes: the gateway takes one that became shorter only where it is told. */
-function arraysTouched(change: unknown, current: unknown, path = ""): string[] {
+function replacedArrays(change: unknown, current: unknown, path = ""): string[] {
   if (Array.isArray(current)) return [path];
   if (!isRecord(current)) return [];
   const fields = isRecord(change) ? Object.entries(change) : Object.keys(current).map((name) => [name, null] as const);
-  return fields.flatMap(([name, value]) => arraysTouched(value, current[name], path === "" ? name : `${path}.${name}`));
+  return fields.flatMap(([name, value]) => replacedArrays(value, current[name], path === "" ? name : `${path}.${name}`));
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -28,7 +28,7 @@ export function isInside(directory: string, file: string): boolean {
 export async function removeFile(directory: string, name: string, etag: string): Promise<void> {
   const isEntry = path.dirname(path.join(directory, name)) === path.resolve(directory);
   await using file = isEntry ? await openFileInside(directory, [name]) : null;
-  if (file === null || textEtag(await file.readFile()) !== etag) throw otherHost();
+  if (file === null || textEtag(await file.readFile()) !== etag) throw notOnThisHost();
   await removeInside(directory, name);
 }
 
@@ -44,7 +44,7 @@ export function readInside(directory: string, file: string): string | null {
     );
   if (reading.fault === "no_file")
     throw Object.assign(new Error("Something else has the name of a file."), { code: "EISDIR", syscall: "read" });
-  throw leadsOut();
+  throw linkOutside();
 }
 
 /** Writes a file whole or not at all, in a directory below the root. No link below the root is followed. */
@@ -52,10 +52,10 @@ export async function writeInside(root: string, directory: string, name: string,
   makePrivateDirectory(root);
   const opening = makeDirectoryInside(root, namesBelow(root, directory), { mode: 0o777 });
   using parent = await opening.catch((error: unknown) => {
-    throw error instanceof NotADirectory ? leadsOut() : error;
+    throw error instanceof NotADirectory ? linkOutside() : error;
   });
   const there = await lstat(path.join(parent.path, name)).catch(() => null);
-  if (there?.isFile() === false) throw leadsOut();
+  if (there?.isFile() === false) throw linkOutside();
   await writeFileInside(parent, name, content, { mode: 0o644 });
 }
 
@@ -63,15 +63,15 @@ export async function writeInside(root: string, directory: string, name: string,
 export async function removeDirectory(root: string, directory: string): Promise<void> {
   const names = namesBelow(root, directory);
   const last = names.at(-1) ?? "";
-  if ((await lstat(directory).catch(() => null)) === null) throw otherHost();
+  if ((await lstat(directory).catch(() => null)) === null) throw notOnThisHost();
   using parent = holdInside(root, names.slice(0, -1));
-  if (parent === null || !(await lstat(path.join(parent.path, last))).isDirectory()) throw leadsOut();
+  if (parent === null || !(await lstat(path.join(parent.path, last))).isDirectory()) throw linkOutside();
   await removeInside(parent, last);
 }
 
 /** Both paths as the gateway reports them, links not resolved. */
 function namesBelow(root: string, directory: string): string[] {
-  if (!isInside(root, directory)) throw leadsOut();
+  if (!isInside(root, directory)) throw linkOutside();
   return path.relative(root, directory).split(path.sep);
 }
 
@@ -81,10 +81,10 @@ export async function isSameDirectory(one: string, other: string): Promise<boole
   return first === second;
 }
 
-const leadsOut = () =>
+const linkOutside = () =>
   new ManagementError("conflict", "A link leads out of the directory that this belongs to; Bridge does not follow it.");
 
-const otherHost = () =>
+const notOnThisHost = () =>
   new ManagementError(
     "not_supported",
     "What the gateway has is not on this host as it says. Take BRIDGE_OPENCLAW_STATE_DIR away where the gateway runs on another host, or in a container with directories of its own.",

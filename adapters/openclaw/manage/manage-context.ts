@@ -21,7 +21,7 @@ const USABLE_LIMIT_MS = 30_000;
 const POLL_MS = 100;
 
 /** Asks the gateway, and reads of its answer what Bridge knows; the rest stays where it is. */
-export async function ask<T>(
+export async function callGateway<T>(
   { gateway, signal }: ManageContext,
   schema: z.ZodType<T>,
   method: string,
@@ -36,7 +36,7 @@ export async function ask<T>(
 }
 
 /** Asks the gateway for a change. A change that has begun is not canceled, because the next write would find it incomplete. */
-export async function askToChange<T>(
+export async function callGatewayForWrite<T>(
   context: ManageContext,
   schema: z.ZodType<T>,
   method: string,
@@ -44,14 +44,14 @@ export async function askToChange<T>(
   options: CallOptions = {},
 ): Promise<T> {
   context.signal?.throwIfAborted();
-  return await ask(completing(context), schema, method, params, options);
+  return await callGateway(withoutSignal(context), schema, method, params, options);
 }
 
 /** For the steps of a write after its first change: they must all be carried out, even if the caller no longer waits. */
-export const completing = ({ signal: _, ...context }: ManageContext): ManageContext => context;
+export const withoutSignal = ({ signal: _, ...context }: ManageContext): ManageContext => context;
 
 /** Waits for what the gateway has done to show in what it tells, which takes it some 100 ms. */
-export async function untilShown({ signal }: ManageContext, isShown: () => Promise<boolean>, what: string): Promise<void> {
+export async function waitUntilVisible({ signal }: ManageContext, isShown: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + USABLE_LIMIT_MS;
   while (!(await isShown())) {
     if (performance.now() > deadline)
@@ -61,7 +61,7 @@ export async function untilShown({ signal }: ManageContext, isShown: () => Promi
 }
 
 /** Nothing of the answer is looked at. */
-export const anyAnswer = z.unknown();
+export const anyResponse = z.unknown();
 
 /** Rejects a write whose writer has read something else than there is now; `current` is null where there is nothing. */
 export function expectMatch(ifMatch: string | undefined, current: string | null, what: string): void {

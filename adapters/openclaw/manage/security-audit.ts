@@ -8,7 +8,7 @@ import type { ManageContext } from "./manage-context.ts";
 
 /** It takes some 10 s of a whole processor, so what it said counts for a while. */
 const LIMIT_MS = 60_000;
-const KEPT_MS = 60_000;
+const CACHE_MS = 60_000;
 const auditSchema = z.looseObject({
   summary: z.object({ critical: z.number(), warn: z.number(), info: z.number() }),
   findings: z.array(z.looseObject({ checkId: z.string(), severity: z.string(), title: z.string() })),
@@ -31,7 +31,7 @@ export function createSecurityAudit(): (context: ManageContext) => Promise<Recor
     const stop = new AbortController();
     const audit: Audit = { outcome: runAudit({ ...context, signal: stop.signal }), endsAt: Number.POSITIVE_INFINITY, waiting: 0, stop };
     audit.outcome.then(
-      () => (audit.endsAt = performance.now() + KEPT_MS),
+      () => (audit.endsAt = performance.now() + CACHE_MS),
       () => (audit.endsAt = 0),
     );
     return audit;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { ManagementError } from "#contract";
 import { GatewayError } from "../gateway-error.ts";
-import { askToChange, type ManageContext } from "./manage-context.ts";
-import { withoutPaths } from "./refusals.ts";
+import { callGatewayForWrite, type ManageContext } from "./manage-context.ts";
+import { redactPaths } from "./management-errors.ts";
 import { readSkillRows, type SkillRow } from "./skill-rows.ts";
 
 const INSTALL_LIMIT_MS = 300_000;
@@ -25,18 +25,18 @@ export async function installSkillDependencies(
   for (const { id, label } of wanted) {
     try {
       const params = { agentId, name, installId: id, timeoutMs: INSTALL_LIMIT_MS };
-      await askToChange(context, z.unknown(), "skills.install", params, { timeoutMs: INSTALL_LIMIT_MS + 10_000 });
+      await callGatewayForWrite(context, z.unknown(), "skills.install", params, { timeoutMs: INSTALL_LIMIT_MS + 10_000 });
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== "UNAVAILABLE" || error.retryAfterMs !== null) throw error;
       const before = installed.length === 0 ? "" : ` Before it came ${installed.join(", ")}.`;
-      throw new ManagementError("unavailable", `${label || id} of the skill ${name} failed: ${withoutPaths(error.message)}.${before}`, {
+      throw new ManagementError("unavailable", `${label || id} of the skill ${name} failed: ${redactPaths(error.message)}.${before}`, {
         cause: error,
       });
     }
     installed.push(id);
   }
   const { row: after } = installed.length === 0 ? { row } : await find(context, name);
-  return { installed, detail: tellMissing(after) };
+  return { installed, detail: describeMissing(after) };
 }
 
 async function find(context: ManageContext, name: string): Promise<{ agentId: string; row: SkillRow }> {
@@ -48,7 +48,7 @@ async function find(context: ManageContext, name: string): Promise<{ agentId: st
 
 const isMissing = ({ missing }: SkillRow, program: string): boolean => missing.bins.includes(program) || missing.anyBins.includes(program);
 
-function tellMissing({ missing }: SkillRow): string | null {
+function describeMissing({ missing }: SkillRow): string | null {
   const parts = Object.entries(words).flatMap(([kind, told]) => {
     const names = missing[kind as keyof typeof words];
     return names.length === 0 ? [] : [`${told} ${names.join(", ")}`];

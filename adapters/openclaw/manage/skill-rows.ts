@@ -4,7 +4,7 @@ import { ManagementError } from "#contract";
 import { GatewayError } from "../gateway-error.ts";
 import { readDefaultAgent } from "./agent-records.ts";
 import { isInside, isSameDirectory, readInside } from "./host-files.ts";
-import { ask, type ManageContext } from "./manage-context.ts";
+import { callGateway, type ManageContext } from "./manage-context.ts";
 
 const missingSchema = z.object({
   bins: z.array(z.string()).default([]),
@@ -42,35 +42,35 @@ export interface SkillRows {
 /** Asks for them. */
 export async function readSkillRows(context: ManageContext): Promise<SkillRows> {
   const agentId = await readDefaultAgent(context);
-  const { workspaceDir, managedSkillsDir, skills } = await ask(context, rowsSchema, "skills.status", { agentId });
+  const { workspaceDir, managedSkillsDir, skills } = await callGateway(context, rowsSchema, "skills.status", { agentId });
   return { agentId, workspaceDir, workspaceSkillsDir: path.join(workspaceDir, "skills"), sharedSkillsDir: managedSkillsDir, rows: skills };
 }
 
 /** What a skill must not lead out of, links resolved; null: it came with OpenClaw or a plugin, and is not ours to change. */
-export function homeOf({ workspaceDir, workspaceSkillsDir, sharedSkillsDir }: SkillRows, { baseDir }: SkillRow): string | null {
+export function editableRootOf({ workspaceDir, workspaceSkillsDir, sharedSkillsDir }: SkillRows, { baseDir }: SkillRow): string | null {
   // Agents write in their workspaces, and could put a link in the place of the whole directory.
   if (isInside(workspaceSkillsDir, baseDir)) return workspaceDir;
   return isInside(sharedSkillsDir, baseDir) ? sharedSkillsDir : null;
 }
 
 /** The SKILL.md of a skill: through the gateway where it lies in the workspace, else from the host. */
-export async function readContent(context: ManageContext, rows: SkillRows, row: SkillRow): Promise<string | null> {
+export async function readSkillContent(context: ManageContext, rows: SkillRows, row: SkillRow): Promise<string | null> {
   if (isInside(rows.workspaceDir, row.filePath)) {
     const file = path.relative(rows.workspaceDir, row.filePath);
     try {
-      return (await ask(context, contentSchema, "agents.workspace.get", { agentId: rows.agentId, path: file })).file.content;
+      return (await callGateway(context, contentSchema, "agents.workspace.get", { agentId: rows.agentId, path: file })).file.content;
     } catch (error) {
       // It went after it was listed.
       if (error instanceof GatewayError && goneSchema.safeParse(error.details).success) return null;
       throw error;
     }
   }
-  await expectHost(context, rows, `The skill ${row.name} lies outside of the agent's workspace, where OpenClaw lets nobody read`);
+  await expectSameHost(context, rows, `The skill ${row.name} lies outside of the agent's workspace, where OpenClaw lets nobody read`);
   return readInside(row.baseDir, row.filePath);
 }
 
 /** Goes on only on the gateway's own host; `why` says what the gateway has no call for. */
-export async function expectHost(context: ManageContext, { sharedSkillsDir }: SkillRows, why: string): Promise<void> {
+export async function expectSameHost(context: ManageContext, { sharedSkillsDir }: SkillRows, why: string): Promise<void> {
   if (context.stateDir === null)
     throw new ManagementError(
       "not_supported",

@@ -2,9 +2,9 @@ import path from "node:path";
 import { ManagementError, type SkillEntry, type SkillRecord } from "#contract";
 import { textEtag } from "./etag.ts";
 import { removeDirectory, writeInside } from "./host-files.ts";
-import { expectMatch, type ManageContext, untilShown } from "./manage-context.ts";
+import { expectMatch, type ManageContext, waitUntilVisible } from "./manage-context.ts";
 import { checkSkillDocument } from "./skill-document.ts";
-import { expectHost, homeOf, readContent, readSkillRows, type SkillRow, type SkillRows } from "./skill-rows.ts";
+import { editableRootOf, expectSameHost, readSkillContent, readSkillRows, type SkillRow, type SkillRows } from "./skill-rows.ts";
 import { uploadSkill } from "./upload-skill.ts";
 
 const FILE = "SKILL.md";
@@ -19,7 +19,7 @@ export async function listSkills(context: ManageContext): Promise<SkillEntry[]> 
 export async function readSkill(context: ManageContext, name: string): Promise<SkillRecord | null> {
   const rows = await readSkillRows(context);
   const row = rowOf(rows, name);
-  const content = row === undefined ? null : await readContent(context, rows, row);
+  const content = row === undefined ? null : await readSkillContent(context, rows, row);
   return content === null ? null : { name, content, etag: textEtag(content) };
 }
 
@@ -32,13 +32,13 @@ export async function writeSkill(context: ManageContext, name: string, content: 
   const rows = await readSkillRows(context);
   const row = rowOf(rows, name);
   if (ifMatch !== undefined) {
-    const current = row === undefined ? null : await readContent(context, rows, row);
+    const current = row === undefined ? null : await readSkillContent(context, rows, row);
     expectMatch(ifMatch, current === null ? null : textEtag(current), `The skill ${name}`);
   }
   context.signal?.throwIfAborted();
   if (context.stateDir === null) await uploadSkill(context, rows, name, content);
   else await writeOnHost(context, rows, { name, content, row });
-  await untilShown(context, async () => (await readSkill(context, name))?.content === content, `The skill ${name} is written`);
+  await waitUntilVisible(context, async () => (await readSkill(context, name))?.content === content, `The skill ${name} is written`);
   return { name, content, etag: textEtag(content) };
 }
 
@@ -47,18 +47,18 @@ export async function deleteSkill(context: ManageContext, name: string, ifMatch?
   const rows = await readSkillRows(context);
   const row = rowOf(rows, name);
   if (row === undefined) return false;
-  const root = homeOf(rows, row);
+  const root = editableRootOf(rows, row);
   if (root === null)
     throw new ManagementError(
       "not_supported",
       `The skill ${name} came with OpenClaw or one of its plugins; it is not deleted, but turned off at the gateway.`,
     );
-  await expectHost(context, rows, "OpenClaw has no call that deletes a skill");
-  if (ifMatch !== undefined) expectMatch(ifMatch, textEtag((await readContent(context, rows, row)) ?? ""), `The skill ${name}`);
+  await expectSameHost(context, rows, "OpenClaw has no call that deletes a skill");
+  if (ifMatch !== undefined) expectMatch(ifMatch, textEtag((await readSkillContent(context, rows, row)) ?? ""), `The skill ${name}`);
   context.signal?.throwIfAborted();
   await removeDirectory(root, row.baseDir);
   const isGone = async (): Promise<boolean> => rowOf(await readSkillRows(context), name)?.baseDir !== row.baseDir;
-  await untilShown(context, isGone, `The skill ${name} is deleted`);
+  await waitUntilVisible(context, isGone, `The skill ${name} is deleted`);
   return true;
 }
 
@@ -68,8 +68,8 @@ async function writeOnHost(
   rows: SkillRows,
   { name, content, row }: { name: string; content: string; row: SkillRow | undefined },
 ): Promise<void> {
-  await expectHost(context, rows, "Bridge writes skills on the gateway's own host");
-  const root = row === undefined ? null : homeOf(rows, row);
+  await expectSameHost(context, rows, "Bridge writes skills on the gateway's own host");
+  const root = row === undefined ? null : editableRootOf(rows, row);
   if (row === undefined || root === null) await writeInside(rows.sharedSkillsDir, path.join(rows.sharedSkillsDir, name), FILE, content);
   else await writeInside(root, row.baseDir, FILE, content);
 }

@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { GatewayError } from "../gateway-error.ts";
 import { readDefaultAgent } from "./agent-records.ts";
-import { untilApplied } from "./gateway-config.ts";
-import { ask, askToChange, type ManageContext } from "./manage-context.ts";
+import { waitUntilApplied } from "./gateway-config.ts";
+import { callGateway, callGatewayForWrite, type ManageContext } from "./manage-context.ts";
 
 const READY_LIMIT_MS = 10_000;
 const RETRY_MS = 250;
@@ -14,8 +14,10 @@ const authSchema = z.object({ providers: z.array(z.object({ provider: z.string()
 
 /** Makes the gateway work with what its configuration and its secrets say now; it watches the file itself, so there is little to do. */
 export async function reloadConfig(context: ManageContext): Promise<{ detail: string | null }> {
-  const isInForce = await untilApplied(context);
-  const { warningCount: warnings } = await onceReady(context, () => askToChange(context, reloadedSchema, "secrets.reload", {}));
+  const isInForce = await waitUntilApplied(context);
+  const { warningCount: warnings } = await retryUntilReady(context, () =>
+    callGatewayForWrite(context, reloadedSchema, "secrets.reload", {}),
+  );
   const parts = [
     isInForce ? null : "A part of the configuration comes into force only when the gateway is started again.",
     warnings === 0 ? null : `${warnings} secret(s) could not be read.`,
@@ -27,9 +29,9 @@ export async function reloadConfig(context: ManageContext): Promise<{ detail: st
 export async function getModelCatalog(context: ManageContext): Promise<Record<string, unknown>[]> {
   const agentId = await readDefaultAgent(context);
   const [all, configured, auth] = await Promise.all([
-    onceReady(context, () => ask(context, modelsSchema, "models.list", { view: "all", agentId })),
-    onceReady(context, () => ask(context, modelsSchema, "models.list", { view: "configured", agentId })),
-    ask(context, authSchema, "models.authStatus", { agentId }),
+    retryUntilReady(context, () => callGateway(context, modelsSchema, "models.list", { view: "all", agentId })),
+    retryUntilReady(context, () => callGateway(context, modelsSchema, "models.list", { view: "configured", agentId })),
+    callGateway(context, authSchema, "models.authStatus", { agentId }),
   ]);
   const nameOf = ({ provider, id }: { provider: string; id: string }): string => `${provider}/${id}`;
   const inUse = new Set(configured.models.map(nameOf));
@@ -44,14 +46,14 @@ export async function getModelCatalog(context: ManageContext): Promise<Record<st
 }
 
 /** While its configuration changes the gateway can tell no models and read no secrets, so it is asked again for a while. */
-async function onceReady<T>({ signal }: ManageContext, act: () => Promise<T>): Promise<T> {
+async function retryUntilReady<T>({ signal }: ManageContext, act: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + READY_LIMIT_MS;
   for (;;) {
     try {
       return await act();
     } catch (error) {
-      const isPassing = error instanceof GatewayError && error.code === "UNAVAILABLE" && performance.now() < deadline;
-      if (!isPassing) throw error;
+      const isTransient = error instanceof GatewayError && error.code === "UNAVAILABLE" && performance.now() < deadline;
+      if (!isTransient) throw error;
       await delay(RETRY_MS, undefined, { signal });
     }
   }

@@ -4,7 +4,7 @@ import { ManagementError } from "#contract";
 import { GatewayError } from "../gateway-error.ts";
 import { textEtag } from "./etag.ts";
 import { isInside } from "./host-files.ts";
-import { anyAnswer, ask, askToChange, type ManageContext } from "./manage-context.ts";
+import { anyResponse, callGateway, callGatewayForWrite, type ManageContext } from "./manage-context.ts";
 import type { SkillRows } from "./skill-rows.ts";
 import { zipFile } from "./zip-file.ts";
 
@@ -22,21 +22,21 @@ export async function uploadSkill(context: ManageContext, rows: SkillRows, name:
         "not_supported",
         `OpenClaw has no call that writes the skill ${name} where it lies. Bridge does it on the gateway's own host, where BRIDGE_OPENCLAW_STATE_DIR says that it is.`,
       );
-    if (isInside(rows.workspaceSkillsDir, row.baseDir)) await expectAlone(context, rows, name);
+    if (isInside(rows.workspaceSkillsDir, row.baseDir)) await expectNoOtherFiles(context, rows, name);
   }
   const archive = zipFile("SKILL.md", Buffer.from(content));
   const sha256 = textEtag(archive);
   const upload = { slug: name, sha256, force: true };
   try {
-    const { uploadId } = await askToChange(context, begunSchema, "skills.upload.begin", {
+    const { uploadId } = await callGatewayForWrite(context, begunSchema, "skills.upload.begin", {
       kind: "skill-archive",
       sizeBytes: archive.length,
       ...upload,
     });
-    await askToChange(context, anyAnswer, "skills.upload.chunk", { uploadId, offset: 0, dataBase64: archive.toString("base64") });
-    await askToChange(context, anyAnswer, "skills.upload.commit", { uploadId });
+    await callGatewayForWrite(context, anyResponse, "skills.upload.chunk", { uploadId, offset: 0, dataBase64: archive.toString("base64") });
+    await callGatewayForWrite(context, anyResponse, "skills.upload.commit", { uploadId });
     const install = { agentId: rows.agentId, source: "upload", uploadId, ...upload };
-    await askToChange(context, anyAnswer, "skills.install", install, { timeoutMs: INSTALL_LIMIT_MS });
+    await callGatewayForWrite(context, anyResponse, "skills.install", install, { timeoutMs: INSTALL_LIMIT_MS });
   } catch (error) {
     if (error instanceof GatewayError && error.message.includes("skills.install.allowUploadedArchives"))
       throw new ManagementError(
@@ -49,9 +49,13 @@ export async function uploadSkill(context: ManageContext, rows: SkillRows, name:
 }
 
 /** Scripts beside a SKILL.md would be lost. */
-async function expectAlone(context: ManageContext, { agentId, workspaceDir, workspaceSkillsDir }: SkillRows, name: string): Promise<void> {
+async function expectNoOtherFiles(
+  context: ManageContext,
+  { agentId, workspaceDir, workspaceSkillsDir }: SkillRows,
+  name: string,
+): Promise<void> {
   const directory = path.relative(workspaceDir, path.join(workspaceSkillsDir, name));
-  const { entries } = await ask(context, directorySchema, "agents.workspace.list", { agentId, path: directory });
+  const { entries } = await callGateway(context, directorySchema, "agents.workspace.list", { agentId, path: directory });
   if (entries.some((entry) => entry.name !== "SKILL.md"))
     throw new ManagementError(
       "not_supported",

@@ -8,7 +8,7 @@ import { readProcess } from "../../../adapters/shared/process/process-table.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { until } from "../../support/until.ts";
 import { doing, startFakeGateway } from "./fake-gateway.ts";
-import { open, runOf } from "./task-bench.ts";
+import { open, runOf } from "./task-fixture.ts";
 
 /** A process that a gateway has started for a command, and that has left its session. */
 async function leave(cwd: string, environment: Record<string, string> = { OPENCLAW_SHELL: "exec" }): Promise<ChildProcess> {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { capabilitiesOf } from "../../../adapters/openclaw/capabilities.ts";
 import { connectToServer } from "../shared/declared-tools/connect-to-server.ts";
 import { doing, startFakeGateway } from "./fake-gateway.ts";
-import { called, open } from "./task-bench.ts";
+import { called, open } from "./task-fixture.ts";
 
 const tools = [{ name: "ask_user", description: "Asks the user.", inputSchema: { type: "object" } }];
 

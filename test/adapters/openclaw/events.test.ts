@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { createRunReader } from "../../../adapters/openclaw/events.ts";
+import { createEventReader } from "../../../adapters/openclaw/events.ts";
 import type { Step } from "../../../adapters/shared/agent-program/run-program.ts";
 import recording from "./recorded-runs.json" with { type: "json" };
 
 type RunName = keyof typeof recording.runs;
 const isRun = (id: string) => id === "RUN";
 const read = (name: RunName) => {
-  const reader = createRunReader(isRun);
+  const reader = createEventReader(isRun);
   const steps = recording.runs[name].events.flatMap((event) => reader.read(event));
   return { reader, steps };
 };
@@ -69,7 +69,7 @@ describe("the events of a run, as recorded", () => {
 });
 
 test("a text that was missed in parts comes whole with its next event, once", () => {
-  const reader = createRunReader(isRun);
+  const reader = createEventReader(isRun);
   const say = (text: string, delta: string, itemId = "1") => reader.read(about("assistant", { text, delta, itemId }));
   expect([say("Grü", "Grü"), say("Grüße an", " an"), say("Grüße an", ""), say("Neu", "Neu", "2")].flat()).toEqual([
     { kind: "text", text: "Grü" },
@@ -81,9 +81,9 @@ test("a text that was missed in parts comes whole with its next event, once", ()
 
 test("words before a tool that come as nothing else are told, others not again", () => {
   const preamble = (phase: string) => about("item", { kind: "preamble", phase, progressText: "I look." });
-  const silent = createRunReader(isRun);
+  const silent = createEventReader(isRun);
   expect([silent.read(preamble("update")), silent.read(preamble("end"))].flat()).toEqual([{ kind: "text", text: "I look." }]);
-  const spoken = createRunReader(isRun);
+  const spoken = createEventReader(isRun);
   spoken.read(about("assistant", { text: "I look.", delta: "I look.", itemId: "1" }));
   expect(spoken.read(preamble("end"))).toEqual([]);
 });
@@ -91,7 +91,7 @@ test("words before a tool that come as nothing else are told, others not again",
 test("items stand for tools only where tools are not told", () => {
   const item = (phase: string, status: string) =>
     about("item", { kind: "tool", phase, status, name: "exec", toolCallId: "c", title: "Exec ls" });
-  const reader = createRunReader(isRun);
+  const reader = createEventReader(isRun);
   expect(reader.read(item("start", "running"))).toEqual([]);
   reader.rejoin();
   expect([item("start", "running"), item("update", "running"), item("end", "failed")].flatMap((event) => reader.read(event))).toEqual([
@@ -108,5 +108,5 @@ test.each([
   ["a shape of a newer gateway", about("assistant", { words: "x" })],
   ["no payload", { event: "agent", payload: null }],
 ])("%s says nothing", (_, event) => {
-  expect(createRunReader(isRun).read(event)).toEqual([]);
+  expect(createEventReader(isRun).read(event)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
-import { recorded, replay } from "./manage-bench.ts";
+import { recorded, replay } from "./manage-fixture.ts";
 import recording from "./recorded-runs.json" with { type: "json" };
 
 type Json = Record<string, unknown>;

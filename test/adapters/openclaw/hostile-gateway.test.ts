@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AdapterConfig, ApprovalAnswer } from "#contract";
-import { createRunReader } from "../../../adapters/openclaw/events.ts";
+import { createEventReader } from "../../../adapters/openclaw/events.ts";
 import { followRun } from "../../../adapters/openclaw/follow-run.ts";
 import { createGateway } from "../../../adapters/openclaw/gateway.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
@@ -10,7 +10,7 @@ import { outlasts } from "../../support/outlasts.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { until } from "../../support/until.ts";
 import { doing, startFakeGateway } from "./fake-gateway.ts";
-import { called, open, runOf } from "./task-bench.ts";
+import { called, open, runOf } from "./task-fixture.ts";
 
 const PATIENCE = { timeout: 10_000, interval: 5 };
 
@@ -88,8 +88,8 @@ describe("a gateway that lies", () => {
       signal: new AbortController().signal,
       over: over.signal,
       runs: new Set(["r"]),
-      reader: createRunReader(() => true),
-      answering: { take() {}, catchUp: async () => {} },
+      reader: createEventReader(() => true),
+      approvals: { take() {}, catchUp: async () => {} },
     });
     await expect.poll(() => waits, PATIENCE).toBeGreaterThan(0);
     over.abort();

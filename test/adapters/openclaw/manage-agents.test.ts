@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
-import { createBench, createConfig, recorded, refusalOf } from "./manage-bench.ts";
+import { createConfig, createManagersFixture, recorded, refusalOf } from "./manage-fixture.ts";
 
 const refused = (code: string, words: RegExp | string = /./) => ({ name: "ManagementError", code, message: expect.stringMatching(words) });
 const invalid = (message: string) => new GatewayError({ code: "INVALID_REQUEST", message });
@@ -13,7 +13,7 @@ const configured = (bindings?: Record<string, unknown>[]) =>
 
 describe("agents of a recorded gateway", () => {
   it("are told with what is configured for them, and not with where their private state is", async () => {
-    const { managers } = createBench();
+    const { managers } = createManagersFixture();
     const agents = await managers.listAgents();
     expect(agents.map(({ id }) => id)).toEqual(["plain", "main", "writer"]);
     expect(agents[0]).toMatchObject({
@@ -29,7 +29,7 @@ describe("agents of a recorded gateway", () => {
 
   it("are told with the first of several models, and the whole choice beside it", async () => {
     const config = createConfig({ agents: { entries: { main: { model: { primary: "custom/one", fallbacks: ["custom/two"] } } } } });
-    expect(await createBench(config.answers).managers.getAgent("main")).toMatchObject({
+    expect(await createManagersFixture(config.answers).managers.getAgent("main")).toMatchObject({
       model: "custom/one",
       modelSelection: { primary: "custom/one", fallbacks: ["custom/two"] },
       isDefault: true,
@@ -67,7 +67,7 @@ describe("making an agent", () => {
 
   it("waits until the gateway shows it, then sets what the call that makes it does not take", async () => {
     const { answers } = makes("poet");
-    const { managers, called } = createBench(answers);
+    const { managers, called } = createManagersFixture(answers);
     const agent = await managers.createAgent("poet", {
       name: "The Poet",
       model: "custom/one",
@@ -82,7 +82,7 @@ describe("making an agent", () => {
   it("puts its workspace beside the one that the operator has set for all", async () => {
     const config = configured();
     config.source.agents.defaults = { workspace: "/data/ws/" };
-    const { managers, called } = createBench(makes("poet", config).answers);
+    const { managers, called } = createManagersFixture(makes("poet", config).answers);
     await managers.createAgent("poet", {});
     expect(called("agents.create")).toEqual([{ name: "poet", workspace: "/data/ws-poet" }]);
   });
@@ -90,7 +90,7 @@ describe("making an agent", () => {
   it.each(["Poet", "my poet", "a.b", "-x", "", "x".repeat(65), "é"])(
     "refuses the id %j, of which the gateway would make another",
     async (id) => {
-      const { managers, calls } = createBench();
+      const { managers, calls } = createManagersFixture();
       await expect(managers.createAgent(id, {})).rejects.toMatchObject(refused("invalid_request", /^id: /));
       expect(calls).toEqual([]);
     },
@@ -98,13 +98,15 @@ describe("making an agent", () => {
 
   it("takes one back that got another id all the same", async () => {
     const { answers, config } = makes("poet-2");
-    await expect(createBench(answers).managers.createAgent("poet", {})).rejects.toMatchObject(refused("invalid_request", "poet-2"));
+    await expect(createManagersFixture(answers).managers.createAgent("poet", {})).rejects.toMatchObject(
+      refused("invalid_request", "poet-2"),
+    );
     expect(Object.keys(config.source.agents.entries)).toEqual(["main", "writer"]);
   });
 
   it("takes one back whose fields the gateway refuses", async () => {
     const { answers, config } = makes("poet");
-    const bench = createBench({
+    const bench = createManagersFixture({
       ...answers,
       "config.patch": () => {
         throw invalid("invalid config: agents.entries.poet.name: Too long");
@@ -115,7 +117,7 @@ describe("making an agent", () => {
   });
 
   it("names the fields that the gateway does not know, before anything is made", async () => {
-    const { managers, called } = createBench();
+    const { managers, called } = createManagersFixture();
     await expect(managers.createAgent("poet", { nope: 1, agentDir: "/x" })).rejects.toMatchObject(
       refused("invalid_request", /^nope, agentDir: .*thinkingDefault/),
     );
@@ -142,7 +144,7 @@ describe("making an agent", () => {
       /delete it once more/,
     ],
   ])("is a conflict where there is %s", async (id, create, words) => {
-    const { managers } = createBench({ ...configured().answers, "agents.create": create });
+    const { managers } = createManagersFixture({ ...configured().answers, "agents.create": create });
     await expect(managers.createAgent(id, {})).rejects.toMatchObject(refused("conflict", words));
   });
 });
@@ -150,7 +152,7 @@ describe("making an agent", () => {
 describe("changing an agent", () => {
   it("writes all at once, with the hash of what it has read, and takes away what is null, arrays too", async () => {
     const config = configured();
-    const { managers, called } = createBench(config.answers);
+    const { managers, called } = createManagersFixture(config.answers);
     const { etag } = (await managers.getAgent("writer")) ?? {};
     const changed = await managers.updateAgent("writer", { model: null, skills: null, thinkingDefault: "high" }, etag);
     expect(changed).toMatchObject({ id: "writer", name: "Writer", thinkingDefault: "high" });
@@ -161,7 +163,7 @@ describe("changing an agent", () => {
   });
 
   it("is not written over what has changed since it was read", async () => {
-    const { managers, called } = createBench(configured().answers);
+    const { managers, called } = createManagersFixture(configured().answers);
     await expect(managers.updateAgent("writer", { model: "custom/two" }, "old")).rejects.toMatchObject(refused("stale_write"));
     expect(called("config.patch")).toEqual([]);
   });
@@ -169,7 +171,7 @@ describe("changing an agent", () => {
   it("is tried again when somebody changes something else between, and stale when it was the same agent", async () => {
     const config = configured();
     let meanwhile: () => void = () => {};
-    const { managers } = createBench({
+    const { managers } = createManagersFixture({
       ...config.answers,
       "config.patch": (params) => {
         meanwhile();
@@ -192,7 +194,7 @@ describe("changing an agent", () => {
   it("is done also where another write comes before the gateway works with it", async () => {
     const config = configured();
     const message = "config.patch persisted but was not applied to the active Gateway (superseded); run config.get, then use config.apply";
-    const { managers, called } = createBench({
+    const { managers, called } = createManagersFixture({
       ...config.answers,
       "config.patch": (params) => {
         config.answers["config.patch"](params);
@@ -205,7 +207,7 @@ describe("changing an agent", () => {
 
   it("lets one of two writers win who have read the same", async () => {
     const config = configured();
-    const { managers } = createBench(config.answers);
+    const { managers } = createManagersFixture(config.answers);
     const { etag } = (await managers.getAgent("writer")) ?? {};
     const outcomes = await Promise.allSettled(["one", "two"].map((model) => managers.updateAgent("writer", { model }, etag)));
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -213,7 +215,7 @@ describe("changing an agent", () => {
   });
 
   it("of nobody changes nothing", async () => {
-    const { managers, called } = createBench(configured().answers);
+    const { managers, called } = createManagersFixture(configured().answers);
     expect(await managers.updateAgent("nobody", { model: "custom/two" })).toBeNull();
     expect(called("config.patch")).toEqual([]);
   });
@@ -233,26 +235,26 @@ describe("deleting an agent", () => {
   };
 
   it("asks again until the gateway has tidied up, its files to the trash", async () => {
-    const { managers, called } = createBench(deletes([{ purgeFailed: true }, { failed: [{ path: "/x" }] }, {}]));
+    const { managers, called } = createManagersFixture(deletes([{ purgeFailed: true }, { failed: [{ path: "/x" }] }, {}]));
     expect(await managers.deleteAgent("writer")).toBe(true);
     expect(called("agents.delete")).toEqual(Array(3).fill({ agentId: "writer", deleteFiles: true }));
   });
 
   it("is a conflict while it works, and says how to stop it; nothing is deleted", async () => {
-    const { managers, called } = createBench({ ...deletes([]), "tasks.list": () => ({ tasks: [{}, {}] }) });
+    const { managers, called } = createManagersFixture({ ...deletes([]), "tasks.list": () => ({ tasks: [{}, {}] }) });
     await expect(managers.deleteAgent("writer")).rejects.toMatchObject(refused("conflict", /2 run.*[Cc]ancel/));
     expect(called("tasks.list")).toEqual([{ agentId: "writer", status: ["running", "queued"] }]);
     expect(called("agents.delete")).toEqual([]);
   });
 
   it("spares the first and the default agent", async () => {
-    const { managers, called } = createBench(deletes([]));
+    const { managers, called } = createManagersFixture(deletes([]));
     await expect(managers.deleteAgent("main")).rejects.toMatchObject(refused("conflict", "main"));
     expect(called("agents.delete")).toEqual([]);
   });
 
   it("is not done on what has changed, and not to nobody", async () => {
-    const { managers, called } = createBench({
+    const { managers, called } = createManagersFixture({
       ...deletes([]),
       "agents.delete": () => {
         throw invalid('agent "nobody" not found');
@@ -264,9 +266,10 @@ describe("deleting an agent", () => {
     expect(await managers.deleteAgent("nobody")).toBe(false);
     const { answers } = createConfig({ agents: { entries: { writer: {} } } });
     expect(
-      await createBench({ ...answers, "agents.delete": () => Promise.reject(invalid('agent "main" not found')) }).managers.deleteAgent(
-        "main",
-      ),
+      await createManagersFixture({
+        ...answers,
+        "agents.delete": () => Promise.reject(invalid('agent "main" not found')),
+      }).managers.deleteAgent("main"),
     ).toBe(false);
   });
 });
@@ -274,12 +277,12 @@ describe("deleting an agent", () => {
 describe("the files of an agent", () => {
   it("are those that exist, also the one that the gateway leaves out of its list", async () => {
     const identity = { workspace: "/srv/writer", file: { name: "IDENTITY.md", missing: false, size: 5, hash: "h", content: "- Bob" } };
-    const { managers } = createBench({ "agents.files.list": () => recorded.files.answer, "agents.files.get": () => identity });
+    const { managers } = createManagersFixture({ "agents.files.list": () => recorded.files.answer, "agents.files.get": () => identity });
     expect(await managers.listAgentFiles("writer")).toEqual([{ name: "IDENTITY.md", etag: "h", bytes: 5 }]);
   });
 
   it("are read with the gateway's own hash as etag", async () => {
-    const { managers } = createBench();
+    const { managers } = createManagersFixture();
     const file = await managers.readAgentFile("plain", "SOUL.md");
     expect(file).toEqual({ name: "SOUL.md", content: "x", etag: "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881" });
     expect(await managers.readAgentFile("writer", "USER.md")).toBeNull();
@@ -287,7 +290,7 @@ describe("the files of an agent", () => {
   });
 
   it("have the names that the gateway takes, and no other", async () => {
-    const { managers } = createBench({
+    const { managers } = createManagersFixture({
       "agents.files.set": () => {
         throw refusalOf("otherFile");
       },
@@ -298,7 +301,7 @@ describe("the files of an agent", () => {
   });
 
   it("are compared and set by the gateway in one", async () => {
-    const { managers, called } = createBench({ "agents.files.set": () => ({ workspace: "/srv", file: { name: "SOUL.md" } }) });
+    const { managers, called } = createManagersFixture({ "agents.files.set": () => ({ workspace: "/srv", file: { name: "SOUL.md" } }) });
     const { etag } = (await managers.readAgentFile("plain", "SOUL.md")) ?? {};
     const written = await managers.writeAgentFile("plain", "SOUL.md", "y", etag);
     expect(called("agents.files.set")).toEqual([{ agentId: "plain", name: "SOUL.md", content: "y", expectedHash: etag }]);
@@ -306,7 +309,7 @@ describe("the files of an agent", () => {
   });
 
   it("are compared by Bridge where the gateway is too old for it", async () => {
-    const { managers, called } = createBench({
+    const { managers, called } = createManagersFixture({
       "agents.files.set": (params) => {
         if ("expectedHash" in params) throw invalid("invalid agents.files.set params: at root: unexpected property 'expectedHash'");
         return { workspace: "/srv", file: { name: "SOUL.md" } };
@@ -319,7 +322,7 @@ describe("the files of an agent", () => {
   });
 
   it("are stale when the gateway finds another content than we did, and when there is none", async () => {
-    const { managers } = createBench();
+    const { managers } = createManagersFixture();
     const { etag } = (await managers.readAgentFile("plain", "SOUL.md")) ?? {};
     await expect(managers.writeAgentFile("plain", "SOUL.md", "x", etag)).rejects.toMatchObject(refused("stale_write"));
     await expect(managers.writeAgentFile("writer", "USER.md", "x", "old")).rejects.toMatchObject(refused("stale_write"));
@@ -330,7 +333,7 @@ describe("the files of an agent", () => {
     ["with a NUL", "a\0b", /NUL/],
     ["with half a character", "\ud800", /half/],
   ])("are not written %s", async (_, content, words) => {
-    const { managers, calls } = createBench();
+    const { managers, calls } = createManagersFixture();
     await expect(managers.writeAgentFile("plain", "SOUL.md", content)).rejects.toMatchObject(refused("invalid_request", words));
     expect(calls).toEqual([]);
   });
@@ -342,7 +345,7 @@ describe("the bindings of an agent", () => {
 
   it("are changed without those of others, which keep their order, and shrink", async () => {
     const config = configured([own("slack"), others, own("discord")]);
-    const { managers, called } = createBench(config.answers);
+    const { managers, called } = createManagersFixture(config.answers);
     const read = await managers.listBindings("writer");
     expect(read?.bindings).toEqual([own("slack"), own("discord")]);
     const one = await managers.setBindings("writer", [{ match: { channel: "irc" } }], read?.etag);
@@ -356,7 +359,7 @@ describe("the bindings of an agent", () => {
 
   it("are set where there were none", async () => {
     const config = configured();
-    const { managers } = createBench(config.answers);
+    const { managers } = createManagersFixture(config.answers);
     expect((await managers.setBindings("writer", [own("irc"), own("slack")])).bindings).toEqual([own("irc"), own("slack")]);
   });
 
@@ -364,13 +367,13 @@ describe("the bindings of an agent", () => {
     [[others], /bindings\[0\]\.agentId/],
     [[own("irc"), { match: {} }], /bindings\[1\]\.match\.channel/],
   ])("refuse %j", async (bindings, words) => {
-    const { managers, called } = createBench(configured().answers);
+    const { managers, called } = createManagersFixture(configured().answers);
     await expect(managers.setBindings("writer", bindings)).rejects.toMatchObject(refused("invalid_request", words));
     expect(called("config.patch")).toEqual([]);
   });
 
   it("of nobody are not there", async () => {
-    const { managers } = createBench(configured().answers);
+    const { managers } = createManagersFixture(configured().answers);
     expect(await managers.listBindings("nobody")).toBeNull();
     await expect(managers.setBindings("nobody", [])).rejects.toMatchObject(refused("not_found"));
   });

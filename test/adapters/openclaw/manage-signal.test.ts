@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
 import { createManagers } from "../../../adapters/openclaw/manage/create-managers.ts";
 import type { ManageContext } from "../../../adapters/openclaw/manage/manage-context.ts";
-import { createBench, createConfig } from "./manage-bench.ts";
+import { createConfig, createManagersFixture } from "./manage-fixture.ts";
 
 const reason = new Error("The caller has gone.");
 
 test("a call whose signal is aborted asks the gateway for nothing", async () => {
-  const { managers, calls } = createBench();
+  const { managers, calls } = createManagersFixture();
   const call = { signal: AbortSignal.abort(reason) };
   await expect(managers.listAgents(call)).rejects.toBe(reason);
   await expect(managers.createAgent("writer", {}, call)).rejects.toBe(reason);
@@ -19,7 +19,7 @@ test("a call whose signal is aborted asks the gateway for nothing", async () => 
 test("a write that waits for its turn does not start after its signal is aborted", async () => {
   const goOn = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
-  const { managers, called } = createBench({
+  const { managers, called } = createManagersFixture({
     "agents.files.set": async () => {
       begun.resolve();
       await goOn.promise;
@@ -40,7 +40,7 @@ test("a write that waits for its turn does not start after its signal is aborted
 test("polling for a change on the gateway ends when the signal is aborted", async () => {
   const stop = new AbortController();
   let applied = 0;
-  const { managers } = createBench({
+  const { managers } = createManagersFixture({
     "config.get": () => {
       applied += 1;
       if (applied === 3) stop.abort(reason);
@@ -54,7 +54,7 @@ test("polling for a change on the gateway ends when the signal is aborted", asyn
 test("a write that has changed something completes its remaining steps after an abort", async () => {
   const config = createConfig({ agents: { entries: { main: {}, writer: {} } } });
   const stop = new AbortController();
-  const { managers, called } = createBench({
+  const { managers, called } = createManagersFixture({
     ...config.answers,
     "config.patch": (params) => {
       stop.abort(reason);

@@ -5,7 +5,7 @@ import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
 import { textEtag } from "../../../adapters/openclaw/manage/etag.ts";
 import { zipFile } from "../../../adapters/openclaw/manage/zip-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { createBench, recorded } from "./manage-bench.ts";
+import { createManagersFixture, recorded } from "./manage-fixture.ts";
 
 const refused = (code: string, words: RegExp | string = /./) => ({ name: "ManagementError", code, message: expect.stringMatching(words) });
 const documentOf = (name: string, description = "Greets.") => `---\nname: ${name}\ndescription: ${description}\n---\n\nSay hi.\n`;
@@ -44,19 +44,19 @@ async function onHost() {
       file: { content: await readFile(path.join(directories.workspace, String(params["path"])), "utf8") },
     }),
   };
-  return { root, shared, own, answers, ...createBench(answers, { stateDir: directories.stateDir }), ...directories };
+  return { root, shared, own, answers, ...createManagersFixture(answers, { stateDir: directories.stateDir }), ...directories };
 }
 
 describe("skills of a gateway somewhere", () => {
   it("are listed without where they lie", async () => {
-    const skills = await createBench().managers.listSkills();
+    const skills = await createManagersFixture().managers.listSkills();
     expect(skills.map(({ name }) => name)).toEqual(["greet", "shared", "tmux"]);
     expect(skills[0]).toMatchObject({ source: "openclaw-workspace", eligible: true });
     expect(JSON.stringify(skills)).not.toContain("/srv/openclaw");
   });
 
   it("are read through the gateway where the agent has them, and refused with the reason where it does not", async () => {
-    const { managers, called } = createBench();
+    const { managers, called } = createManagersFixture();
     const skill = await managers.readSkill("greet");
     expect(skill).toEqual({ name: "greet", content: expect.stringContaining("Say hi"), etag: textEtag(skill?.content ?? "") });
     expect(called("agents.workspace.get")).toEqual([{ agentId: "plain", path: "skills/greet/SKILL.md" }]);
@@ -64,16 +64,16 @@ describe("skills of a gateway somewhere", () => {
     await expect(managers.deleteSkill("greet")).rejects.toMatchObject(refused("not_supported", /BRIDGE_OPENCLAW_STATE_DIR/));
     expect(await managers.readSkill("nothing")).toBeNull();
     const gone = { code: "INVALID_REQUEST", message: "workspace file not found", details: { type: "workspace_file_not_found" } };
-    const late = createBench({ "agents.workspace.get": () => Promise.reject(new GatewayError(gone)) });
+    const late = createManagersFixture({ "agents.workspace.get": () => Promise.reject(new GatewayError(gone)) });
     expect(await late.managers.readSkill("greet")).toBeNull();
     expect(await managers.deleteSkill("nothing")).toBe(false);
   });
 
   /** A gateway that keeps what is uploaded. */
-  const uploads = (answers: Parameters<typeof createBench>[0] = {}) => {
+  const uploads = (answers: Parameters<typeof createManagersFixture>[0] = {}) => {
     let content: string | null = null;
     const chunks: Buffer[] = [];
-    const bench = createBench({
+    const bench = createManagersFixture({
       "skills.upload.begin": () => ({ uploadId: "u1" }),
       "skills.upload.chunk": ({ dataBase64 }) => chunks.push(Buffer.from(String(dataBase64), "base64")),
       "skills.upload.commit": () => ({}),
@@ -131,7 +131,7 @@ describe("skills of a gateway somewhere", () => {
     ["greet", `${documentOf("greet")}\0`, /NUL/],
     ["greet", documentOf("greet") + "é".repeat(128_000), /bytes/],
   ])("are not written as %j with %j", async (name, content, words) => {
-    const { managers, calls } = createBench();
+    const { managers, calls } = createManagersFixture();
     await expect(managers.writeSkill(name, content)).rejects.toMatchObject(refused("invalid_request", words));
     expect(calls).toEqual([]);
   });
@@ -222,7 +222,7 @@ describe("skills of a gateway on this host", () => {
   it("are unavailable in words where Bridge cannot write, without the names of files", async () => {
     const { answers, shared, stateDir } = await onHost();
     await mkdir(path.join(shared, "greet/SKILL.md"), { recursive: true });
-    const { managers } = createBench(answers, { stateDir });
+    const { managers } = createManagersFixture(answers, { stateDir });
     const failed = await managers.readSkill("greet").catch((error: unknown) => error);
     expect(failed).toMatchObject(refused("unavailable", /EISDIR.*rights/));
     expect((failed as Error).message).not.toContain(stateDir);
@@ -230,7 +230,7 @@ describe("skills of a gateway on this host", () => {
 
   it("are left alone where the setting names another directory than the gateway's", async () => {
     const { answers, shared } = await onHost();
-    const { managers } = createBench(answers, { stateDir: await temporaryDirectory() });
+    const { managers } = createManagersFixture(answers, { stateDir: await temporaryDirectory() });
     await expect(managers.writeSkill("greet", documentOf("greet"))).rejects.toMatchObject(
       refused("not_supported", /is not the state directory/),
     );
@@ -248,7 +248,7 @@ describe("files of an agent on this host", () => {
     const workspace = await temporaryDirectory();
     const file = path.join(workspace, "SOUL.md");
     await writeFile(file, "# Soul");
-    const { managers } = createBench({ "agents.files.get": () => fileAnswer(workspace, "# Soul") }, { stateDir: "/srv/state" });
+    const { managers } = createManagersFixture({ "agents.files.get": () => fileAnswer(workspace, "# Soul") }, { stateDir: "/srv/state" });
     await expect(managers.deleteAgentFile("writer", "SOUL.md", "old")).rejects.toMatchObject(refused("stale_write"));
     expect(await managers.deleteAgentFile("writer", "SOUL.md", textEtag("# Soul"))).toBe(true);
     expect(await exists(file)).toBeNull();
@@ -257,7 +257,7 @@ describe("files of an agent on this host", () => {
   it("are not touched when the gateway's host is another one, or a link stands there", async () => {
     const workspace = await temporaryDirectory();
     const file = path.join(workspace, "SOUL.md");
-    const { managers } = createBench({ "agents.files.get": () => fileAnswer(workspace, "# Soul") }, { stateDir: "/srv/state" });
+    const { managers } = createManagersFixture({ "agents.files.get": () => fileAnswer(workspace, "# Soul") }, { stateDir: "/srv/state" });
     const away = refused("not_supported", /not on this host/);
     await expect(managers.deleteAgentFile("writer", "SOUL.md")).rejects.toMatchObject(away);
     await writeFile(file, "# Another");
@@ -266,7 +266,7 @@ describe("files of an agent on this host", () => {
     await link(file, path.join(workspace, "again"));
     await expect(managers.deleteAgentFile("writer", "SOUL.md")).rejects.toMatchObject(away);
     expect(await exists(file)).toBe("# Soul");
-    const elsewhere = createBench({ "agents.files.get": () => fileAnswer(workspace, "# Soul") });
+    const elsewhere = createManagersFixture({ "agents.files.get": () => fileAnswer(workspace, "# Soul") });
     await expect(elsewhere.managers.deleteAgentFile("writer", "SOUL.md")).rejects.toMatchObject(refused("not_supported", /STATE_DIR/));
   });
 });
@@ -276,7 +276,7 @@ describe("dependencies of a skill", () => {
     let isInstalled = false;
     const [, shared] = (recorded.skills.answer as { skills: Record<string, unknown>[] }).skills;
     const install = ["one", "two", "three"].map((id) => ({ id, label: `Install ${id}`, bins: [id === "two" ? "there" : "tool"] }));
-    const { managers, called } = createBench({
+    const { managers, called } = createManagersFixture({
       "skills.status": () => ({
         ...(recorded.skills.answer as object),
         skills: [{ ...shared, install, missing: { bins: isInstalled ? [] : ["tool"], env: ["API_KEY"] } }],
@@ -295,7 +295,7 @@ describe("dependencies of a skill", () => {
   });
 
   it("that fail are told in the gateway's words; a skill that misses nothing has none", async () => {
-    const { managers } = createBench();
+    const { managers } = createManagersFixture();
     await expect(managers.installSkillDependencies("shared")).rejects.toMatchObject(
       refused("unavailable", /shared failed: Blocked hostname/),
     );

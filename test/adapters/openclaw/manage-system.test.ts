@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
 import { createManagers } from "../../../adapters/openclaw/manage/create-managers.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { createBench, refusalOf } from "./manage-bench.ts";
+import { createManagersFixture, refusalOf } from "./manage-fixture.ts";
 
 const refused = (code: string, words: RegExp | string = /./) => ({ name: "ManagementError", code, message: expect.stringMatching(words) });
 const failure = (code: string, message: string, more: object = {}) => new GatewayError({ code, message, ...more });
@@ -14,7 +14,7 @@ const failing = (error: Error) => () => {
 
 describe("the gateway itself", () => {
   it("tells its version, since when it runs, and its limits", async () => {
-    expect(await createBench().managers.getRuntimeInfo()).toMatchObject({
+    expect(await createManagersFixture().managers.getRuntimeInfo()).toMatchObject({
       name: "OpenClaw",
       version: "2026.9.6",
       uptimeSeconds: expect.any(Number),
@@ -25,7 +25,7 @@ describe("the gateway itself", () => {
   it("tells every model once, by the name that a task calls it, and whether it can be used", async () => {
     const [model] = [{ id: "test-model", provider: "custom", name: "Model" }];
     const other = { id: "large", provider: "acme", available: false };
-    const { managers } = createBench({
+    const { managers } = createManagersFixture({
       "models.list": ({ view }) => ({ models: view === "all" ? [model, other] : [model] }),
     });
     expect(await managers.getModelCatalog()).toEqual([
@@ -37,20 +37,22 @@ describe("the gateway itself", () => {
   it("is asked for its models again while its configuration changes", async () => {
     const busy = failing(failure("UNAVAILABLE", "Error: Model catalog is not ready. Retry after Gateway startup or refresh finishes."));
     const answers = [busy, busy];
-    const { managers } = createBench({ "models.list": () => answers.shift()?.() ?? { models: [{ id: "one", provider: "custom" }] } });
+    const { managers } = createManagersFixture({
+      "models.list": () => answers.shift()?.() ?? { models: [{ id: "one", provider: "custom" }] },
+    });
     expect(await managers.getModelCatalog()).toMatchObject([{ id: "custom/one", configured: true }]);
   });
 
   it("reloads its secrets again when a write was in the way", async () => {
     const answers = [failing(failure("UNAVAILABLE", "secrets.reload failed")), () => ({ ok: true, warningCount: 2 })];
-    const { managers, called } = createBench({ "secrets.reload": () => answers.shift()?.() });
+    const { managers, called } = createManagersFixture({ "secrets.reload": () => answers.shift()?.() });
     expect(await managers.reloadConfig()).toEqual({ detail: "2 secret(s) could not be read." });
     expect(called("secrets.reload")).toHaveLength(2);
   });
 
   it("says so when its configuration is not valid", async () => {
     const issues = [{ path: "gateway.port", message: "Expected number in /srv/openclaw/config.json" }];
-    const { managers } = createBench({ "config.get": () => ({ valid: false, hash: "h", issues, sourceConfig: {} }) });
+    const { managers } = createManagersFixture({ "config.get": () => ({ valid: false, hash: "h", issues, sourceConfig: {} }) });
     const words = /not valid: gateway\.port: Expected number in <path>$/;
     await expect(managers.reloadConfig()).rejects.toMatchObject(refused("unavailable", words));
   });
@@ -65,7 +67,7 @@ describe("the security posture", () => {
       program,
       `import { appendFileSync } from "node:fs";\nappendFileSync(${JSON.stringify(path.join(root, "starts"))}, ".");\n${source}`,
     );
-    const bench = createBench(
+    const bench = createManagersFixture(
       {},
       { stateDir: "/srv/openclaw/state", command: [process.execPath, program], dataDir: path.join(root, "data") },
     );
@@ -102,7 +104,9 @@ describe("the security posture", () => {
   });
 
   it("is not told without a program on the gateway's host", async () => {
-    await expect(createBench().managers.getSecurityPosture()).rejects.toMatchObject(refused("not_supported", /BRIDGE_OPENCLAW_COMMAND/));
+    await expect(createManagersFixture().managers.getSecurityPosture()).rejects.toMatchObject(
+      refused("not_supported", /BRIDGE_OPENCLAW_COMMAND/),
+    );
   });
 });
 
@@ -119,24 +123,26 @@ describe("a refusal", () => {
     [refusalOf("unknownField"), "invalid_request", /"nope"/],
     [refusalOf("noAgent"), "not_found", /"nobody" not found/],
   ])("of the gateway, %s, becomes %s", async (error, code, words) => {
-    const { managers } = createBench({ "secrets.reload": failing(error), "system.info": failing(error) });
+    const { managers } = createManagersFixture({ "secrets.reload": failing(error), "system.info": failing(error) });
     await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused(code, words));
   });
 
   it("names the method that an older gateway does not have", async () => {
-    const { managers, calls } = createBench({}, { without: ["system.info"] });
+    const { managers, calls } = createManagersFixture({}, { without: ["system.info"] });
     await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused("not_supported", /2026\.9\.6 has no method system\.info/));
     expect(calls.map(({ method }) => method)).not.toContain("system.info");
   });
 
   it("says that an answer is not understood", async () => {
-    const { managers } = createBench({ "system.info": () => ({ uptime: "long" }) });
+    const { managers } = createManagersFixture({ "system.info": () => ({ uptime: "long" }) });
     await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused("unavailable", /system\.info in a way/));
   });
 
   it("is all there is while the adapter does not run; what is a bug stays one", async () => {
     await expect(createManagers(() => null).listAgents()).rejects.toMatchObject(refused("unavailable", /not running/));
     await expect(createManagers(() => null).deleteAgent("x")).rejects.toMatchObject(refused("unavailable", /not running/));
-    await expect(createBench({ "system.info": failing(new TypeError("x")) }).managers.getRuntimeInfo()).rejects.toThrow(TypeError);
+    await expect(createManagersFixture({ "system.info": failing(new TypeError("x")) }).managers.getRuntimeInfo()).rejects.toThrow(
+      TypeError,
+    );
   });
 });

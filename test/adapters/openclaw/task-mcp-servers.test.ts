@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { McpServerSpec } from "#contract";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
-import { createLentServers } from "../../../adapters/openclaw/lent-servers.ts";
+import { createTaskMcpServers } from "../../../adapters/openclaw/task-mcp-servers.ts";
 
 const files: McpServerSpec = { name: "files", transport: "stdio", command: "mcp-files", args: ["--root", "."], env: { KEY: "secret" } };
 const search: McpServerSpec = { name: "search", transport: "http", url: "https://mcp.example/", headers: { authorization: "Bearer x" } };
@@ -41,7 +41,7 @@ function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean, 
     call: async (method: string, params: object = {}) => methods[method]?.(params as never),
   };
   const logger = { debug() {}, info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) };
-  const lent = createLentServers({ gateway, closed } as unknown as Parameters<typeof createLentServers>[0], "0123456789ab", logger);
+  const lent = createTaskMcpServers({ gateway, closed } as unknown as Parameters<typeof createTaskMcpServers>[0], "0123456789ab", logger);
   return {
     lent,
     servers,

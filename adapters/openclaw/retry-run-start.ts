@@ -11,7 +11,7 @@ const DELAY_MS = 250;
  * of another task or by its operator, or it was too busy with its own files. `hasBegun` tells whether the run has done anything; then it is not
  * started again.
  */
-export async function overReloads<T>(signal: AbortSignal, hasBegun: () => boolean, start: (runId: string) => Promise<T>): Promise<T> {
+export async function retryRunStart<T>(signal: AbortSignal, hasBegun: () => boolean, start: (runId: string) => Promise<T>): Promise<T> {
   for (let starts = 1; ; starts += 1) {
     try {
       return await start(randomUUID());

@@ -6,7 +6,7 @@ import type { Hello } from "./gateway-socket.ts";
 /** How long a gateway may be away before its tasks are given up. */
 const AWAY_LIMIT_MS = 120_000;
 /** Where it asks to come again, and does not say when. */
-const AGAIN_MS = 500;
+const DEFAULT_RETRY_MS = 500;
 
 /** Who waits for which gateway; aborted when that is over. */
 interface Waiting {
@@ -18,7 +18,7 @@ interface Waiting {
  * Does with the gateway what may be done twice, once more after each break of the connection, and where it has no time for it: while it is about
  * to stop, or when its configuration was changed too often. Rejects with a GatewayError, or because nobody waits any longer.
  */
-export async function overBreaks<T>(waiting: Waiting, act: (hello: Hello) => Promise<T>): Promise<T> {
+export async function retryAfterReconnect<T>(waiting: Waiting, act: (hello: Hello) => Promise<T>): Promise<T> {
   let waitedMs = 0;
   for (;;) {
     const hello = await reconnect(waiting);
@@ -28,7 +28,7 @@ export async function overBreaks<T>(waiting: Waiting, act: (hello: Hello) => Pro
       if (!(error instanceof GatewayError)) throw error;
       if (error.code === "DISCONNECTED") continue;
       if (!error.isBusy || waitedMs >= AWAY_LIMIT_MS) throw error;
-      const againMs = Math.min(Math.max(error.retryAfterMs ?? 0, AGAIN_MS), AWAY_LIMIT_MS);
+      const againMs = Math.min(Math.max(error.retryAfterMs ?? 0, DEFAULT_RETRY_MS), AWAY_LIMIT_MS);
       await delay(againMs, undefined, { signal: waiting.signal });
       waitedMs += againMs;
     }

@@ -4,7 +4,7 @@ import type { ConnectionResult } from "../shared/agent-program/agent-program.ts"
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { redact } from "../shared/model-api/model-failure.ts";
 import { GatewayError } from "./gateway-error.ts";
-import { withoutPaths } from "./manage/refusals.ts";
+import { redactPaths } from "./manage/management-errors.ts";
 
 const text = z.string();
 const count = z.number().nonnegative();
@@ -56,26 +56,26 @@ export const taskRowSchema = z.object({
 export type TaskRow = z.infer<typeof taskRowSchema>;
 
 /** What the last answer to `agent` says of the task. Its words are ambiguous: a run that was aborted has the status `timeout`, too. */
-export function readFinal(payload: unknown): ConnectionResult {
+export function parseFinalResponse(payload: unknown): ConnectionResult {
   const final = finalSchema.safeParse(payload).data;
   if (final === undefined) return failure("adapter_error", "The gateway ended the run in words that Bridge does not know.");
-  const verdict = judge(final);
+  const verdict = outcomeOf(final);
   const { output, ...facts } = factsOf(final);
   return { ...facts, ...(verdict.status === "ok" && output !== "" && { output }), ...verdict };
 }
 
 /** What `agent.wait` says of the task; null while the run goes on, and for a run that the gateway does not know. */
-export function readWait(payload: unknown): ConnectionResult | null {
+export function parseWaitResponse(payload: unknown): ConnectionResult | null {
   const wait = waitSchema.safeParse(payload).data;
   if (wait === undefined || wait.status === "pending" || (wait.status === "timeout" && wait.endedAt === undefined)) return null;
   if (wait.status === "ok" && wait.stopReason === "length") return cutShort;
   if (wait.status === "ok") return { status: "ok", ...(wait.terminalReply === undefined ? {} : { output: wait.terminalReply.text }) };
   if (wait.status === "timeout") return timedOut;
-  return isStopped(wait.stopReason) ? stoppedElsewhere : explainFailure(wordsOf(wait.error), null);
+  return isStopped(wait.stopReason) ? stoppedElsewhere : explainFailure(shortenText(wait.error), null);
 }
 
 /** What a row says of the task; null while the run goes on. */
-export function readRow({ status, error }: TaskRow): ConnectionResult | null {
+export function parseTaskRow({ status, error }: TaskRow): ConnectionResult | null {
   if (status === "queued" || status === "running") return null;
   if (status === "completed") return { status: "ok" };
   if (status === "cancelled") return stoppedElsewhere;
@@ -88,7 +88,7 @@ export function explainError(error: unknown, failoverReason: string | null): Con
   if (isManagementError(error)) return failure("adapter_error", `OpenClaw cannot be given the MCP servers of the task: ${error.message}`);
   if (!(error instanceof GatewayError)) throw error;
   const { code, message } = error;
-  const said = wordsOf(message);
+  const said = shortenText(message);
   const agentId = /unknown agent id "([^"]*)"/i.exec(message)?.[1];
   if (agentId !== undefined) {
     const how = `Create it, by POST /api/v2/gateway/openclaw/agents or \`openclaw agents add\`, or dispatch to an agent that is there, such as main.`;
@@ -116,7 +116,7 @@ const stoppedElsewhere = failure("cancelled", "The run was stopped in OpenClaw."
 const isStopped = (stopReason: string | undefined): boolean => stopReason === "rpc" || stopReason === "aborted";
 
 /** By the provider's own reason, as the gateway names it. */
-const reasons: Readonly<Record<string, TaskErrorCode>> = {
+const ERROR_CODES_BY_REASON: Readonly<Record<string, TaskErrorCode>> = {
   auth: "authentication_required",
   auth_permanent: "authentication_required",
   billing: "user_action_required",
@@ -125,7 +125,7 @@ const reasons: Readonly<Record<string, TaskErrorCode>> = {
 };
 
 function explainFailure(said: string, failoverReason: string | null): Outcome {
-  const known = failoverReason === null ? undefined : reasons[failoverReason];
+  const known = failoverReason === null ? undefined : ERROR_CODES_BY_REASON[failoverReason];
   // A provider that has refused its key is not asked again for a minute; then this is all there is.
   if (known === "authentication_required" || /temporarily disabled after a provider auth|authentication failed/.test(said))
     return failure("authentication_required", `The model's provider refuses OpenClaw's credentials: ${said} Set them in OpenClaw.`);
@@ -134,18 +134,18 @@ function explainFailure(said: string, failoverReason: string | null): Outcome {
   return failure("model_error", `The run failed in OpenClaw: ${said || "it does not say why."}`);
 }
 
-function judge({ status, summary, stopReason, timeoutPhase, error, result }: z.infer<typeof finalSchema>): Outcome {
+function outcomeOf({ status, summary, stopReason, timeoutPhase, error, result }: z.infer<typeof finalSchema>): Outcome {
   const told = result?.meta.error;
   if (status === "ok") {
     const isBroken = told !== undefined || result?.payloads.some(({ isError }) => isError === true);
-    if (isBroken) return explainFailure(wordsOf(told?.message ?? textOf(result)), null);
+    if (isBroken) return explainFailure(shortenText(told?.message ?? textOf(result)), null);
     return result?.meta.stopReason === "length" ? cutShort : { status: "ok" };
   }
   if (status === "timeout") {
     const phase = timeoutPhase ?? result?.meta.timeoutPhase;
     return isStopped(stopReason) || (phase === undefined && told === undefined && summary === "aborted") ? stoppedElsewhere : timedOut;
   }
-  return explainFailure(wordsOf(error ?? told?.message ?? summary), null);
+  return explainFailure(shortenText(error ?? told?.message ?? summary), null);
 }
 
 function factsOf({ result }: z.infer<typeof finalSchema>): Omit<Partial<ConnectionResult>, "status"> {
@@ -174,8 +174,8 @@ const textOf = (result: z.infer<typeof finalSchema>["result"]): string =>
   (result?.payloads ?? []).flatMap((payload) => payload.text ?? []).join("\n\n");
 
 /** The first lines of what somebody upstream has said, without what looks like a secret, and without the files of its machine. */
-function wordsOf(said: unknown): string {
+function shortenText(said: unknown): string {
   if (said === undefined || said === null) return "";
   const words = typeof said === "string" ? said : JSON.stringify(said);
-  return withoutPaths(redact(words, [])).split("\n").slice(0, 3).join(" ").slice(0, 500);
+  return redactPaths(redact(words, [])).split("\n").slice(0, 3).join(" ").slice(0, 500);
 }

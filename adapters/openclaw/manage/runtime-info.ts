@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { RuntimeInfo } from "#contract";
 import { readConfig } from "./gateway-config.ts";
-import { ask, type ManageContext } from "./manage-context.ts";
+import { callGateway, type ManageContext } from "./manage-context.ts";
 
 const infoSchema = z.object({ uptimeMs: z.number(), cpuCount: z.number().optional(), memoryTotalBytes: z.number().optional() });
 
 /** What the gateway is, since when, and where it ends. */
 export async function getRuntimeInfo(context: ManageContext): Promise<RuntimeInfo> {
-  const [info, config] = await Promise.all([ask(context, infoSchema, "system.info"), readConfig(context)]);
+  const [info, config] = await Promise.all([callGateway(context, infoSchema, "system.info"), readConfig(context)]);
   const { hello } = context.gateway;
   return {
     name: "OpenClaw",

@@ -10,14 +10,14 @@ const approvalSchema = z.object({
 const childSchema = z.object({ task: z.object({ sessionKey: z.string(), childSessionKey: z.string() }) });
 
 /** Answers the questions of one task's sessions: its own, and those of its sub-agents. */
-export interface Answering {
+export interface ApprovalHandler {
   take(event: GatewayEvent): void;
   /** Takes the questions that were asked while there was no connection. */
   catchUp(): Promise<void>;
 }
 
 /** Makes who answers the gateway's questions before a command. */
-export function createAnswering(task: GatewayTask): Answering {
+export function createApprovalHandler(task: GatewayTask): ApprovalHandler {
   const { gateway, key, timeline, logger, request, signal } = task;
   const sessions = new Set([key]);
   const asked = new Set<string>();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionResult } from "#contract";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
-import { explainError, readFinal, readRow, readWait } from "../../../adapters/openclaw/outcome.ts";
+import { explainError, parseFinalResponse, parseTaskRow, parseWaitResponse } from "../../../adapters/openclaw/run-result.ts";
 import recording from "./recorded-runs.json" with { type: "json" };
 
 type RunName = keyof typeof recording.runs;
@@ -33,13 +33,17 @@ test.each<[name: RunName, final: string, wait: string | null, row: string | null
   ["cooledDown", "authentication_required", "authentication_required", "authentication_required"],
 ])("%s, as recorded: %s, %s by agent.wait, %s in the list", (name, final, wait, row) => {
   const run = recorded(name);
-  const ending = run.refusal === undefined ? readFinal(run.payload) : explainError(new GatewayError(run.refusal), null);
-  expect([codeOf(ending), codeOf(readWait(run.wait)), run.row === null ? null : codeOf(readRow(run.row))]).toEqual([final, wait, row]);
+  const ending = run.refusal === undefined ? parseFinalResponse(run.payload) : explainError(new GatewayError(run.refusal), null);
+  expect([codeOf(ending), codeOf(parseWaitResponse(run.wait)), run.row === null ? null : codeOf(parseTaskRow(run.row))]).toEqual([
+    final,
+    wait,
+    row,
+  ]);
 });
 
 describe("the last answer", () => {
   test("tells the text, the model, and what the run has used: what came from the cache counts as input", () => {
-    expect(readFinal(recorded("tool").payload)).toEqual({
+    expect(parseFinalResponse(recorded("tool").payload)).toEqual({
       status: "ok",
       output: "I have seen it.",
       model: "custom/scripted",
@@ -61,19 +65,19 @@ describe("the last answer", () => {
     ["an error", { status: "error", error: "It broke." }, "model_error"],
     ["something else", "done", "adapter_error"],
   ])("%s", (_, payload, code) => {
-    expect(codeOf(readFinal(payload))).toBe(code);
+    expect(codeOf(parseFinalResponse(payload))).toBe(code);
   });
 
   test("of a model without prices tells no cost", () => {
     const agentMeta = { provider: "p", model: "m", costUsd: 0, usage: { input: 1, output: 2 } };
-    expect(readFinal({ status: "ok", result: { payloads: [], meta: { agentMeta } } })).not.toHaveProperty("costUsd");
+    expect(parseFinalResponse({ status: "ok", result: { payloads: [], meta: { agentMeta } } })).not.toHaveProperty("costUsd");
   });
 });
 
 test.each([{ runId: "r", status: "timeout" }, { runId: "r", status: "pending" }, recording.unknownWait, null])(
   "%j is no end",
   (payload) => {
-    expect(readWait(payload)).toBeNull();
+    expect(parseWaitResponse(payload)).toBeNull();
   },
 );
 

@@ -5,12 +5,12 @@ import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { changeConfig, readConfig } from "./manage/gateway-config.ts";
 import type { ManageContext } from "./manage/manage-context.ts";
-import { overBreaks } from "./over-breaks.ts";
+import { retryAfterReconnect } from "./retry-after-reconnect.ts";
 
-type LendingContext = ManageContext & { gateway: Gateway; closed: AbortSignal };
+type McpServersContext = ManageContext & { gateway: Gateway; closed: AbortSignal };
 
 /** MCP servers of tasks in a gateway that knows only servers of its own. */
-export interface LentServers {
+export interface TaskMcpServers {
   /**
    * Puts servers into the gateway's configuration, disabled, under names that no other task has: only a session that is told to use one does.
    * Answers their names; rejects with the gateway's refusal.
@@ -25,7 +25,7 @@ export interface LentServers {
 }
 
 /** Opens the loans of one gateway. `bridgeId` tells the servers of this Bridge from those of others and of the operator. */
-export function createLentServers(context: LendingContext, bridgeId: string, logger: AdapterLogger): LentServers {
+export function createTaskMcpServers(context: McpServersContext, bridgeId: string, logger: AdapterLogger): TaskMcpServers {
   // Short, because the name stands before that of every tool.
   const prefix = `br${bridgeId.slice(0, 6)}`;
   const wanted = new Map<string, object>();
@@ -61,7 +61,7 @@ export function createLentServers(context: LendingContext, bridgeId: string, log
     try {
       await changeConfig(context, () => ({ mcp: { servers } }));
     } catch (error) {
-      if (!mayBeWritten(error)) for (const [name] of added) written.delete(name);
+      if (!mayHaveBeenWritten(error)) for (const [name] of added) written.delete(name);
       throw error;
     }
     for (const name of removed) written.delete(name);
@@ -83,7 +83,7 @@ export function createLentServers(context: LendingContext, bridgeId: string, log
 
   function giveBack(names: readonly string[]): void {
     for (const name of names) wanted.delete(name);
-    overBreaks({ gateway: context.gateway, signal: context.closed }, flush).catch((error: unknown) =>
+    retryAfterReconnect({ gateway: context.gateway, signal: context.closed }, flush).catch((error: unknown) =>
       logger.warn({ reason: String(error) }, "MCP servers of ended tasks are still in OpenClaw's configuration"),
     );
   }
@@ -112,19 +112,24 @@ export function createLentServers(context: LendingContext, bridgeId: string, log
 }
 
 /** Is what was to be written perhaps there, though the gateway has not said so? */
-const mayBeWritten = (error: unknown): boolean =>
+const mayHaveBeenWritten = (error: unknown): boolean =>
   error instanceof GatewayError && !error.isBusy && ["TIMEOUT", "DISCONNECTED", "UNAVAILABLE"].includes(error.code);
 
 function describe(server: McpServerSpec): object {
   if (server.transport === "stdio") {
     const { command, args = [], env = {} } = server;
-    return { enabled: false, command: literal(command), args: args.map(literal), env: literals(env) };
+    return { enabled: false, command: escapeVariables(command), args: args.map(escapeVariables), env: escapeValues(env) };
   }
   const { url, headers = {}, transport } = server;
-  return { enabled: false, url: literal(url), headers: literals(headers), transport: transport === "http" ? "streamable-http" : "sse" };
+  return {
+    enabled: false,
+    url: escapeVariables(url),
+    headers: escapeValues(headers),
+    transport: transport === "http" ? "streamable-http" : "sse",
+  };
 }
 
 /** In its configuration the gateway puts variables of its own environment, secrets among them, in the place of `${NAME}`. */
-const literal = (value: string): string => value.replaceAll(/\$\{[A-Z_][A-Z0-9_]*\}/g, "$$$&");
-const literals = (values: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, literal(value)]));
+const escapeVariables = (value: string): string => value.replaceAll(/\$\{[A-Z_][A-Z0-9_]*\}/g, "$$$&");
+const escapeValues = (values: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, escapeVariables(value)]));

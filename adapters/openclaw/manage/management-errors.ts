@@ -6,16 +6,16 @@ import { GatewayError } from "../gateway-error.ts";
 const detailsSchema = z.object({ type: z.string().optional(), code: z.string().optional(), missingScope: z.string().optional() }).catch({});
 /** The gateway knows these refusals by their words only. */
 const staleConfig = /config changed since last load|base ?hash/i;
-const overtakenChange = /^config\.patch persisted but was not applied .*\(superseded\)/;
+const supersededChange = /^config\.patch persisted but was not applied .*\(superseded\)/;
 
 /** Runs an operation of a manager. An error of the gateway becomes a ManagerError; an aborted call rejects with the reason of its signal. */
-export async function refusing<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function withManagementErrors<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await act();
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof GatewayError) throw explain(error);
-    if (isHostFailure(error))
+    if (isFileSystemError(error))
       throw new ManagementError(
         "unavailable",
         `Bridge could not do this on the gateway's host (${error.code}). It needs the rights of the gateway's user in its workspaces and directories of skills.`,
@@ -26,21 +26,21 @@ export async function refusing<T>(act: () => Promise<T>, signal?: AbortSignal): 
 }
 
 /** A call of the file system that failed; its words name files of the machine. */
-const isHostFailure = (error: unknown): error is NodeJS.ErrnoException =>
+const isFileSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
 
 /** Has somebody else changed the configuration between our reading and our writing? */
 export const isStaleConfig = (error: unknown): boolean => error instanceof GatewayError && staleConfig.test(error.message);
 
 /** Stands our change in the configuration, which somebody else has changed once more before the gateway could work with it? */
-export const isOvertaken = (error: unknown): boolean => error instanceof GatewayError && overtakenChange.test(error.message);
+export const isSupersededChange = (error: unknown): boolean => error instanceof GatewayError && supersededChange.test(error.message);
 
 /** Says the gateway that it has no such agent? */
 export const isMissingAgent = (error: unknown): boolean => error instanceof GatewayError && /^agent ".*" not found$/.test(error.message);
 
 function explain(error: GatewayError): ManagementError {
   const details = detailsSchema.parse(error.details ?? {});
-  const told = withoutPaths(error.message);
+  const told = redactPaths(error.message);
   const refusal = (code: ManagementErrorCode, message: string) => new ManagementError(code, message, { cause: error });
   switch (error.code) {
     case "INVALID_REQUEST":
@@ -65,4 +65,4 @@ function explain(error: GatewayError): ManagementError {
 }
 
 /** The gateway's words name files of its machine. */
-export const withoutPaths = (text: string): string => text.replaceAll(/(?<![\w:/.])(?:~?\/|[A-Za-z]:\\)[^\s"'`,;:()]+/g, "<path>");
+export const redactPaths = (text: string): string => text.replaceAll(/(?<![\w:/.])(?:~?\/|[A-Za-z]:\\)[^\s"'`,;:()]+/g, "<path>");

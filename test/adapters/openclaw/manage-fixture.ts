@@ -23,7 +23,7 @@ export const refusalOf = (name: keyof typeof recordings): GatewayError => {
 };
 
 /** Managers on a gateway that answers as it was recorded, but for what a test says. */
-export interface Bench {
+export interface ManagersFixture {
   managers: Managers;
   /** What was asked, in order. */
   calls: { method: string; params: Params }[];
@@ -31,12 +31,12 @@ export interface Bench {
 }
 
 /** `answers` take the params of a method; what they throw is how the gateway refuses. */
-export function createBench(
+export function createManagersFixture(
   answers: Record<string, (params: Params) => unknown> = {},
   given: Partial<ManageContext> & { without?: readonly string[] } = {},
-): Bench {
+): ManagersFixture {
   const { without = [], ...context } = given;
-  const calls: Bench["calls"] = [];
+  const calls: ManagersFixture["calls"] = [];
   const gateway: ManageContext["gateway"] = {
     hello: { version: "2026.9.6", bootId: "1", methods: new Set(), scopes: [], policy: { maxPayload: 26_214_400, tickIntervalMs: 30_000 } },
     hasMethod: (name) => !without.includes(name),

@@ -3,7 +3,7 @@ import type { AdapterConfig, ApprovalQuestion } from "#contract";
 import { openSessionKeys } from "../../../adapters/openclaw/session-keys.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { doing, startFakeGateway } from "./fake-gateway.ts";
-import { called, open, runOf } from "./task-bench.ts";
+import { called, open, runOf } from "./task-fixture.ts";
 
 describe("a task", () => {
   test("whose connection breaks goes on with its run, and starts it only once", async () => {

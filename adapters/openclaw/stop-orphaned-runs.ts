@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { AdapterLogger } from "#contract";
 import type { Gateway } from "./gateway.ts";
 import type { GatewayEvent } from "./gateway-socket.ts";
-import { taskRowSchema } from "./outcome.ts";
-import { overBreaks } from "./over-breaks.ts";
+import { retryAfterReconnect } from "./retry-after-reconnect.ts";
+import { taskRowSchema } from "./run-result.ts";
 import { stopSession } from "./run-task.ts";
 
 const PAGE = 500;
@@ -18,7 +18,7 @@ const runEventSchema = z.object({
 });
 
 /** Whose sessions these are. */
-export interface StrayWatch {
+export interface OrphanedRunsOptions {
   gateway: Gateway;
   logger: AdapterLogger;
   /** Is it a session of this Bridge? */
@@ -31,7 +31,7 @@ export interface StrayWatch {
  * Stops what goes on in sessions of this Bridge without a task that follows it: runs of a Bridge that was killed, and what the gateway begins by
  * itself, after a restart or for a sub-agent that is done. Answers how to end the watch.
  */
-export function watchStrays({ gateway, logger, isOurs, isFollowed }: StrayWatch): () => void {
+export function stopOrphanedRuns({ gateway, logger, isOurs, isFollowed }: OrphanedRunsOptions): () => void {
   const stopping = new Set<string>();
 
   const stop = async (key: string): Promise<void> => {
@@ -52,7 +52,7 @@ export function watchStrays({ gateway, logger, isOurs, isFollowed }: StrayWatch)
   const ended = new AbortController();
   const onConnected = (): void => {
     // With the next connection it is tried again.
-    overBreaks({ gateway, signal: ended.signal }, sweep).catch((error: unknown) => {
+    retryAfterReconnect({ gateway, signal: ended.signal }, sweep).catch((error: unknown) => {
       if (!ended.signal.aborted) logger.warn({ reason: String(error) }, "could not look for runs in OpenClaw that no task waits for");
     });
   };
