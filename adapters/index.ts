@@ -4,11 +4,13 @@ import { claudeSettings } from "./claude/settings.ts";
 import { claudeAgentSdkSettings } from "./claude-agent-sdk/settings.ts";
 import { codexSettings } from "./codex/settings.ts";
 import { commandSettings } from "./command/settings.ts";
+import { councilInput } from "./council/input.ts";
 import { councilSettings } from "./council/settings.ts";
 import { geminiSettings } from "./gemini/settings.ts";
 import { glooAiSettings } from "./gloo-ai/settings.ts";
 import { openClawSettings } from "./openclaw/settings.ts";
 import { openCodeSettings } from "./opencode/settings.ts";
+import { responderInput } from "./responder/input.ts";
 import { responderSettings } from "./responder/settings.ts";
 import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./shared/agent-program/find-installed-programs.ts";
 import { vercelAiSettings } from "./vercel-ai/settings.ts";
@@ -37,9 +39,10 @@ export const catalog: Catalog = [
   {
     provider: "deep-council",
     settings: councilSettings,
+    input: councilInput,
     load: async () => ({ createAdapter: (await import("./council/index.ts")).createDeepCouncilAdapter }),
   },
-  { provider: "responder", settings: responderSettings, load: () => import("./responder/index.ts") },
+  { provider: "responder", settings: responderSettings, input: responderInput, load: () => import("./responder/index.ts") },
 ];
 
 /** The agents that the operator describes in BRIDGE_ACP_AGENTS. */
@@ -69,6 +72,7 @@ function bridgeCouncil(runtime: string): CatalogEntry {
   return {
     provider: `bridge-${runtime}`,
     settings: councilSettings,
+    input: councilInput,
     async load() {
       const { createBridgeAdapter } = await import("./council/index.ts");
       return { createAdapter: () => createBridgeAdapter(runtime) };

@@ -1,5 +1,6 @@
 import type { ExecutionEventListener } from "./events.ts";
 import type { Connection, ExecutionRequest, ExecutionResult } from "./execution.ts";
+import type { AdapterInputs, InputField } from "./input.ts";
 
 /** The few log calls an adapter needs; pino's own shape. */
 export interface AdapterLogger {
@@ -147,8 +148,8 @@ export interface GatewayCapabilities {
   cancellation: boolean;
   /** Output strategies it can serve. */
   outputStrategies: readonly ("stream" | "file" | "structured")[];
-  /** Inputs beside the message that it understands; absent means none. */
-  inputs?: readonly ("bridgeInput" | "responderInput")[];
+  /** The fields of a dispatch that carry its own inputs; absent means none. */
+  inputs?: readonly InputField[];
 }
 
 /** Everything an adapter must be: it runs the task and returns a result. */
@@ -177,9 +178,9 @@ export interface InputFault {
   isRefused?: boolean;
 }
 
-/** Looks at the inputs beside the message before a task is accepted. */
+/** Validates the adapter's own inputs before a task is accepted. */
 export interface InputChecker {
-  checkInput(request: Pick<ExecutionRequest, "bridgeInput" | "responderInput">): InputFault[];
+  checkInput(inputs: AdapterInputs): InputFault[];
 }
 
 /** Does the adapter look at its inputs? */

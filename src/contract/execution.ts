@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { AdapterInputs } from "./input.ts";
 
 /** How an adapter reaches its runtime right now. */
 export const connections = ["acp", "cli", "api", "http-api", "mcp", "native-dispatch", "in-process"] as const;
@@ -54,7 +55,7 @@ export type Profile = "inspect" | "modify";
 export type ApprovalPolicy = "ask" | "deny" | "allow";
 
 /** One task, fully assembled: everything an adapter needs, and nothing it has to look up. */
-export interface ExecutionRequest {
+export interface ExecutionRequest extends AdapterInputs {
   /** Unique among all tasks of this Bridge; every event and `cancel()` names it. */
   taskId: string;
   parentTaskId?: string;
@@ -75,9 +76,6 @@ export interface ExecutionRequest {
   approvals: ApprovalPolicy;
   /** Opaque to Bridge; `cwd` in it has been resolved into `directories.cwd`. */
   metadata?: Record<string, unknown>;
-  /** Input of composite adapters, as dispatched. */
-  bridgeInput?: Record<string, unknown>;
-  responderInput?: Record<string, unknown>;
   directories: {
     /** Root of the agent's workspace, absolute. */
     workspace: string;
