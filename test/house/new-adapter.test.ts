@@ -8,7 +8,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { listSettings } from "../../src/config/settings.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { greeterInput, greeterSettings } from "../fixtures/greeter/settings.ts";
-import { temporaryDirectory } from "../temporary-directory.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** All that a new adapter adds outside of its directory. */
 const entry: CatalogEntry = {
