@@ -7,7 +7,7 @@ const word = z.string().min(1);
 const agentSchema = z.preprocess(
   (given) => (Array.isArray(given) ? { command: given } : given),
   z.strictObject({
-    /** Starts the agent, which then speaks the Agent Client Protocol on stdin and stdout. */
+    /** Starts the agent as a server of the Agent Client Protocol on stdin and stdout. */
     command: z.array(z.string(commandMessage).min(1, commandMessage), commandMessage).min(1, commandMessage),
     /** Names of additional environment variables that the agent gets. */
     env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable, without its value")).default([]),

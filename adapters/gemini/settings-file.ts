@@ -6,7 +6,7 @@ const MAX_TURNS = 200;
 /** Attempts at one model call; the program waits about 5 and 10 s between them. */
 const MAX_ATTEMPTS = 3;
 
-/** The program's settings for one task. Texts in it are expanded like a shell's by the program, so a dollar sign of ours is written as none that it knows. */
+/** Builds Gemini CLI's settings for one task. The program expands variables in their strings, so dollar signs are escaped. */
 export function buildSettingsFile(
   { settings, env }: Pick<ProgramContext, "settings" | "env">,
   mcpServers: readonly McpServerSpec[],

@@ -45,10 +45,10 @@ const optionsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   maxTokens: z.number().int().min(1).optional(),
 });
-/** What a dispatch may say to Gloo alone, in `metadata.gloo`. */
+/** The options of a dispatch for Gloo AI, in `metadata.gloo`. */
 export type GlooOptions = z.infer<typeof optionsSchema>;
 
-/** Reads the options of a dispatch; a text says what is wrong with them. */
+/** Reads the options of a dispatch; returns the error as a string if they are not valid. */
 export function readOptions({ metadata }: Pick<ExecutionRequest, "metadata">): GlooOptions | string {
   const parsed = optionsSchema.safeParse(metadata?.["gloo"] ?? {});
   if (parsed.success) return parsed.data;
