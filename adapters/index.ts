@@ -23,12 +23,12 @@ export { sweepLeftovers } from "./shared/process/sweep-processes.ts";
 /** The adapters that ship with Bridge. Importing the catalog loads their settings and no runtime. */
 export const catalog: Catalog = [
   { provider: "command", settings: commandSettings, load: () => import("./command/index.ts") },
-  { provider: "claude", settings: claudeSettings, load: () => import("./claude/index.ts") },
+  { provider: "claude", settings: claudeSettings, hasProgram: true, load: () => import("./claude/index.ts") },
   { provider: "claude-agent-sdk", settings: claudeAgentSdkSettings, load: () => import("./claude-agent-sdk/index.ts") },
-  { provider: "codex", settings: codexSettings, load: () => import("./codex/index.ts") },
-  { provider: "gemini", settings: geminiSettings, load: () => import("./gemini/index.ts") },
+  { provider: "codex", settings: codexSettings, hasProgram: true, load: () => import("./codex/index.ts") },
+  { provider: "gemini", settings: geminiSettings, hasProgram: true, load: () => import("./gemini/index.ts") },
   { provider: "openclaw", settings: openClawSettings, load: () => import("./openclaw/index.ts") },
-  { provider: "opencode", settings: openCodeSettings, load: () => import("./opencode/index.ts") },
+  { provider: "opencode", settings: openCodeSettings, hasProgram: true, load: () => import("./opencode/index.ts") },
   { provider: "gloo-ai", settings: glooAiSettings, load: () => import("./gloo-ai/index.ts") },
   { provider: "vercel-ai", settings: vercelAiSettings, load: () => import("./vercel-ai/index.ts") },
   acpAgents(),
@@ -80,12 +80,9 @@ function bridgeCouncil(runtime: string): CatalogEntry {
   };
 }
 
-/** Adapters whose runtime is a program of the same name. */
-const programs = ["claude", "codex", "gemini", "opencode"];
-
-/** The programs on this machine that adapters of the catalog could drive, without those that are enabled. */
+/** The installed programs that adapters of the catalog could run, without those of the enabled adapters. */
 export const findUnusedPrograms = (enabled: ReadonlySet<string>, search: ProgramSearch): Promise<InstalledProgram[]> =>
   findInstalledPrograms(
-    programs.filter((provider) => !enabled.has(provider)),
+    catalog.flatMap((entry) => ("provider" in entry && entry.hasProgram === true && !enabled.has(entry.provider) ? [entry.provider] : [])),
     search,
   );

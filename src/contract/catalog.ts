@@ -9,6 +9,8 @@ export interface CatalogEntry {
   settings: AdapterSettings;
   /** The field of a dispatch that carries the adapter's own input. Adapters may share one. */
   input?: AdapterInput;
+  /** The runtime is a program with the name of the provider. If it is installed, Bridge suggests to enable the adapter. */
+  hasProgram?: true;
   load(): Promise<AdapterModule>;
 }
 
