@@ -7,22 +7,13 @@ const CONVERSATION_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 const UNREADABLE = "[not serializable]";
 
 /** Records the model conversation of a task, for runtimes that do not report it. */
-export interface Conversation {
-  add(event: AdapterEvent): void;
-  /** Adds the answer as the last message, unless the assistant's text already ends with it. */
-  addAnswer(answer: string): void;
-  /** Undefined if the conversation contains only the question, or exceeds the limit. */
-  messages(): ConversationMessage[] | undefined;
-}
+export type Conversation = ReturnType<typeof createConversation>;
 
-/** How the runtime reports text. */
-export interface ConversationOptions {
-  /** Each `assistant.text` is a whole message, not a delta. Default: false. */
-  wholeMessages?: boolean;
-}
-
-/** Starts the conversation with the message to the runtime. */
-export function createConversation(question: string, { wholeMessages = false }: ConversationOptions = {}): Conversation {
+/**
+ * Starts the conversation with the message to the runtime. With `wholeMessages`, each `assistant.text` is a whole message; by default, it is a
+ * delta.
+ */
+export function createConversation(question: string, { wholeMessages = false }: { wholeMessages?: boolean } = {}) {
   const messages: ConversationMessage[] = [{ role: "user", content: question }];
   let size = question.length;
 
@@ -61,7 +52,7 @@ export function createConversation(question: string, { wholeMessages = false }: 
   }
 
   return {
-    add(event) {
+    add(event: AdapterEvent): void {
       if (size > CONVERSATION_LIMIT_CHARACTERS) return;
       if (event.type === "assistant.text") addText(event.data.content, wholeMessages);
       else if (event.type === "assistant.text_discarded") discardText();
@@ -78,13 +69,16 @@ export function createConversation(question: string, { wholeMessages = false }: 
         messages.splice(findResultIndex(toolCallId), 0, { role: "tool", content, toolCallId });
       }
     },
-    addAnswer(answer) {
+    /** Adds the answer as the last message, unless the assistant's text already ends with it. */
+    addAnswer(answer: string): void {
       if (size > CONVERSATION_LIMIT_CHARACTERS || answer === "") return;
       // The answer of some runtimes includes the text before their tool calls.
       const text = messages.flatMap(({ role, content }) => (role === "assistant" ? [content] : [])).join("");
       if (!text.endsWith(answer)) addText(answer, true);
     },
-    messages: () => (messages.length === 1 || size > CONVERSATION_LIMIT_CHARACTERS ? undefined : messages),
+    /** Undefined if the conversation contains only the question, or exceeds the limit. */
+    messages: (): ConversationMessage[] | undefined =>
+      messages.length === 1 || size > CONVERSATION_LIMIT_CHARACTERS ? undefined : messages,
   };
 }
 
