@@ -4,11 +4,13 @@ import { claudeSettings } from "./claude/settings.ts";
 import { claudeAgentSdkSettings } from "./claude-agent-sdk/settings.ts";
 import { codexSettings } from "./codex/settings.ts";
 import { commandSettings } from "./command/settings.ts";
+import { councilInput } from "./council/input.ts";
 import { councilSettings } from "./council/settings.ts";
 import { geminiSettings } from "./gemini/settings.ts";
 import { glooAiSettings } from "./gloo-ai/settings.ts";
 import { openClawSettings } from "./openclaw/settings.ts";
 import { openCodeSettings } from "./opencode/settings.ts";
+import { responderInput } from "./responder/input.ts";
 import { responderSettings } from "./responder/settings.ts";
 import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from "./shared/agent-program/find-installed-programs.ts";
 import { vercelAiSettings } from "./vercel-ai/settings.ts";
@@ -21,12 +23,12 @@ export { sweepLeftovers } from "./shared/process/sweep-processes.ts";
 /** The adapters that ship with Bridge. Importing the catalog loads their settings and no runtime. */
 export const catalog: Catalog = [
   { provider: "command", settings: commandSettings, load: () => import("./command/index.ts") },
-  { provider: "claude", settings: claudeSettings, load: () => import("./claude/index.ts") },
+  { provider: "claude", settings: claudeSettings, hasProgram: true, load: () => import("./claude/index.ts") },
   { provider: "claude-agent-sdk", settings: claudeAgentSdkSettings, load: () => import("./claude-agent-sdk/index.ts") },
-  { provider: "codex", settings: codexSettings, load: () => import("./codex/index.ts") },
-  { provider: "gemini", settings: geminiSettings, load: () => import("./gemini/index.ts") },
+  { provider: "codex", settings: codexSettings, hasProgram: true, load: () => import("./codex/index.ts") },
+  { provider: "gemini", settings: geminiSettings, hasProgram: true, load: () => import("./gemini/index.ts") },
   { provider: "openclaw", settings: openClawSettings, load: () => import("./openclaw/index.ts") },
-  { provider: "opencode", settings: openCodeSettings, load: () => import("./opencode/index.ts") },
+  { provider: "opencode", settings: openCodeSettings, hasProgram: true, load: () => import("./opencode/index.ts") },
   { provider: "gloo-ai", settings: glooAiSettings, load: () => import("./gloo-ai/index.ts") },
   { provider: "vercel-ai", settings: vercelAiSettings, load: () => import("./vercel-ai/index.ts") },
   acpAgents(),
@@ -37,9 +39,10 @@ export const catalog: Catalog = [
   {
     provider: "deep-council",
     settings: councilSettings,
+    input: councilInput,
     load: async () => ({ createAdapter: (await import("./council/index.ts")).createDeepCouncilAdapter }),
   },
-  { provider: "responder", settings: responderSettings, load: () => import("./responder/index.ts") },
+  { provider: "responder", settings: responderSettings, input: responderInput, load: () => import("./responder/index.ts") },
 ];
 
 /** The agents that the operator describes in BRIDGE_ACP_AGENTS. */
@@ -69,6 +72,7 @@ function panelCouncil(runtime: string): CatalogEntry {
   return {
     provider: `bridge-${runtime}`,
     settings: councilSettings,
+    input: councilInput,
     async load() {
       const { createPanelAdapter } = await import("./council/index.ts");
       return { createAdapter: () => createPanelAdapter(runtime) };
@@ -76,12 +80,9 @@ function panelCouncil(runtime: string): CatalogEntry {
   };
 }
 
-/** Adapters whose runtime is a program of the same name. */
-const programs = ["claude", "codex", "gemini", "opencode"];
-
-/** The programs on this machine that adapters of the catalog could drive, without those that are enabled. */
+/** The installed programs that adapters of the catalog could run, without those of the enabled adapters. */
 export const findUnusedPrograms = (enabled: ReadonlySet<string>, search: ProgramSearch): Promise<InstalledProgram[]> =>
   findInstalledPrograms(
-    programs.filter((provider) => !enabled.has(provider)),
+    catalog.flatMap((entry) => ("provider" in entry && entry.hasProgram === true && !enabled.has(entry.provider) ? [entry.provider] : [])),
     search,
   );

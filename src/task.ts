@@ -1,4 +1,13 @@
-import type { ApprovalPolicy, ExecutionResult, McpServerSpec, NormalizedTool, OutputStrategy, Profile, ReasoningLevel } from "#contract";
+import type {
+  AdapterInputs,
+  ApprovalPolicy,
+  ExecutionResult,
+  McpServerSpec,
+  NormalizedTool,
+  OutputStrategy,
+  Profile,
+  ReasoningLevel,
+} from "#contract";
 
 /** The states of a task. A timeout or a restart, for example, is `failed` with an error code. */
 export const taskStates = ["queued", "running", "completed", "failed", "cancelled"] as const;
@@ -52,7 +61,7 @@ export interface DispatchedFile {
 }
 
 /** The normalized request of a dispatch. A missing field was not set by the caller. */
-export interface TaskRequest {
+export interface TaskRequest extends AdapterInputs {
   message: string;
   stdin?: string;
   systemPrompt?: string;
@@ -73,8 +82,6 @@ export interface TaskRequest {
   /** False omits the conversation from the callback. */
   callbackConversation?: boolean;
   metadata?: Record<string, unknown>;
-  bridgeInput?: Record<string, unknown>;
-  responderInput?: Record<string, unknown>;
 }
 
 /** The stored unit of work. Times are milliseconds since the epoch. */

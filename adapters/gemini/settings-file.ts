@@ -6,7 +6,7 @@ const MAX_TURNS = 200;
 /** Attempts per model call. Gemini waits about 5 s and 10 s between them. */
 const MAX_ATTEMPTS = 3;
 
-/** Builds Gemini's settings for one task. Gemini expands variables in their strings, so literal dollar signs are escaped. */
+/** Builds Gemini CLI's settings for one task. The program expands variables in their strings, so dollar signs are escaped. */
 export function buildSettingsFile(
   { settings, env }: Pick<ProgramContext, "settings" | "env">,
   mcpServers: readonly McpServerSpec[],

@@ -45,10 +45,10 @@ const optionsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   maxTokens: z.number().int().min(1).optional(),
 });
-/** Options for Gloo in `metadata.gloo` of a dispatch. */
+/** The options of a dispatch for Gloo AI, in `metadata.gloo`. */
 export type GlooOptions = z.infer<typeof optionsSchema>;
 
-/** Reads the options of a dispatch. Returns a string with the error if they are not valid. */
+/** Reads the options of a dispatch; returns the error as a string if they are not valid. */
 export function readOptions({ metadata }: Pick<ExecutionRequest, "metadata">): GlooOptions | string {
   const parsed = optionsSchema.safeParse(metadata?.["gloo"] ?? {});
   if (parsed.success) return parsed.data;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { InputFault } from "#contract";
+import type { AdapterInput, InputFault } from "#contract";
 
 const text = "must be a text of 1 to 1000 characters";
 const words = z.string(text).trim().min(1, text).max(1_000, text);
@@ -19,6 +19,12 @@ const schema = z.strictObject(
   },
   "must be an object with at least tool and describe",
 );
+
+/** The request to the responder. */
+export const responderInput: AdapterInput = {
+  field: "responderInput",
+  description: "Input of the responder: tool, describe, materials and more, as docs/responder.md describes.",
+};
 
 /** The input of a responder task. */
 export type ResponderInput = z.infer<typeof schema>;

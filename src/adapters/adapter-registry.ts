@@ -5,22 +5,24 @@ import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter
 import { adapterEventData, isModelLister, isPaced } from "#contract";
 import type { Metrics } from "../metrics.ts";
 
-/** An adapter as it was found: loaded, or the reason why not. */
+/** A loaded adapter, or the reason why it could not be loaded. */
 export type LoadedAdapter = { provider: string; adapter: ExecutionAdapter } | { provider: string; adapter: null; reason: string };
 
-/** Health with the time at which it was found out, in ms since the epoch; null while the first check is under way. */
+/** Health with the time of its check, in ms since the epoch; null until the first check has ended. */
 type KnownHealth = AdapterHealthStatus & { checkedAt: number | null };
 
-/** One adapter and how it is. */
+/** An adapter with its last known health. */
 export interface RegisteredAdapter {
   provider: string;
-  /** Null when it could not be loaded: it is listed offline. */
+  /** Null if it could not be loaded; then it is listed as offline. */
   adapter: ExecutionAdapter | null;
   health: KnownHealth;
 }
 
-/** Options of the registry. */
-export interface RegistryOptions {
+/** The adapters of this Bridge with the last known health of each. */
+export type AdapterRegistry = ReturnType<typeof createAdapterRegistry>;
+
+interface RegistryOptions {
   loaded: readonly LoadedAdapter[];
   metrics: Metrics;
   logger: Logger;
@@ -35,54 +37,36 @@ export interface AdapterHost {
   onChecked(provider: string): void;
 }
 
-/** The adapters of this Bridge and the last answer of each about its health. */
-export interface AdapterRegistry {
-  list(): readonly RegisteredAdapter[];
-  get(provider: string): RegisteredAdapter | undefined;
-  /** As adapters see one another; null when none is loaded. */
-  describe(provider: string): ProviderDescription | null;
-  /** Null when it cannot be known in time. */
-  listModels(provider: string): Promise<readonly string[] | null>;
-  /** Initializes every adapter and checks it for the first time; resolves when every check has ended or timed out. */
-  start(host: AdapterHost): Promise<void>;
-  /** A task failed for a reason of the runtime, or could not be taken on: look again, in the background. */
-  suspect(provider: string): void;
-  /** Seconds until the next check of an adapter should be over; null when none will come. */
-  secondsToNextCheck(provider: string): number | null;
-  close(): Promise<void>;
-}
-
 const CHECK_INTERVAL_MS = 5 * 60_000;
-/** Adapters answer within this; one that does not is asked again later. */
+/** Time limit of a health check, of the initialization and of the shutdown of an adapter. */
 const CHECK_LIMIT_MS = 15_000;
-/** A burst of failures costs one check, not one each. */
+/** Minimum time between a check and one that a failure causes, so that a burst of failures causes one check. */
 const SUSPECT_PAUSE_MS = 15_000;
-/** An adapter that is offline is checked again after this, then after twice as long, up to the usual interval. */
+/** Delay of the next check of an adapter that is offline. It doubles with each check, up to CHECK_INTERVAL_MS. */
 const OFFLINE_PAUSE_MS = 15_000;
-/** Most checks take less. */
+/** Estimated duration of a check. */
 const USUAL_CHECK_MS = 5_000;
-/** Some programs take seconds for it, and more on a busy machine; who asks has minutes. */
+/** Some programs need seconds to list their models, and more on a busy machine; the callers have minutes. */
 const LIST_LIMIT_MS = 20_000;
 
 interface Entry extends RegisteredAdapter {
   initializing: Promise<void> | null;
   initialized: boolean;
   checking: Promise<void> | null;
-  /** Checks in a row that found it offline. */
+  /** Consecutive checks that found it offline. */
   timesOffline: number;
   next: { timer: NodeJS.Timeout; at: number } | null;
 }
 
-/** Keeps adapters initialised and their health known; a faulty one never stops the others. */
-export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry {
-  const { metrics, logger, checkIntervalMs = CHECK_INTERVAL_MS } = options;
+/** Initializes adapters and checks their health regularly. A faulty adapter does not affect the others. */
+export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs = CHECK_INTERVAL_MS }: RegistryOptions) {
   const entries = new Map<string, Entry>();
-  for (const loaded of options.loaded) {
+  for (const one of loaded) {
     const health =
-      loaded.adapter === null ? offline(loaded.reason) : { ...offline("The first check is under way."), status: "degraded" as const };
-    entries.set(loaded.provider, {
-      provider: loaded.provider,
-      adapter: loaded.adapter,
+      one.adapter === null ? offline(one.reason) : { ...offline("The first check is under way."), status: "degraded" as const };
+    entries.set(one.provider, {
+      provider: one.provider,
+      adapter: one.adapter,
       health: { ...health, checkedAt: null },
       initializing: null,
       initialized: false,
@@ -111,9 +95,9 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
       try {
         entry.initializing ??= initialize(entry, adapter, configure);
         await within(CHECK_LIMIT_MS, entry.initializing);
-        remember(entry, await within(CHECK_LIMIT_MS, adapter.checkHealth()));
+        setHealth(entry, await within(CHECK_LIMIT_MS, adapter.checkHealth()));
       } catch (error) {
-        remember(entry, offline(error instanceof Error ? error.message : String(error)));
+        setHealth(entry, offline(error instanceof Error ? error.message : String(error)));
       } finally {
         entry.checking = null;
         scheduleNext(entry);
@@ -122,7 +106,7 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
     return entry.checking;
   }
 
-  /** A runtime that was offline may have been slow to start, or be there by now. */
+  /** A runtime that was offline may start or be installed later. */
   function scheduleNext(entry: Entry): void {
     clearTimeout(entry.next?.timer);
     entry.next = null;
@@ -135,7 +119,7 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
     entry.next = { timer, at: Date.now() + pauseMs };
   }
 
-  /** One at a time: what takes longer than a check is awaited by the next one, what fails is tried again by it. */
+  /** Runs once at a time: the next check awaits an initialization that takes longer than a check, and repeats one that fails. */
   async function initialize(entry: Entry, adapter: ExecutionAdapter, configure: AdapterHost["configure"]): Promise<void> {
     try {
       await pRetry(() => adapter.initialize(configure(entry.provider)), { retries: 2, minTimeout: 200 });
@@ -146,11 +130,11 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
     }
   }
 
-  function remember(entry: RegisteredAdapter, health: AdapterHealthStatus): void {
-    const isNews = entry.health.checkedAt === null || entry.health.status !== health.status;
+  function setHealth(entry: RegisteredAdapter, health: AdapterHealthStatus): void {
+    const hasChanged = entry.health.checkedAt === null || entry.health.status !== health.status;
     entry.health = { ...health, checkedAt: Date.now() };
     metrics.adapterUp.set({ provider: entry.provider }, { healthy: 1, degraded: 0.5, offline: 0 }[health.status]);
-    if (isNews) {
+    if (hasChanged) {
       const level = health.status === "offline" ? "warn" : "info";
       logger[level]({ provider: entry.provider, health: health.status, detail: health.detail, version: health.version }, "adapter health");
     }
@@ -158,9 +142,10 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
   }
 
   return {
-    list: () => [...entries.values()],
-    get: (provider) => entries.get(provider),
-    describe(provider) {
+    list: (): readonly RegisteredAdapter[] => [...entries.values()],
+    get: (provider: string): RegisteredAdapter | undefined => entries.get(provider),
+    /** Describes an adapter to other adapters. Returns null if it is not loaded. */
+    describe(provider: string): ProviderDescription | null {
       const entry = entries.get(provider);
       if (entry === undefined || entry.adapter === null) return null;
       const { adapter, health } = entry;
@@ -172,33 +157,37 @@ export function createAdapterRegistry(options: RegistryOptions): AdapterRegistry
         timeoutMultiplier: isPaced(adapter) ? adapter.timeoutMultiplier : 1,
       };
     },
-    async listModels(provider) {
+    /** Resolves to null if the models are unknown, or not known in time. */
+    async listModels(provider: string): Promise<readonly string[] | null> {
       const adapter = entries.get(provider)?.adapter;
       if (!isModelLister(adapter)) return null;
       try {
         return await within(LIST_LIMIT_MS, adapter.listModels());
       } catch (error) {
-        logger.info({ err: error, provider }, "the models of a runtime cannot be listed");
+        logger.info({ err: error, provider }, "failed to list the models of a runtime");
         return null;
       }
     },
-    async start(adapterHost) {
+    /** Initializes every adapter and checks it for the first time; resolves when every check has ended or timed out. */
+    async start(adapterHost: AdapterHost): Promise<void> {
       host = adapterHost;
       for (const { provider, adapter } of entries.values()) adapter?.onEvent?.((event) => receive(provider, event));
-      for (const entry of entries.values()) if (entry.adapter === null) remember(entry, entry.health);
+      for (const entry of entries.values()) if (entry.adapter === null) setHealth(entry, entry.health);
       await Promise.all([...entries.keys()].map(check));
     },
-    suspect(provider) {
+    /** Checks an adapter in the background, because a task failed for a reason of the runtime or could not be accepted. */
+    suspect(provider: string): void {
       const checkedAt = entries.get(provider)?.health.checkedAt ?? 0;
       if (Date.now() - checkedAt >= SUSPECT_PAUSE_MS) void check(provider);
     },
-    secondsToNextCheck(provider) {
+    /** Estimates the seconds until the next check of an adapter has ended; null if none is planned. */
+    secondsToNextCheck(provider: string): number | null {
       const entry = entries.get(provider);
       if (entry === undefined || (entry.checking === null && entry.next === null)) return null;
       const waitMs = entry.checking === null ? Math.max((entry.next?.at ?? 0) - Date.now(), 0) : 0;
       return Math.ceil((waitMs + USUAL_CHECK_MS) / 1000);
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       for (const { next } of entries.values()) clearTimeout(next?.timer);
       const initialized = [...entries.values()].filter((entry) => entry.initialized);

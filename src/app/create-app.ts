@@ -68,7 +68,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const metrics = createMetrics(version);
   const engine = createEngine(config, { loaded, catalog, environment, sandbox: sandbox.sandbox, resolve, tokens, metrics, logger });
   tokens.onQuotasChanged(engine.dispatcher.onQuotasChanged);
-  const endpoints = await createEndpoints(config, { engine, tokens, metrics, logger, version, maxEventLoopDelayMs });
+  const endpoints = await createEndpoints(config, { engine, catalog, tokens, metrics, logger, version, maxEventLoopDelayMs });
   const lifecycle = createLifecycle(config, { engine, endpoints, sandbox, loaded, tokens, environment, metrics, logger, version });
   return {
     server: endpoints.server,

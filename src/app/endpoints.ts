@@ -1,5 +1,6 @@
 import { fastifySSE } from "@fastify/sse";
 import type { Logger } from "pino";
+import { type Catalog, listInputs } from "#contract";
 import { createTickets } from "../access/tickets.ts";
 import type { Tokens } from "../access/tokens.ts";
 import { createCallbacks } from "../callbacks/callbacks.ts";
@@ -26,6 +27,8 @@ import { createClientMemory } from "../http/wire/client-memory.ts";
 import type { Metrics } from "../metrics.ts";
 import { createPhaseReader } from "../queries/phase-reader.ts";
 import { createTaskReader } from "../queries/task-reader.ts";
+import { createDescribedDispatchSchema } from "../requests/dispatch-schema.ts";
+import { createDispatchParser } from "../requests/parse-dispatch.ts";
 import { createBridgeHandler } from "../websocket/bridge-handler.ts";
 import { createWebSocketBridgeServer } from "../websocket/bridge-server.ts";
 import { createOps } from "../websocket/ops.ts";
@@ -38,6 +41,7 @@ import type { Engine } from "./engine.ts";
 /** What the endpoints are created with besides the configuration. */
 interface EndpointOptions {
   engine: Engine;
+  catalog: Catalog;
   tokens: Tokens;
   metrics: Metrics;
   logger: Logger;
@@ -50,7 +54,10 @@ interface EndpointOptions {
 export type Endpoints = Awaited<ReturnType<typeof createEndpoints>>;
 
 /** Creates the server with all of its routes. Requests wait until `open` is called. */
-export async function createEndpoints(config: Config, { engine, tokens, metrics, logger, version, maxEventLoopDelayMs }: EndpointOptions) {
+export async function createEndpoints(
+  config: Config,
+  { engine, catalog, tokens, metrics, logger, version, maxEventLoopDelayMs }: EndpointOptions,
+) {
   const { store, eventLog, approvals, workspaces, registry, dispatcher } = engine;
   const tickets = createTickets();
   const clientMemory = createClientMemory();
@@ -70,9 +77,11 @@ export async function createEndpoints(config: Config, { engine, tokens, metrics,
   await server.register(fastifySSE);
 
   const tasks = createTaskReader(store, dispatcher);
-  const receiveDispatch = createReceiveDispatch({ dispatcher, registry, metrics, defaultProfile: config.defaultProfile });
+  const inputs = listInputs(catalog);
+  const parseDispatch = createDispatchParser(inputs);
+  const receiveDispatch = createReceiveDispatch({ dispatcher, registry, metrics, parseDispatch, defaultProfile: config.defaultProfile });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
-  await server.register(dispatchRoutes, { receiveDispatch, dispatcher, tasks });
+  await server.register(dispatchRoutes, { bodySchema: createDescribedDispatchSchema(inputs), receiveDispatch, dispatcher, tasks });
   await server.register(taskRoutes, { dispatcher, tasks });
   await server.register(workspaceRoutes, { workspaces: workspaceList, files: createWorkspaceFiles({ workspaces }) });
   await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }) });
@@ -80,7 +89,7 @@ export async function createEndpoints(config: Config, { engine, tokens, metrics,
   await server.register(eventRoutes, { store, eventStreams, tickets });
   await server.register(callbackRoutes, { callbacks: createCallbacks(store, engine.callbackWorker) });
   await server.register(approvalRoutes, { approvals });
-  await server.register(adapterRoutes, { registry, dispatcher });
+  await server.register(adapterRoutes, { inputs, registry, dispatcher });
   await server.register(gatewayRoutes, { registry, dispatcher, logger });
   await server.register(serviceInfoRoutes, { version });
   await server.register(healthRoutes, { dispatcher, registry, checkWritable: store.checkWritable });

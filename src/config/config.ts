@@ -10,7 +10,7 @@ import { listSecrets, listSettings, type serverSettings } from "./settings.ts";
 /** Maximum edit distance at which an unknown name is likely to be a misspelled setting. */
 const MAX_TYPOS = 3;
 
-/** Bridge's configuration, complete and valid; paths are absolute. */
+/** The complete and valid configuration of Bridge. All paths are absolute. */
 export interface Config {
   host: string;
   port: number;
@@ -20,13 +20,13 @@ export interface Config {
   adapters: readonly string[];
   maxConcurrent: (provider: string) => number;
   queueLimit: number;
-  /** The quota of tenants for which the tokens file sets none. */
+  /** The quota of tenants without one in the tokens file. */
   quota: TenantQuota;
   bodyLimitBytes: number;
   defaultProfile: "inspect" | "modify";
   tokenHashes: readonly string[];
   tokensFile: string | null;
-  /** Files with secrets that the environment has named. */
+  /** The files from which secrets were read. */
   secretFiles: readonly string[];
   rateLimitPerMinute: number | null;
   corsOrigins: readonly string[];
@@ -46,7 +46,10 @@ export interface Config {
 type Environment = Readonly<Record<string, string | undefined>>;
 type ServerValues = z.output<z.ZodObject<typeof serverSettings>>;
 
-/** Reads the configuration from an environment; reports every fault at once, and unknown `BRIDGE_*` names as warnings. */
+/**
+ * Reads the configuration from environment variables. Throws a ConfigError that lists every fault; returns warnings, for example about
+ * unknown `BRIDGE_*` names.
+ */
 export function readConfig(environment: Environment, catalog: Catalog): { config: Config; warnings: string[] } {
   const settings = listSettings(catalog);
   const secrets = listSecrets(settings);
@@ -74,7 +77,7 @@ export function readConfig(environment: Environment, catalog: Catalog): { config
   for (const name of new Set(adapters.filter((adapter, index) => adapters.indexOf(adapter) !== index))) {
     faults.push(`BRIDGE_ADAPTERS: names ${name} twice`);
   }
-  if (parsed.success) faults.push(...adapters.flatMap((name) => findMissing(name, catalog, adapterSettings)));
+  if (parsed.success) faults.push(...adapters.flatMap((name) => findUndescribed(name, catalog, adapterSettings)));
   const hasTokens = /[^,\s]/.test(env["BRIDGE_GATEWAY_TOKEN_HASH"] ?? "") || env["BRIDGE_TOKENS_FILE"] !== undefined;
   const hasHostFault = faults.some((fault) => fault.startsWith("BRIDGE_HOST:"));
   if (!hasTokens && !hasHostFault && !isLoopback(env["BRIDGE_HOST"] ?? "localhost")) {
@@ -127,22 +130,25 @@ export function readConfig(environment: Environment, catalog: Catalog): { config
   return { config, warnings: [...listUnknownNames(present, known), ...listUnusedLimits(values.BRIDGE_MAX_CONCURRENT.limits, adapters)] };
 }
 
-/** The value of each variable, under the names that its adapters know it by. */
+/** Groups the values of the settings by adapter, under the names in its declarations. */
 function groupByAdapter(values: Readonly<Record<string, unknown>>, catalog: Catalog): Config["adapterSettings"] {
   const group = ({ settings }: Catalog[number]) =>
     Object.fromEntries(Object.entries(settings).map(([name, { variable }]) => [name, values[variable]]));
   return Object.fromEntries(catalog.map((entry) => ["provider" in entry ? entry.provider : entry.prefix, group(entry)]));
 }
 
-/** A name such as `acp:goose` means an adapter that the operator has described. */
-function findMissing(adapter: string, catalog: Catalog, settings: Config["adapterSettings"]): string[] {
+/** Finds an adapter such as `acp:goose` that no setting describes. */
+function findUndescribed(adapter: string, catalog: Catalog, settings: Config["adapterSettings"]): string[] {
   const found = findFamily(catalog, adapter);
   if (found === null) return [];
   const described = found.family.find(found.member, settings[found.family.prefix] ?? {});
   return "missing" in described ? [`BRIDGE_ADAPTERS: ${described.missing}`] : [];
 }
 
-/** Limits of adapters that are not loaded. The providers of an adapter from a path or a package are not known yet. */
+/**
+ * Lists limits of adapters that are not enabled. Lists none if an adapter comes from a path or a package, whose provider is not known
+ * yet.
+ */
 function listUnusedLimits(limits: ReadonlyMap<string, number>, adapters: readonly string[]): string[] {
   if (adapters.some((name) => /[./@]/.test(name))) return [];
   const providerOf = (name: string) => name.slice(name.indexOf(":") + 1);

@@ -201,7 +201,7 @@ function readText(read: (text: string) => unknown) {
   return (text: unknown): unknown => (typeof text === "string" ? read(text) : text);
 }
 
-/** Without regard to whether it can be resolved. */
+/** Checks the form only; the name may not resolve. */
 function isHost(text: string): boolean {
   return isIP(text.replace(/^\[(.*)\]$/, "$1")) !== 0 || /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$/.test(text);
 }
@@ -213,7 +213,7 @@ function isAllowEntry(entry: string): boolean {
   return family !== 0 || /^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(entry);
 }
 
-/** A scheme, a host and, unless it is the scheme's default, a port, as browsers write them. */
+/** Checks for a scheme, a host and, unless it is the default, a port, in the form that browsers send. */
 function isOrigin(text: string): boolean {
   if (text === "*") return true;
   if (/^https?:/.test(text)) return !text.includes("*") && URL.canParse(text) && new URL(text).origin === text;

@@ -1,7 +1,7 @@
 import type { ExecutionEventListener } from "./events.ts";
-import type { Connection, ExecutionRequest, ExecutionResult } from "./execution.ts";
+import type { AdapterInputs, Connection, ExecutionRequest, ExecutionResult, InputField } from "./execution.ts";
 
-/** The few log calls an adapter needs; pino's own shape. */
+/** The log methods that adapters use, with the signatures of pino. */
 export interface AdapterLogger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -11,7 +11,7 @@ export interface AdapterLogger {
 
 /** A task that a composite adapter runs through another adapter. */
 export interface ChildRequest {
-  /** The composite's own task, as in its `ExecutionRequest`. */
+  /** The `taskId` of the composite's own `ExecutionRequest`. */
   parentTaskId: string;
   provider: string;
   message: string;
@@ -19,7 +19,7 @@ export interface ChildRequest {
   agentId?: string;
   systemPrompt?: string;
   model?: string;
-  /** Capped by what is left of the parent's own time. */
+  /** In seconds. Bridge caps it to the remaining time of the parent. */
   timeoutSeconds?: number;
   outputStrategy?: ExecutionRequest["outputStrategy"];
   resumeToken?: string;
@@ -28,186 +28,186 @@ export interface ChildRequest {
   metadata?: Record<string, unknown>;
 }
 
-/** A tool call of a running task that somebody must allow first. */
+/** A tool call of a running task that needs approval. */
 export interface ApprovalQuestion {
-  /** As in the task's `ExecutionRequest`. */
+  /** The `taskId` of the `ExecutionRequest`. */
   taskId: string;
-  /** The id under which the call is told as `tool.invoked`. */
+  /** The id of the call in its `tool.invoked` event. */
   toolCallId: string;
   toolName: string;
   input: unknown;
 }
 
-/** The answer; `reason` is in words, for the runtime to see. */
+/** The decision; `reason` is a text for the runtime. */
 export interface ApprovalAnswer {
   decision: "approve" | "reject";
   reason: string | null;
 }
 
-/** Holds the processes of a runtime to the directories of their task; they end when it ends, and with Bridge. */
+/** Restricts the processes of a runtime to the directories of their task. They end when the sandbox ends, and with Bridge. */
 export interface Sandbox {
-  /** What it is, for the operator. */
+  /** Names the sandbox and its version, for the operator. */
   detail: string;
   /**
-   * The argument list that runs `argv` with nothing writable but these directories, all of which exist, and `tmp`, which stands in place of
-   * /tmp, too. `argv` names its program by an absolute path. The process that it starts ends with an exit code over 128 where a signal ended the program;
-   * a signal to itself ends all at once. Throws an error with the fix when a secret of Bridge cannot be hidden from this program.
-   * The programs that create the sandbox see the environment of that process: pass no variable that a dispatch has named.
+   * Returns the argument list that runs `argv` in the sandbox. The program of `argv` is an absolute path. Only `writable`, whose
+   * directories exist, and `tmp`, which also replaces /tmp, are writable. If a signal ends the program, the exit code of the process is
+   * above 128; a signal to the process ends the whole sandbox. Throws an error with the fix if a secret of Bridge cannot be hidden from
+   * the program. The programs that create the sandbox see the environment of the process, so pass no variable that a dispatch names.
    */
   wrap(argv: readonly string[], directories: { cwd: string; tmp: string; writable: readonly string[] }): string[];
 }
 
-/** Another adapter of the same Bridge, as it is right now. */
+/** The current state of another adapter of the same Bridge. */
 export interface ProviderDescription {
   health: AdapterHealthStatus["status"];
-  /** The connection that the last health check found; null without one. */
+  /** The connection that the last health check found; null if it found none. */
   connection: Connection | null;
-  /** What the operator can do about it, when it is not well. */
+  /** What the operator can do if the adapter is not healthy; otherwise null. */
   detail: string | null;
   capabilities: GatewayCapabilities;
-  /** How many times as long as others it takes for an answer. */
+  /** Factor for estimated time limits; 1 for most runtimes. */
   timeoutMultiplier: number;
 }
 
-/** A lookup as Node's sockets, undici and ws take it. */
+/** The `lookup` option of Node's sockets, undici and ws. */
 export type HostLookup = (
   hostname: string,
   options: { all?: boolean | undefined; family?: number | "IPv4" | "IPv6" | undefined },
   done: (error: Error | null, address: string | { address: string; family: number }[], family?: number) => void,
 ) => void;
 
-/** What Bridge hands to an adapter, once, before anything else. */
+/** What Bridge passes to an adapter in `initialize()`. */
 export interface AdapterConfig {
-  /** The adapter's settings as Bridge's configuration parsed them; empty for adapters from outside. */
+  /** The values of the settings that the adapter declares in the catalog. Empty for adapters from outside the repository. */
   settings: Readonly<Record<string, unknown>>;
-  /** The environment Bridge was started with. Never hand it on whole: a runtime gets an allow-list. */
+  /** The environment of Bridge. Pass a runtime an allow-list of it, never all of it. */
   env: Readonly<Record<string, string | undefined>>;
-  /** A directory that survives restarts, for state of the adapter's own. Absolute. */
+  /** An absolute path: a directory for the adapter's own data, which survives restarts. */
   dataDir: string;
-  /** Days after which an ended task is forgotten; what an adapter keeps of tasks for its own use goes then, too. */
+  /** Days after which Bridge deletes an ended task. The adapter then deletes its own data of the task, too. */
   retentionDays: number;
   logger: AdapterLogger;
-  /** Every process of a runtime is to be started in it; null: as it is, because the operator has not asked for more. */
+  /** The sandbox for every process of a runtime; null if the operator has not enabled it. */
   sandbox: Sandbox | null;
   /**
-   * Fetches from addresses that a dispatch has named: connects only where the operator permits it, checked at the moment of connecting,
-   * and follows no redirect. For an MCP server that Bridge itself speaks to.
+   * Fetches URLs from a dispatch, for example of an MCP server that Bridge itself calls. Connects only to addresses that the operator
+   * permits, which it checks when it connects. Follows no redirect.
    */
   fetch: typeof globalThis.fetch;
-  /** Looks up hosts that the operator has named. Pass it as `lookup` to sockets and HTTP clients; Node's default occupies one of few threads. */
+  /** Looks up hosts from the settings. Pass it as `lookup` to sockets and HTTP clients; Node's default blocks one of few threads. */
   lookup: HostLookup;
-  /** Runs a child task to its end. Rejects only when the parent is not running. */
+  /** Runs a child task to its end. Rejects only if the parent is not running. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
-  /** The adapter behind a provider, for composite adapters; null when none is loaded. */
+  /** Describes the adapter of a provider, for composite adapters. Returns null if it is not loaded. */
   describeProvider(provider: string): ProviderDescription | null;
-  /** The models of a provider's runtime, for composite adapters; null when they cannot be known. Never rejects. */
+  /** Lists the models of a provider's runtime, for composite adapters. Resolves to null if they are unknown. Never rejects. */
   listModels(provider: string): Promise<readonly string[] | null>;
   /**
-   * Asks somebody whether a tool call may go on, for tasks whose `approvals` is `ask`; the task's clocks stand still meanwhile.
-   * Never rejects: without an answer in time, or once the task is being stopped, the answer is no.
+   * Requests approval of a tool call, for tasks whose `approvals` is `ask`. The time limits of the task pause until the decision. Never
+   * rejects: the decision is `reject` if no client decides in time, or if the task is being stopped.
    */
   requestApproval(question: ApprovalQuestion): Promise<ApprovalAnswer>;
-  /** Says that runtime processes outlived their task and were killed; Bridge counts them. */
+  /** Reports runtime processes that outlived their task and were killed. Bridge counts them. */
   onOrphansKilled(count: number): void;
 }
 
-/** One step of the preflight, in the order in which it was tried. */
+/** One step of a health check, in the order in which the steps ran. */
 export interface PreflightStep {
   step: string;
   ok: boolean;
-  /** What was found, and when not ok, what the operator can do about it. */
+  /** What the step found; if not ok, what the operator can do. */
   detail: string;
 }
 
-/** How the runtime is. */
+/** The health of an adapter and its runtime. */
 export interface AdapterHealthStatus {
-  /** `degraded` runs tasks; `offline` refuses them. */
+  /** `degraded` runs tasks; `offline` rejects them. */
   status: "healthy" | "degraded" | "offline";
   connection: Connection | null;
-  /** Version of the runtime, null when unknown. */
+  /** Version of the runtime; null if unknown. */
   version: string | null;
   detail: string | null;
   preflight: PreflightStep[];
 }
 
-/** What the adapter can do. Informs clients and decides `capability_missing`; routes are decided by the guards. */
+/** The features of an adapter. They decide `capability_missing`. The routes of managers depend on the guards instead. */
 export interface GatewayCapabilities {
   streaming: boolean;
   sessionResume: boolean;
   fileIo: boolean;
   mcpServers: boolean;
-  /** Takes tools declared in the dispatch. */
+  /** Supports tools that the dispatch declares. */
   tools: boolean;
-  /** The runtime is held to the profile by more than good will. */
+  /** The runtime enforces the profile; it does not depend on the model to obey. */
   sandboxing: boolean;
   costTracking: boolean;
   management: boolean;
-  /** Can put a tool call on hold until somebody answers. */
+  /** Can pause a tool call until it is approved or rejected. */
   approvals: boolean;
   cancellation: boolean;
-  /** Output strategies it can serve. */
+  /** The supported output strategies. */
   outputStrategies: readonly ("stream" | "file" | "structured")[];
-  /** Inputs beside the message that it understands; absent means none. */
-  inputs?: readonly ("bridgeInput" | "responderInput")[];
+  /** The fields of a dispatch that carry its own inputs; absent means none. */
+  inputs?: readonly InputField[];
 }
 
-/** Everything an adapter must be: it runs the task and returns a result. */
+/** An adapter: runs tasks on one runtime. */
 export interface ExecutionAdapter {
-  /** Its name in a dispatch. */
+  /** The name of the adapter in a dispatch. */
   readonly provider: string;
   initialize(config: AdapterConfig): Promise<void>;
-  /** Cancels what runs and resolves when it is gone. */
+  /** Cancels running tasks and resolves when they have ended. */
   shutdown(): Promise<void>;
-  /** Answers within 15 s, without side effects. */
+  /** Resolves within 15 s. Has no side effects. */
   checkHealth(): Promise<AdapterHealthStatus>;
   capabilities(): GatewayCapabilities;
-  /** Resolves when the runtime is really gone. Expected failures are results; it throws only for bugs. */
+  /** Resolves when the runtime has ended its work on the task. Expected failures are results; it rejects only for bugs. */
   execute(request: ExecutionRequest): Promise<ExecutionResult>;
-  /** `taskHandle` is the request's `taskId`; true means that cancellation has started. */
+  /** `taskHandle` is the request's `taskId`. Resolves to true if the cancellation has started. */
   cancel(taskHandle: string): Promise<boolean>;
   onEvent?(listener: ExecutionEventListener): void;
   offEvent?(listener: ExecutionEventListener): void;
 }
 
-/** What is wrong with an input: the dotted name of its field, and how to mend it. */
+/** A fault of an input: the dotted path of the field, and the fix. */
 export interface InputFault {
   path: string;
   message: string;
-  /** It is well-formed, and not allowed here. */
+  /** The input is valid, but this adapter does not allow it. */
   isRefused?: boolean;
 }
 
-/** Looks at the inputs beside the message before a task is accepted. */
+/** Validates the adapter's own inputs before a task is accepted. */
 export interface InputChecker {
-  checkInput(request: Pick<ExecutionRequest, "bridgeInput" | "responderInput">): InputFault[];
+  checkInput(inputs: AdapterInputs): InputFault[];
 }
 
-/** Does the adapter look at its inputs? */
+/** Returns whether the adapter validates its inputs. */
 export const isInputChecker = (value: unknown): value is InputChecker =>
   typeof value === "object" && value !== null && typeof (value as Partial<InputChecker>).checkInput === "function";
 
-/** Knows by which identifiers its runtime has models. */
+/** An adapter that can list the models of its runtime. */
 export interface ModelLister {
-  /** Null when that cannot be known. Answers within 5 s, and from what it knows when it was asked before. */
+  /** Resolves to null if the models are unknown. Resolves within 5 s, and returns a cached list on later calls. */
   listModels(): Promise<readonly string[] | null>;
 }
 
-/** Does the adapter know its models? */
+/** Returns whether the adapter can list its models. */
 export const isModelLister = (value: unknown): value is ModelLister =>
   typeof value === "object" && value !== null && typeof (value as Partial<ModelLister>).listModels === "function";
 
-/** Knows how many times as long as others its runtime takes for an answer; who says nothing takes as long as others. */
+/** An adapter that sets a factor for estimated time limits. The factor of other adapters is 1. */
 export interface Paced {
   readonly timeoutMultiplier: number;
 }
 
-/** Does the adapter know how long its runtime takes? */
+/** Returns whether the adapter has a valid factor for time limits. */
 export const isPaced = (value: unknown): value is Paced => {
   const { timeoutMultiplier } = (value ?? {}) as Partial<Paced>;
   return Number.isFinite(timeoutMultiplier) && (timeoutMultiplier as number) > 0;
 };
 
-/** What the module of an adapter exports. */
+/** The exports of an adapter's module. */
 export interface AdapterModule {
   createAdapter(): ExecutionAdapter;
 }

@@ -1,4 +1,5 @@
 import type { AdapterModule } from "./adapter.ts";
+import type { AdapterInput } from "./input.ts";
 import type { AdapterSettings } from "./settings.ts";
 
 /** An adapter that ships with Bridge. Bridge validates its settings at every start, and loads its module if the adapter is enabled. */
@@ -6,6 +7,10 @@ export interface CatalogEntry {
   /** The adapter's name in BRIDGE_ADAPTERS and in a dispatch. */
   provider: string;
   settings: AdapterSettings;
+  /** The field of a dispatch that carries the adapter's own input. Adapters may share one. */
+  input?: AdapterInput;
+  /** The runtime is a program with the name of the provider. If it is installed, Bridge suggests to enable the adapter. */
+  hasProgram?: true;
   load(): Promise<AdapterModule>;
 }
 
@@ -23,6 +28,13 @@ export type Catalog = readonly (CatalogEntry | AdapterFamily)[];
 /** The entry of an adapter by its provider; undefined when no such adapter ships with Bridge. */
 export const findEntry = (catalog: Catalog, provider: string): CatalogEntry | undefined =>
   catalog.find((entry): entry is CatalogEntry => "provider" in entry && entry.provider === provider);
+
+/** The inputs that adapters of the catalog declare, each once. */
+export const listInputs = (catalog: Catalog): AdapterInput[] => [
+  ...new Map(
+    catalog.flatMap((entry) => ("provider" in entry && entry.input !== undefined ? [[entry.input.field, entry.input]] : [])),
+  ).values(),
+];
 
 /** The family and the adapter that a name in BRIDGE_ADAPTERS means, such as `acp:goose`; null for any other name. */
 export function findFamily(catalog: Catalog, name: string): { family: AdapterFamily; member: string } | null {

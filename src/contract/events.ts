@@ -8,7 +8,7 @@ const fields = {
   "execution.progress": z.record(z.string(), z.unknown()),
 };
 
-/** The kinds of event an adapter may emit; the start and the end of a task are Bridge's to tell. */
+/** The types of events that an adapter may emit. Bridge itself emits the start and the end of a task. */
 export const adapterEventTypes = [
   "assistant.text",
   "assistant.text_discarded",
@@ -18,7 +18,7 @@ export const adapterEventTypes = [
 ] as const;
 export type AdapterEventType = (typeof adapterEventTypes)[number];
 
-/** Every kind of event on the wire, in the order a task meets them. */
+/** All types of events, in the order in which a task emits them. */
 export const eventTypes = [
   "execution.started",
   ...adapterEventTypes,
@@ -31,21 +31,21 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** Schema of an event's data, by type: what Bridge accepts from an adapter. */
+/** The schemas of the data that Bridge accepts from an adapter, by the type of the event. */
 export const adapterEventData: { readonly [T in AdapterEventType]: (typeof fields)[T] } = fields;
 
 /**
- * What an adapter emits while it executes. `assistant.text` is a delta; `assistant.text_discarded` withdraws the text since the last tool event,
- * or since the last discard; the rest is whole.
+ * An event that an adapter emits during a task. `assistant.text` is a delta. `assistant.text_discarded` withdraws the text since the last
+ * tool event, or since the last discard.
  */
 export type AdapterEvent = {
   [T in AdapterEventType]: { type: T; taskId: string; data: z.infer<(typeof fields)[T]> };
 }[AdapterEventType];
 
-/** Receives an adapter's events, in the order in which they happen. Must not throw. */
+/** Receives the events of an adapter in their order. Must not throw. */
 export type ExecutionEventListener = (event: AdapterEvent) => void;
 
-/** One line of a task's story as clients see it. */
+/** One event of a task, as clients receive it. */
 export const eventEnvelopeSchema = z.object({
   id: z.string().describe("`<epoch>-<number>`; the number is gapless over the whole log."),
   type: z.enum(eventTypes),

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-/** How an adapter reaches its runtime right now. */
+/** The ways in which an adapter can reach its runtime. */
 export const connections = ["acp", "cli", "api", "http-api", "mcp", "native-dispatch", "in-process"] as const;
 export type Connection = (typeof connections)[number];
 
-/** Every way a task can fail: one closed list, extended only here. */
+/** The codes of failed tasks: a closed list. */
 export const taskErrorCodes = [
   "adapter_offline",
   "adapter_error",
@@ -29,7 +29,7 @@ export type TaskErrorCode = z.infer<typeof taskErrorCodeSchema>;
 
 const jsonObject = z.record(z.string(), z.unknown());
 
-/** One tool in the only form adapters see; `inputSchema` is a JSON Schema of an object. */
+/** A tool in the form that adapters receive; `inputSchema` is a JSON Schema of an object. */
 export interface NormalizedTool {
   name: string;
   description: string;
@@ -44,40 +44,43 @@ export type McpServerSpec =
 /** How the result is captured: the text, a file inside the workspace, or JSON that fits a schema. */
 export type OutputStrategy = { type: "stream" } | { type: "file"; path: string } | { type: "structured"; schema: Record<string, unknown> };
 
-/** How hard a model is to think, where its runtime can be told. */
+/** How much a model should reason. Runtimes without such an option ignore it. */
 export type ReasoningLevel = "medium" | "high" | "xhigh";
 
-/** May the task change project state? */
+/** Whether the task may edit files and run commands (`modify`) or only read (`inspect`). */
 export type Profile = "inspect" | "modify";
 
-/** What happens when the runtime asks before a tool call. */
+/** What Bridge does if the runtime requests approval of a tool call. */
 export type ApprovalPolicy = "ask" | "deny" | "allow";
 
-/** One task, fully assembled: everything an adapter needs, and nothing it has to look up. */
-export interface ExecutionRequest {
-  /** Unique among all tasks of this Bridge; every event and `cancel()` names it. */
+/** The name of a dispatch field that carries an adapter's own input. */
+export type InputField = `${string}Input`;
+
+/** The inputs of adapters, by field. */
+export type AdapterInputs = { [field in InputField]?: Record<string, unknown> };
+
+/** One task with everything that an adapter needs to run it. */
+export interface ExecutionRequest extends AdapterInputs {
+  /** Unique among all tasks of this Bridge. Every event contains it, and `cancel()` takes it. */
   taskId: string;
   parentTaskId?: string;
   agentId: string;
-  /** The work: message, labelled stdin, output instructions. Data, never a command line. */
+  /** The work: message, labeled stdin and output instructions. Data, never a command line. */
   message: string;
   systemPrompt?: string;
   model?: string;
   tools?: NormalizedTool[];
   mcpServers?: McpServerSpec[];
-  /** Wall time in seconds, from the start of the task. Bridge itself cancels at the end of it. */
+  /** Time limit in seconds, from the start of the task. Bridge cancels the task when it ends. */
   timeoutSeconds: number;
   outputStrategy: OutputStrategy;
   resumeToken?: string;
-  /** Absent: as the runtime is configured. Runtimes that cannot be told leave it. */
+  /** Absent: the default of the runtime. Runtimes without such an option ignore it. */
   reasoningLevel?: ReasoningLevel;
   profile: Profile;
   approvals: ApprovalPolicy;
-  /** Opaque to Bridge; `cwd` in it has been resolved into `directories.cwd`. */
+  /** Opaque to Bridge, except `cwd`, which is resolved to `directories.cwd`. */
   metadata?: Record<string, unknown>;
-  /** Input of composite adapters, as dispatched. */
-  bridgeInput?: Record<string, unknown>;
-  responderInput?: Record<string, unknown>;
   directories: {
     /** Root of the agent's workspace, absolute. */
     workspace: string;
@@ -86,14 +89,14 @@ export interface ExecutionRequest {
     /** HOME of this tenant's agent, kept between tasks so that sessions can be resumed. */
     home: string;
     /**
-     * TMPDIR of this task alone; never an ancestor of `home`. The one directory that does not exist yet: whoever starts a process
-     * makes it, and Bridge removes it when the task ends.
+     * TMPDIR of this task; never an ancestor of `home`. It is the only directory that does not exist yet: an adapter that starts a process
+     * creates it, and Bridge removes it when the task ends.
      */
     tmp: string;
   };
 }
 
-/** Token counts of one task, never a session's running total. A missing number is unknown, not 0. */
+/** Token counts of one task, never the total of a session. A missing number is unknown, not 0. */
 export const normalizedUsageSchema = z.object({
   inputTokens: z.number().nonnegative().describe("All prompt tokens, cached ones included."),
   outputTokens: z.number().nonnegative().describe("All generated tokens, thinking included."),
@@ -112,7 +115,7 @@ export const conversationMessageSchema = z.object({
 });
 export type ConversationMessage = z.infer<typeof conversationMessageSchema>;
 
-/** What a task ends with. An expected failure is a result with `status: "error"`, not an exception. */
+/** The result of a task. An expected failure is a result with `status: "error"`, not an exception. */
 export const executionResultSchema = z.object({
   status: z.enum(["ok", "error"]),
   output: z.string().optional(),

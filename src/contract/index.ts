@@ -4,5 +4,6 @@ export * from "./catalog.ts";
 export * from "./conversation.ts";
 export * from "./events.ts";
 export * from "./execution.ts";
+export * from "./input.ts";
 export * from "./managers.ts";
 export * from "./settings.ts";

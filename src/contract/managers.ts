@@ -1,14 +1,14 @@
-/** An agent as a managing runtime stores it; what is beside these fields is the runtime's own. */
+/** An agent that a runtime stores. Other fields are specific to the runtime. */
 export interface AgentRecord {
   id: string;
   name?: string;
   model?: string;
-  /** Changes whenever the record does. */
+  /** Changes with the record. */
   etag: string;
   [field: string]: unknown;
 }
 
-/** What can be said of an agent when it is made or changed; null takes a value away. The runtime says which other fields it knows. */
+/** The fields with which an agent is created or changed; null removes a value. Other fields are specific to the runtime. */
 export interface AgentFields {
   name?: string | null;
   model?: string | null;
@@ -31,20 +31,20 @@ export interface AgentBindings {
   etag: string;
 }
 
-/** A skill as a managing runtime stores it; `etag` changes with the content. */
+/** A skill that a runtime stores; `etag` changes with the content. */
 export interface SkillRecord {
   name: string;
   content: string;
   etag: string;
 }
 
-/** A skill in a list; what is beside these fields is the runtime's own. */
+/** A skill in a list. Other fields are specific to the runtime. */
 export interface SkillEntry {
   name: string;
   [field: string]: unknown;
 }
 
-/** What a runtime says about itself. */
+/** The description of a runtime. */
 export interface RuntimeInfo {
   name: string;
   version: string | null;
@@ -55,30 +55,30 @@ export interface RuntimeInfo {
 /** Options of a call: the last parameter of each method. */
 export interface ManagerCall {
   /**
-   * Aborted for a read when its client disconnects, and for every call at its time limit and at the shutdown. The manager then starts no further step and
-   * rejects. A write that has already changed something completes its remaining steps.
+   * Aborted at the time limit of a call, at shutdown, and for a read when its client disconnects. The manager then starts no further step
+   * and rejects. A write that has already changed something completes its remaining steps.
    */
   signal?: AbortSignal;
 }
 
-// Every method of a manager rejects with a ManagementError when the runtime cannot do what was asked; anything else is a bug.
-// `ifMatch` is the etag that the writer has read: what has changed since must not be written over, but end as `stale_write`.
+// The methods of a manager reject with a ManagementError if the runtime rejects the call; any other error is a bug.
+// `ifMatch` is the etag that the client has read. If the object has changed since, the write rejects with `stale_write`.
 
-/** Says what the runtime itself is. */
+/** Describes the runtime. */
 export interface RuntimeManager {
   getRuntimeInfo(call?: ManagerCall): Promise<RuntimeInfo>;
 }
 
-/** Manages the agents of a runtime that stores them. A null, and a false from a delete, mean: there is no such thing. */
+/** Manages the agents that a runtime stores. If the object does not exist, a deletion resolves to false and other methods to null. */
 export interface AgentManager {
   listAgents(call?: ManagerCall): Promise<AgentRecord[]>;
   getAgent(agentId: string, call?: ManagerCall): Promise<AgentRecord | null>;
-  /** The agent has this id afterwards, and can be used at once; one that exists is a `conflict`. */
+  /** Creates an agent that can be used at once. An existing id is a `conflict`. */
   createAgent(agentId: string, fields: AgentFields, call?: ManagerCall): Promise<AgentRecord>;
   updateAgent(agentId: string, changes: AgentFields, ifMatch?: string, call?: ManagerCall): Promise<AgentRecord | null>;
-  /** An agent that works on something is a `conflict`. */
+  /** An agent with a running task is a `conflict`. */
   deleteAgent(agentId: string, ifMatch?: string, call?: ManagerCall): Promise<boolean>;
-  /** The etag is null where the runtime tells none in a list. Null: no such agent. */
+  /** The etag of an entry is null if the runtime lists none. Resolves to null if the agent does not exist. */
   listAgentFiles(agentId: string, call?: ManagerCall): Promise<{ name: string; etag: string | null; bytes: number | null }[] | null>;
   readAgentFile(agentId: string, name: string, call?: ManagerCall): Promise<AgentFile | null>;
   writeAgentFile(agentId: string, name: string, content: string, ifMatch?: string, call?: ManagerCall): Promise<AgentFile>;
@@ -103,11 +103,11 @@ export interface SystemManager {
   getSecurityPosture(call?: ManagerCall): Promise<Record<string, unknown>>;
 }
 
-/** Every way in which a manager refuses. */
+/** The codes of rejected calls of a manager. */
 export const managementErrorCodes = ["invalid_request", "not_found", "not_supported", "conflict", "stale_write", "unavailable"] as const;
 export type ManagementErrorCode = (typeof managementErrorCodes)[number];
 
-/** A manager's refusal, in words for whoever called; it carries no secret and no path of the machine. */
+/** A rejected call of a manager. The message is for the client: it contains no secret and no path of the host. */
 export class ManagementError extends Error {
   override readonly name = "ManagementError";
   readonly code: ManagementErrorCode;
@@ -138,15 +138,15 @@ const systemMethods = ["reloadConfig", "getModelCatalog", "getSecurityPosture"] 
 const hasMethods = (value: unknown, names: readonly string[]): boolean =>
   typeof value === "object" && value !== null && names.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
 
-/** Does the adapter describe its runtime? */
+/** Returns whether the adapter describes its runtime. */
 export const isRuntimeManager = (value: unknown): value is RuntimeManager => hasMethods(value, runtimeMethods);
-/** Does the adapter manage agents? */
+/** Returns whether the adapter manages agents. */
 export const isAgentManager = (value: unknown): value is AgentManager => hasMethods(value, agentMethods);
-/** Does the adapter manage skills? */
+/** Returns whether the adapter manages skills. */
 export const isSkillManager = (value: unknown): value is SkillManager => hasMethods(value, skillMethods);
-/** Does the adapter manage its runtime as a whole? */
+/** Returns whether the adapter manages its runtime as a whole. */
 export const isSystemManager = (value: unknown): value is SystemManager => hasMethods(value, systemMethods);
-/** An error of another copy of this module counts, too. */
+/** Also true for an error of another copy of this module. */
 export const isManagementError = (value: unknown): value is ManagementError =>
   value instanceof Error &&
   value.name === "ManagementError" &&

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /**
- * A setting of an adapter: an environment variable and the value that the adapter gets for it. The description of `schema` is one sentence or
- * two for the operator; "Default: …" at its end names a default that is no single value. Other metadata of `schema`: `isSecret` (the value
- * may come from a file that `<variable>_FILE` names), `after` (the setting that it follows in `.env.example`; absent: BRIDGE_SANDBOX).
+ * A setting of an adapter: an environment variable and the value that the adapter gets for it. The description of `schema` is for the
+ * operator; "Default: …" at its end describes a default that is not a single value. Other metadata of `schema`: `isSecret` (the value may
+ * come from a file that `<variable>_FILE` names), `after` (the setting that it follows in `.env.example`; absent: BRIDGE_SANDBOX).
  */
 export interface AdapterSetting<Schema extends z.ZodType = z.ZodType> {
   variable: string;

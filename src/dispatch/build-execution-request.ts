@@ -1,4 +1,4 @@
-import type { ExecutionRequest } from "#contract";
+import { type ExecutionRequest, inputFieldsOf } from "#contract";
 import { outputInstructions } from "../results/output-strategy.ts";
 import { type Task, taskHandle } from "../task.ts";
 import type { AgentFile } from "../workspaces/prompt-files.ts";
@@ -33,8 +33,7 @@ export function buildExecutionRequest(task: Task, { promptFiles, agent, director
     profile: request.profile,
     approvals: request.approvals,
     ...optional("metadata", request.metadata),
-    ...optional("bridgeInput", request.bridgeInput),
-    ...optional("responderInput", request.responderInput),
+    ...Object.fromEntries(inputFieldsOf(request).map((field) => [field, request[field]])),
     directories,
   };
 }

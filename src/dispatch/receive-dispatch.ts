@@ -3,7 +3,7 @@ import type { Profile } from "#contract";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import { BridgeError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
-import { type ParsedDispatch, parseDispatch } from "../requests/parse-dispatch.ts";
+import type { ParseDispatch, ParsedDispatch } from "../requests/parse-dispatch.ts";
 import type { Task } from "../task.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
@@ -22,6 +22,7 @@ interface ReceiveDispatchOptions {
   dispatcher: Pick<Dispatcher, "admitTask">;
   registry: Pick<AdapterRegistry, "get">;
   metrics: Pick<Metrics, "dispatches">;
+  parseDispatch: ParseDispatch;
   defaultProfile: Profile;
 }
 
@@ -29,7 +30,13 @@ interface ReceiveDispatchOptions {
 const LARGE_LENGTH = 1024 * 1024;
 
 /** Creates the function; it counts each dispatch by provider and outcome. */
-export function createReceiveDispatch({ dispatcher, registry, metrics, defaultProfile }: ReceiveDispatchOptions): ReceiveDispatch {
+export function createReceiveDispatch({
+  dispatcher,
+  registry,
+  metrics,
+  parseDispatch,
+  defaultProfile,
+}: ReceiveDispatchOptions): ReceiveDispatch {
   return async (body, { tenant, traceparent, idempotencyKey }) => {
     let parsed: ParsedDispatch | undefined;
     try {

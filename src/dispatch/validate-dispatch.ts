@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type ExecutionAdapter, type GatewayCapabilities, isInputChecker } from "#contract";
+import { type ExecutionAdapter, type GatewayCapabilities, inputFieldsOf, isInputChecker } from "#contract";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { DestinationGuard } from "../network/destination-guard.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
@@ -44,15 +44,16 @@ const isCreatedForTask = (directory: string, { files = [] }: TaskRequest): boole
 /** Reasons for fields that need more than "does not support this". */
 const missingText: Readonly<Record<string, string>> = { files: "has no workspace on this machine" };
 
+type Requirement = [path: string, isRequired: boolean, isSupported: (capabilities: GatewayCapabilities) => boolean];
+
 function checkCapabilities(request: TaskRequest, { provider, capabilities, listCapabilities = () => [] }: ValidationContext): void {
-  const requirements: [path: string, isRequired: boolean, isSupported: (capabilities: GatewayCapabilities) => boolean][] = [
+  const requirements: Requirement[] = [
     ["resumeToken", request.resumeToken !== undefined, ({ sessionResume }) => sessionResume],
     ["mcpServers", (request.mcpServers?.length ?? 0) > 0, ({ mcpServers }) => mcpServers],
     ["tools", (request.tools?.length ?? 0) > 0, ({ tools }) => tools],
     ["files", (request.files?.length ?? 0) > 0, ({ fileIo }) => fileIo],
     ["approvals", request.approvals === "ask", ({ approvals }) => approvals],
-    ["bridgeInput", request.bridgeInput !== undefined, ({ inputs }) => inputs?.includes("bridgeInput") === true],
-    ["responderInput", request.responderInput !== undefined, ({ inputs }) => inputs?.includes("responderInput") === true],
+    ...inputFieldsOf(request).map((field): Requirement => [field, true, ({ inputs = [] }) => inputs.includes(field)]),
     ["outputStrategy", true, ({ outputStrategies }) => outputStrategies.includes(request.outputStrategy.type)],
   ];
   const missing = requirements.filter(([, isRequired, isSupported]) => isRequired && !isSupported(capabilities));

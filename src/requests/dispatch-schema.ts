@@ -1,5 +1,6 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
+import type { AdapterInput, InputField } from "#contract";
 import { NUL, noControlCharacters } from "./control-characters.ts";
 import { describedDispatchFiles, dispatchFiles } from "./dispatch-files.ts";
 import { jsonObject, listOf, textList, textRecord } from "./field-schemas.ts";
@@ -78,7 +79,7 @@ const fields = {
     .string()
     .regex(agentIdPattern, "must be 1 to 128 of A-Z a-z 0-9 _ -")
     .describe("Name of the workspace, and of the agent on runtimes that have agents."),
-  message: longText(1).optional().describe("The prompt. Required, unless bridgeInput or responderInput is given."),
+  message: longText(1).optional(),
   stdin: longText(0).optional().describe("Input for the prompt, appended to it in a labeled block."),
   systemPrompt: z.string().optional(),
   model: token(256).optional(),
@@ -107,48 +108,57 @@ const fields = {
   callbackUrl: absoluteUrl().optional().describe("URL that receives the result. http or https, without user info."),
   callbackConversation: z.boolean().optional().describe("Include conversationMessages in the callback. Default: true."),
   metadata: metadata.optional().describe("Opaque data, returned unchanged. cwd: working directory of the task, relative to the workspace."),
-  bridgeInput: jsonObject
-    .optional()
-    .describe("What a council is asked: scope, task_description, task_type, domains and more, as in docs/council.md."),
-  responderInput: jsonObject
-    .optional()
-    .describe("What the responder is asked: tool, describe, materials and more, as in docs/responder.md."),
 };
 
-/** Aliases of fields. They are not in the API description, because generated clients would have two names for one field. */
-const aliases = { timeout: fields.timeoutSeconds, bridge_input: fields.bridgeInput };
+const inputField = jsonObject.optional();
 
-/** The body of a dispatch. Unknown fields are rejected, so that typos do not go unnoticed. */
-export const dispatchBodySchema = z.strictObject({ ...fields, ...aliases }).refine(hasWork, {
-  path: ["message"],
-  error: "is required (string)",
-  // Also runs if other fields have faults, so that all are reported together.
-  when: ({ value }) => typeof value === "object" && value !== null,
-});
-export type DispatchBody = z.infer<typeof dispatchBodySchema>;
-
-/** The schema of the body for the API description. It describes the formats of tools and the lengths of lists, and omits aliases. */
-export const describedDispatchSchema = z
-  .strictObject({
-    ...fields,
-    tools: z.array(toolSchema).max(MAX_TOOLS).optional().describe("Tools in OpenAI, Anthropic or MCP format."),
-    mcpServers: z
-      .array(mcpServer)
-      .max(MAX_MCP_SERVERS)
-      .optional()
-      .describe("Commands must be in BRIDGE_MCP_COMMANDS. URLs must be public or in BRIDGE_CALLBACK_ALLOW."),
-    files: describedDispatchFiles.optional(),
-  })
-  .meta({
-    id: "Dispatch",
-    description: "A task to run. Unknown fields are rejected.",
-    // An override, because zod omits `examples` of schemas with transforms, such as the formats of a tool.
-    override: { examples: [{ agentId: "auditor", message: "Count BRIDGE in *.md" }] },
+/**
+ * The schema of the body of a dispatch, with the inputs that adapters declare. It rejects unknown fields, so that typos do not go
+ * unnoticed.
+ */
+export function createDispatchSchema(inputs: readonly AdapterInput[]) {
+  const inputFields = describeInputs(inputs);
+  const aliases: Record<string, typeof inputField> = Object.fromEntries(
+    inputs.flatMap(({ alias }) => (alias === undefined ? [] : [[alias, inputField]])),
+  );
+  const work = ["message", ...Object.keys(inputFields), ...Object.keys(aliases)];
+  const hasWork = (body: Record<string, unknown>): boolean => work.some((name) => body[name] !== undefined);
+  return z.strictObject({ ...fields, ...inputFields, timeout: fields.timeoutSeconds, ...aliases }).refine(hasWork, {
+    path: ["message"],
+    error: "is required (string)",
+    // Also runs if other fields have faults, so that all are reported together.
+    when: ({ value }) => typeof value === "object" && value !== null,
   });
-
-function hasWork({ message, bridgeInput, bridge_input: snakeBridgeInput, responderInput }: Record<string, unknown>): boolean {
-  return [message, bridgeInput, snakeBridgeInput, responderInput].some((work) => work !== undefined);
 }
+export type DispatchBody = z.infer<ReturnType<typeof createDispatchSchema>>;
+
+/**
+ * The schema of the body for the API description. It describes the formats of tools and the lengths of lists. It omits aliases, because
+ * generated clients would have two names for one field.
+ */
+export const createDescribedDispatchSchema = (inputs: readonly AdapterInput[]) =>
+  z
+    .strictObject({
+      ...fields,
+      ...describeInputs(inputs),
+      message: fields.message.describe(`The prompt. Required, unless ${inputs.map(({ field }) => field).join(" or ")} is given.`),
+      tools: z.array(toolSchema).max(MAX_TOOLS).optional().describe("Tools in OpenAI, Anthropic or MCP format."),
+      mcpServers: z
+        .array(mcpServer)
+        .max(MAX_MCP_SERVERS)
+        .optional()
+        .describe("Commands must be in BRIDGE_MCP_COMMANDS. URLs must be public or in BRIDGE_CALLBACK_ALLOW."),
+      files: describedDispatchFiles.optional(),
+    })
+    .meta({
+      id: "Dispatch",
+      description: "A task to run. Unknown fields are rejected.",
+      // An override, because zod omits `examples` of schemas with transforms, such as the formats of a tool.
+      override: { examples: [{ agentId: "auditor", message: "Count BRIDGE in *.md" }] },
+    });
+
+const describeInputs = (inputs: readonly AdapterInput[]): Record<InputField, typeof inputField> =>
+  Object.fromEntries(inputs.map(({ field, description }) => [field, inputField.describe(description)]));
 
 const isRelativePath = (text: string): boolean => text !== "" && !isAbsolute(text) && !text.includes("\0");
 

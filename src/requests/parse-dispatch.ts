@@ -1,8 +1,8 @@
-import type { OutputStrategy, Profile } from "#contract";
+import type { AdapterInput, AdapterInputs, OutputStrategy, Profile } from "#contract";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { TaskRequest } from "../task.ts";
 import { canonicalJson, findJsonFault } from "./canonical-json.ts";
-import { type DispatchBody, dispatchBodySchema, taskIdSchema } from "./dispatch-schema.ts";
+import { createDispatchSchema, type DispatchBody, taskIdSchema } from "./dispatch-schema.ts";
 import { toDotted, toFieldErrors } from "./field-errors.ts";
 import { normalizeTools } from "./normalize-tools.ts";
 import { sha256Hex } from "./sha256-hex.ts";
@@ -48,42 +48,53 @@ const knownSynonyms = {
   webhookUrl: "callbackUrl",
 };
 
-/** Parses the body of a dispatch. Throws a BridgeError with the path of each fault. */
-export function parseDispatch(body: unknown, { defaultProfile, idempotencyKey }: DispatchContext): ParsedDispatch {
-  const fault = findJsonFault(body);
-  if (fault !== null) throw refuse([{ path: toDotted(fault.path), message: fault.message }]);
-  const parsed = dispatchBodySchema.safeParse(body);
-  if (!parsed.success) throw refuse(toFieldErrors(parsed.error.issues, [], knownSynonyms));
+export type ParseDispatch = ReturnType<typeof createDispatchParser>;
 
-  const fields = resolveAliases(parsed.data);
-  const taskId = chooseTaskId(fields.taskId, idempotencyKey);
-  const { taskId: _, ...fingerprinted } = fields;
-  const canonical = canonicalJson(fingerprinted);
-  return {
-    taskId,
-    provider: fields.provider ?? null,
-    agentId: fields.agentId,
-    request: toRequest(fields, defaultProfile),
-    fingerprint: sha256Hex(canonical),
-    canonicalLength: canonical.length,
+/** Creates the parser of the bodies of dispatches with these inputs. The parser throws a BridgeError with the path of each fault. */
+export function createDispatchParser(inputs: readonly AdapterInput[]) {
+  const schema = createDispatchSchema(inputs);
+
+  return (body: unknown, { defaultProfile, idempotencyKey }: DispatchContext): ParsedDispatch => {
+    const fault = findJsonFault(body);
+    if (fault !== null) throw refuse([{ path: toDotted(fault.path), message: fault.message }]);
+    const parsed = schema.safeParse(body);
+    if (!parsed.success) throw refuse(toFieldErrors(parsed.error.issues, [], knownSynonyms));
+
+    const fields = resolveAliases(parsed.data, inputs);
+    const taskId = chooseTaskId(fields.taskId, idempotencyKey);
+    const { taskId: _, ...fingerprinted } = fields;
+    const canonical = canonicalJson(fingerprinted);
+    const input = inputs.find(({ field }) => fields[field] !== undefined);
+    return {
+      taskId,
+      provider: fields.provider ?? null,
+      agentId: fields.agentId,
+      request: toRequest(fields, input?.defaultProfile ?? defaultProfile),
+      fingerprint: sha256Hex(canonical),
+      canonicalLength: canonical.length,
+    };
   };
 }
 
-type Fields = Omit<DispatchBody, "timeout" | "bridge_input" | "outputSchema">;
+type Fields = Omit<DispatchBody, "timeout" | "outputSchema"> & AdapterInputs;
 
 /** Replaces aliases by the names of their fields. Rejects an alias whose value differs from its field. */
-function resolveAliases(body: DispatchBody): Fields {
-  const { timeout, bridge_input: snakeBridgeInput, outputSchema, ...rest } = body;
+function resolveAliases(body: DispatchBody, inputs: readonly AdapterInput[]): Fields {
+  const { timeout, outputSchema, ...rest } = body;
   const fields: Record<string, unknown> = rest;
   const errors: FieldError[] = [];
-  const take = (field: keyof Fields, alias: keyof DispatchBody, value: unknown) => {
+  const take = (field: string, alias: string, value: unknown) => {
     if (value === undefined) return;
     if (fields[field] === undefined) fields[field] = value;
     else if (canonicalJson(fields[field]) !== canonicalJson(value))
       errors.push({ path: alias, message: `differs from ${field}; send one of them` });
   };
   take("timeoutSeconds", "timeout", timeout);
-  take("bridgeInput", "bridge_input", snakeBridgeInput);
+  for (const { field, alias } of inputs) {
+    if (alias === undefined || fields[alias] === undefined) continue;
+    take(field, alias, fields[alias]);
+    delete fields[alias];
+  }
   take("outputStrategy", "outputSchema", outputSchema === undefined ? undefined : { type: "structured", schema: outputSchema });
   if (errors.length > 0) throw refuse(errors);
   return fields as Fields;
@@ -102,7 +113,7 @@ function chooseTaskId(taskId: string | undefined, header: string | undefined): s
 function toRequest(fields: Fields, defaultProfile: Profile): TaskRequest {
   const { taskId: _taskId, provider: _provider, agentId: _agentId, message = "", tools, onInterrupt = "fail", ...rest } = fields;
   const outputStrategy = fields.outputStrategy ?? { type: "stream" };
-  const profile = chooseProfile(fields.profile, outputStrategy, fields.bridgeInput === undefined ? defaultProfile : councilProfile);
+  const profile = chooseProfile(fields.profile, outputStrategy, defaultProfile);
   const approvals = fields.approvals ?? (profile === "modify" ? "allow" : "deny");
   const request = {
     ...rest,
@@ -116,9 +127,6 @@ function toRequest(fields: Fields, defaultProfile: Profile): TaskRequest {
   // The body comes from JSON, so optional fields are never present and undefined.
   return request as TaskRequest;
 }
-
-/** A council takes its profile from the type of its work; only an `inspect` that was asked for narrows that. */
-const councilProfile: Profile = "modify";
 
 /** A file output needs the profile `modify`. */
 function chooseProfile(asked: Profile | undefined, output: OutputStrategy, fallback: Profile): Profile {

@@ -22,7 +22,7 @@ test.each([
   ["codex", 1],
   ["gemini", 1],
   ["command", 1],
-])("%s is told to take %d times as long as others", async (provider, timeoutMultiplier) => {
+])("the adapter of %s has the timeout multiplier %d", async (provider, timeoutMultiplier) => {
   const module = await findEntry(catalog, provider)?.load();
   if (module === undefined) return expect.unreachable();
   expect(registryOf({ provider, adapter: module.createAdapter() }).describe(provider)).toMatchObject({ timeoutMultiplier });
@@ -36,12 +36,12 @@ test.each([
   [{ timeoutMultiplier: Number.NaN }, 1],
   [{ timeoutMultiplier: Number.POSITIVE_INFINITY }, 1],
   [{ timeoutMultiplier: "2" }, 1],
-])("an adapter from outside that says %j of itself is taken to need %d times as long", (said, timeoutMultiplier) => {
+])("an external adapter with the properties %j has the timeout multiplier %d", (said, timeoutMultiplier) => {
   const adapter = { ...createInMemoryAdapter(), ...said };
   expect(registryOf({ provider: "memory", adapter }).describe("memory")).toMatchObject({ timeoutMultiplier });
 });
 
-test("an adapter that is offline is checked again soon, less and less often, and says when", async () => {
+test("an offline adapter is checked again with exponential backoff, and the registry reports the time of the next check", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const offline = { status: "offline" as const, connection: null, version: null, detail: "It is still starting.", preflight: [] };
@@ -71,12 +71,12 @@ test("an adapter that is offline is checked again soon, less and less often, and
   expect(registry.secondsToNextCheck("memory")).toBe(305);
 });
 
-test("what is not loaded is not described", () => {
+test("an adapter that is not loaded has no description", () => {
   const registry = registryOf({ provider: "broken", adapter: null, reason: "It is broken." });
   expect(["broken", "missing"].map((provider) => registry.describe(provider))).toEqual([null, null]);
 });
 
-test("an adapter that cannot list its models, or fails to, is no failure of who asks", async () => {
+test("listModels() resolves to null for an adapter that cannot list its models, or fails to", async () => {
   const listing = (listModels: () => Promise<string[]>) => ({ ...createInMemoryAdapter(), listModels });
   const registry = registryOf(
     { provider: "plain", adapter: createInMemoryAdapter() },

@@ -23,7 +23,7 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
   throw new Error("nothing was refused");
 }
 
-test("nothing set is the documented default", () => {
+test("an empty environment results in the documented defaults", () => {
   const { config, warnings } = loadConfig({});
   const { maxConcurrent, ...rest } = config;
   expect(maxConcurrent("any")).toBe(4);
@@ -365,19 +365,19 @@ describe.each(Object.entries(table))("%s", (name, { good, bad }) => {
   });
 
   if (bad.length > 0) {
-    test.each(bad)("refuses %j by its name", (value) => {
+    test.each(bad)("rejects %j with its name", (value) => {
       expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: \\S`))]);
     });
   }
 
-  test("is as if not set when it is empty", () => {
+  test("treats an empty value as unset", () => {
     const { maxConcurrent: _, ...config } = load({ [name]: "" });
     const { maxConcurrent: __, ...defaults } = load({});
     expect(config).toEqual(defaults);
   });
 });
 
-test("the error for a number or a choice contains the value that was given", () => {
+test("the error for an invalid number or choice contains the value", () => {
   expect(faultsOf({ BRIDGE_QUEUE_LIMIT: "off", BRIDGE_TENANT_MAX_RUNNING: "0", BRIDGE_SANDBOX: "on" })).toEqual([
     'BRIDGE_QUEUE_LIMIT: must be a whole number from 1 to 10000000; got "off"',
     'BRIDGE_TENANT_MAX_RUNNING: must be off or a whole number from 1 to 1000000; got "0"',
@@ -404,7 +404,7 @@ test.each([
   expect(loadConfig(environment).warnings).toEqual(expected);
 });
 
-test("all faults are told at once, in words", () => {
+test("all faults are reported at once", () => {
   const environment = {
     BRIDGE_PORT: "x",
     BRIDGE_HOST: "0.0.0.0",
@@ -424,7 +424,7 @@ test("all faults are told at once, in words", () => {
   expect(() => loadConfig(environment)).toThrow(/^The configuration is not valid:\n {2}BRIDGE_/);
 });
 
-test("a host that others can reach needs a token", () => {
+test("a host that is not a loopback address requires a token", () => {
   for (const BRIDGE_HOST of ["0.0.0.0", "::", "192.168.1.5"]) {
     expect(faultsOf({ BRIDGE_HOST })).toEqual([expect.stringMatching(/^BRIDGE_HOST: .*BRIDGE_GATEWAY_TOKEN_HASH or BRIDGE_TOKENS_FILE/)]);
     expect(faultsOf({ BRIDGE_HOST, BRIDGE_GATEWAY_TOKEN_HASH: " , " })).toHaveLength(1);
@@ -434,7 +434,7 @@ test("a host that others can reach needs a token", () => {
 });
 
 describe("GATEWAY_PROVIDER", () => {
-  test("may repeat BRIDGE_ADAPTERS, and may not contradict it", () => {
+  test("is accepted if it equals BRIDGE_ADAPTERS and rejected if it differs", () => {
     expect(load({ GATEWAY_PROVIDER: "codex", BRIDGE_ADAPTERS: "codex" }).adapters).toEqual(["codex"]);
     expect(faultsOf({ GATEWAY_PROVIDER: "codex", BRIDGE_ADAPTERS: "codex,claude" })).toEqual([
       "GATEWAY_PROVIDER: differs from BRIDGE_ADAPTERS; set one of them",
@@ -443,7 +443,7 @@ describe("GATEWAY_PROVIDER", () => {
 });
 
 describe("secrets from files", () => {
-  test("are read, one a line or separated by commas", async () => {
+  test("are read from files with one value per line or with commas", async () => {
     const file = path.join(await temporaryDirectory(), "secret");
     await writeFile(file, `${hash}\n${"b".repeat(64)}\n`);
     expect(load({ BRIDGE_GATEWAY_TOKEN_HASH_FILE: file }).tokenHashes).toEqual([hash, "b".repeat(64)]);
@@ -452,7 +452,7 @@ describe("secrets from files", () => {
     expect(load({ BRIDGE_HOST: "0.0.0.0", BRIDGE_GATEWAY_TOKEN_HASH: hash, BRIDGE_CALLBACK_SECRETS_FILE: file }).host).toBe("0.0.0.0");
   });
 
-  test("are refused when set twice or missing, without being shown", async () => {
+  test("are rejected when set twice or missing, and no error contains them", async () => {
     const file = path.join(await temporaryDirectory(), "secret");
     await writeFile(file, "not-a-secret");
     expect(faultsOf({ BRIDGE_CALLBACK_SECRETS_FILE: "/nowhere" })).toEqual(["BRIDGE_CALLBACK_SECRETS_FILE: the file cannot be read"]);
@@ -465,7 +465,7 @@ describe("secrets from files", () => {
 });
 
 describe("acp:<name> in BRIDGE_ADAPTERS", () => {
-  test("needs somebody to say what starts it", () => {
+  test("is rejected if BRIDGE_ACP_AGENTS does not describe the agent", () => {
     expect(load({ BRIDGE_ADAPTERS: "acp:goose", BRIDGE_ACP_AGENTS: '{"goose":["goose","acp"]}' }).adapters).toEqual(["acp:goose"]);
     for (const BRIDGE_ACP_AGENTS of ["", '{"other":["other"]}'])
       expect(faultsOf({ BRIDGE_ADAPTERS: "command,acp:goose", BRIDGE_ACP_AGENTS })).toEqual([
@@ -474,7 +474,7 @@ describe("acp:<name> in BRIDGE_ADAPTERS", () => {
     expect(faultsOf({ GATEWAY_PROVIDER: "acp:" })).toEqual([expect.stringContaining("BRIDGE_ACP_AGENTS")]);
   });
 
-  test("what is wrong with an agent is told by its place", () => {
+  test("an error of BRIDGE_ACP_AGENTS contains the path of the fault", () => {
     const faultOf = (agents: object) => faultsOf({ BRIDGE_ACP_AGENTS: JSON.stringify(agents) }).join();
     expect(faultOf({ goose: { command: "goose acp" } })).toContain("goose.command: must be an array of strings");
     expect(faultOf({ goose: { command: ["goose"], modes: { inspect: 1 } } })).toContain("goose.modes.inspect");
@@ -486,7 +486,7 @@ describe("acp:<name> in BRIDGE_ADAPTERS", () => {
   });
 });
 
-test("a name that Bridge does not know is a warning", () => {
+test("an unknown name results in a warning", () => {
   const { warnings } = loadConfig({ BRIDGE_PROT: "80", BRIDGE_CALLBACK_SECRETS_FILE: "", PATH: "/bin", BRIDGEWATER: "x" });
   expect(warnings).toEqual(["BRIDGE_PROT is not a setting of Bridge and is ignored; did you mean BRIDGE_PORT?"]);
 });
@@ -498,7 +498,7 @@ test.each([
   ["BRIDGE_LOGLEVEL", "BRIDGE_LOG_LEVEL"],
   ["BRIDGE_TELEMETRY_LEVEL", null],
   ["BRIDGE_", null],
-])("%s: the setting that was meant is named when one is near", (name, meant) => {
+])("the warning about %s suggests a setting with a similar name", (name, meant) => {
   const question = meant === null ? "" : `; did you mean ${meant}?`;
   expect(loadConfig({ [name]: "x" }).warnings).toEqual([`${name} is not a setting of Bridge and is ignored${question}`]);
 });

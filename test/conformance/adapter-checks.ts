@@ -82,7 +82,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
       expect(adapter.provider).toMatch(/^[a-z][a-z0-9-]*$/);
       for (const claimed of Object.values(abilities)) expect(claimed).toBeTypeOf("boolean");
       expect(outputStrategies).toContain("stream");
-      for (const input of inputs) expect(["bridgeInput", "responderInput"]).toContain(input);
+      for (const input of inputs) expect(input).toMatch(/^[a-z]\w*Input$/);
       expect(adapter.onEvent === undefined).toBe(adapter.offEvent === undefined);
     },
   },

@@ -20,6 +20,7 @@ const otherNames = new Set([
   "BRIDGE_CALLBACK_SECRETS_FILE",
   "BRIDGE_URL", // Settings of the Convex example.
   "BRIDGE_TOKEN",
+  "BRIDGE_GREETER_GREETING", // The setting of the example of a new adapter.
 ]);
 
 test("the pages to check include the documentation, the decisions and the guide for contributors", () => {

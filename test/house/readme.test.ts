@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { dispatchBodySchema } from "../../src/requests/dispatch-schema.ts";
+import { listInputs } from "#contract";
+import { catalog } from "../../adapters/index.ts";
+import { createDispatchSchema } from "../../src/requests/dispatch-schema.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 const read = (name: string): string => readFileSync(path.join(repository, name), "utf8");
@@ -68,7 +70,8 @@ test("the curl commands of the README call existing routes with valid dispatches
   expect(calls.filter(({ route }) => !patterns.some((pattern) => pattern.test(route)))).toEqual([]);
   const bodies = calls.flatMap(({ body }) => (body === undefined ? [] : [body]));
   expect(bodies.length).toBeGreaterThan(1);
-  for (const body of bodies) expect(dispatchBodySchema.safeParse(JSON.parse(body)).error).toBeUndefined();
+  const dispatchSchema = createDispatchSchema(listInputs(catalog));
+  for (const body of bodies) expect(dispatchSchema.safeParse(JSON.parse(body)).error).toBeUndefined();
 });
 
 test("the README mentions only routes that exist", () => {

@@ -1,6 +1,6 @@
 import { BridgeError } from "../../src/errors.ts";
 import { parseJson } from "../../src/http/wire/parse-json.ts";
-import { parseDispatch } from "../../src/requests/parse-dispatch.ts";
+import { createDispatchParser } from "../../src/requests/parse-dispatch.ts";
 
 /** A dispatch that is expensive to process. */
 export interface HostileBody {
@@ -64,6 +64,8 @@ export function makeHostileBodies(): HostileBody[] {
   };
   return [...toBodies(accepted, 202), ...toBodies(refused, 400), ...toBodies(tooMany, 413)];
 }
+
+const parseDispatch = createDispatchParser([]);
 
 /** Processes a body like the dispatch route, and returns the status of the response. */
 export function readBody(bytes: Buffer): number {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
 import { MAX_DISPATCH_FILES, MAX_DISPATCH_FILES_BYTES } from "../../src/requests/dispatch-files.ts";
-import { parseDispatch } from "../../src/requests/parse-dispatch.ts";
+import { createDispatchParser } from "../../src/requests/parse-dispatch.ts";
 
+const parseDispatch = createDispatchParser([]);
 const parse = (files: unknown) => parseDispatch({ agentId: "a", message: "b", files }, { defaultProfile: "inspect" });
 
 function faultsOf(files: unknown): string[] {

@@ -1,9 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { listInputs } from "#contract";
+import { catalog } from "../../adapters/index.ts";
 import { BridgeError, MAX_FIELD_ERRORS } from "../../src/errors.ts";
-import { type DispatchContext, parseDispatch } from "../../src/requests/parse-dispatch.ts";
+import { createDispatchParser, type DispatchContext } from "../../src/requests/parse-dispatch.ts";
 
 const minimal = { agentId: "writer", message: "Say hello." };
+const parseDispatch = createDispatchParser(listInputs(catalog));
 const parse = (body: unknown, context: Partial<DispatchContext> = {}) => parseDispatch(body, { defaultProfile: "inspect", ...context });
 
 test("a minimal dispatch gets the defaults", () => {

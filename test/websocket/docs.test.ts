@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { dispatchBodySchema } from "../../src/requests/dispatch-schema.ts";
+import { listInputs } from "#contract";
+import { catalog } from "../../adapters/index.ts";
+import { createDispatchSchema } from "../../src/requests/dispatch-schema.ts";
 import { startBridge } from "../support/start-bridge.ts";
 import { eventually } from "./eventually.ts";
 import { createIdleOps } from "./idle-ops.ts";
@@ -25,7 +27,7 @@ test("docs/websocket.md has no unknown op", () => {
 });
 
 test("docs/websocket.md names every field of agent.run", () => {
-  const fields = Object.keys(dispatchBodySchema.shape).filter((field) => field !== "agentId" && field !== "message");
+  const fields = Object.keys(createDispatchSchema(listInputs(catalog)).shape).filter((field) => field !== "agentId" && field !== "message");
   for (const field of ["agent", "input", ...fields]) expect(page).toContain(`\`${field}\``);
 });
 

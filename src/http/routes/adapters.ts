@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import type { GatewayCapabilities } from "#contract";
+import type { AdapterInput, GatewayCapabilities } from "#contract";
 import type { AdapterRegistry, RegisteredAdapter } from "../../adapters/adapter-registry.ts";
 import type { Dispatcher, Load } from "../../dispatch/dispatcher.ts";
 import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
@@ -10,47 +10,50 @@ import { timestamp, toIsoOrNull } from "../wire/timestamps.ts";
 
 /** Options of the routes. */
 export interface AdapterRouteOptions {
+  /** The inputs that an adapter can support. */
+  inputs: readonly AdapterInput[];
   registry: AdapterRegistry;
   dispatcher: Dispatcher;
 }
 
 const count = z.number().int().nonnegative();
-const adapterSchema = z
-  .strictObject({
-    provider: z.string(),
-    health: z.strictObject({
-      status: z.enum(["healthy", "degraded", "offline"]),
-      connection: connectionSchema.nullable(),
-      version: z.string().nullable(),
-      detail: z.string().nullable(),
-      preflight: z.array(z.strictObject({ step: z.string(), ok: z.boolean(), detail: z.string() })),
-      checkedAt: timestamp.nullable(),
-    }),
-    capabilities: z
-      .object({
-        streaming: z.boolean(),
-        sessionResume: z.boolean(),
-        fileIo: z.boolean(),
-        mcpServers: z.boolean(),
-        tools: z.boolean(),
-        sandboxing: z.boolean(),
-        costTracking: z.boolean(),
-        management: z.boolean(),
-        approvals: z.boolean(),
-        cancellation: z.boolean(),
-        outputStrategies: z.array(z.enum(["stream", "file", "structured"])),
-        inputs: z.array(z.enum(["bridgeInput", "responderInput"])).describe("Supported inputs in addition to the message."),
-      })
-      .nullable()
-      .describe("Null when the adapter could not be loaded."),
-    running: count,
-    queued: count,
-    maxConcurrent: count,
-  })
-  .meta({ id: "Adapter", description: "An adapter with its health, capabilities and load." });
+const createAdapterSchema = (inputs: readonly AdapterInput[]) =>
+  z
+    .strictObject({
+      provider: z.string(),
+      health: z.strictObject({
+        status: z.enum(["healthy", "degraded", "offline"]),
+        connection: connectionSchema.nullable(),
+        version: z.string().nullable(),
+        detail: z.string().nullable(),
+        preflight: z.array(z.strictObject({ step: z.string(), ok: z.boolean(), detail: z.string() })),
+        checkedAt: timestamp.nullable(),
+      }),
+      capabilities: z
+        .object({
+          streaming: z.boolean(),
+          sessionResume: z.boolean(),
+          fileIo: z.boolean(),
+          mcpServers: z.boolean(),
+          tools: z.boolean(),
+          sandboxing: z.boolean(),
+          costTracking: z.boolean(),
+          management: z.boolean(),
+          approvals: z.boolean(),
+          cancellation: z.boolean(),
+          outputStrategies: z.array(z.enum(["stream", "file", "structured"])),
+          inputs: z.array(z.enum(inputs.map(({ field }) => field))).describe("Supported inputs in addition to the message."),
+        })
+        .nullable()
+        .describe("Null when the adapter could not be loaded."),
+      running: count,
+      queued: count,
+      maxConcurrent: count,
+    })
+    .meta({ id: "Adapter", description: "An adapter with its health, capabilities and load." });
 
 /** `GET /api/v2/adapters`. */
-export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = async (app, { registry, dispatcher }) => {
+export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = async (app, { inputs, registry, dispatcher }) => {
   app.get(
     "/api/v2/adapters",
     {
@@ -62,7 +65,7 @@ export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = 
         description: "All adapters in their configured order, with health, capabilities and load.",
         querystring: z.strictObject(pageQuery),
         response: {
-          200: { description: "A page of adapters.", content: { "application/json": { schema: pageSchema(adapterSchema) } } },
+          200: { description: "A page of adapters.", content: { "application/json": { schema: pageSchema(createAdapterSchema(inputs)) } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
         },
       },

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import type { ReceiveDispatch } from "../../dispatch/receive-dispatch.ts";
 import type { TaskReader } from "../../queries/task-reader.ts";
-import { describedDispatchSchema } from "../../requests/dispatch-schema.ts";
+import type { createDescribedDispatchSchema } from "../../requests/dispatch-schema.ts";
 import { isFinal } from "../../task.ts";
 import { PREFER_DESCRIPTION } from "../wire/prefer-header.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
@@ -16,6 +16,8 @@ import { waitIfPreferred } from "./wait-if-preferred.ts";
 
 /** Options of the route. */
 export interface DispatchRouteOptions {
+  /** Describes the body of a dispatch. */
+  bodySchema: ReturnType<typeof createDescribedDispatchSchema>;
   receiveDispatch: ReceiveDispatch;
   dispatcher: Pick<Dispatcher, "waitForEnd">;
   tasks: Pick<TaskReader, "find" | "resultBytes">;
@@ -38,7 +40,10 @@ const headers = z.object({
 });
 
 /** `POST /api/v2/dispatch`. */
-export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> = async (app, { receiveDispatch, dispatcher, tasks }) => {
+export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> = async (
+  app,
+  { bodySchema, receiveDispatch, dispatcher, tasks },
+) => {
   app.post(
     "/api/v2/dispatch",
     {
@@ -53,7 +58,7 @@ export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> 
           "Stores the task and returns 202 immediately; the task then waits for a free slot of its adapter. A repeated `taskId` with the same body returns the first task. With `Prefer: wait=N` the response is 200 with the ended task, if it ends in time.",
         querystring: noQuery,
         headers,
-        body: describedDispatchSchema,
+        body: bodySchema,
         response: {
           200: {
             description: "The task, which ended within `Prefer: wait`.",

@@ -9,6 +9,8 @@ import { type ServerOptions, serverTimeouts } from "../../../src/http/server/cre
 import { createOverloadMonitor } from "../../../src/http/server/overload-monitor.ts";
 import { problemSchema } from "../../../src/http/wire/problem.ts";
 import { createMetrics } from "../../../src/metrics.ts";
+import { createDescribedDispatchSchema } from "../../../src/requests/dispatch-schema.ts";
+import { createDispatchParser } from "../../../src/requests/parse-dispatch.ts";
 import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
 import { askUntil } from "../../support/until.ts";
 import { createBareServer } from "../bare-server.ts";
@@ -459,8 +461,10 @@ test("under overload only dispatches are rejected", async () => {
           dispatcher: { admitTask: fail },
           registry: { get: () => undefined },
           metrics: createMetrics("test"),
+          parseDispatch: createDispatchParser([]),
           defaultProfile: "inspect",
         }),
+        bodySchema: createDescribedDispatchSchema([]),
         dispatcher: { waitForEnd: fail },
         tasks: { find: fail, resultBytes: fail },
       }),

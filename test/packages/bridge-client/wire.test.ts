@@ -25,13 +25,13 @@ import type {
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { parse } from "yaml";
 import type { z } from "zod";
-import { type AdapterEvent, type EventEnvelope, type EventType, executionResultSchema } from "#contract";
+import { type AdapterEvent, type EventEnvelope, type EventType, executionResultSchema, type InputField } from "#contract";
 import { buildCallback } from "../../../src/callbacks/callback-body.ts";
 import type * as contract from "../../../src/contract/index.ts";
 import type { approvalSchema } from "../../../src/http/routes/describe-approval.ts";
 import type { listedTaskSchema, taskSchema } from "../../../src/http/routes/describe-task.ts";
 import type { Problem } from "../../../src/http/wire/problem.ts";
-import type { describedDispatchSchema } from "../../../src/requests/dispatch-schema.ts";
+import type { createDescribedDispatchSchema } from "../../../src/requests/dispatch-schema.ts";
 
 /** Compares the handwritten types of the client with those of the server. `npm run typecheck` fails if they differ. */
 describe("the client's types are the server's", () => {
@@ -64,11 +64,14 @@ describe("the client's types are the server's", () => {
   });
 
   test("a dispatch", () => {
-    type Taken = z.input<typeof describedDispatchSchema>;
-    expectTypeOf<keyof DispatchRequest>().toEqualTypeOf<keyof Taken>();
+    type Schema = ReturnType<typeof createDescribedDispatchSchema>;
+    // The fields of adapters' inputs are known at run time only.
+    type Known<T> = { [Field in keyof T as string extends Field ? never : Field extends InputField ? never : Field]: T[Field] };
+    type Taken = Known<z.input<Schema>>;
+    expectTypeOf<keyof Known<DispatchRequest>>().toEqualTypeOf<keyof Taken>();
     // The client does not type the four tool formats; Bridge validates them.
-    expectTypeOf<Omit<DispatchRequest, "tools" | "mcpServers">>().branded.toEqualTypeOf<Omit<Taken, "tools" | "mcpServers">>();
-    type Server = NonNullable<z.infer<typeof describedDispatchSchema>["mcpServers"]>[number];
+    expectTypeOf<Omit<Known<DispatchRequest>, "tools" | "mcpServers">>().branded.toEqualTypeOf<Omit<Taken, "tools" | "mcpServers">>();
+    type Server = NonNullable<z.infer<Schema>["mcpServers"]>[number];
     expectTypeOf<NonNullable<DispatchRequest["mcpServers"]>[number]>().branded.toEqualTypeOf<Server>();
   });
 });
@@ -78,6 +81,12 @@ type Keys<T> = Record<keyof T, true>;
 const keys = {
   AcceptedTask: { taskId: true, provider: true, agentId: true, state: true, createdAt: true } satisfies Keys<AcceptedTask>,
   Adapter: { provider: true, health: true, capabilities: true, running: true, queued: true, maxConcurrent: true } satisfies Keys<Adapter>,
+  Dispatch: {
+    ...{ taskId: true, provider: true, agentId: true, message: true, stdin: true, systemPrompt: true, model: true, tools: true },
+    ...{ mcpServers: true, files: true, timeoutSeconds: true, outputStrategy: true, outputSchema: true, resumeToken: true },
+    ...{ profile: true, approvals: true, onInterrupt: true, callbackUrl: true, callbackConversation: true, metadata: true },
+    ...{ bridgeInput: true, responderInput: true },
+  } satisfies Keys<DispatchRequest>,
   TaskFile: { path: true, bytes: true, modifiedAt: true } satisfies Keys<TaskFile>,
   Workspace: { id: true, kind: true, agentId: true, tasks: true, updatedAt: true } satisfies Keys<Workspace>,
   ServiceInfo: { name: true, version: true, description: true, links: true } satisfies Keys<ServiceInfo>,

@@ -1,0 +1,10 @@
+import type { AdapterInput } from "#contract";
+
+/** The question to a council. `readInput` of the package bridge-council validates it. */
+export const councilInput: AdapterInput = {
+  field: "bridgeInput",
+  alias: "bridge_input",
+  description: "Input of a council: scope, task_description, task_type, domains and more, as docs/council.md describes.",
+  // The type of a council's work decides what its roles may change; `inspect` in the dispatch narrows that.
+  defaultProfile: "modify",
+};
