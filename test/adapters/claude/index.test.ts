@@ -37,7 +37,7 @@ test("with claude alone it is up over cli", async () => {
 test("a version that lacks what keeps tasks within their rights is not used, and says what it lacks", async () => {
   const health = await healthWith('case "$1" in --version) echo "2.0.1 (Claude Code)";; --help) echo "--setting-sources --tools";; esac');
   expect(health.status).toBe("offline");
-  expect(health.detail).toContain("claude 2.0.1 does not know --restricted, --settings, --strict-mcp-config, --permission-prompts");
+  expect(health.detail).toContain("claude 2.0.1 does not support --restricted, --settings, --strict-mcp-config, --permission-prompts");
 });
 
 test("a login is looked for in the home that tasks have", async () => {
@@ -49,5 +49,5 @@ test("a login is looked for in the home that tasks have", async () => {
 
 test("a program that does not tell about its login leaves the adapter up, and in doubt", async () => {
   const health = await healthWith(`${known} *) echo "What?"; exit 2;; esac`);
-  expect(health).toMatchObject({ status: "degraded", detail: expect.stringContaining("does not tell: What?") });
+  expect(health).toMatchObject({ status: "degraded", detail: expect.stringContaining("printed no valid status: What?") });
 });

@@ -8,11 +8,11 @@ const answers = (status: number) => openEndpoint(({ response }) => void response
 describe("the preflight", () => {
   test.each([
     ["is well", 200, "healthy", "accepted"],
-    ["refuses the key", 401, "degraded", "refuses the credentials"],
-    ["forbids it", 403, "degraded", "refuses the credentials"],
+    ["refuses the key", 401, "degraded", "rejects the credentials"],
+    ["forbids it", 403, "degraded", "rejects the credentials"],
     ["has no list of models", 404, "healthy", "not checked"],
-    ["is busy", 429, "degraded", "not known"],
-    ["is broken", 500, "degraded", "not known"],
+    ["is busy", 429, "degraded", "could not be checked"],
+    ["is broken", 500, "degraded", "could not be checked"],
   ])("of an endpoint that %s", async (_, status, health, words) => {
     const { url, requests } = await answers(status);
     const bench = await openVercelBench({ baseUrl: `${url}/v1/`, apiKey: key });
@@ -61,7 +61,7 @@ describe("the preflight", () => {
 
 test("a proxy that is no URL is told by the name of its variable, and by nothing of its value", async () => {
   const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { env: { https_proxy: "user:password@proxy" } });
-  const words = expect.stringMatching(/HTTPS_PROXY is no URL of a proxy(?!.*password)/);
+  const words = expect.stringMatching(/HTTPS_PROXY is not a proxy URL(?!.*password)/);
   expect(await bench.adapter.checkHealth()).toMatchObject({ status: "offline", detail: words });
   expect((await bench.run({})).result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: words });
 });

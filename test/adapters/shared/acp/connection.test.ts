@@ -316,7 +316,11 @@ test("9 errors: a task that is given up because of a rejected call says so", asy
 
 test("9 errors: an agent that dies tells why with the end of its stderr", async () => {
   const { result } = await run({ steps: [{ say: "Half" }, { exit: { code: 3, stderr: "out of luck\n" } }] });
-  expect(result).toMatchObject({ status: "error", errorCode: "runtime_crashed", error: "The program node exited with code 3. out of luck" });
+  expect(result).toMatchObject({
+    status: "error",
+    errorCode: "runtime_crashed",
+    error: "The program node exited with code 3. out of luck",
+  });
   expect(result).not.toHaveProperty("output");
 });
 

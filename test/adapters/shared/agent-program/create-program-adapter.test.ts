@@ -70,7 +70,9 @@ describe("the connection of a task", () => {
     expect(await run({ profile: "inspect", resumeToken: "s" })).toMatchObject({ status: "ok", connection: "cli" });
     expect(await run({ resumeToken: "s" })).toMatchObject({
       errorCode: "adapter_error",
-      error: expect.stringMatching(/cli: this connection does not support approvals\. Set `approvals` to "deny" or "allow"\. acp: it cannot resume\./),
+      error: expect.stringMatching(
+        /cli: this connection does not support approvals\. Set `approvals` to "deny" or "allow"\. acp: it cannot resume\./,
+      ),
     });
   });
 

@@ -172,7 +172,11 @@ describe("a preflight", () => {
   test("a connection that the runtime does not have is told", async () => {
     const { adapter, initialize } = await openAdapter([connectionTo("one")], {}, { connection: "http-api" });
     await initialize();
-    expect(await adapter.checkHealth()).toMatchObject({ status: "offline", detail: 'The scripted adapter has no connection "http-api".', preflight: [] });
+    expect(await adapter.checkHealth()).toMatchObject({
+      status: "offline",
+      detail: 'The scripted adapter has no connection "http-api".',
+      preflight: [],
+    });
   });
 
   test("without credentials the adapter is degraded, with the sentence, and runs tasks", async () => {

@@ -291,7 +291,10 @@ describe("a task with a call that waits", () => {
 
 test("a connection that takes no tools is not used for a task that has some", async () => {
   const { run, tasks } = await openProgram([], { capabilities: { tools: false } });
-  expect(await run()).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("cli: this connection does not support declared tools") });
+  expect(await run()).toMatchObject({
+    errorCode: "adapter_error",
+    error: expect.stringContaining("cli: this connection does not support declared tools"),
+  });
   expect(tasks).toEqual([]);
 });
 

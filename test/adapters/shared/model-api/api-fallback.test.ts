@@ -71,11 +71,11 @@ test("the setting brings the model into use beside a program", async () => {
 });
 
 test.each([
-  [{ mcpServers: [{ name: "m", transport: "stdio" as const, command: "m" }] }, /api: it has no MCP servers: dispatch without them/],
+  [{ mcpServers: [{ name: "m", transport: "stdio" as const, command: "m" }] }, /api: this connection does not support MCP servers\. Omit `mcpServers`/],
   [{ tools: [{ name: "t", description: "", inputSchema: {} }] }, /api: this connection does not support declared tools/],
-  [{ outputStrategy: { type: "file" as const, path: "a.md" } }, /api: it has no output of the type file/],
+  [{ outputStrategy: { type: "file" as const, path: "a.md" } }, /api: this connection does not support the output strategy "file"/],
   [{ profile: "modify" as const, approvals: "ask" as const }, /api: this connection does not support approvals/],
-  [{ resumeToken: "0b8b0f3e-6c8e-4a53-9f0e-2f1f3a4b5c6d" }, /api: the resume token is of a session of the program/],
+  [{ resumeToken: "0b8b0f3e-6c8e-4a53-9f0e-2f1f3a4b5c6d" }, /api: the resume token belongs to a session of the program/],
 ])("what the model alone cannot carry it says: %j", async (changes, words) => {
   const { run } = await open(absent);
   expect((await run({ ...said, ...changes })).result).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(words) });
@@ -86,12 +86,12 @@ test("a conversation with the model goes on there alone", async () => {
   const resumed = { ...said, resumeToken: result.resumeToken as string };
   expect((await (await open(installed)).run(resumed)).result).toMatchObject({
     errorCode: "adapter_error",
-    error: expect.stringMatching(/cli: the resume token is of a conversation over api/),
+    error: expect.stringMatching(/cli: the resume token belongs to a conversation of the api connection/),
   });
   // The other bench has a data directory of its own.
   expect((await (await open(absent)).run(resumed)).result).toMatchObject({
     errorCode: "adapter_error",
-    error: expect.stringContaining("The resume token is not known"),
+    error: expect.stringContaining("The resume token is unknown"),
   });
 });
 

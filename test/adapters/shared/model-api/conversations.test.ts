@@ -47,7 +47,7 @@ describe("a token is not known", () => {
   ])("%s", async (_, other, tokenOf) => {
     const { conversations } = await open();
     const token = await conversations.write(home, undefined, messages);
-    await expect(conversations.read(other, tokenOf(token))).rejects.toThrow("The resume token is not known");
+    await expect(conversations.read(other, tokenOf(token))).rejects.toThrow("The resume token is unknown");
   });
 
   test("when its days are over, and its file goes then", async () => {
@@ -56,7 +56,7 @@ describe("a token is not known", () => {
     await age(directory, 6.9);
     await conversations.read(home, token);
     await age(directory, 7.1);
-    await expect(conversations.read(home, token)).rejects.toThrow("kept longer than 7 days");
+    await expect(conversations.read(home, token)).rejects.toThrow("expired after 7 days");
     await conversations.sweep();
     expect(await readdir(directory)).toEqual([]);
   });
@@ -78,7 +78,7 @@ test("a sweep leaves what is young, and looks once an hour", async () => {
 test("a conversation that has grown too long says so", async () => {
   const { conversations } = await open();
   const token = await conversations.write(home, undefined, [{ role: "user", content: "x".repeat(17 * 1024 ** 2) }]);
-  await expect(conversations.read(home, token)).rejects.toThrow("grown over 16 MiB");
+  await expect(conversations.read(home, token)).rejects.toThrow("longer than 16 MiB");
 });
 
 test("a file that something has damaged is a clear error", async () => {
@@ -106,7 +106,7 @@ describe("a task", () => {
     const { url, requests } = await openToolEndpoint([]);
     const bench = await openVercelBench({ baseUrl: url });
     const { result } = await bench.run({ resumeToken: "never-given" });
-    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("Dispatch without one") });
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("Omit `resumeToken`") });
     expect(result).not.toHaveProperty("resumeToken");
     expect(requests).toEqual([]);
   });

@@ -234,7 +234,7 @@ describe("an endpoint that sends without an end what must be held is stopped", (
     expect(result).toMatchObject({
       status: "error",
       errorCode: "output_limit",
-      error: expect.stringContaining("more than 32 MiB at once"),
+      error: expect.stringContaining("more than 32 MiB in one event"),
     });
   });
 });
