@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { McpServerSpec, NormalizedTool } from "#contract";
-import { relayVariables } from "../../../../adapters/shared/declared-tools/relay-variables.ts";
 import { openToolServer, type ServedTools, type ToolServer } from "../../../../adapters/shared/declared-tools/tool-server.ts";
+import { RELAY_VARIABLES } from "../../../../adapters/shared/declared-tools/tool-server-spec.ts";
 import { connectToServer } from "./connect-to-server.ts";
 
 const ask: NormalizedTool = {
@@ -29,7 +29,7 @@ const relaySpec = ({ url, secret }: ToolServer): McpServerSpec => ({
   transport: "stdio",
   command: process.execPath,
   args: [path.resolve(import.meta.dirname, "../../../../adapters/shared/declared-tools/stdio-relay.ts")],
-  env: { [relayVariables.url]: url, [relayVariables.secret]: secret },
+  env: { [RELAY_VARIABLES.url]: url, [RELAY_VARIABLES.secret]: secret },
 });
 const isListening = async (url: string): Promise<boolean> => {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");

@@ -71,7 +71,10 @@ test("the setting brings the model into use beside a program", async () => {
 });
 
 test.each([
-  [{ mcpServers: [{ name: "m", transport: "stdio" as const, command: "m" }] }, /api: this connection does not support MCP servers\. Omit `mcpServers`/],
+  [
+    { mcpServers: [{ name: "m", transport: "stdio" as const, command: "m" }] },
+    /api: this connection does not support MCP servers\. Omit `mcpServers`/,
+  ],
   [{ tools: [{ name: "t", description: "", inputSchema: {} }] }, /api: this connection does not support declared tools/],
   [{ outputStrategy: { type: "file" as const, path: "a.md" } }, /api: this connection does not support the output strategy "file"/],
   [{ profile: "modify" as const, approvals: "ask" as const }, /api: this connection does not support approvals/],

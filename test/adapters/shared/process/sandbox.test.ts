@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../../temporary-directory.ts";
 
 test("without bubblewrap there is none, and it says what to install", async () => {
   const { create } = await openBench();
-  expect(await create()).toEqual({ missing: expect.stringMatching(/not on the PATH.*apt-get install bubblewrap/) });
+  expect(await create()).toEqual({ missing: expect.stringMatching(/not on PATH.*apt-get install bubblewrap/) });
 });
 
 test("where bubblewrap does not work there is none, and it says what to allow", async () => {
