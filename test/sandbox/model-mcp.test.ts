@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { openToolEndpoint, toldResults } from "../adapters/shared/model-api/tool-endpoint.ts";
-import { openVercelBench } from "../adapters/shared/model-api/vercel-fixture.ts";
+import { openVercelFixture } from "../adapters/shared/model-api/vercel-fixture.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
 
@@ -13,7 +13,7 @@ test("an MCP server of a model's task works in the sandbox, and leaves nothing b
   const directories = { workspace: `${root}/workspace`, cwd: `${root}/workspace`, home: `${root}/home`, tmp: `${root}/tmp` };
   for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true });
   const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell" }]);
-  const bench = await openVercelBench({ baseUrl: url }, { sandbox: await openSandbox() });
+  const bench = await openVercelFixture({ baseUrl: url }, { sandbox: await openSandbox() });
   const { result } = await bench.run({
     directories,
     mcpServers: [{ name: "wild", transport: "stdio", command: process.execPath, args: [script, "leave-child"] }],

@@ -131,7 +131,7 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
   expect(tell(takeAll(...updates)).lines).toEqual(lines);
 });
 
-test("a permission request without a call tells it, and the completion finds it (gemini)", () => {
+test("a permission request for a new call starts the call, and its completion ends it (gemini)", () => {
   const { lines } = tell((recorder) => {
     recorder.recordQuestion(known({ status: "pending", title: "touch a", kind: "execute", content: shown("[current working directory]") }));
     recorder.recordUpdate(change({ status: "completed", title: "touch a", content: [] }));
@@ -139,7 +139,7 @@ test("a permission request without a call tells it, and the completion finds it 
   expect(lines).toEqual(['execute#1 {"title":"touch a"}', "execute#1 gave null"]);
 });
 
-test("a permission request after its call is not told twice (claude, opencode)", () => {
+test("a permission request for a known call does not start it again (claude, opencode)", () => {
   const { lines } = tell((recorder) => {
     recorder.recordUpdate(call({ name: "Bash", status: "pending", rawInput: {} }));
     recorder.recordQuestion(known({ title: "touch a", rawInput: { command: "touch a" } }));
@@ -149,7 +149,7 @@ test("a permission request after its call is not told twice (claude, opencode)",
   expect(lines).toEqual(['Bash#1 {"command":"touch a"}', 'Bash#1 gave ""']);
 });
 
-test("a rejected call is over at once, whether the agent mentions it again (claude, opencode) or not (gemini)", () => {
+test("a rejected call ends at once, whether the agent reports its end (claude, opencode) or not (gemini)", () => {
   const reject = (recorder: SessionRecorder) => {
     recorder.recordQuestion(known({ kind: "edit", title: "a.txt" }));
     recorder.rejectCall("1", "no");
@@ -167,13 +167,13 @@ test("a rejected call is over at once, whether the agent mentions it again (clau
   expect(talkative.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"']);
 });
 
-test("the last cost in US dollars counts, other currencies and bare usage updates do not", () => {
+test("the last cost in US dollars counts; other currencies and updates without a cost do not", () => {
   const cost = (amount: number, currency: string) => ({ ...usage, cost: { amount, currency } });
   expect(tell(takeAll(cost(0.1, "USD"), cost(0.3, "USD"), usage, cost(9, "EUR"))).costUsd).toBe(0.3);
   expect(tell(takeAll(usage, cost(-1, "USD"))).costUsd).toBeUndefined();
 });
 
-test("notices are no part of the timeline, and tell of a turn that has failed (codex)", () => {
+test("notices are not part of the timeline and report a failed turn (codex)", () => {
   const readNotice: Telling["readNotice"] = (update) => {
     if (update["sessionUpdate"] === "session_info_update") return { failed: true };
     return update["sessionUpdate"] === "agent_message_chunk" && update["messageId"] === undefined
@@ -187,7 +187,7 @@ test("notices are no part of the timeline, and tell of a turn that has failed (c
   expect(tell(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("The agent reports no reason.");
 });
 
-test("claude: text of a message that broke off is discarded, and the answer is confirmed by the SDK's own messages", () => {
+test("text of a broken message is discarded, and the SDK's messages confirm the answer (claude)", () => {
   const readExtension: Telling["readExtension"] = (method, params) => (method === "_own" ? (params as { notice: object }).notice : null);
   const own = (notice: object) => (recorder: SessionRecorder) => recorder.recordExtension("_own", { notice });
   const acts = [
@@ -205,7 +205,7 @@ test("claude: text of a message that broke off is discarded, and the answer is c
   expect(told.answer).toBe("Whole. The end.");
 });
 
-test("claude: the answer stays when a call that broke off before it is closed behind it", () => {
+test("the answer stays when a broken call before it ends after it (claude)", () => {
   const { lines, answer } = tell(
     takeAll(
       said("I call. ", { messageId: "m1" }),
@@ -218,7 +218,7 @@ test("claude: the answer stays when a call that broke off before it is closed be
   expect(answer).toBe("The end.");
 });
 
-test("what is no update at all is passed over, before a profile looks at it", () => {
+test("invalid updates are ignored before the profile reads them", () => {
   const readNotice: Telling["readNotice"] = ({ sessionUpdate }) => (sessionUpdate === "broken" ? { failed: true } : null);
   const takeNothing = (recorder: SessionRecorder) => {
     for (const update of [undefined, null, 5, "text"]) recorder.recordUpdate(update);
@@ -227,7 +227,7 @@ test("what is no update at all is passed over, before a profile looks at it", ()
   expect(told).toMatchObject({ lines: [], failure: undefined });
 });
 
-test("a profile knows a tool's name better", () => {
+test("the profile's tool name takes precedence", () => {
   const toolName: Telling["toolName"] = ({ toolCallId }) => toolCallId.split("__")[0];
   expect(tell(takeAll(call({ toolCallId: "read_file__7", kind: "read", status: "completed" })), { toolName }).lines).toEqual([
     "read_file#read_file__7 {}",

@@ -26,11 +26,11 @@ const useTool = (timeline: TaskTimeline): void => {
 };
 const isFailure = { status: "error", errorCode: "model_error", error: expect.stringContaining("without an answer") };
 
-test("what the runtime said is the output", () => {
+test("the streamed text is the output", () => {
   expect(finish({ tell: (timeline) => timeline.appendText("Hello.") }).result).toEqual({ status: "ok", output: "Hello." });
 });
 
-test("the output that the runtime reports replaces what it streamed, and the deltas add up to it", () => {
+test("the output that the runtime reports replaces the streamed text, and the deltas add up to it", () => {
   const { result, events } = finish({
     ending: { status: "ok", output: "Whole." },
     tell: (timeline) => timeline.appendText("Half aWhole."),
@@ -50,7 +50,7 @@ test.each<[string, Given]>([
   expect(finish({ ...given, maxBytes: 5 }).result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
-test("an error is not its own output, but a cancelled task keeps what there is of its answer", () => {
+test("an error is not the output, but a canceled task keeps its partial answer", () => {
   const tell = (timeline: TaskTimeline): void => timeline.appendText("I be");
   expect(finish({ ending: { status: "error", errorCode: "model_error" }, tell }).result).not.toHaveProperty("output");
   expect(finish({ ending: { status: "error", errorCode: "cancelled" }, tell }).result).toMatchObject({ output: "I be" });
@@ -65,20 +65,23 @@ test.each<[EmptyAnswers | undefined, string, Given["tell"], Given["outputStrateg
   ["never", "no tools", undefined, { type: "stream" }, false],
   ["never", "tools", useTool, { type: "stream" }, false],
   ["never", "tools that write the file", useTool, { type: "file", path: "out.txt" }, true],
-])("an empty answer where they are %s, with %s", (emptyAnswers, _, tell, outputStrategy = { type: "stream" }, isAccepted) => {
-  const { result } = finish({ ...(tell && { tell }), ...(emptyAnswers && { emptyAnswers }), outputStrategy });
-  if (isAccepted) expect(result).toEqual({ status: "ok", output: "" });
-  else expect(result).toMatchObject(isFailure);
-});
+])(
+  "an empty answer of a connection with `emptyAnswers` %s, with %s",
+  (emptyAnswers, _, tell, outputStrategy = { type: "stream" }, isAccepted) => {
+    const { result } = finish({ ...(tell && { tell }), ...(emptyAnswers && { emptyAnswers }), outputStrategy });
+    if (isAccepted) expect(result).toEqual({ status: "ok", output: "" });
+    else expect(result).toMatchObject(isFailure);
+  },
+);
 
-test("blanks alone are no answer, and a failure keeps what is known of the task", () => {
+test("an answer of only blanks is empty, and the failure keeps the other fields of the result", () => {
   const ending: ConnectionResult = { status: "ok", model: "m", resumeToken: "r" };
   const { result } = finish({ ending, tell: (timeline) => timeline.appendText(" \n"), emptyAnswers: "never" });
   expect(result).toMatchObject({ ...isFailure, model: "m", resumeToken: "r" });
   expect(result).not.toHaveProperty("output");
 });
 
-test("an object is an answer without text", () => {
+test("structured output is an answer even without text", () => {
   expect(finish({ ending: { status: "ok", outputs: { n: 4 } }, emptyAnswers: "never" }).result).toEqual({
     status: "ok",
     outputs: { n: 4 },

@@ -20,10 +20,10 @@ test.each([
     ["ü", "__proto__", "__"],
     ["server", "proto", "server_2"],
   ],
-])("%j are known as %j", (names, known) => {
+])("servers %j get the names %j", (names, known) => {
   expect(mcpServerNames(names.map((name) => ({ name })))).toEqual(known);
 });
 
-test("a name that the program keeps to itself is given another number", () => {
+test("a reserved name gets a number", () => {
   expect(mcpServerNames([{ name: "ide" }, { name: "words" }], ["ide"])).toEqual(["ide_2", "words"]);
 });

@@ -21,7 +21,7 @@ function openGate() {
 }
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-test("the turn goes on while no declared tool is called", async () => {
+test("the turn continues while no declared tool is called", async () => {
   const { gate } = openGate();
   gate.timeline.startTool("1", "shell", {});
   gate.timeline.finishTool("1", "done", false);
@@ -44,7 +44,7 @@ test("a call gets no answer, and the turn is over once the program is silent", a
   expect(told()).toEqual(["tool.invoked ask_user"]);
 });
 
-test("calls of one answer are all kept, in their order and under ids of their own", async () => {
+test("all calls of one answer are collected, in their order and with unique ids", async () => {
   const { gate, call } = openGate();
   call("ask_user");
   await pass(200);
@@ -58,7 +58,7 @@ test("calls of one answer are all kept, in their order and under ids of their ow
 });
 
 describe("another tool of the turn", () => {
-  test("is not cut off, however long it works", async () => {
+  test("is not interrupted, however long it runs", async () => {
     const { gate, call, told } = openGate();
     gate.timeline.startTool("1", "shell", {});
     call("ask_user");
@@ -70,7 +70,7 @@ describe("another tool of the turn", () => {
     expect(told()).toEqual(["tool.invoked shell", "tool.invoked ask_user", "tool.completed shell"]);
   });
 
-  test("that waits for the call to end is let go first: the call is answered that its result follows", async () => {
+  test("that waits for the end of the call runs first: the call is answered that its result follows", async () => {
     const { gate, answers, call } = openGate();
     gate.timeline.startTool("1", "shell", {});
     call("ask_user");
@@ -81,7 +81,7 @@ describe("another tool of the turn", () => {
   });
 });
 
-test("a program that makes one call after the other is let through all that it has announced, and the last one is held", async () => {
+test("a program that calls one tool after the other gets an answer for each announced call except the last one", async () => {
   const { gate, answers, call } = openGate();
   gate.timeline.startTool("1", "mcp__bridge__ask_user", {});
   gate.timeline.startTool("2", "mcp__bridge__send_mail", {});
@@ -96,7 +96,7 @@ test("a program that makes one call after the other is let through all that it h
   expect(gate.calls).toHaveLength(2);
 });
 
-test("what the program itself tells of a declared tool is not told twice, and its words about the interruption not at all", async () => {
+test("the program's events of a declared tool are not emitted twice, and its text about the interruption is dropped", async () => {
   const { gate, timeline, call, told } = openGate();
   gate.timeline.appendText("I must ask.");
   gate.timeline.startTool("toolu_1", "mcp__bridge__ask_user", {});
@@ -108,7 +108,7 @@ test("what the program itself tells of a declared tool is not told twice, and it
   expect(timeline.answer).toBe("");
 });
 
-test("a program that repeats its calls when it is stopped has made them once", async () => {
+test("calls that a program repeats when it is stopped count once", async () => {
   const { gate, answers, call, told } = openGate();
   call("ask_user");
   await pass(700);
@@ -119,7 +119,7 @@ test("a program that repeats its calls when it is stopped has made them once", a
   expect(answers).toEqual([]);
 });
 
-test("more calls than a result may hold are refused, and the others stand", async () => {
+test("calls over the maximum number are rejected, and the others stay", async () => {
   const { gate, answers, call } = openGate();
   for (let number = 0; number < 101; number += 1) call("ask_user");
   await pass(0);
@@ -127,7 +127,7 @@ test("more calls than a result may hold are refused, and the others stand", asyn
   expect(answers).toEqual([{ text: expect.stringContaining("limited to 100"), isError: true }]);
 });
 
-test("more input than a result may hold is refused", async () => {
+test("input over the limit is rejected", async () => {
   const { gate, answers, call } = openGate();
   for (const _ of [1, 2, 3]) call("ask_user", { text: "x".repeat(3 * 1024 ** 2) });
   await pass(0);
@@ -135,7 +135,7 @@ test("more input than a result may hold is refused", async () => {
   expect(answers).toEqual([{ text: expect.stringContaining("8 MiB"), isError: true }]);
 });
 
-test("closing it answers what is held, and ends no turn any more", async () => {
+test("closing the gate answers the waiting calls and no longer ends the turn", async () => {
   const { gate, answers, call } = openGate();
   call("ask_user");
   gate.close();

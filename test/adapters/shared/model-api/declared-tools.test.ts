@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import type { Received } from "./raw-endpoint.ts";
 import { offeredTools, openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
 const tools = ["ask_user", "send_mail"].map((name) => ({
   name,
@@ -16,9 +16,9 @@ const ask = { id: "call_a", name: "ask_user", input: { to: "Eve" } };
 const mail = { id: "call_b", name: "send_mail", input: {} };
 const rolesOf = ({ body }: Received) => (body["messages"] as { role: string }[]).map(({ role }) => role);
 
-test("a call of a declared tool ends the task, with the call told and left open", async () => {
+test("a call of a declared tool ends the task, with the call reported and left open", async () => {
   const { url, requests } = await openToolEndpoint([ask], "I must ask. ");
-  const bench = await openVercelBench({ baseUrl: url });
+  const bench = await openVercelFixture({ baseUrl: url });
   const { result, events } = await bench.run({ tools });
   expect(result).toMatchObject({
     status: "ok",
@@ -53,7 +53,7 @@ describe("the next message answers", () => {
     ],
   ])("%s", async (_, calls, message, results, roles) => {
     const { url, requests } = await openToolEndpoint(calls);
-    const bench = await openVercelBench({ baseUrl: url });
+    const bench = await openVercelFixture({ baseUrl: url });
     const { resumeToken = "" } = (await bench.run({ tools })).result;
     const { result } = await bench.run({ tools, message, resumeToken });
     expect(result).toMatchObject({ status: "ok", output: "Done.", resumeToken });
@@ -68,9 +68,9 @@ describe("the next message answers", () => {
     ["what is no object", "[1, 2]", /waits for the results of 2 tool calls/],
     ["what is no JSON", '{"call_a": yes, "call_b": 1}', /waits for the results of 2 tool calls/],
     ["what was not asked", '{"call_a": 1, "call_b": 2, "call_c": 3}', /results for unknown calls: call_c/],
-  ])("with %s to several calls: that is refused, and the calls still wait", async (_, message, words) => {
+  ])("with %s to several calls: it is rejected, and the calls still wait", async (_, message, words) => {
     const { url, requests } = await openToolEndpoint([ask, mail]);
-    const bench = await openVercelBench({ baseUrl: url });
+    const bench = await openVercelFixture({ baseUrl: url });
     const { resumeToken = "" } = (await bench.run({ tools })).result;
     expect((await bench.run({ tools, message, resumeToken })).result).toMatchObject({
       status: "error",
@@ -84,9 +84,9 @@ describe("the next message answers", () => {
   });
 });
 
-test("a step may call an MCP tool and a declared one: the first is worked, the other waits", async () => {
+test("a step may call an MCP tool and a declared one: the first is executed, the other waits", async () => {
   const { url, requests } = await openToolEndpoint([{ id: "call_m", name: "mcp__wild__tell_it" }, ask]);
-  const bench = await openVercelBench({ baseUrl: url });
+  const bench = await openVercelFixture({ baseUrl: url });
   const { result, events } = await bench.run({ tools, mcpServers });
   expect(result).toMatchObject({ status: "ok", outputs: { toolCalls: [{ toolCallId: "call_a" }] } });
   expect(result.outputs?.["toolCalls"]).toHaveLength(1);
@@ -97,9 +97,9 @@ test("a step may call an MCP tool and a declared one: the first is worked, the o
   expect(toldResults(requests[1] as Received)).toEqual({ call_m: "the other one", call_a: "Eve says yes." });
 });
 
-test("an input that is no JSON is the model's fault, which it hears of", async () => {
+test("an input that is not JSON is returned to the model as an error", async () => {
   const { url, requests } = await openToolEndpoint([{ id: "c1", name: "ask_user", input: "{oops" }]);
-  const bench = await openVercelBench({ baseUrl: url });
+  const bench = await openVercelFixture({ baseUrl: url });
   const { result } = await bench.run({ tools });
   expect([result.status, requests.length]).toEqual(["ok", 2]);
 });

@@ -33,7 +33,7 @@ const ended = (status: "ok" | "error", errorCode?: string) => ({
   outcome: expect.objectContaining({ status, ...(errorCode !== undefined && { errorCode }) }),
 });
 
-describe("a part, and what it means", () => {
+describe("the steps of a part of the stream", () => {
   test.each<[string, Part[], unknown[]]>([
     ["text", [{ type: "text-delta", id: "1", text: "Hi" }], [{ kind: "text", text: "Hi" }]],
     [
@@ -113,7 +113,7 @@ describe("a part, and what it means", () => {
   });
 });
 
-test("calls without a result are what the task ends with, whatever reason the model names", () => {
+test("calls without a result are the open calls of the task, for any finish reason", () => {
   for (const reason of ["tool-calls", "stop"]) {
     const { read } = open(1);
     const steps = [
@@ -130,7 +130,7 @@ test("calls without a result are what the task ends with, whatever reason the mo
   }
 });
 
-test("a model that would go on after its last step has not come to an end", () => {
+test("a model that stops for tool calls at its last step fails with max_turns", () => {
   const { read } = open(2);
   expect([finishStep(), finishStep(), finish("tool-calls")].flatMap((part) => read(part)).at(-1)).toEqual(ended("error", "max_turns"));
 });

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { beginStream, openEndpoint, type Received } from "./raw-endpoint.ts";
 import { openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
 /** What a server with one tool answers before it is called. */
 const results: Readonly<Record<string, unknown>> = {
@@ -43,7 +43,7 @@ async function openSseServer(answerCall: (request: Received, stream: ServerRespo
 async function callTool(url: string, transport: "http" | "sse", times = 1) {
   const calls = Array.from({ length: times }, (_, index) => ({ id: `c${index}`, name: "mcp__far__tell" }));
   const model = await openToolEndpoint(calls);
-  const bench = await openVercelBench({ baseUrl: model.url }, { fetch });
+  const bench = await openVercelFixture({ baseUrl: model.url }, { fetch });
   const { result } = await bench.run({ mcpServers: [{ name: "far", transport, url }] });
   return { result, told: () => toldResults(model.requests[1] as Received) };
 }
@@ -51,7 +51,7 @@ async function callTool(url: string, transport: "http" | "sse", times = 1) {
 const ended = 'The answer of "far" ended without a result';
 const json = { "content-type": "application/json" };
 
-describe("a call whose answer ends without a result has failed, at once and by the name of its server", () => {
+describe("a call whose answer ends without a result fails at once, with the name of its server", () => {
   test.each<[string, (request: Received) => void]>([
     ["no event", ({ response }) => void beginStream(response).end()],
     ["a note and no result", ({ response }) => void beginStream(response).end('data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n')],
@@ -79,7 +79,7 @@ describe("a call whose answer ends without a result has failed, at once and by t
   });
 });
 
-test("an answer that is too long says so", async () => {
+test("an answer over the size limit fails with that reason", async () => {
   const far = await openHttpServer(({ response }) => {
     beginStream(response);
     const more = (): void => {
@@ -92,7 +92,7 @@ test("an answer that is too long says so", async () => {
   expect(told()).toEqual({ c0: expect.stringMatching(/ended without a result: The answer has more than \d+ MiB/) });
 });
 
-test("a result that has come is the result, and what else the receipts of a server say is in nobody's way", async () => {
+test("a received result counts, and the bodies of a server's POST responses are ignored", async () => {
   // With the stream, almost as many as may be under way at once: the receipts of the start must not count any more.
   const calls = 97;
   const far = await openSseServer(({ body }, stream) => {
@@ -107,7 +107,7 @@ test("a result that has come is the result, and what else the receipts of a serv
   expect(Object.values(told())).toEqual(Array.from({ length: calls }, () => "far away"));
 });
 
-test("over http with events a result that has come is the result", async () => {
+test("over http with events, a received result counts", async () => {
   const far = await openHttpServer(({ body, response }) => {
     const message = { jsonrpc: "2.0", id: body["id"], result: { content: [{ type: "text", text: "far away" }] } };
     beginStream(response).end(`event: message\ndata: ${JSON.stringify(message)}\n\n`);

@@ -3,7 +3,7 @@ import { createCallbackGuard } from "../../../../src/callbacks/callback-guard.ts
 import { createGuardedFetch } from "../../../../src/callbacks/guarded-fetch.ts";
 import { beginStream, openEndpoint, type Received } from "./raw-endpoint.ts";
 import { openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
 /** Bridge's own fetch, for a place where these addresses are permitted. */
 function guardedFetch(allow: readonly string[]) {
@@ -35,23 +35,23 @@ const spec = (url: string, transport: "http" | "sse" = "http") => ({
   headers: { authorization: "Bearer my-own-token" },
 });
 
-test("a server that may be reached is, with its headers", async () => {
+test("a permitted server is called with its headers", async () => {
   const [model, far] = [await openToolEndpoint([{ id: "c1", name: "mcp__far__tell" }]), await openServer()];
-  const bench = await openVercelBench({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const bench = await openVercelFixture({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
   const { result } = await bench.run({ mcpServers: [spec(far.url)] });
   expect(result).toMatchObject({ status: "ok", output: "Done." });
   expect(toldResults(model.requests[1] as Received)).toEqual({ c1: "far away, Bearer my-own-token" });
 });
 
-test.each(["http", "sse"] as const)("over %s nothing connects to an address that is not permitted", async (transport) => {
+test.each(["http", "sse"] as const)("over %s Bridge never connects to an address that is not permitted", async (transport) => {
   const [model, far] = [await openToolEndpoint([]), await openServer()];
-  const bench = await openVercelBench({ baseUrl: model.url }, { fetch: guardedFetch([]) });
+  const bench = await openVercelFixture({ baseUrl: model.url }, { fetch: guardedFetch([]) });
   const { result } = await bench.run({ mcpServers: [spec(far.url, transport)] });
   expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringMatching(/"far".*not permitted/) });
   expect([far.requests, model.requests]).toEqual([[], []]);
 });
 
-describe("a server that is not what it should be fails the task, by its name, and no header is told", () => {
+describe("a broken server fails the task with its name and without its headers", () => {
   const big = "x".repeat(1024 ** 2);
   test.each<[string, (request: Received) => unknown]>([
     ["sends elsewhere", ({ response }) => void response.writeHead(307, { location: "http://127.0.0.1:9/" }).end()],
@@ -71,7 +71,7 @@ describe("a server that is not what it should be fails the task, by its name, an
     ],
   ])("%s", async (_, answer) => {
     const far = await openEndpoint(answer as (request: Received) => void);
-    const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
+    const bench = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
     const { result } = await bench.run({ mcpServers: [spec(`${far.url}/?key=in-the-url`)] });
     expect(result).toMatchObject({
       status: "error",
@@ -81,9 +81,9 @@ describe("a server that is not what it should be fails the task, by its name, an
     expect(result.error).not.toMatch(/my-own-token|in-the-url/);
   });
 
-  test("says nothing: the task can be cancelled", async () => {
+  test("a server that does not answer: the task can be canceled", async () => {
     const far = await openEndpoint(() => {});
-    const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
+    const bench = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
     const { request, result } = await bench.start({ mcpServers: [spec(far.url)] });
     while (far.requests.length === 0) await new Promise(setImmediate);
     await bench.adapter.cancel(request.taskId);
@@ -91,7 +91,7 @@ describe("a server that is not what it should be fails the task, by its name, an
   });
 });
 
-test("a server that asks its client without an end gets only so many answers at once", async () => {
+test("a server that sends endless requests gets a limited number of concurrent answers", async () => {
   const questions = Array.from({ length: 5_000 }, (_, id) => `data: ${JSON.stringify({ jsonrpc: "2.0", id, method: "roots/list" })}\n\n`);
   let open = 0;
   const far = await openServer(({ body, response }) => {
@@ -101,7 +101,7 @@ test("a server that asks its client without an end gets only so many answers at 
     else return false;
     return true;
   });
-  const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const bench = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
   const { request, result } = await bench.start({ mcpServers: [spec(far.url)] });
   await vi.waitFor(() => expect(open).toBeGreaterThan(50), 10_000);
   await bench.adapter.cancel(request.taskId);
@@ -109,7 +109,7 @@ test("a server that asks its client without an end gets only so many answers at 
   expect(open).toBeLessThanOrEqual(100);
 });
 
-test("what failed calls tell counts as what tools tell: there is an end to it", async () => {
+test("error messages of failed calls count toward the limit of tool results", async () => {
   const far = await openServer(({ body, response }) => {
     if (body["method"] !== "tools/call") return false;
     response.writeHead(500).end("x".repeat(20 * 1024 ** 2));
@@ -117,12 +117,12 @@ test("what failed calls tell counts as what tools tell: there is an end to it", 
   });
   const calls = ["c1", "c2"].map((id) => ({ id, name: "mcp__far__tell" }));
   const model = await openToolEndpoint(calls);
-  const bench = await openVercelBench({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const bench = await openVercelFixture({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
   const { result } = await bench.run({ mcpServers: [spec(far.url)] });
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
-test("a result that is told in its structured form alone is what the model hears", async () => {
+test("a result with only structured content is passed to the model", async () => {
   const far = await openServer(({ body, response }) => {
     if (body["method"] !== "tools/call") return false;
     const result = { content: [], structuredContent: { found: [4711] } };
@@ -130,7 +130,7 @@ test("a result that is told in its structured form alone is what the model hears
     return true;
   });
   const model = await openToolEndpoint([{ id: "c1", name: "mcp__far__tell" }]);
-  const bench = await openVercelBench({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const bench = await openVercelFixture({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
   const { result } = await bench.run({ mcpServers: [spec(far.url)] });
   expect(result).toMatchObject({ status: "ok" });
   expect(toldResults(model.requests[1] as Received)).toEqual({ c1: '{"found":[4711]}' });

@@ -2,7 +2,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
 import { toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
 const script = path.join(import.meta.dirname, "../../../fixtures/programs/wild-mcp-server.js");
 const mcpServers = [{ name: "wild", transport: "stdio" as const, command: process.execPath, args: [script, "plain"] }];
@@ -22,9 +22,9 @@ function openForgetfulEndpoint(names: readonly string[]): ReturnType<typeof open
   });
 }
 
-test("each call of a task is asked about and told, though the model gives all of them one id", async () => {
+test("each call of a task is approved and reported separately, even if the model gives all of them one id", async () => {
   const { url, requests } = await openForgetfulEndpoint(["mcp__wild__tell_it", "mcp__wild__say-no"]);
-  const bench = await openVercelBench({ baseUrl: url });
+  const bench = await openVercelFixture({ baseUrl: url });
   bench.answers.next = async () => ({ decision: "approve", reason: "" });
   const { result, events } = await bench.run({ mcpServers, profile: "modify", approvals: "ask" });
   expect(result).toMatchObject({ status: "ok", output: "Done." });
@@ -42,9 +42,9 @@ test("each call of a task is asked about and told, though the model gives all of
   expect(toldResults(requests[2] as Received)).toEqual({ call_0: "the other one", call_0_2: "It cannot be done." });
 });
 
-test("a conversation goes on though the model gives the call of each turn one id", async () => {
+test("a conversation continues even if the model gives the call of each turn one id", async () => {
   const { url, requests } = await openForgetfulEndpoint(["ask_user", "ask_user"]);
-  const bench = await openVercelBench({ baseUrl: url });
+  const bench = await openVercelFixture({ baseUrl: url });
   const { resumeToken = "" } = (await bench.run({ tools })).result;
   const second = await bench.run({ tools, message: "one", resumeToken });
   expect(second.result.outputs).toMatchObject({ toolCalls: [{ toolCallId: "call_0_2" }] });

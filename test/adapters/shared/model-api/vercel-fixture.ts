@@ -3,12 +3,12 @@ import type { AdapterConfig } from "#contract";
 import { createVercelAiAdapter } from "../../../../adapters/vercel-ai/index.ts";
 import { type AdapterBench, type BenchTask, openBench, textAfterTools } from "../../../conformance/adapter-bench.ts";
 
-export interface VercelBench extends AdapterBench {
+export interface VercelFixture extends AdapterBench {
   lastTask(): BenchTask;
 }
 
 /** The adapter with the plainest connection to models, on a bench of its own until the test ends. */
-export async function openVercelBench(settings: Record<string, unknown>, config: Partial<AdapterConfig> = {}): Promise<VercelBench> {
+export async function openVercelFixture(settings: Record<string, unknown>, config: Partial<AdapterConfig> = {}): Promise<VercelFixture> {
   const bench = openBench({
     createAdapter: createVercelAiAdapter,
     config: { ...config, settings: { model: "raw", ...settings } },

@@ -5,17 +5,17 @@ import type { Sandbox } from "#contract";
 import { createSandbox } from "../../../../adapters/shared/process/sandbox.ts";
 import { temporaryDirectory } from "../../../temporary-directory.ts";
 
-test("without bubblewrap there is none, and it says what to install", async () => {
+test("without bubblewrap there is no sandbox, and the reason says what to install", async () => {
   const { create } = await openBench();
   expect(await create()).toEqual({ missing: expect.stringMatching(/not on PATH.*apt-get install bubblewrap/) });
 });
 
-test("where bubblewrap does not work there is none, and it says what to allow", async () => {
+test("if bubblewrap does not work there is no sandbox, and the reason says what to allow", async () => {
   const { create } = await openBench("echo 'bwrap: No permissions to create new namespace' >&2; exit 1");
   expect(await create()).toEqual({ missing: expect.stringMatching(/allow unprivileged user namespaces.*No permissions to create/) });
 });
 
-test("tells what it is", async () => {
+test("reports its version", async () => {
   const { create } = await openBench("echo bubblewrap 0.8.0");
   expect(await create()).toMatchObject({ detail: "bubblewrap 0.8.0" });
 });
@@ -30,7 +30,7 @@ test("a sandbox in which a task could write to a setting of the host is missing,
   });
 });
 
-test("of two places one of which holds the other, the inner decides", async () => {
+test("the inner one of two nested paths decides what a task sees", async () => {
   // A file system in memory is below /dev, of which a sandbox has its own.
   vi.stubEnv("TMPDIR", process.env["DISK_TMPDIR"]);
   const { create, root } = await openBench("echo bubblewrap 0.8.0");
